@@ -5,6 +5,7 @@
 # make demo       a kernel in Go, its checks and its PTX
 # make test       everything CI runs: style, vet, tests, races, a slice of the agreement, round trips
 # make agree      the whole comparison of the instruction table with ptxas
+# make harvest    looks for instructions that ptxas takes and the table lacks
 # make gpu-test   build bin/gputest, which runs the examples and the runtime on a GPU
 # make gpu-bench  build bin/gpubench, which measures them against the libraries there
 # make roundtrip DIR=folder   format, and lift and lower, every .ptx under a folder and compare the machine code
@@ -66,6 +67,16 @@ race:
 agree: tools
 	go run ./internal/agree/cmd/agree -report docs/reference/agree.md
 
+# Every spelling of scalar and packed arithmetic, with a thousand inputs each, against rational numbers.
+.PHONY: eval-oracle
+eval-oracle:
+	EVAL_ORACLE=1000 go test -count 1 -timeout 2h -run TestOracle -v ./isa/eval
+
+# Words of all origins at every instruction: what the assembler takes and the table lacks.
+.PHONY: harvest
+harvest: tools
+	go run ./internal/agree/cmd/agree -harvest
+
 # Spoils whole modules in one place each, and compares the verdicts.
 .PHONY: wild
 wild: tools
@@ -74,6 +85,7 @@ wild: tools
 .PHONY: agree-ci
 agree-ci: tools
 	go run ./internal/agree/cmd/agree -slice
+	go run ./internal/agree/cmd/agree -harvest -slice
 
 .PHONY: roundtrip
 roundtrip: tools
@@ -89,10 +101,11 @@ cleanups: tools
 registers: tools
 	go run ./internal/registers/cmd/registers $(DIR) examples
 
-# Fits the model of passes/pressure anew: to the corpus, the examples and the samples that the repository keeps.
+# Fits the correction of passes/pressure to the kept samples, and prints how far off it is for
+# producers that it was not fitted to. The samples change only with the features of the simulation.
 .PHONY: registers-fit
 registers-fit: tools
-	go run ./internal/registers/cmd/registers -fit passes/pressure/model.txt internal/registers/testdata/samples.gz $(DIR) examples
+	go run ./internal/registers/cmd/registers -fit passes/pressure/correction.txt -families internal/registers/testdata/samples.gz
 
 # The part of the corpus that the repository keeps.
 .PHONY: roundtrip-ci
@@ -131,6 +144,12 @@ bench:
 .PHONY: gpu-test
 gpu-test:
 	CGO_ENABLED=0 go build -o bin/gputest ./internal/gputest/cmd/gputest
+
+# The arithmetic of isa/eval against a GPU: kernels in build/gpuagree and bin/gpuagree, which runs them where there is one.
+.PHONY: gpu-agree
+gpu-agree: tools
+	CGO_ENABLED=0 go build -o bin/gpuagree ./internal/oracle/gpuagree/cmd/gpuagree
+	bin/gpuagree generate -in build/gpuagree
 
 .PHONY: gpu-bench
 gpu-bench:

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diag holds places in source text and what is wrong there: one diagnostic type for every
-// room of the house, lists of them, and their rendering for people and for machines. It knows
-// nothing of PTX.
+// Package diag defines places in source text and diagnostics about them: one diagnostic type
+// for all packages, lists of diagnostics, and their rendering for people and for machines. It
+// knows nothing of PTX.
 package diag
 
 import (
@@ -24,7 +24,7 @@ type Place struct {
 // IsValid reports whether p points somewhere.
 func (p Place) IsValid() bool { return p.Line > 0 }
 
-// String is file:line:column, as editors and terminals link it.
+// String returns file:line:column, as editors and terminals link it.
 func (p Place) String() string {
 	if !p.IsValid() {
 		if p.File == "" {
@@ -39,9 +39,9 @@ func (p Place) String() string {
 type Severity uint8
 
 const (
-	// Error is a proven mistake.
+	// Error is a certain mistake.
 	Error Severity = iota
-	// Warning is legal and almost surely not meant.
+	// Warning is legal but almost certainly unintended.
 	Warning
 	// Review is legal only under a condition that could not be decided.
 	Review
@@ -49,7 +49,7 @@ const (
 	Note
 )
 
-// String is the lower-case name of s.
+// String returns the lower-case name of s.
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -62,20 +62,21 @@ func (s Severity) String() string {
 	return "note"
 }
 
-// An Edit replaces the text of a place. An empty place (start equals end) inserts.
+// An Edit replaces the text of a place. If the place is empty (start equals end), it inserts
+// text.
 type Edit struct {
 	Place Place
 	New   string
 }
 
-// A Fix is a change that removes the finding: a sentence and the edits that do it.
+// A Fix is a set of edits that removes the finding, with a sentence that describes it.
 type Fix struct {
 	Message string
 	Edits   []Edit
-	Guess   bool // what was meant may be something else: to show, not to make unasked
+	Guess   bool // a guess at what was meant: show it, but do not apply it without asking
 }
 
-// Related is another place that a finding speaks of.
+// Related is another place that a finding refers to.
 type Related struct {
 	Place   Place
 	Message string
@@ -87,7 +88,7 @@ type Diagnostic struct {
 	Rule     string // stable id, such as F203; `ptxdsl explain` has its page
 	Severity Severity
 	Message  string    // subject, what it is, what was expected; lower case, no full stop
-	Related  []Related // other places, in reading order
+	Related  []Related // other places, in order of explanation
 	From     []Place   // callers of the Go line at Place, innermost first
 	Fix      *Fix
 }
@@ -95,7 +96,7 @@ type Diagnostic struct {
 // A List is a set of findings.
 type List []Diagnostic
 
-// Sort orders l by file, position, rule and message, and drops repetitions of one rule on one
+// Sort sorts l by file, position, rule and message, and removes repetitions of one rule on one
 // line of a file.
 func (l List) Sort() List {
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
@@ -126,7 +127,7 @@ func (l List) Sort() List {
 	})
 }
 
-// String is the findings as people read them, without the lines of source.
+// String returns the findings as text, without source excerpts.
 func (l List) String() string {
 	var b strings.Builder
 	if err := (Printer{Source: func(string) (string, bool) { return "", false }}).Print(&b, l); err != nil {

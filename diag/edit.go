@@ -16,7 +16,7 @@ type change struct {
 	new      string
 }
 
-// Apply makes edits, all of one file, in its text. Edits that overlap, or that lie outside the
+// Apply applies edits of one file to its text. Edits that overlap, or that lie outside the
 // text, are an error.
 func Apply(text string, edits []Edit) (string, error) {
 	changes, err := locate(text, edits)
@@ -26,9 +26,9 @@ func Apply(text string, edits []Edit) (string, error) {
 	return rewrite(text, changes), nil
 }
 
-// ApplyFixes makes the fixes of the findings of one file in its text, the first ones first, but for
-// those that guess. A fix that touches what an earlier one changed is left for another run, as a
-// whole. It tells how many it made and how many it left for that.
+// ApplyFixes applies the fixes of the findings of one file to its text in order, except those
+// that guess. It skips a fix that touches what an earlier one changed. It returns how many
+// fixes it applied and how many it skipped.
 func ApplyFixes(text string, l List) (fixed string, made, left int) {
 	var all []change
 	for _, d := range l {

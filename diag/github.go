@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// GitHub writes findings as workflow commands, which show up as annotations of the lines of a pull
-// request. Its columns count characters, and its ranges name their last one.
+// GitHub writes findings as GitHub workflow commands, which appear as annotations on the lines
+// of a pull request. Columns count characters, and a range ends at its last character.
 func GitHub(w io.Writer, src Source, l List) error {
 	b := bufio.NewWriter(w)
 	texts := newReaders(src)

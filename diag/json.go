@@ -47,8 +47,8 @@ func toJSON(p Place) jsonPlace {
 	return jsonPlace(p)
 }
 
-// JSON writes one object for each finding, each on a line of its own. Lines and columns count from
-// 1, columns in bytes; the end is the place just after the range.
+// JSON writes one JSON object per finding and line. Lines and columns count from 1, columns in
+// bytes; the end is the place just after the range.
 func JSON(w io.Writer, l List) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)

@@ -3,10 +3,10 @@
 
 package diag
 
-// Nearest is the candidate that word was most likely meant to be, for "did you mean": the one
-// with the fewest letters dropped, added, changed or swapped, and of several the first of those that
-// begin most alike. It is "" where none is near: more than a third of the letters, and more than
-// one, would have to change.
+// Nearest returns the candidate that word was most likely meant to be, for "did you mean". It
+// is the candidate with the smallest edit distance; of several, the first of those that share
+// the longest prefix. It is "" if more than a third of the letters, and more than one, would
+// have to change.
 func Nearest(word string, candidates []string) string {
 	best, least, alike := "", max(1, len(word)/3), -1
 	for _, c := range candidates {

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// A Rule is one thing that a check looks for, and its page. Rules are static values that live
-// beside the code that reports them; the texts are written for the author of the offending line.
+// A Rule is one kind of mistake that a check reports, and its page. Rules are static values
+// beside the code that reports them; the texts are for the author of the offending line.
 type Rule struct {
 	ID       string   // stable, such as F203; letters, then digits
-	Title    string   // what is wrong, in a few words, lower case, no full stop
-	Layer    string   // the checker that reports it: "form"
-	Severity Severity // of its findings, unless one says otherwise
-	What     string   // what is looked for, in sentences
+	Title    string   // what is wrong, in a few words; lower case, no full stop
+	Layer    string   // the checker that reports it, such as "form"
+	Severity Severity // default severity of its findings
+	What     string   // what is reported, in sentences
 	Why      string   // what happens to a program that breaks it
 	Wrong    string   // PTX that breaks it
-	Right    string   // the same, put right
-	Fix      string   // how to get from one to the other
-	Gaps     string   // what it does not see; "" if nothing is known to escape it
+	Right    string   // the same, corrected
+	Fix      string   // how to correct it
+	Gaps     string   // what it cannot detect; "" if nothing is known to escape it
 	Section  string   // the manual's section, such as "9.7.9.8 ld"
 }
 
-// Page is the rule as text for a terminal or a file.
+// Page returns the page of the rule as plain text.
 func (r Rule) Page() string {
 	var b strings.Builder
 	b.WriteString(r.ID + ": " + r.Title + "\n")
@@ -61,12 +61,12 @@ func (r Rule) Page() string {
 // Rules is a set of rules.
 type Rules []Rule
 
-// Sorted is the set in the order of its ids.
+// Sorted returns the rules sorted by id.
 func (s Rules) Sorted() Rules {
 	return slices.SortedFunc(slices.Values(s), func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Find is the rule of an id, in any case.
+// Find returns the rule with an id, ignoring case.
 func (s Rules) Find(id string) (Rule, bool) {
 	for _, r := range s {
 		if strings.EqualFold(r.ID, id) {

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// A Run describes one run of a tool to those who read its report later.
+// A Run describes one run of a tool for readers of its report.
 type Run struct {
 	Tool, Version string
-	URI           string   // the tool's home
-	Rules         Rules    // those that were checked
-	Help          string   // address of a rule's page, "%s" standing for its id; "" for none
-	Failures      []string // what kept the run from being whole, such as a file that could not be read
-	Source        Source   // SARIF counts columns in characters, which takes the text to know
+	URI           string   // home page of the tool
+	Rules         Rules    // files that were checked
+	Help          string   // URL of a rule's page, "%s" standing for its id; "" for none
+	Failures      []string // what kept the run from being complete, such as an unreadable file
+	Source        Source   // SARIF counts columns in characters, so it needs the source text
 }
 
 // The parts of SARIF 2.1.0 that a checker of text has something to say in.

@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// A Source finds the text of a file that findings speak of; ok is false where there is none.
+// A Source returns the text of a file that findings refer to; ok is false if it is not
+// available.
 type Source func(file string) (text string, ok bool)
 
-// Texts is a Source over files that are already in memory.
+// Texts returns a Source over files that are already in memory.
 func Texts(files map[string]string) Source {
 	return func(file string) (string, bool) {
 		text, ok := files[file]
@@ -19,26 +20,28 @@ func Texts(files map[string]string) Source {
 	}
 }
 
-// Line is line n of text, counted from 1, without its line end; ok is false beyond the last.
+// Line returns line n of text, counted from 1, without its line end; ok is false after the
+// last line.
 func Line(text string, n int) (line string, ok bool) {
 	r := reader{text: text}
 	return r.line(n)
 }
 
-// Offset is the byte offset of a line and column in text; ok is false where text has no such
-// place. The place just after the last byte of a line, and of the text, exists.
+// Offset returns the byte offset of a line and column in text; ok is false if the place does
+// not exist. The places just after a line and just after the text exist.
 func Offset(text string, line, column int) (offset int, ok bool) {
 	r := reader{text: text}
 	return r.offset(line, column)
 }
 
 // A reader walks the lines of a text. Findings come in order of position, so it continues from
-// where it was and starts again only for an earlier line: listing a thousand findings of a big
-// file costs one pass.
+// where it was. The first time an earlier line is asked for it notes where all lines begin, since
+// each of many findings may speak of an early line too.
 type reader struct {
-	text string
-	at   int // where the current line begins
-	n    int // its number, less one
+	text   string
+	at     int   // where the current line begins
+	n      int   // its number, less one
+	starts []int // of all lines; nil as long as lines come in their order
 }
 
 // seek makes line n the current one.
@@ -46,8 +49,15 @@ func (r *reader) seek(n int) bool {
 	if n < 1 {
 		return false
 	}
-	if n-1 < r.n {
-		r.at, r.n = 0, 0
+	if n-1 < r.n && r.starts == nil {
+		r.starts = lineStarts(r.text)
+	}
+	if r.starts != nil {
+		if n > len(r.starts) {
+			return false
+		}
+		r.at, r.n = r.starts[n-1], n-1
+		return true
 	}
 	for r.n < n-1 {
 		i := strings.IndexByte(r.text[r.at:], '\n')
@@ -58,6 +68,19 @@ func (r *reader) seek(n int) bool {
 		r.n++
 	}
 	return true
+}
+
+// lineStarts is where each line of text begins.
+func lineStarts(text string) []int {
+	starts := make([]int, 1, strings.Count(text, "\n")+1)
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return starts
+		}
+		at += i + 1
+		starts = append(starts, at)
+	}
 }
 
 func (r *reader) line(n int) (string, bool) {

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// A Printer writes findings for people: one line that editors can jump to, the source under it with
-// carets, the other places it speaks of, and the way out.
+// A Printer writes findings for people: one line with the place, the source line with carets,
+// related places, and the fix.
 type Printer struct {
 	Source Source // for excerpts; nil prints none
-	Color  bool   // for a terminal that shows colours
+	Color  bool   // for a terminal that supports colours
 	Width  int    // columns of source to show; 0 means 100
 }
 
-// Print writes l in its order.
+// Print writes the findings of l in order.
 func (p Printer) Print(w io.Writer, l List) error {
 	b := bufio.NewWriter(w)
 	src := newReaders(p.Source)

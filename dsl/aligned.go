@@ -112,7 +112,7 @@ func (k *Kernel) checkAligned(t *turn, w *watched, thread int) bool {
 	if at.bits < mathbits.TrailingZeros64(uint64(w.bytes)) || at.n%w.bytes == 0 || !t.certain(w.conds) {
 		return false
 	}
-	k.m.faultAt(w.pos, &ruleMemory, "thread %d is %d bytes behind a multiple of %d wherever that is, and moves %d bytes at once, which begin at such a multiple: the index of a vector of n counts elements too, and is a multiple of n",
+	k.m.faultAt(w.pos, &ruleMemory, "misaligned vector access: the address in thread %d is %d bytes past a multiple of %d, and the access has %d bytes; the index counts elements and must be a multiple of the vector length",
 		thread, at.n%w.bytes, w.bytes, w.bytes)
 	return true
 }

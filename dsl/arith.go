@@ -12,10 +12,10 @@ import (
 
 // Operations whose names end in I take a Go number, as the immediate instructions of other machines do.
 
-// Add is x + y.
+// Add returns x + y.
 func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return binary(doAdd, x, y, mods) }
 
-// AddI is x + n; of unsigned integers too, where n may be negative, as in x.AddI(-1).
+// AddI returns x + n. For unsigned integers n may be negative too, as in x.AddI(-1).
 func (x Reg[T]) AddI(n int64) Reg[T] {
 	if n, less := lessens(TypeOf[T](), n); less {
 		return x.Sub(like(x, n))
@@ -23,10 +23,10 @@ func (x Reg[T]) AddI(n int64) Reg[T] {
 	return x.Add(like(x, n))
 }
 
-// Sub is x - y.
+// Sub returns x - y.
 func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return binary(doSub, x, y, mods) }
 
-// SubI is x - n.
+// SubI returns x - n.
 func (x Reg[T]) SubI(n int64) Reg[T] {
 	if n, more := lessens(TypeOf[T](), n); more {
 		return x.Add(like(x, n))
@@ -34,136 +34,136 @@ func (x Reg[T]) SubI(n int64) Reg[T] {
 	return x.Sub(like(x, n))
 }
 
-// Mul is x * y; of integers the lower half.
+// Mul returns x * y; for integers, the lower half of the product.
 func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return binary(doMul, x, y, mods) }
 
-// MulI is x * n.
+// MulI returns x * n.
 func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(like(x, n)) }
 
-// MulHi is the upper half of the product of two integers.
+// MulHi returns the upper half of the product of two integers.
 func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return binary(doMulHi, x, y, nil) }
 
-// Div is x / y. Of F32 it is rounded to the nearest; Approx and Full are faster.
+// Div returns x / y. For F32 it is rounded to nearest; Approx and Full are faster.
 func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return binary(doDiv, x, y, mods) }
 
-// DivI is x / n.
+// DivI returns x / n.
 func (x Reg[T]) DivI(n int64) Reg[T] { return x.Div(like(x, n)) }
 
-// Rem is the remainder of x / y.
+// Rem returns the remainder of x / y.
 func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return binary(doRem, x, y, nil) }
 
-// RemI is the remainder of x / n.
+// RemI returns the remainder of x / n.
 func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(like(x, n)) }
 
-// CeilDiv is x / n, rounded up, for a positive n.
+// CeilDiv returns x / n rounded up, for a positive n.
 func (x Reg[T]) CeilDiv(n int64) Reg[T] {
 	if n < 1 && x.k != nil {
-		x.k.fault(&ruleConstant, "CeilDiv by %d; a positive number is expected", n)
+		x.k.fault(&ruleConstant, "CeilDiv by %d, want a positive number", n)
 		n = 1
 	}
 	return x.AddI(n - 1).DivI(n)
 }
 
-// Min is the smaller of x and y.
+// Min returns the smaller of x and y.
 func (x Reg[T]) Min(y Reg[T], mods ...Mod) Reg[T] { return binary(doMin, x, y, mods) }
 
-// MinI is the smaller of x and n.
+// MinI returns the smaller of x and n.
 func (x Reg[T]) MinI(n int64) Reg[T] { return x.Min(like(x, n)) }
 
-// Max is the larger of x and y.
+// Max returns the larger of x and y.
 func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return binary(doMax, x, y, mods) }
 
-// MaxI is the larger of x and n.
+// MaxI returns the larger of x and n.
 func (x Reg[T]) MaxI(n int64) Reg[T] { return x.Max(like(x, n)) }
 
-// And is x & y, bit by bit; of predicates, whether both hold.
+// And returns x & y, or the logical and of predicates.
 func (x Reg[T]) And(y Reg[T]) Reg[T] { return binary(doAnd, x, y, nil) }
 
-// AndI is x & n.
+// AndI returns x & n.
 func (x Reg[T]) AndI(n int64) Reg[T] { return x.And(like(x, n)) }
 
-// Or is x | y.
+// Or returns x | y, or the logical or of predicates.
 func (x Reg[T]) Or(y Reg[T]) Reg[T] { return binary(doOr, x, y, nil) }
 
-// OrI is x | n.
+// OrI returns x | n.
 func (x Reg[T]) OrI(n int64) Reg[T] { return x.Or(like(x, n)) }
 
-// Xor is x ^ y.
+// Xor returns x ^ y, or the exclusive or of predicates.
 func (x Reg[T]) Xor(y Reg[T]) Reg[T] { return binary(doXor, x, y, nil) }
 
-// XorI is x ^ n.
+// XorI returns x ^ n.
 func (x Reg[T]) XorI(n int64) Reg[T] { return x.Xor(like(x, n)) }
 
-// Not is every bit of x turned round; of a predicate, its contrary.
+// Not returns the bitwise complement of x, or the negation of a predicate.
 func (x Reg[T]) Not() Reg[T] { return unary(doNot, x, nil) }
 
-// Shl is x << n. A count of the width or more gives zero.
+// Shl returns x << n. It is zero if n is the width of x or more.
 func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return shift(doShl, x, n) }
 
-// ShlI is x << n.
+// ShlI returns x << n.
 func (x Reg[T]) ShlI(n int64) Reg[T] { return shift(doShl, x, shiftBy(x, n)) }
 
-// Shr is x >> n, with copies of the sign where T has one.
+// Shr returns x >> n, an arithmetic shift for signed types.
 func (x Reg[T]) Shr(n Reg[U32]) Reg[T] { return shift(doShr, x, n) }
 
-// ShrI is x >> n.
+// ShrI returns x >> n.
 func (x Reg[T]) ShrI(n int64) Reg[T] { return shift(doShr, x, shiftBy(x, n)) }
 
-// Mad is x * y + z; of floats it is rounded once, as FMA.
+// Mad returns x*y + z. For floats it is rounded once, like FMA.
 func (x Reg[T]) Mad(y, z Reg[T], mods ...Mod) Reg[T] { return ternary(x, y, z, mods) }
 
-// MadI is x * n + z.
+// MadI returns x*n + z.
 func (x Reg[T]) MadI(n int64, z Reg[T]) Reg[T] { return ternary(x, like(x, n), z, nil) }
 
-// FMA is x * y + z, rounded once.
+// FMA returns x*y + z, rounded once.
 func (x Reg[T]) FMA(y, z Reg[T], mods ...Mod) Reg[T] { return ternary(x, y, z, mods) }
 
-// Neg is -x.
+// Neg returns -x.
 func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return unary(doNeg, x, mods) }
 
-// Abs is x without its sign.
+// Abs returns the absolute value of x.
 func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return unary(doAbs, x, mods) }
 
-// Sqrt is the square root, rounded to the nearest unless a Mod says Approx.
+// Sqrt returns the square root, rounded to nearest unless a Mod is Approx.
 func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return unary(doSqrt, x, mods) }
 
-// Rcp is 1 / x, rounded to the nearest unless a Mod says Approx.
+// Rcp returns 1 / x, rounded to nearest unless a Mod is Approx.
 func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return unary(doRcp, x, mods) }
 
-// Rsqrt is 1 / sqrt(x), approximately.
+// Rsqrt returns an approximation of 1 / sqrt(x).
 func (x Reg[T]) Rsqrt(mods ...Mod) Reg[T] { return unary(doRsqrt, x, mods) }
 
-// Exp2 is 2 to the power of x, approximately.
+// Exp2 returns an approximation of 2 to the power of x.
 func (x Reg[T]) Exp2(mods ...Mod) Reg[T] { return unary(doExp2, x, mods) }
 
-// Log2 is the logarithm to the base 2, approximately.
+// Log2 returns an approximation of the logarithm to base 2.
 func (x Reg[T]) Log2(mods ...Mod) Reg[T] { return unary(doLog2, x, mods) }
 
-// Sin is the sine, approximately.
+// Sin returns an approximation of the sine.
 func (x Reg[T]) Sin(mods ...Mod) Reg[T] { return unary(doSin, x, mods) }
 
-// Cos is the cosine, approximately.
+// Cos returns an approximation of the cosine.
 func (x Reg[T]) Cos(mods ...Mod) Reg[T] { return unary(doCos, x, mods) }
 
-// Tanh is the hyperbolic tangent, approximately.
+// Tanh returns an approximation of the hyperbolic tangent.
 func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return unary(doTanh, x, mods) }
 
-// Exp is e to the power of x, approximately.
+// Exp returns an approximation of e to the power of x.
 func (x Reg[T]) Exp() Reg[T] { return x.MulF(1.4426950408889634).Exp2() }
 
-// PopCount is the number of bits of x that are set.
+// PopCount returns the number of bits that are set.
 func (x Reg[T]) PopCount() Reg[U32] { return counted(x, "popc") }
 
-// LeadingZeros is the number of zero bits before the first that is set.
+// LeadingZeros returns the number of leading zero bits.
 func (x Reg[T]) LeadingZeros() Reg[U32] { return counted(x, "clz") }
 
-// TrailingZeros counts them: the number of the lowest bit that is set, and the width of x where none is.
+// TrailingZeros returns the number of trailing zero bits, which is the width of x for zero.
 func (x Reg[T]) TrailingZeros() Reg[U32] { return x.Reverse().LeadingZeros() }
 
-// Reverse is the bits of x in the opposite order.
+// Reverse returns the bits of x in reverse order.
 func (x Reg[T]) Reverse() Reg[T] { return unary(doReverse, x, nil) }
 
-// MulWide is the whole product of two 32-bit integers.
+// MulWide returns the full 64-bit product of two 32-bit integers.
 func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
 	k := either(x, y)
 	if k == nil {
@@ -176,7 +176,7 @@ func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
 
 // isOne reports whether x is the constant 1.
 func isOne[T Scalar](x Reg[T]) bool {
-	return x.Constant() && numeral(x.Type()) == ir.Int && x.bits == 1
+	return x.IsConstant() && numeral(x.Type()) == ir.Int && x.bits == 1
 }
 
 func counted[T Scalar](x Reg[T], head string) Reg[U32] {
@@ -217,7 +217,7 @@ func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 		return Reg[U32]{}
 	}
 	if n < 0 || n >= int64(x.Type().Bits()) {
-		x.k.fault(&ruleConstant, "a shift by %d; 0 to %d is expected", n, x.Type().Bits()-1)
+		x.k.fault(&ruleConstant, "shift by %d, want 0 to %d", n, x.Type().Bits()-1)
 		n = 0
 	}
 	return Const[U32](x.k, n)
@@ -297,17 +297,17 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 	how := ""
 	switch {
 	case t == isa.Tf32:
-		how = "Bits[dsl.F32] makes it a number that"
+		how = "use Bits[dsl.F32] first"
 	case integer(t) && t.Bits() == 8 || t == isa.B8:
-		how = "To[dsl.U32], or To[dsl.S32] of a signed one, makes it a number that"
+		how = "convert with To[dsl.U32], or To[dsl.S32] if it is signed, first"
 	case t.Class() == isa.Packed && packed(t) == 1:
-		how = "To[dsl.F32] makes it a number that"
+		how = "convert with To[dsl.F32] first"
 	case t.Class() == isa.Packed:
-		how = "To[dsl.F16x2] of a pair makes it numbers that"
+		how = "convert pairs with To[dsl.F16x2] first"
 	default:
 		return true
 	}
-	k.fault(&ruleOperand, "%s of a %s, which is stored, moved and converted; %s the machine computes with", head, t, how)
+	k.fault(&ruleOperand, "no %s for %s, which can only be stored, moved and converted; %s", head, t, how)
 	return false
 }
 
@@ -316,11 +316,11 @@ func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
 	if k == nil {
 		return x
 	}
-	if n.Constant() && x.k == k {
+	if n.IsConstant() && x.k == k {
 		if n.bits == 0 {
 			return x.kept()
 		}
-		if t := TypeOf[T](); x.Constant() && integer(t) && n.bits < 32 {
+		if t := TypeOf[T](); x.IsConstant() && integer(t) && n.bits < 32 {
 			how, by := doMul, int64(1)<<n.bits
 			if v == doShr {
 				how = doDiv
@@ -350,7 +350,7 @@ func ternary[T Scalar](x, y, z Reg[T], mods []Mod) Reg[T] {
 	}
 	v, t := doFMA, TypeOf[T]()
 	if !floating(t) {
-		if x.Constant() && y.Constant() || isOne(x) || isOne(y) || z.Constant() && z.bits == 0 {
+		if x.IsConstant() && y.IsConstant() || isOne(x) || isOne(y) || z.IsConstant() && z.bits == 0 {
 			return x.Mul(y).Add(z)
 		}
 		v = doMad

@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Atomic combines x with element i and returns what was there: how is add, min, max, and, or, xor, exch, inc or dec. Without a
-// Mod the order is relaxed and the scope is the GPU, or the block for shared memory.
+// Atomic combines x with element i atomically and returns the previous value. The operation is add,
+// min, max, and, or, xor, exch, inc or dec. The defaults are relaxed order and GPU scope, or CTA
+// scope for shared memory.
 func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -32,7 +33,8 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	return d
 }
 
-// Reduce combines x with element i and returns nothing, which is faster than Atomic.
+// Reduce combines x with element i atomically without returning the previous value, which is faster
+// than Atomic.
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil && a.combines("Reduce", how) {
 		at := a.At(i).at
@@ -41,8 +43,10 @@ func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	}
 }
 
-// AtomicVec is Atomic of neighbours that begin at element i, in one access of at most 16 bytes, each combined by itself: F32 are added, numbers of
-// half precision, and pairs of them, are added or compared (sm_90, global memory). The address is a multiple of the bytes.
+// AtomicVec is Atomic for adjacent elements that start at element i, in one access of at most 16
+// bytes (sm_90, global memory). Each element is combined separately. F32 elements can be added;
+// half-precision elements, and pairs of them, can be added or compared. The address must be aligned
+// to the size of the vector.
 func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -58,7 +62,7 @@ func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[
 	return out
 }
 
-// ReduceVec is AtomicVec that returns nothing, which is faster.
+// ReduceVec is AtomicVec without a result, which is faster.
 func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 	if a.at.k != nil {
 		a.vectorAtomic("red", how, i, x, mods)
@@ -68,15 +72,15 @@ func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod, out ...ir.Operand) {
 	k, t := a.at.k, TypeOf[T]()
 	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
-		k.fault(&ruleMemory, "%s of a vector of %d times %s; 2, 4 or 8 of at most 16 bytes are expected", head, n, t)
+		k.fault(&ruleMemory, "%s of a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes", head, n, t)
 		return
 	}
 	if !k.m.Has(90) {
-		instead := "one after the other"
+		instead := "use one atomic per element"
 		if t == isa.F16 || t == isa.Bf16 {
-			instead = fmt.Sprintf("pairs are combined too, as one number of dsl.As[dsl.%sx2]", strings.ToUpper(t.String()[1:]))
+			instead = fmt.Sprintf("use pairs: dsl.As[dsl.%sx2]", strings.ToUpper(t.String()[1:]))
 		}
-		k.fault(&ruleLacks, "%s combines no vectors, which came with sm_90; %s", k.m.Target(), instead)
+		k.fault(&ruleLacks, "%s has no vector atomics, which need sm_90; %s", k.m.Target(), instead)
 		return
 	}
 	if t.Class() == isa.Half && (how == "min" || how == "max") {
@@ -92,7 +96,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 	k.ins(op, append(out, at.in(k), k.list(ir.Vector, in))...)
 }
 
-// CompareAndSwap writes x to element i if it holds expected, and returns what was there.
+// CompareAndSwap writes x to element i if it equals expected, and returns the previous value.
 func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -109,7 +113,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 
 // combinable is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
 func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
-	if x.Constant() && numeral(x.Type()) != ir.Int {
+	if x.IsConstant() && numeral(x.Type()) != ir.Int {
 		x = x.register()
 	}
 	return x.in(k)
@@ -124,53 +128,53 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	var wrong string
 	switch {
 	case a.at.space == isa.Local || a.at.space == isa.Const || a.at.space == isa.Param:
-		k.fault(&ruleMemory, "%s %q in %s memory; atomics are for global and shared memory", call, string(how), a.at.space)
+		k.fault(&ruleMemory, "%s %q in %s memory, want global or shared memory", call, string(how), a.at.space)
 		return false
 	case !slices.Contains(atomics(call), how):
-		wrong = "expected one of " + strings.Join(spelled(atomics(call)), ", ")
+		wrong = "want one of " + strings.Join(spelled(atomics(call)), ", ")
 		switch how {
 		case "sub":
-			wrong += "; to subtract, add what Neg makes of the number"
+			wrong += "; to subtract, add the Neg of the value"
 		case "cas":
-			wrong += "; CompareAndSwap does that"
+			wrong += "; use CompareAndSwap"
 		case "exch":
-			wrong += "; Atomic does that"
+			wrong += "; use Atomic"
 		}
 	case how == "cas" || how == "exch":
 		if width == 32 || width == 64 || width == 128 || width == 16 && how == "cas" {
 			return true
 		}
-		wrong = "memory swaps 32, 64 and 128 bits"
+		wrong = "want 32, 64 or 128 bits"
 		if how == "cas" {
-			wrong = "memory compares 16, 32, 64 and 128 bits"
+			wrong = "want 16, 32, 64 or 128 bits"
 		}
 	case width != 32 && width != 64 && !(how == "add" && t.Class() == isa.Half):
-		wrong = "memory combines numbers of 32 and 64 bits"
+		wrong = "want a type of 32 or 64 bits"
 		if how == "add" {
-			wrong += ", F16 and BF16"
+			wrong += ", or F16 or BF16"
 		}
 	case bitwise:
 		if integer(t) || t == isa.B32 || t == isa.B64 {
 			return true
 		}
-		wrong = fmt.Sprintf("bits belong to integers; dsl.As[dsl.U%d] is the same memory as such", width)
+		wrong = fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
 	case how == "add":
 		if whole || t == isa.F32 || t == isa.F64 || t.Class() == isa.Half && t != isa.Tf32 {
 			return true
 		}
-		wrong = "numbers are added; dsl.As is the same memory as numbers of another type"
+		wrong = "want an integer or floating-point type; reinterpret the array with dsl.As"
 	case how == "inc" || how == "dec":
 		if t == isa.U32 {
 			return true
 		}
-		wrong = "a U32 counts up to a bound; Atomic \"add\" counts without"
+		wrong = "want U32, since it counts up to a bound; use \"add\" to count without one"
 	default: // min, max
 		if whole {
 			return true
 		}
-		wrong = "integers of 32 and 64 bits are compared; for floats there is a loop with CompareAndSwap, or, where none is negative, dsl.As of U32 or U64, which are ordered alike"
+		wrong = "want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl.As of U32 or U64 if no element is negative"
 	}
-	k.fault(&ruleOperand, "%s %q of a %s: %s", call, string(how), t, wrong)
+	k.fault(&ruleOperand, "%s %q of %s: %s", call, string(how), t, wrong)
 	return false
 }
 
@@ -208,9 +212,9 @@ func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
 		}
 	}
 	if len(mods) == 0 {
-		mods = []Mod{Relaxed, InGPU}
+		mods = []Mod{Relaxed, ScopeGPU}
 		if a.at.space == isa.Shared {
-			mods[1] = InCTA
+			mods[1] = ScopeCTA
 		}
 	}
 	op := head

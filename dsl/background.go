@@ -48,11 +48,11 @@ func (k *Kernel) checkBackground() {
 	switch s := k.storing; {
 	case s.first == ir.NoPos:
 	case !s.waited:
-		k.m.faultAt(s.first, &ruleProtocol, "nothing waits for what is stored here: the block may leave while its shared memory is still read; CommitStores and then WaitStores, in the same thread, do")
+		k.m.faultAt(s.first, &ruleProtocol, "bulk store is never waited for: the block may exit while the TMA still reads its shared memory; call CommitStores and WaitStores in the same thread")
 	case !s.committed:
-		k.m.faultAt(s.first, &ruleProtocol, "what is stored here is in no group, so that WaitStores does not wait for it; CommitStores makes one")
+		k.m.faultAt(s.first, &ruleProtocol, "bulk store belongs to no group, so WaitStores does not wait for it; call CommitStores after it")
 	}
 	if c := k.copying; c.first != ir.NoPos && !c.waited {
-		k.m.faultAt(c.first, &ruleProtocol, "nothing waits for what is copied here: CommitCopies, WaitCopies and Sync do, before it is read")
+		k.m.faultAt(c.first, &ruleProtocol, "asynchronous copy is never waited for; call CommitCopies, WaitCopies and Sync before the data is read")
 	}
 }

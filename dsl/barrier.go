@@ -30,20 +30,22 @@ type barrierSpec struct {
 	pair  bool // copies of both blocks of a pair signal the even one's
 }
 
-// A Barrier is a barrier object (mbarrier) in shared memory, or one of a row of them.
+// A Barrier is an mbarrier in shared memory, or one of an array of them. See [NamedBarrier] for
+// barrier.sync.
 type Barrier struct {
 	spec *barrierSpec
 	at   Addr
 }
 
-// Barrier is a barrier that count arrivals complete. It is initialised before the kernel's first instruction.
+// Barrier declares an mbarrier that expects count arrivals per phase. It is initialized before the
+// kernel's first instruction.
 func (k *Kernel) Barrier(name string, count int) Barrier { return k.Barriers(name, 1, count) }
 
-// Barriers is a row of n barriers; Nth tells them apart.
+// Barriers declares an array of n mbarriers; [Barrier.At] selects one.
 func (k *Kernel) Barriers(name string, n, count int) Barrier {
 	k = k.sound()
 	if count < 1 || count > 1<<20-1 {
-		k.fault(&ruleProtocol, "barrier %s waits for %d arrivals; 1 to %d are possible", name, count, 1<<20-1)
+		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, want 1 to %d", name, count, 1<<20-1)
 		count = 1
 	}
 	b := k.barriers(name, n, count)
@@ -53,10 +55,10 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 
 func (k *Kernel) barriers(name string, n, count int) Barrier {
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no barrier objects; they came with sm_80, and Sync and NamedBarrier work everywhere", k.m.Target())
+		k.fault(&ruleLacks, "%s has no mbarriers, which need sm_80; use Sync or NamedBarrier", k.m.Target())
 	}
 	if n < 1 {
-		k.fault(&ruleProtocol, "%d barriers %s; a positive number is expected", n, name)
+		k.fault(&ruleProtocol, "array of %d mbarriers %s, want a positive number", n, name)
 		n = 1
 	}
 	s := &k.setup
@@ -73,7 +75,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 // paired reports whether the copies of both blocks of a pair complete the even one's barrier.
 func (b Barrier) paired() bool { return b.spec != nil && b.spec.pair }
 
-// Addr is the address of the barrier.
+// Addr returns the address of the mbarrier.
 func (b Barrier) Addr() Addr {
 	b.reached()
 	return b.at
@@ -86,28 +88,28 @@ func (b Barrier) reached() {
 	}
 }
 
-// Nth is the n-th barrier of a row.
-func (b Barrier) Nth(n Reg[U32]) Barrier {
+// At returns mbarrier n of an array.
+func (b Barrier) At(n Reg[U32]) Barrier {
 	if b.at.k != nil {
-		if n.Constant() {
-			return b.NthI(int(n.bits))
+		if n.IsConstant() {
+			return b.AtI(int(n.bits))
 		}
 		b.at = b.at.add(n.ShlI(3))
 	}
 	return b
 }
 
-// NthI is the n-th barrier of a row, n being a Go number.
-func (b Barrier) NthI(n int) Barrier {
+// AtI returns mbarrier n of an array.
+func (b Barrier) AtI(n int) Barrier {
 	if b.at.k != nil && (n < 0 || n >= b.spec.n) {
-		b.at.k.fault(&ruleProtocol, "barrier %d of %s, which has %d", n, b.spec.name, b.spec.n)
+		b.at.k.fault(&ruleProtocol, "mbarrier index %d is out of bounds: array %s has %d", n, b.spec.name, b.spec.n)
 		n = 0
 	}
 	b.at = b.at.Plus(int64(8 * n))
 	return b
 }
 
-// Arrive counts the thread as arrived.
+// Arrive arrives on the mbarrier once for each thread that executes it.
 func (b Barrier) Arrive() {
 	b.reached()
 	if k := b.at.k; k != nil {
@@ -120,32 +122,34 @@ func (b Barrier) Arrive() {
 	}
 }
 
-// ArriveProducts counts one arrival when the products that the thread has started with tcgen05 are done: they have read their tiles then, which may be
-// written anew. The role of one warp that multiplies does this for tiles that are in no Pipeline.
-func (b Barrier) ArriveProducts() {
+// ArriveAfterMMA arrives once when all tcgen05 MMAs that the thread has started are complete, so
+// that their shared memory operands can be overwritten (tcgen05.commit). The one-warp role that
+// issues the MMAs calls it for tiles that belong to no Pipeline.
+func (b Barrier) ArriveAfterMMA() {
 	b.reached()
 	if k := b.at.k; k != nil {
 		if k.tmem.base == nil {
-			k.fault(&ruleProtocol, "ArriveProducts in a kernel that multiplies nothing into tensor memory; wgmma is waited for (Accumulator.Wait)")
+			k.fault(&ruleProtocol, "ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator.Wait")
 			return
 		}
 		k.When(k.Leader(), func() { k.commit(b, false) })
 	}
 }
 
-// Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
-func (b Barrier) Expect(bytes Reg[U32]) {
+// ArriveExpect arrives on the mbarrier and adds bytes to the transaction count that the phase
+// expects from asynchronous copies (mbarrier.arrive.expect_tx).
+func (b Barrier) ArriveExpect(bytes Reg[U32]) {
 	b.reached()
 	if k := b.at.k; k != nil {
-		if bytes.Constant() && bytes.bits >= 1<<20 {
-			k.fault(&ruleProtocol, "a phase expects %d bytes; a barrier counts up to %d", bytes.bits, 1<<20-1)
+		if bytes.IsConstant() && bytes.bits >= 1<<20 {
+			k.fault(&ruleProtocol, "mbarrier phase expects %d bytes, more than the maximum transaction count of %d", bytes.bits, 1<<20-1)
 		}
 		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k), bytes.in(k))
 	}
 }
 
-// ArriveAt counts the thread as arrived at the same barrier of another block of the cluster, whose waiters then see
-// what the thread wrote.
+// ArriveAt arrives on the corresponding mbarrier of another block of the cluster, given its rank.
+// Threads that wait there with WaitCluster can read what this thread wrote before.
 func (b Barrier) ArriveAt(rank Reg[U32]) { b.arriveAt(rank, ".release") }
 
 // arriveAt is ArriveAt with an order. A .release of the whole cluster has the thread wait for all of its memory
@@ -157,7 +161,7 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	}
 	b.reached()
 	if k.clusterSize() == 1 {
-		k.fault(&ruleProtocol, "a barrier of another block, in a kernel without Cluster; Arrive is for the block's own")
+		k.fault(&ruleProtocol, "ArriveAt in a kernel without Cluster; for the block's own mbarrier use Arrive")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -166,9 +170,10 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 		k.arg(Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}))
 }
 
-// Wait waits for the end of the phase of a parity: 0 for the first, 1 for the second, and so on in turn. To wait for
-// parity 1 of a fresh barrier returns at once. What the threads of this block wrote before they arrived can be read then; for what
-// threads of other blocks wrote there is WaitCluster.
+// Wait waits for the completion of the phase with the given parity: 0 for the first phase, 1 for
+// the second, and so on, alternating. Waiting for parity 1 on a newly initialized mbarrier returns
+// at once. After Wait a thread can read what the threads of this block wrote before they arrived.
+// For arrivals from other blocks use WaitCluster.
 func (b Barrier) Wait(parity Reg[U32]) {
 	b.awaited()
 	b.wait(parity, "")
@@ -183,11 +188,11 @@ func (b Barrier) awaited() {
 	}
 }
 
-// WaitCluster is Wait for a barrier at which threads of other blocks of the cluster arrive (ArriveAt): what they wrote before, here or there, can
-// be read then (sm_90).
+// WaitCluster is Wait for an mbarrier on which threads of other blocks of the cluster arrive
+// (ArriveAt): it acquires at cluster scope (sm_90).
 func (b Barrier) WaitCluster(parity Reg[U32]) {
 	if k := b.at.k; k != nil && !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Wait is for the threads of a block", k.m.Target())
+		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for arrivals of this block use Wait", k.m.Target())
 		return
 	}
 	b.awaited()
@@ -200,7 +205,7 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 		return
 	}
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
 	}
 	again := k.newBlock("wait")
 	k.place(again)
@@ -225,7 +230,7 @@ func (k *Kernel) emitSetup() {
 	if len(s.barriers) > 0 || len(k.maps) > 0 {
 		tid := k.Thread()
 		k.Comment("one thread initialises the barriers")
-		k.If(tid.EqI(0), func() {
+		k.If(tid.EQI(0), func() {
 			for _, m := range k.maps {
 				k.ins("prefetch.tensormap", m.addr().in(k))
 			}
@@ -254,35 +259,37 @@ func (k *Kernel) emitSetup() {
 // clusterSize is the number of blocks of a cluster.
 func (k *Kernel) clusterSize() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[2]) }
 
-// A NamedBarrier is one of the sixteen barriers that some warps of a block meet at.
+// A NamedBarrier is one of the sixteen hardware barriers of a block (barrier.sync), for some of its
+// warps.
 type NamedBarrier struct {
 	k       *Kernel
 	id      int
 	threads int
 }
 
-// NamedBarrier is a barrier for so many threads, whole warps.
+// NamedBarrier reserves one of the sixteen named barriers of the block, for the given number of
+// threads, which must be a multiple of 32.
 func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	k = k.sound()
 	if k.nextBarrier() > 15 {
 		if n := len(k.numbered); n == 0 {
-			k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync; this is the 16th")
+			k.fault(&ruleProtocol, "more than 15 named barriers in a block, besides barrier 0 of Sync")
 		} else {
-			k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync, of which %d are numbered by hand; this is the 16th", n)
+			k.fault(&ruleProtocol, "more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses %d of them", n)
 		}
 		k.named = 15
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
-		k.fault(&ruleProtocol, "a barrier of %d threads; whole warps are expected", threads)
+		k.fault(&ruleProtocol, "named barrier for %d threads, want a multiple of 32", threads)
 		threads = 32
 	}
 	if n := k.BlockThreads(); n != 0 && threads > n {
-		k.fault(&ruleProtocol, "a barrier of %d threads, in a block of %d", threads, n)
+		k.fault(&ruleProtocol, "named barrier for %d threads in a block of %d", threads, n)
 	}
 	return NamedBarrier{k: k, id: k.named, threads: threads}
 }
 
-// Sync waits for the threads of the barrier.
+// Sync waits for all threads of the barrier (barrier.sync).
 func (b NamedBarrier) Sync() {
 	if b.k != nil {
 		b.k.met(b, true)
@@ -291,7 +298,7 @@ func (b NamedBarrier) Sync() {
 	}
 }
 
-// Arrive counts the warp as arrived and goes on.
+// Arrive arrives on the barrier without waiting (barrier.arrive).
 func (b NamedBarrier) Arrive() {
 	if b.k != nil {
 		b.k.met(b, false)
@@ -300,5 +307,5 @@ func (b NamedBarrier) Arrive() {
 	}
 }
 
-// String names the barrier.
+// String returns the name of the barrier.
 func (b NamedBarrier) String() string { return fmt.Sprintf("named barrier %d", b.id) }

@@ -28,7 +28,7 @@ func fused(m *dsl.Module) {
 		}
 		here := bias.At(col.Add(k.Lane().AndI(3).ShlI(1)))
 		for group := range 256 / 8 {
-			b := here.AtI(int64(8 * group)).GetVec(2)
+			b := here.AtI(int64(8 * group)).LoadFirstVec(2)
 			for _, lower := range []bool{false, true} {
 				x, y := acc.At(0, group, lower)
 				silu(x, b[0])

@@ -39,7 +39,7 @@ func wordsOf(t isa.Type) int { return max(1, t.Bits()/32) }
 
 // mostRegs is how many registers a thread has at most, and what says so.
 func (k *Kernel) mostRegs() (n int, who string) {
-	n, who = 255, "a thread has 255"
+	n, who = 255, "a thread has at most 255"
 	if t := max(k.BlockThreads(), k.most); t > 0 {
 		if all := t * max(1, k.blocks); 65536/all/8*8 < n {
 			n = 65536 / all / 8 * 8
@@ -48,7 +48,7 @@ func (k *Kernel) mostRegs() (n int, who string) {
 	}
 	if a := k.f.Attr(".maxnreg"); a != nil {
 		if most, err := strconv.Atoi(strings.TrimSpace(a.Text)); err == nil && most < n {
-			n, who = most, "MaxRegs leaves "+a.Text
+			n, who = most, "MaxRegs allows "+a.Text
 		}
 	}
 	return n, who
@@ -227,7 +227,7 @@ func merged(to, from passes.Set) (more bool) {
 func (h *holding) tooMany(r *role) bool {
 	n, who := h.k.mostRegs()
 	if r != nil {
-		n, who = r.regs, "the budget of role "+r.name+" (Regs) is "+strconv.Itoa(r.regs)
+		n, who = r.regs, "the register budget of role "+r.name+" (Regs) is "+strconv.Itoa(r.regs)
 	}
 	if h.held < n {
 		return false
@@ -240,7 +240,7 @@ func (h *holding) tooMany(r *role) bool {
 	}
 	rule := ruleRole
 	rule.Severity = diag.Warning
-	h.k.m.faultAt(h.k.holding[last].pos, &rule, "sums that are held here at once take %d registers of each thread, and %s: some would be kept in local memory, or setmaxnreg would be left out; "+
-		"more warps have smaller sums each", h.held, who)
+	h.k.m.faultAt(h.k.holding[last].pos, &rule, "live accumulators need %d registers per thread, but %s: ptxas would spill, or ignore setmaxnreg; "+
+		"use more warps, with smaller accumulators each", h.held, who)
 	return true
 }

@@ -29,8 +29,8 @@ func gemmThen(m *dsl.Module, then func(k *dsl.Kernel, acc *dsl.Accumulator, col 
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(depth.DivI(64)) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}).Regs(40),
@@ -44,7 +44,7 @@ func gemmThen(m *dsl.Module, then func(k *dsl.Kernel, acc *dsl.Accumulator, col 
 				then(k, acc, col)
 				out.Store(acc, 0, half, at.Row.MulI(2).Add(half).MulI(64), col)
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }
@@ -94,7 +94,7 @@ func FuzzBuild(f *testing.F) {
 		c.other = m.Kernel("other")
 		c.u = []u32{{}, c.k.U32(1), c.k.U32(0).Var(), c.other.U32(3).Var()}
 		c.f = []f32{{}, c.k.F32(1), c.k.F32(0).Var(), c.other.F32(3).Var()}
-		c.p = []dsl.Reg[dsl.Pred]{{}, c.k.TID().X.EqI(0)}
+		c.p = []dsl.Reg[dsl.Pred]{{}, c.k.TID().X.EQI(0)}
 		c.a = []dsl.Array[dsl.F32]{{}, dsl.Global[dsl.F32](c.k, "a")}
 		c.calls(0)
 		if s, err := m.Text(); err == nil && s == "" {
@@ -148,7 +148,7 @@ func (c *caller) calls(depth int) {
 		case 3:
 			c.f = append(c.f, pick(c, c.f).Div(pick(c, c.f), dsl.Mod(name)))
 		case 4:
-			c.p = append(c.p, pick(c, c.u).Lt(pick(c, c.u)))
+			c.p = append(c.p, pick(c, c.u).LT(pick(c, c.u)))
 		case 5:
 			c.p = append(c.p, pick(c, c.p).And(pick(c, c.p)).Not())
 		case 6:
@@ -188,7 +188,7 @@ func (c *caller) calls(depth int) {
 		case 23:
 			k.Return()
 		case 24:
-			k.Place(k.NewLabel(name))
+			k.PlaceLabel(k.NewLabel(name))
 		case 25:
 			k.BranchIf(pick(c, c.p), k.NewLabel(name))
 		case 26:
@@ -201,8 +201,8 @@ func (c *caller) calls(depth int) {
 			dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Type(c.next(70)), isa.F32), c.next(128), c.next(128)).MMA(pick(c, c.tiles), pick(c, c.u), pick(c, c.tiles), pick(c, c.u))
 		case 30:
 			b := k.Barriers(name, c.next(5), c.next(200))
-			b.NthI(c.next(6)).Arrive()
-			b.Nth(pick(c, c.u)).Wait(pick(c, c.u))
+			b.AtI(c.next(6)).Arrive()
+			b.At(pick(c, c.u)).Wait(pick(c, c.u))
 		case 31:
 			k.CopyAsync(pick(c, c.tiles), pick(c, c.a).Addr(), k.U64(8))
 		case 32:

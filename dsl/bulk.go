@@ -11,15 +11,17 @@ import (
 // Bulk copies move runs of bytes in the background (sm_90): no thread holds them, and one thread starts a copy for all. Both addresses and the
 // length are multiples of 16 bytes.
 
-// BulkLoad starts the copy of n numbers from global memory to shared memory, and makes a barrier count their bytes, which Barrier.Expect has
-// announced. One thread does this. With a mask, they go to the blocks of the cluster whose bits are set, at the same place in each.
+// BulkLoad starts an asynchronous copy of n elements from global to shared memory. The copy
+// completes its bytes on the mbarrier full, which must expect them ([Barrier.ArriveExpect]). One
+// thread must call it. With a mask, the elements are multicast to the blocks of the cluster whose
+// bits are set.
 func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U16]) {
 	k, bytes, ok := a.bulk("BulkLoad", isa.Global, to, isa.Shared, n)
 	if !ok || !k.known(full) {
 		return
 	}
 	if full.paired() {
-		k.fault(&ruleProtocol, "a bulk copy into a stage that both blocks of a pair fill; it cannot tell the even block, and a pipeline that is PerBlock can take it")
+		k.fault(&ruleProtocol, "bulk copy into a stage that both blocks of a CTA pair fill: it cannot signal the even block; use a pipeline with PerBlock")
 		return
 	}
 	op := "cp.async.bulk." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
@@ -33,8 +35,9 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 	k.ins(op, args...)
 }
 
-// BulkStore starts the copy of n numbers from shared to global memory. One thread does this, after a FenceAsync of all that wrote them. It is part
-// of the thread's next CommitStores.
+// BulkStore starts an asynchronous copy of n elements from shared to global memory. One thread must
+// call it, after FenceAsync in all threads that wrote the elements. The copy belongs to the
+// thread's next CommitStores.
 func (a Array[T]) BulkStore(from Array[T], n Reg[U32]) {
 	if k, bytes, ok := a.bulk("BulkStore", isa.Global, from, isa.Shared, n); ok {
 		k.storesBehind()
@@ -42,8 +45,9 @@ func (a Array[T]) BulkStore(from Array[T], n Reg[U32]) {
 	}
 }
 
-// BulkReduce is BulkStore that combines the numbers with what is in global memory: how is add, min, max, inc, dec, and, or, xor. Each is
-// combined by itself, in any order, so that several blocks may reduce into one place.
+// BulkReduce is BulkStore that combines the elements with those in global memory. The operation is
+// add, min, max, inc, dec, and, or, xor. Each element is combined atomically, so that several
+// blocks may reduce into the same memory.
 func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	k, bytes, ok := a.bulk("BulkReduce", isa.Global, from, isa.Shared, n)
 	if !ok {
@@ -53,7 +57,7 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	t := TypeOf[T]()
 	switch {
 	case floating(t) && (how == "and" || how == "or" || how == "xor"):
-		k.fault(&ruleOperand, "BulkReduce %q of a %s: bits belong to integers; dsl.As[dsl.U%d] is the same memory as such", how, t, t.Bits())
+		k.fault(&ruleOperand, "BulkReduce %q of %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]", how, t, t.Bits())
 		return
 	case how == "and" || how == "or" || how == "xor":
 		t = bits(t.Bits())
@@ -65,8 +69,10 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), a.at.in(k), from.at.in(k), bytes.in(k))
 }
 
-// BulkSend starts the copy of n numbers from shared memory to that of a block of the cluster, at the place that to is there, and makes the same
-// barrier of that block count their bytes. One thread does this, after a FenceAsync of all that wrote them.
+// BulkSend starts an asynchronous copy of n elements from shared memory to the array to in the
+// shared memory of another block of the cluster, given its rank. The copy completes its bytes on
+// the mbarrier full of that block. One thread must call it, after FenceAsync in all threads that
+// wrote the elements.
 func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
 	k, bytes, ok := a.bulk("BulkSend", isa.Shared, to, isa.Shared, n)
 	if !ok || !k.known(full) {
@@ -74,11 +80,11 @@ func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
 	}
 	signal := full.at
 	signal.space = isa.Shared
-	far := to.at.In(rank)
-	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.in(k), a.at.in(k), bytes.in(k), signal.In(rank).in(k))
+	far := to.at.InBlock(rank)
+	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.in(k), a.at.in(k), bytes.in(k), signal.InBlock(rank).in(k))
 }
 
-// BulkPrefetch asks for n numbers of global memory to be in the L2 cache soon. One thread does this.
+// BulkPrefetch prefetches n elements of global memory into the L2 cache. One thread must call it.
 func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 	if k, bytes, ok := a.bulk("BulkPrefetch", isa.Global, a, isa.Global, n); ok {
 		k.ins("cp.async.bulk.prefetch.L2.global", a.at.in(k), bytes.in(k))
@@ -88,7 +94,7 @@ func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 // known reports whether the barrier is one.
 func (k *Kernel) known(b Barrier) bool {
 	if b.at.k == nil {
-		k.fault(&ruleValue, "a bulk copy that tells a barrier that no builder call made")
+		k.fault(&ruleValue, "mbarrier of the bulk copy is a zero value, not created by a builder call")
 		return false
 	}
 	return true
@@ -103,18 +109,20 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	switch each := size(TypeOf[T]()); {
 	case k == nil:
 	case a.at.k == nil || other.at.k == nil || n.k == nil:
-		k.fault(&ruleValue, "%s of an array or a number that no builder call made", what)
+		k.fault(&ruleValue, "array or value in %s", what)
 	case !k.m.Has(90):
-		k.fault(&ruleLacks, "%s has no bulk copies, which came with sm_90; LoadVec and StoreVec, and CopyAsync of tiles, work before it", k.m.Target())
+		k.fault(&ruleLacks, "%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles", k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
-		k.fault(&ruleMemory, "%s of memory in %s and %s; %s and %s are expected", what, a.at.space, other.at.space, space, otherSpace)
-	case n.Constant() && (n.bits < 1 || n.bits*each%16 != 0):
-		k.fault(&ruleMemory, "%s of %d times %s; a multiple of 16 bytes is expected", what, n.bits, TypeOf[T]())
-	case n.Constant() && (a.short(n.bits) || other.short(n.bits)):
-		k.fault(&ruleMemory, "%s of %d numbers; one of the variables has fewer", what, n.bits)
+		k.fault(&ruleMemory, "%s from %s to %s memory, want %s to %s", what, a.at.space, other.at.space, space, otherSpace)
+	case n.IsConstant() && (n.bits < 1 || n.bits*each%16 != 0):
+		k.fault(&ruleMemory, "%s of %d x %s, want a multiple of 16 bytes", what, n.bits, TypeOf[T]())
+	case n.IsConstant() && (a.short(n.bits) || other.short(n.bits)):
+		k.fault(&ruleMemory, "%s of %d elements is out of bounds: one of the variables is smaller", what, n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
-		k.fault(&ruleMemory, "%s between addresses of which one is no multiple of 16", what)
+		k.fault(&ruleMemory, "misaligned address in %s, want multiples of 16 bytes", what)
 	default:
+		a.at.aligned(16)
+		other.at.aligned(16)
 		return k, n.MulI(each), true
 	}
 	return k, n, false
@@ -125,27 +133,29 @@ func (a Array[T]) short(n int64) bool {
 	return a.at.v != nil && a.at.v.Size() > 0 && a.at.off+n*size(TypeOf[T]()) > a.at.v.Size()
 }
 
-// A Chunk is so many neighbours of an array in global memory, as a Pipeline carries them: BulkLoad brings them, without a tensor map.
+// A Chunk is a run of adjacent elements of an array in global memory that a Pipeline copies without
+// a tensor map, with BulkLoad.
 type Chunk[T Scalar] struct {
 	a    Array[T]
 	n    int
 	feed *TensorMap // which only has a tile and a name
 }
 
-// ChunkOf is chunks of n numbers of an array, whose length is a multiple of n.
+// ChunkOf divides an array into chunks of n elements. The length of the array must be a multiple of
+// n.
 func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
-	c := &Chunk[T]{a: a, n: n, feed: &TensorMap{k: a.at.k, name: "a chunk", tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
+	c := &Chunk[T]{a: a, n: n, feed: &TensorMap{k: a.at.k, name: "array of the chunk", tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
 	if k := a.at.k; k != nil && (n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
-		k.fault(&ruleShape, "chunks of %d times %s in %s; a multiple of 16 bytes of global memory is expected", n, TypeOf[T](), a.at.space)
+		k.fault(&ruleShape, "chunk of %d x %s in %s memory, want a multiple of 16 bytes of global memory", n, TypeOf[T](), a.at.space)
 		c.n, c.feed.tile.Cols = 16, 16
 	}
 	return c
 }
 
-// Feed is the chunks as one of the kinds of tile of a Pipeline.
+// Feed returns the chunks as one of the inputs of a Pipeline.
 func (c *Chunk[T]) Feed() Feed { return Feed{from: c.feed} }
 
-// Load starts the copy of a chunk into a stage that Produce gave: the i-th of the array.
+// Load starts the copy of chunk i of the array into a stage from Produce.
 func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
 	if to, ok := s.fill(c.feed); ok {
 		k := s.p.k
@@ -154,7 +164,7 @@ func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
 	}
 }
 
-// In is the chunk that a stage holds.
-func (c *Chunk[T]) In(s *Stage) Array[T] {
+// InStage returns the chunk in a stage.
+func (c *Chunk[T]) InStage(s *Stage) Array[T] {
 	return Array[T]{at: s.Tile(c.feed).Addr(), dims: []int{c.n}}
 }

@@ -10,28 +10,29 @@ import (
 
 // What call and brx.idx take as operands, for code that is carried over from PTX. Kernel.Call and Kernel.Switch need none of it.
 
-// Argument is a place in which a call passes a value: a variable in .param memory, which st.param writes before the call and ld.param
-// reads after it.
-func Argument[T Scalar](k *Kernel, name string) Addr {
+// CallParam declares a variable in .param memory that passes a value of a call: st.param writes it
+// before the call and ld.param reads it afterwards.
+func CallParam[T Scalar](k *Kernel, name string) Addr {
 	k = k.sound()
 	if !identifier(name) {
-		k.fault(&ruleKernel, "%q is no name for an argument", name)
+		k.fault(&ruleKernel, "%q is not a valid argument name", name)
 		name = "arg"
 	}
 	return Addr{k: k, space: isa.Param, v: k.slot(name, TypeOf[T]())}
 }
 
-// Group is the operand (a, b), the arguments or the results of call. An address stands for the variable that it is.
+// Group returns the operand (a, b), the arguments or results of a call. An address is written as
+// the variable.
 func Group(parts ...any) Operand { return group(parts) }
 
 type group []any
 
 func (g group) operand(k *Kernel) (ir.Operand, bool) {
-	list, ok := k.parts("a list", g)
+	list, ok := k.parts("list", g)
 	return k.list(ir.Group, list), ok
 }
 
-// BranchTargets is where brx.idx may go: a .branchtargets list.
+// BranchTargets declares the labels that brx.idx may branch to (.branchtargets).
 func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 	k = k.sound()
 	list := k.targets("cases")
@@ -41,19 +42,19 @@ func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 		}
 	}
 	if len(list.Blocks) == 0 {
-		k.fault(&ruleOperand, "a list of no labels")
+		k.fault(&ruleOperand, "empty list of labels")
 	}
 	return k.declare(list)
 }
 
-// CallTargets is what an indirect call may call: a .calltargets list.
+// CallTargets declares the functions that an indirect call may call (.calltargets).
 func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	k = k.sound()
 	list := k.targets("callees")
 	for _, f := range functions {
 		switch {
 		case !f.made():
-			k.fault(&ruleFunction, "a call of no function")
+			k.fault(&ruleFunction, "call of a zero Func")
 		case f.m != k.m:
 			k.alien(f.m, "%s is a function of another module", f.Name())
 		default:
@@ -62,13 +63,13 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 		}
 	}
 	if len(list.Funcs) == 0 {
-		k.fault(&ruleOperand, "a list of no functions")
+		k.fault(&ruleOperand, "empty list of functions")
 	}
 	return k.declare(list)
 }
 
-// Prototype is how the function looks that an indirect call calls: a .callprototype with the types of its arguments and, unless it is
-// zero, of its result.
+// Prototype declares the signature of an indirect call (.callprototype): the types of its arguments
+// and, unless it is zero, of its result.
 func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 	k = k.sound()
 	list := k.targets("prototype")
@@ -79,7 +80,7 @@ func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 	}
 	for _, t := range arguments {
 		if t.Bits() == 0 {
-			k.fault(&ruleOperand, "an argument of a prototype has no type")
+			k.fault(&ruleOperand, "prototype argument has no type")
 			continue
 		}
 		list.Proto.Params = append(list.Proto.Params, &ir.Var{Name: "_", Space: isa.Param, Type: memory(t), Pos: list.Pos})
@@ -108,7 +109,7 @@ type listed struct {
 
 func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 	if l.k != k {
-		k.foreign("a list", l.k)
+		k.foreign("list", l.k)
 		return ir.Operand{}, false
 	}
 	return k.naming(ir.List, l.list, 0), true
@@ -118,7 +119,7 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 	switch {
 	case !f.made():
-		k.fault(&ruleFunction, "a call of no function")
+		k.fault(&ruleFunction, "call of a zero Func")
 		return ir.Operand{}, true
 	case f.m != k.m:
 		k.alien(f.m, "%s is a function of another module", f.Name())

@@ -100,17 +100,17 @@ func (c *stranger) seed(k *dsl.Kernel) {
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 16)
 	shared := k.SharedTile("shared", tile)
 	for _, x := range []any{
-		k.U32(1), k.U32(0).Var(), k.F32(1).Var(), k.F16(1), k.U64(8), dsl.Const[dsl.B32](k, 1), k.Lane().LtI(3), dsl.Global[dsl.F32](k, "f"), dsl.Shared[dsl.F16](k, "h", 64),
+		k.U32(1), k.U32(0).Var(), k.F32(1).Var(), k.F16(1), k.U64(8), dsl.Const[dsl.B32](k, 1), k.Lane().LTI(3), dsl.Global[dsl.F32](k, "f"), dsl.Shared[dsl.F16](k, "h", 64),
 		k.Barriers("b", 2, 1), k.NamedBarrier(64), shared, shared.Transposed(), a, x, k.Matrix("m", isa.F32).Sized(k.U32(64), k.U32(64)), k.Matrix("n", isa.F16),
-		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w, w.Left(shared, k.U32(0)), w.Product(shared, k.U32(0), shared, k.U32(0)),
-		k.TMEM("t", 128, 64, 2), k.Factor("f", isa.Bf16, 64, 2), k.Output("o", a, 1), k.Persistent(k.U32(3), k.U32(3), 2), k.Dynamic(k.U32(3), k.U32(3), 2), k.NewLabel("l"), tile,
+		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w, w.LoadFragments(shared, k.U32(0)), w.MMAStep(shared, k.U32(0), shared, k.U32(0)),
+		k.TMEM("t", 128, 64, 2), k.TMEMOperand("f", isa.Bf16, 64, 2), k.Output("o", a, 1), k.Persistent(k.U32(3), k.U32(3), 2), k.DynamicSchedule(k.U32(3), k.U32(3), 2), k.NewLabel("l"), tile,
 		k.Semaphore(dsl.Global[dsl.U32](k, "told"), k.U32(1)), k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(2), 64, k.U32(3), 2),
 		k.StreamK(k.U32(2), k.U32(3), k.U32(4), 2, 1, dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "done")),
 		dsl.MMAFor(isa.F16, isa.F32), dsl.MXFP8,
 	} {
 		c.know(x)
 	}
-	k.If(k.Lane().LtI(3), func() {
+	k.If(k.Lane().LTI(3), func() {
 		c.know(k.Lane().AddI(5))
 		c.know(k.F32(0).Var())
 		c.know(shared.Part(k.Lane(), 2))

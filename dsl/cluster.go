@@ -5,19 +5,20 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// In is the same place in the shared memory of another block of the cluster (mapa, sm_90), known by its rank. That block runs, and stays,
-// only between two SyncCluster of both.
-func (a Addr) In(rank Reg[U32]) Addr {
+// InBlock returns the corresponding address in the shared memory of another block of the cluster,
+// given its rank (mapa, sm_90; cluster.map_shared_rank in CUDA). Access it only between two calls
+// of SyncCluster in both blocks, so that the other block has started and has not exited.
+func (a Addr) InBlock(rank Reg[U32]) Addr {
 	k := a.k
 	if k == nil {
 		return a
 	}
 	if a.space != isa.Shared && a.space != isa.SharedCTA {
-		k.fault(&ruleMemory, "In of an address in %s; blocks of a cluster reach each other's shared memory", a.space)
+		k.fault(&ruleMemory, "InBlock of an address in %s memory, want shared memory", a.space)
 		return a
 	}
 	if k.clusterSize() == 1 {
-		k.fault(&ruleProtocol, "shared memory of another block, in a kernel without Cluster")
+		k.fault(&ruleProtocol, "InBlock in a kernel without Cluster")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -27,36 +28,39 @@ func (a Addr) In(rank Reg[U32]) Addr {
 
 // checkRank reports a rank known while building that no block of the cluster has.
 func (k *Kernel) checkRank(rank Reg[U32]) {
-	if n := k.clusterSize(); n > 1 && rank.Constant() && rank.bits >= int64(n) {
-		k.fault(&ruleProtocol, "the block of rank %d, in a cluster of %d", rank.bits, n)
+	if n := k.clusterSize(); n > 1 && rank.IsConstant() && rank.bits >= int64(n) {
+		k.fault(&ruleProtocol, "block rank %d is out of bounds: the cluster has %d blocks", rank.bits, n)
 	}
 }
 
-// In is the same array in the shared memory of another block of the cluster.
-func (a Array[T]) In(rank Reg[U32]) Array[T] { return Array[T]{at: a.at.In(rank)} }
+// InBlock returns the corresponding array in the shared memory of another block of the cluster; see
+// [Addr.InBlock].
+func (a Array[T]) InBlock(rank Reg[U32]) Array[T] { return Array[T]{at: a.at.InBlock(rank)} }
 
-// ClusterReduce combines x of the threads with one number in each block of the cluster, which is what BlockReduce leaves in every thread;
-// every thread of every block gets the result. All blocks take part. The name is that of the shared memory it takes.
+// ClusterReduce combines x over the blocks of the cluster and returns the result in every thread.
+// The x of each block must be the same in all of its threads, as BlockReduce returns it. All blocks
+// must take part. The name is that of the shared memory variable it uses.
 func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
 	if k == nil || k.clusterSize() == 1 || !k.runs("ClusterReduce", combine != nil) {
 		return x
 	}
 	mine := Shared[T](k, unique(name, k.names), 1)
-	k.If(k.Thread().EqI(0), func() { mine.StoreI(0, x) })
+	k.If(k.Thread().EQI(0), func() { mine.StoreI(0, x) })
 	k.SyncCluster()
-	out := mine.In(k.U32(0)).Get()
+	out := mine.InBlock(k.U32(0)).LoadFirst()
 	for rank := 1; rank < k.clusterSize(); rank++ {
-		out = combine(out, mine.In(k.U32(rank)).Get())
+		out = combine(out, mine.InBlock(k.U32(rank)).LoadFirst())
 	}
 	k.Comment("no block goes on to leave, or to write again, while another reads")
 	k.SyncCluster()
 	return out
 }
 
-// LaunchDependents lets kernels behind this one in its stream begin, once every block has said so or is done
-// (griddepcontrol.launch_dependents, sm_90). They are launched with runtime.Config.Programmatic. It says nothing of what this kernel has
-// written: WaitDependencies does. Before sm_90 kernels begin one behind the other, and neither call makes an instruction.
+// LaunchDependents allows the dependent kernels in the stream to launch, once every block has
+// called it or exited (griddepcontrol.launch_dependents, sm_90). They must be launched with
+// runtime.Config.Programmatic. It makes no memory visible; WaitDependencies in the dependent kernel
+// does. Before sm_90 kernels run one after the other, and neither call emits an instruction.
 func (k *Kernel) LaunchDependents() {
 	k = k.sound()
 	if k.m.Has(90) {
@@ -64,8 +68,9 @@ func (k *Kernel) LaunchDependents() {
 	}
 }
 
-// WaitDependencies waits until the kernels before this one in its stream are done, and what they wrote can be read
-// (griddepcontrol.wait, sm_90). What a kernel does before it may not rest on them. Where the launch is not programmatic it returns at once.
+// WaitDependencies waits until the preceding kernels in the stream have finished and their writes
+// are visible (griddepcontrol.wait, sm_90). Code before it must not depend on them. If the launch
+// is not programmatic it returns at once.
 func (k *Kernel) WaitDependencies() {
 	k = k.sound()
 	if k.m.Has(90) {

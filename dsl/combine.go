@@ -20,14 +20,14 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	which := ""
 	switch {
 	case a.r.Number == first && x.r != a.r, x.r == b.r:
-		which = "the first"
+		which = "first"
 	case b.r.Number == second && x.r != b.r, x.r == a.r:
-		which = "the second"
+		which = "second"
 	default:
 		k.pairs(call, x.r, a.r, b.r)
 		return x
 	}
-	k.doubt(k.m.calls.here(), "what %s combines with leaves %s of its two values out: the result is what some lanes bring, not all", call, which)
+	k.doubt(k.m.calls.here(), "combine function of %s ignores its %s argument, so the result does not depend on all lanes", call, which)
 	return x
 }
 
@@ -35,7 +35,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	switch head := k.joins(x, a, b); head {
 	case "sub", "div", "rem", "shl", "shr":
-		k.doubt(k.m.calls.here(), "%s combines with %s, whose result depends on which lanes come together first; what is combined in any order is expected: add, max, or", call, head)
+		k.doubt(k.m.calls.here(), "combine function of %s uses %s, which is not associative; want an operation such as add, max or or", call, head)
 	}
 }
 

@@ -14,15 +14,15 @@ var dropped = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
 		v := x.Load(k.TID().X)
-		v = v.WarpReduce(func(a, _ f32) f32 { return a.Add(a) })                  // want `D501: what WarpReduce combines with leaves the second of its two values out: the result is what some lanes bring, not all`
+		v = v.WarpReduce(func(a, _ f32) f32 { return a.Add(a) })                  // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
 		v = v.WarpReduce(func(a, b f32) f32 { return a.Add(b).Sub(a.Mul(b)) })    // whatever that is
-		v = v.WarpScan(func(a, b f32) f32 { return b })                           // want `D501: what WarpScan combines with leaves the first of its two values out`
-		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })                    // want `D501: WarpScan combines with sub, whose result depends on which lanes come together first; what is combined in any order is expected: add, max, or`
-		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) })       // want `D501: WarpReduce combines with div, whose result depends on which lanes`
-		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })              // want `D501: what WarpReduce combines with leaves the second of its two values out`
+		v = v.WarpScan(func(a, b f32) f32 { return b })                           // want `D501: combine function of WarpScan ignores its first argument, so the result does not depend on all lanes`
+		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })                    // want `D501: combine function of WarpScan uses sub, which is not associative; want an operation such as add, max or or`
+		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) })       // want `D501: combine function of WarpReduce uses div, which is not associative; want an operation such as add, max or or`
+		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })              // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
 		v = dsl.BlockReduce(v, "u", func(a, b f32) f32 { return a.Add(b) })       // all of them
-		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.Lt(b), b, a) }) // so here
-		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.Lt(b), a, b) }) // and here
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), b, a) }) // so here
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), a, b) }) // and here
 		v = k.F32(1).WarpReduce(func(a, b f32) f32 { return a.Add(b) }).Add(v)    // of a constant
 		x.Store(k.TID().X, v)
 	}},
@@ -31,9 +31,9 @@ var dropped = []wrongKernel{
 		sum, most := k.F32(0).Var(), k.F32(0).Var()
 		for i := range k.GridStride(n) {
 			v := x.Load(i)
-			sum.Add(v) // want `D501: nothing reads what add computes here: operations return their result and change no operand; Set and Store keep it`
+			sum.Add(v) // want `D501: result of add is unused: operations return a new value and do not modify their operands; keep it with Set or Store`
 			most.Set(most.Max(v))
-			most.Max(v).Mul(v) // want `D501: nothing reads what mul computes here`
+			most.Max(v).Mul(v) // want `D501: result of mul is unused: operations return a new value and do not modify their operands; keep it with Set or Store`
 			i.AddI(1)          // a place
 		}
 		x.Store(k.TID().X, sum.Add(most))

@@ -5,58 +5,58 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// Eq is whether x equals y.
-func (x Reg[T]) Eq(y Reg[T]) Reg[Pred] { return comparison("eq", x, y) }
+// EQ reports whether x == y.
+func (x Reg[T]) EQ(y Reg[T]) Reg[Pred] { return comparison("eq", x, y) }
 
-// Ne is whether x differs from y; of floats, whether both are numbers and differ.
-func (x Reg[T]) Ne(y Reg[T]) Reg[Pred] { return comparison("ne", x, y) }
+// NE reports whether x differs from y. For floats it is false if either is NaN.
+func (x Reg[T]) NE(y Reg[T]) Reg[Pred] { return comparison("ne", x, y) }
 
-// Lt is whether x is less than y.
-func (x Reg[T]) Lt(y Reg[T]) Reg[Pred] { return comparison("lt", x, y) }
+// LT reports whether x < y.
+func (x Reg[T]) LT(y Reg[T]) Reg[Pred] { return comparison("lt", x, y) }
 
-// Le is whether x is at most y.
-func (x Reg[T]) Le(y Reg[T]) Reg[Pred] { return comparison("le", x, y) }
+// LE reports whether x <= y.
+func (x Reg[T]) LE(y Reg[T]) Reg[Pred] { return comparison("le", x, y) }
 
-// Gt is whether x is greater than y.
-func (x Reg[T]) Gt(y Reg[T]) Reg[Pred] { return comparison("gt", x, y) }
+// GT reports whether x > y.
+func (x Reg[T]) GT(y Reg[T]) Reg[Pred] { return comparison("gt", x, y) }
 
-// Ge is whether x is at least y.
-func (x Reg[T]) Ge(y Reg[T]) Reg[Pred] { return comparison("ge", x, y) }
+// GE reports whether x >= y.
+func (x Reg[T]) GE(y Reg[T]) Reg[Pred] { return comparison("ge", x, y) }
 
-// EqI is whether x equals n.
-func (x Reg[T]) EqI(n int64) Reg[Pred] { return x.Eq(like(x, n)) }
+// EQI reports whether x == n.
+func (x Reg[T]) EQI(n int64) Reg[Pred] { return x.EQ(like(x, n)) }
 
-// NeI is whether x differs from n.
-func (x Reg[T]) NeI(n int64) Reg[Pred] { return x.Ne(like(x, n)) }
+// NEI reports whether x differs from n.
+func (x Reg[T]) NEI(n int64) Reg[Pred] { return x.NE(like(x, n)) }
 
-// LtI is whether x is less than n.
-func (x Reg[T]) LtI(n int64) Reg[Pred] { return x.Lt(like(x, n)) }
+// LTI reports whether x < n.
+func (x Reg[T]) LTI(n int64) Reg[Pred] { return x.LT(like(x, n)) }
 
-// LeI is whether x is at most n.
-func (x Reg[T]) LeI(n int64) Reg[Pred] { return x.Le(like(x, n)) }
+// LEI reports whether x <= n.
+func (x Reg[T]) LEI(n int64) Reg[Pred] { return x.LE(like(x, n)) }
 
-// GtI is whether x is greater than n.
-func (x Reg[T]) GtI(n int64) Reg[Pred] { return x.Gt(like(x, n)) }
+// GTI reports whether x > n.
+func (x Reg[T]) GTI(n int64) Reg[Pred] { return x.GT(like(x, n)) }
 
-// GeI is whether x is at least n.
-func (x Reg[T]) GeI(n int64) Reg[Pred] { return x.Ge(like(x, n)) }
+// GEI reports whether x >= n.
+func (x Reg[T]) GEI(n int64) Reg[Pred] { return x.GE(like(x, n)) }
 
-// EqF is whether a float equals v.
-func (x Reg[T]) EqF(v float64) Reg[Pred] { return x.Eq(likeF(x, v)) }
+// EQF reports whether x == v.
+func (x Reg[T]) EQF(v float64) Reg[Pred] { return x.EQ(likeF(x, v)) }
 
-// LtF is whether a float is less than v.
-func (x Reg[T]) LtF(v float64) Reg[Pred] { return x.Lt(likeF(x, v)) }
+// LTF reports whether x < v.
+func (x Reg[T]) LTF(v float64) Reg[Pred] { return x.LT(likeF(x, v)) }
 
-// LeF is whether a float is at most v.
-func (x Reg[T]) LeF(v float64) Reg[Pred] { return x.Le(likeF(x, v)) }
+// LEF reports whether x <= v.
+func (x Reg[T]) LEF(v float64) Reg[Pred] { return x.LE(likeF(x, v)) }
 
-// GtF is whether a float is greater than v.
-func (x Reg[T]) GtF(v float64) Reg[Pred] { return x.Gt(likeF(x, v)) }
+// GTF reports whether x > v.
+func (x Reg[T]) GTF(v float64) Reg[Pred] { return x.GT(likeF(x, v)) }
 
-// GeF is whether a float is at least v.
-func (x Reg[T]) GeF(v float64) Reg[Pred] { return x.Ge(likeF(x, v)) }
+// GEF reports whether x >= v.
+func (x Reg[T]) GEF(v float64) Reg[Pred] { return x.GE(likeF(x, v)) }
 
-// IsNaN is whether a float is no number.
+// IsNaN reports whether x is NaN.
 func (x Reg[T]) IsNaN() Reg[Pred] { return comparison("nan", x, x) }
 
 func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
@@ -73,7 +73,7 @@ func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 		return Reg[Pred]{k: k, r: d.r, bits: d.bits, scope: d.scope}
 	}
 	switch {
-	case !k.computes("a comparison", t):
+	case !k.computes("comparison", t):
 		return fresh[Pred](k)
 	case t == isa.Bf16 && !k.m.Has(90):
 		return comparison(how, To[F32](x), To[F32](y)) // which holds all of them
@@ -83,7 +83,7 @@ func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 	return p
 }
 
-// Select is x where p holds, and y where it does not.
+// Select returns x if p is true, and y otherwise.
 func Select[T Scalar](p Reg[Pred], x, y Reg[T]) Reg[T] {
 	k := either(x, y)
 	if k == nil {

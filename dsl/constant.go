@@ -71,7 +71,7 @@ func wholeConstant(t isa.Type, n int64) (constant, bool) {
 	return constant{ir.Int, n}, width >= 64 || n >= -1<<(width-1) && n < 1<<width
 }
 
-// Const is the Go integer n as a value of type T.
+// Const returns the Go integer n as a value of type T.
 func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
@@ -80,12 +80,13 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	}
 	c, ok := wholeConstant(t, n)
 	if !ok {
-		k.fault(&ruleConstant, "%d is no %s", n, t)
+		k.fault(&ruleConstant, "%d is not a valid %s", n, t)
 	}
 	return k0[T](k, c)
 }
 
-// ConstF is the Go number v as a value of type T, rounded to the nearest; of a pair of numbers, both of them.
+// ConstF returns the Go number v as a value of type T, rounded to nearest. For packed types it is
+// in every element.
 func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
@@ -93,9 +94,9 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	switch {
 	case ok:
 	case c.kind == ir.Int && !floating(t):
-		k.fault(&ruleConstant, "%v is no %s", v, t)
+		k.fault(&ruleConstant, "%v is not a valid %s", v, t)
 	default:
-		k.fault(&ruleConstant, "%v is beyond the largest number of %s; infinity is math.Inf(1), and Bits[dsl.%s] takes the bits of a number as they are", v, t, goName(*new(T)))
+		k.fault(&ruleConstant, "%v overflows %s; use math.Inf(1) for infinity, or Bits[dsl.%s] for a bit pattern", v, t, goName(*new(T)))
 	}
 	return k0[T](k, c)
 }
@@ -115,34 +116,34 @@ func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant) {
 	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r}, ir.Operand{Kind: ir.Int, Value: c.bits})
 }
 
-// U8 is a constant.
+// U8 returns a constant.
 func (k *Kernel) U8(n int) Reg[U8] { return Const[U8](k, int64(n)) }
 
-// U16 is a constant.
+// U16 returns a constant.
 func (k *Kernel) U16(n int) Reg[U16] { return Const[U16](k, int64(n)) }
 
-// U32 is a constant.
+// U32 returns a constant.
 func (k *Kernel) U32(n int) Reg[U32] { return Const[U32](k, int64(n)) }
 
-// U64 is a constant.
+// U64 returns a constant.
 func (k *Kernel) U64(n uint64) Reg[U64] { return Const[U64](k, int64(n)) }
 
-// S32 is a constant.
+// S32 returns a constant.
 func (k *Kernel) S32(n int) Reg[S32] { return Const[S32](k, int64(n)) }
 
-// S64 is a constant.
+// S64 returns a constant.
 func (k *Kernel) S64(n int64) Reg[S64] { return Const[S64](k, n) }
 
-// F16 is a constant, rounded to the nearest.
+// F16 returns a constant, rounded to nearest.
 func (k *Kernel) F16(v float64) Reg[F16] { return ConstF[F16](k, v) }
 
-// BF16 is a constant, rounded to the nearest.
+// BF16 returns a constant, rounded to nearest.
 func (k *Kernel) BF16(v float64) Reg[BF16] { return ConstF[BF16](k, v) }
 
-// F32 is a constant, rounded to the nearest.
+// F32 returns a constant, rounded to nearest.
 func (k *Kernel) F32(v float64) Reg[F32] { return ConstF[F32](k, v) }
 
-// F64 is a constant.
+// F64 returns a constant.
 func (k *Kernel) F64(v float64) Reg[F64] { return ConstF[F64](k, v) }
 
 // brainBits rounds v to the nearest bfloat16, ties to even.

@@ -39,7 +39,7 @@ func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	o := p.in(k)
 	was := k.guard
 	if was.Reg != nil {
-		k.fault(&ruleOperand, "a branch inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "branch inside When, which predicates single instructions; use If")
 	}
 	if r := o.Reg; r != nil {
 		k.guard = ir.Guard{Reg: r, Not: not}
@@ -58,7 +58,7 @@ func (k *Kernel) inside(what string, body func()) {
 	k.leave()
 }
 
-// If runs then where p holds, and otherwise the function after it, if there is one.
+// If executes then if p is true, and otherwise the optional second function.
 func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 	k = k.sound()
 	end := k.newBlock("endif")
@@ -74,18 +74,19 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 		k.under(p, true, func() { k.inside("an else", otherwise[0]) })
 	}
 	if len(otherwise) > 1 {
-		k.fault(&ruleOperand, "If takes one function for the other case, found %d", len(otherwise))
+		k.fault(&ruleOperand, "If takes one function for the else branch, got %d", len(otherwise))
 	}
 	k.place(end)
 }
 
-// When guards the instructions of body by p, without a branch: @p. Branches and loops cannot stand in it.
+// When predicates the instructions of body with p, without a branch: @p. The body must not contain
+// branches or loops.
 func (k *Kernel) When(p Reg[Pred], body func()) {
 	k = k.sound()
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "When inside When: one predicate guards an instruction; join them with And")
+		k.fault(&ruleOperand, "When inside When: an instruction has one predicate; combine them with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg}
@@ -93,13 +94,13 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	k.guard = was
 }
 
-// Unless guards the instructions of body by the contrary of p: @!p.
+// Unless predicates the instructions of body with the negation of p: @!p.
 func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	k = k.sound()
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "Unless inside When: one predicate guards an instruction; join them with And")
+		k.fault(&ruleOperand, "Unless inside When: an instruction has one predicate; combine them with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg, Not: true}
@@ -107,23 +108,26 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	k.guard = was
 }
 
-// Range counts from lo up to hi, which it does not reach. It is written as a Go loop; the body is built once.
+// Range returns a loop from lo up to, but not including, hi. It is written as a Go loop, whose body
+// is built once.
 //
 //	for i := range k.Range(k.U32(0), n) { ... }
-func (k *Kernel) Range(lo, hi Reg[U32]) iter.Seq[Reg[U32]] { return Count(lo, hi, k.U32(1)) }
+func (k *Kernel) Range(lo, hi Reg[U32]) iter.Seq[Reg[U32]] { return RangeOf(lo, hi, k.U32(1)) }
 
 // RangeI is Range between two Go numbers.
-func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] { return Count(k.U32(lo), k.U32(hi), k.U32(1)) }
+func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] {
+	return RangeOf(k.U32(lo), k.U32(hi), k.U32(1))
+}
 
-// RangeStep counts from lo up to hi in steps.
-func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return Count(lo, hi, step) }
+// RangeStep returns a loop from lo up to, but not including, hi in increments of step.
+func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return RangeOf(lo, hi, step) }
 
-// Rolled is a loop that the assembler is told not to unroll: for i := range k.Rolled(k.Range(lo, hi)). Without it the assembler
-// decides; a loop of Go unrolls whatever it says.
-func (k *Kernel) Rolled(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
+// NoUnroll returns the loop with a pragma that keeps the assembler from unrolling it: for i :=
+// range k.NoUnroll(k.Range(lo, hi)). Go loops are always unrolled.
+func (k *Kernel) NoUnroll(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	k = k.sound()
 	return func(yield func(Reg[U32]) bool) {
-		if !k.runs("Rolled", loop != nil) {
+		if !k.runs("NoUnroll", loop != nil) {
 			return
 		}
 		k.rolled = true
@@ -131,32 +135,34 @@ func (k *Kernel) Rolled(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	}
 }
 
-// GridStride gives each thread of the grid every n-th index below n, n being the number of threads in the grid: all
-// indices are met once, whatever the launch.
+// GridStride returns a grid-stride loop: each thread gets its index in the grid, and every index
+// below n that is a multiple of the grid size further on. All indices are covered for every launch
+// configuration.
 func (k *Kernel) GridStride(n Reg[U32]) iter.Seq[Reg[U32]] {
 	first := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
 	step := k.NCTAID().X.Mul(k.NTID().X)
-	return Count(first, n, step)
+	return RangeOf(first, n, step)
 }
 
-// Count counts from lo up to hi, which it does not reach, in steps, all of any integer type.
-func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
+// RangeOf returns a loop from lo up to, but not including, hi in increments of step. It is
+// Kernel.RangeStep for any integer type.
+func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 	return func(yield func(Reg[T]) bool) {
 		k := either(lo, hi)
 		if k == nil {
 			return
 		}
-		if step.Constant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
-			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.bits)
+		if step.IsConstant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
+			k.fault(&ruleLoop, "loop step is %d, want a positive number", step.bits)
 		}
-		if hi.Constant() && hi.bits == 0 && !lo.Constant() && TypeOf[T]().Class() == isa.Unsigned {
-			k.doubt(k.m.calls.here(), "a loop that counts up to 0 has no turn, wherever it begins: the first number is where it begins, the second what it does not reach")
+		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() && TypeOf[T]().Class() == isa.Unsigned {
+			k.doubt(k.m.calls.here(), "loop never runs: it counts up to 0; the first argument is the start, the second the exclusive end")
 		}
 		i, hi, step := duplicate(lo), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
 		var empty Reg[Pred]
-		if !lo.Constant() || !hi.Constant() || lo.bits >= hi.bits {
-			empty = i.Ge(hi)
+		if !lo.IsConstant() || !hi.IsConstant() || lo.bits >= hi.bits {
+			empty = i.GE(hi)
 			k.branchIf(empty, false, l.end)
 		}
 		k.place(top)
@@ -170,7 +176,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.amid(condition{p: empty.r, not: true, loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
 				if !yield(turn) {
-					k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
+					k.fault(&ruleLoop, "Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
 				}
 			})
 		})
@@ -178,10 +184,10 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.closeLoop(l, func() {
 			o := i.in(k)
 			k.ins(k.spell(doAdd, i.Type(), nil), o, o, step.in(k))
-			k.branchIf(i.Lt(hi), false, top)
+			k.branchIf(i.LT(hi), false, top)
 		})
 		last := lastTurn{counts: i.r}
-		if lo.Constant() && hi.Constant() && step.Constant() && step.bits > 0 && hi.bits > lo.bits && !l.left && l.outs == k.outs {
+		if lo.IsConstant() && hi.IsConstant() && step.IsConstant() && step.bits > 0 && hi.bits > lo.bits && !l.left && l.outs == k.outs {
 			last.at, last.known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
 		}
 		if k.lasts == nil {
@@ -191,7 +197,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 	}
 }
 
-// While runs body as long as cond, which is computed before each turn, holds.
+// While repeats body while cond, which is evaluated before each iteration, is true.
 func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 	k = k.sound()
 	if !k.runs("While", cond != nil, body != nil) {
@@ -207,10 +213,10 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 		k.amid(condition{p: p.r, loop: true}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
-	k.turns(l, p.r, p.Constant() && p.bits != 0)
+	k.turns(l, p.r, p.IsConstant() && p.bits != 0)
 }
 
-// Loop runs body again and again, until Break or Return leaves it.
+// Loop repeats body until Break or Return leaves it.
 func (k *Kernel) Loop(body func()) {
 	k = k.sound()
 	top, l := k.newBlock("loop"), k.newLoop()
@@ -223,7 +229,7 @@ func (k *Kernel) Loop(body func()) {
 
 func (k *Kernel) newLoop() *loop {
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "a loop inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "loop inside When, which predicates single instructions; use If")
 	}
 	l := &loop{end: k.newBlock("done"), depth: len(k.open), outs: k.outs}
 	k.loops = append(k.loops, l)
@@ -245,7 +251,7 @@ func (k *Kernel) closeLoop(l *loop, again func()) {
 // innermost is the loop that Break and Continue speak of.
 func (k *Kernel) innermost(what string) *loop {
 	if len(k.loops) == 0 {
-		k.fault(&ruleLoop, "%s outside of any loop of the kernel", what)
+		k.fault(&ruleLoop, "%s outside of a loop of the kernel", what)
 		return nil
 	}
 	return k.loops[len(k.loops)-1]
@@ -260,7 +266,7 @@ func (k *Kernel) Break() {
 	}
 }
 
-// BreakIf leaves the innermost loop of the kernel where p holds.
+// BreakIf leaves the innermost loop of the kernel if p is true.
 func (k *Kernel) BreakIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("BreakIf"); l != nil {
@@ -270,7 +276,7 @@ func (k *Kernel) BreakIf(p Reg[Pred]) {
 	}
 }
 
-// Continue goes on with the next turn of the innermost loop.
+// Continue starts the next iteration of the innermost loop.
 func (k *Kernel) Continue() {
 	k = k.sound()
 	if l := k.innermost("Continue"); l != nil {
@@ -279,7 +285,7 @@ func (k *Kernel) Continue() {
 	}
 }
 
-// ContinueIf goes on with the next turn of the innermost loop where p holds.
+// ContinueIf starts the next iteration of the innermost loop if p is true.
 func (k *Kernel) ContinueIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("ContinueIf"); l != nil {
@@ -295,7 +301,7 @@ func (l *loop) again(k *Kernel) *ir.Block {
 	return l.next
 }
 
-// Switch runs the case of the number x, with a jump table, and nothing where there is none.
+// Switch executes case x with a jump table, and nothing if there is no such case.
 func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 	k = k.sound()
 	if len(cases) > 0 {
@@ -305,8 +311,8 @@ func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 	}
 }
 
-// SwitchElse is Switch that runs otherwise for numbers that have no case.
-func (k *Kernel) SwitchElse(x Reg[U32], otherwise func(), cases ...func()) {
+// SwitchDefault is Switch with a default, executed if there is no case x.
+func (k *Kernel) SwitchDefault(x Reg[U32], otherwise func(), cases ...func()) {
 	k = k.sound()
 	end, other := k.newBlock("endswitch"), k.newBlock("default")
 	if len(cases) > 0 {
@@ -320,7 +326,7 @@ func (k *Kernel) SwitchElse(x Reg[U32], otherwise func(), cases ...func()) {
 
 // choose runs one of the cases, from which it goes to end, or goes to other. The last case falls through.
 func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
-	k.branchIf(x.GeI(int64(len(cases))), false, other)
+	k.branchIf(x.GEI(int64(len(cases))), false, other)
 	name := unique("cases", k.names)
 	k.names[name] = true
 	list := &ir.Targets{Name: name}
@@ -338,7 +344,7 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 	}
 }
 
-// Return ends the thread, or leaves the device function.
+// Return ends the thread, or returns from the device function.
 func (k *Kernel) Return() {
 	k = k.sound()
 	if !k.f.Kernel {
@@ -348,7 +354,7 @@ func (k *Kernel) Return() {
 	k.ins("ret")
 }
 
-// ReturnIf ends the thread where p holds.
+// ReturnIf ends the thread if p is true.
 func (k *Kernel) ReturnIf(p Reg[Pred]) {
 	k = k.sound()
 	parted := k.parted
@@ -357,14 +363,14 @@ func (k *Kernel) ReturnIf(p Reg[Pred]) {
 	k.remain(p, true)
 }
 
-// Exit ends the thread, from within a device function too.
+// Exit ends the thread, also from inside a device function.
 func (k *Kernel) Exit() {
 	k = k.sound()
 	k.left = true
 	k.ins("exit")
 }
 
-// Trap stops the kernel with an error.
+// Trap aborts the kernel with an error.
 func (k *Kernel) Trap() {
 	k = k.sound()
 	k.left = true

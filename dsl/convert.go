@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// To is x as a number of type D: To[F32](i). Where the conversion rounds, it does so to the nearest, and to integers
-// towards zero, unless a Mod says otherwise. Between integers of one width it costs nothing.
+// To returns x converted to type D: To[F32](i). Conversions round to nearest, and to integers
+// towards zero, unless a Mod specifies otherwise. Conversions between integers of the same width
+// emit no instruction.
 func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	k := x.k
 	from, to := TypeOf[S](), TypeOf[D]()
@@ -23,13 +24,13 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Reg[D]{k: k, r: x.r, bits: x.bits, scope: x.scope}
 	}
 	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
-		k.fault(&ruleOperand, "a %s as a number of type %s: bits of nothing in particular are no number; Bits takes them as they are, and To[dsl.U%d] converts the number that they are as an integer",
+		k.fault(&ruleOperand, "cannot convert untyped bits %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
 			from, to, max(8, min(from.Bits(), to.Bits())))
 		return fresh[D](k)
 	}
 	if whole(from) && whole(to) && len(mods) == 0 {
 		switch {
-		case x.Constant():
+		case x.IsConstant():
 			return Const[D](k, x.bits)
 		case from.Bits() == to.Bits():
 			x = x.kept()
@@ -48,7 +49,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Select(Reg[Pred]{k: k, r: x.r, bits: x.bits, scope: x.scope}, one, zero)
 	}
 	if to == isa.Predicate {
-		p := x.NeI(0)
+		p := x.NEI(0)
 		return Reg[D]{k: k, r: p.r, scope: p.scope}
 	}
 	var room [4]Mod
@@ -111,7 +112,7 @@ func throughPairs[D, S Scalar](x Reg[S], mods []Mod) (Reg[D], bool) {
 	return d, true
 }
 
-// Pack is two numbers in one register, a in the lower half: Pack[BF16x2](a, b).
+// Pack returns two elements in one register, a in the lower half: Pack[BF16x2](a, b).
 func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
 	k := either(a, b)
 	if k == nil {
@@ -140,9 +141,10 @@ func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand
 	k.ins("cvt.u16.u8", d, byte)
 }
 
-// PackRandom is four numbers in one register, a in its lowest bits, each rounded up or down by chance: random has the bits that
-// decide (cvt.rs, sm_100a). D is a type of four numbers of 4, 6 or 8 bits.
-func PackRandom[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
+// PackStochastic returns four elements in one register, a in the lowest bits, rounded
+// stochastically with the given random bits (cvt.rs, sm_100a). D is a type of four elements of 4, 6
+// or 8 bits.
+func PackStochastic[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
 	k := either(a, b)
 	if k == nil {
 		return Reg[D]{}
@@ -153,7 +155,7 @@ func PackRandom[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
 	return out
 }
 
-// Unpack is the two halves of a register, the lower one first: lo, hi := Unpack[BF16](x).
+// Unpack returns the two halves of a register, the lower one first: lo, hi := Unpack[BF16](x).
 func Unpack[D, S Scalar](x Reg[S]) (lo, hi Reg[D]) {
 	k := x.k
 	if k == nil {
@@ -161,14 +163,14 @@ func Unpack[D, S Scalar](x Reg[S]) (lo, hi Reg[D]) {
 	}
 	lo, hi = fresh[D](k), fresh[D](k)
 	if from, to := x.Type(), TypeOf[D](); from.Bits() != 2*to.Bits() {
-		k.fault(&ruleOperand, "a %s has no two halves of type %s", from, to)
+		k.fault(&ruleOperand, "%s does not consist of two halves of type %s", from, to)
 		return lo, hi
 	}
 	k.ins(k.op("mov", bits(x.Type().Bits())), k.vector(lo.in(k), hi.in(k)), x.register().in(k))
 	return lo, hi
 }
 
-// Bits is the bits of x taken for a value of type D of the same width: Bits[U32](f).
+// Bits returns the bits of x reinterpreted as type D of the same width: Bits[U32](f).
 func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	k := x.k
 	if k == nil {
@@ -176,7 +178,7 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	}
 	from, to := TypeOf[S](), TypeOf[D]()
 	if from.Bits() != to.Bits() || from == isa.Predicate || to == isa.Predicate {
-		k.fault(&ruleOperand, "the bits of a %s are no %s: %d bits against %d", from, to, from.Bits(), to.Bits())
+		k.fault(&ruleOperand, "cannot reinterpret %s as %s: %d bits and %d bits", from, to, from.Bits(), to.Bits())
 		return fresh[D](k)
 	}
 	x = x.register()
@@ -222,8 +224,8 @@ func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
 	if round != "" {
 		list = append(list, round)
 	}
-	if to.Class() == isa.Packed && !slices.Contains(mods, SatF) && from.Class() != isa.Packed {
-		list = append(list, SatF) // the only way there is
+	if to.Class() == isa.Packed && !slices.Contains(mods, SatFinite) && from.Class() != isa.Packed {
+		list = append(list, SatFinite) // the only way there is
 	}
 	for _, m := range mods {
 		if !rounds(m) {
@@ -263,7 +265,8 @@ func rounds(m Mod) bool {
 	return false
 }
 
-// Widen is the two numbers of a pair as F32, the lower one first: of half precision, or of 8, 6 and 4 bits where the target converts them.
+// Widen returns the two elements of a packed value as F32, the lower one first: of half precision,
+// or of 8, 6 and 4 bits if the target can convert them.
 func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	k := x.k
 	if k == nil {
@@ -282,6 +285,6 @@ func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	case isa.Ue8m0x2:
 		return Widen(To[BF16x2](x))
 	}
-	k.fault(&ruleOperand, "a %s is no pair of small numbers: .f16x2, .bf16x2, or one of 8, 6 or 4 bits is expected", TypeOf[T]())
+	k.fault(&ruleOperand, "cannot widen %s, want .f16x2, .bf16x2, or a pair of 8, 6 or 4 bits", TypeOf[T]())
 	return k.F32(0), k.F32(0)
 }

@@ -66,7 +66,7 @@ func (t SharedTile) side(from Reg[U32], n int) side {
 }
 
 // what is the tile as messages name it, and who brings it.
-func (s side) what() string { return s.tile.String() + ", which pipeline " + s.of.pipeline + " brings" }
+func (s side) what() string { return s.tile.String() + " of pipeline " + s.of.pipeline }
 
 // multiplied notes what a warp multiplies.
 func (k *Kernel) multiplied(a, b side) {
@@ -136,7 +136,7 @@ func (c *taking) patches(k *Kernel, t *turn) (list []patch) {
 				continue
 			}
 			v := worked{sure, s.from.bits}
-			if !s.from.Constant() {
+			if !s.from.IsConstant() {
 				v = t.value(s.from.r)
 			}
 			if v.kind != sure || v.n < 0 || v.n+int64(s.n) > int64(s.of.rows) {
@@ -173,7 +173,7 @@ func (k *Kernel) checkRows(first, n int, places [][]patch) bool {
 	for to+1 < len(there) && !there[to+1] {
 		to++
 	}
-	k.doubt(k.takings[first].pos, "no warp multiplies %s %d to %d of %s: the tiles of the warps, of %d each, do not cover it", s.lines(), from, to, s.what(), s.n)
+	k.doubt(k.takings[first].pos, "no warp computes the MMA of %s %d to %d of %s: the warp tiles, %d each, do not cover the tile", s.lines(), from, to, s.what(), s.n)
 	return true
 }
 
@@ -218,6 +218,6 @@ func (k *Kernel) checkPairs(first int, places [][]patch) {
 	for down+1 < high && !there[(down+1)*wide+col] {
 		down++
 	}
-	k.doubt(k.takings[first].pos, "no warp multiplies %s %d to %d of %s by %s %d to %d of %s: the tiles of the warps, %dx%d each, do not cover their product",
+	k.doubt(k.takings[first].pos, "no warp computes the MMA of %s %d to %d of %s with %s %d to %d of %s: the warp tiles, %dx%d each, do not cover the block tile",
 		a.lines(), unit*row, unit*down+unit-1, a.what(), b.lines(), unit*col, unit*right+unit-1, b.what(), a.n, b.n)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An AsyncPipeline is a ring of stages in shared memory that all threads of the block fill with cp.async (sm_80), some stages ahead of
-// the one that they compute on.
+// An AsyncPipeline is a ring of stages in shared memory that all threads of the block fill with
+// cp.async (sm_80), some stages ahead of the one that they compute on.
 type AsyncPipeline struct {
 	k       *Kernel
 	name    string
@@ -23,25 +23,25 @@ type AsyncPipeline struct {
 	covers  []coverage // of each tile
 }
 
-// AsyncPipeline is a ring of so many stages, each of which holds the tiles.
+// AsyncPipeline declares a ring of stages, each of which holds the given tiles.
 func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPipeline {
 	k = k.sound()
 	p := &AsyncPipeline{k: k, name: name, stages: stages, tiles: tiles}
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
 	}
 	if stages < 2 || stages > 16 {
-		k.fault(&ruleProtocol, "pipeline %s has %d stages; 2 to 16 are expected: one is computed on while others are filled", name, stages)
+		k.fault(&ruleProtocol, "pipeline %s has %d stages, want 2 to 16", name, stages)
 		p.stages = 2
 	}
 	align := 16
 	for i, t := range tiles {
 		if problem := t.check(); problem != "" || t.RowBytes()%16 != 0 {
 			if problem == "" {
-				problem = t.String() + ": rows of a multiple of 16 bytes are expected"
+				problem = t.String() + ": rows must be a multiple of 16 bytes"
 			}
 			k.fault(&ruleShape, "tile %d of pipeline %s: %s", i, name, problem)
-			p.tiles[i] = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+			p.tiles[i] = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 			t = p.tiles[i]
 		}
 		a := max(16, t.Align())
@@ -57,19 +57,19 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 	return p
 }
 
-// An AsyncStage is a stage of an AsyncPipeline, while it is filled or read.
+// An AsyncStage is a stage of an AsyncPipeline while it is filled or read.
 type AsyncStage struct {
 	p    *AsyncPipeline
 	base Addr
 }
 
-// Tile is the n-th tile of the stage.
+// Tile returns the n-th tile of the stage.
 func (s AsyncStage) Tile(n int) SharedTile {
 	if s.p == nil {
 		return SharedTile{}
 	}
 	if n < 0 || n >= len(s.p.tiles) {
-		s.p.k.fault(&ruleProtocol, "tile %d of pipeline %s, which has %d", n, s.p.name, len(s.p.tiles))
+		s.p.k.fault(&ruleProtocol, "tile index %d is out of bounds: pipeline %s has %d", n, s.p.name, len(s.p.tiles))
 		if n = 0; len(s.p.tiles) == 0 {
 			return SharedTile{}
 		}
@@ -89,10 +89,11 @@ func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 	return AsyncStage{p: p, base: p.store.add(n.MulI(int64(p.bytes)))}
 }
 
-// Run does steps: load fills the stage of a step, some stages before use computes on it. All threads of the block take part, and
-// none may be elsewhere. At the end no copy is under way, and all threads may write shared memory again.
+// Run executes the given number of steps: load fills the stage of a step, some stages before use
+// computes on it. All threads of the block must take part. When Run ends no copy is in flight, and
+// all threads may write shared memory.
 func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s AsyncStage)) {
-	if p == nil || !made(p.k, "Run of a pipeline", steps.k) {
+	if p == nil || !made(p.k, "pipeline in Run", steps.k) {
 		return
 	}
 	k := p.k
@@ -111,12 +112,13 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 	p.drain()
 }
 
-// Multiply does steps of a product, as Run does with MMA, and reads ahead: no multiplication waits for the fragments that it takes, of which
-// there are two sets. It needs their registers twice. Product says what is multiplied of a stage; it is asked wherever fragments are read.
+// Multiply runs the steps of a GEMM main loop, as Run does, with double-buffered fragments:
+// fragments are loaded one step before the MMA that uses them, which takes twice the registers. The
+// function product returns the MMA step for a stage; it is called each time fragments are loaded.
 //
-//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), fromA, s.Tile(1), fromB) })
-func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage), product func(s AsyncStage) Product) {
-	if p == nil || !made(p.k, "Multiply of a pipeline", steps.k) {
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB) })
+func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage), product func(s AsyncStage) MMAStep) {
+	if p == nil || !made(p.k, "pipeline in Multiply", steps.k) {
 		return
 	}
 	k := p.k
@@ -131,14 +133,14 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 	case now.told:
 		return
 	case now.k != k:
-		k.fault(&ruleValue, "Multiply of a product that no builder call of this kernel made")
+		k.fault(&ruleValue, "MMAStep in Multiply is a zero value, or belongs to another kernel")
 		return
 	}
-	again := func() Product {
+	again := func() MMAStep {
 		if p := product(r.stage()); p.sums == now.sums && p.steps == now.steps {
 			return p
 		}
-		k.fault(&ruleProtocol, "Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps")
+		k.fault(&ruleProtocol, "Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape")
 		return now
 	}
 	first := now.kept()
@@ -186,7 +188,7 @@ func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncSt
 	ahead := p.stages - 1
 	k.Comment("the first %d stages of %s", ahead, p.name)
 	for i := range ahead {
-		k.If(steps.GtI(int64(i)), func() { load(k.U32(i), p.at(k.U32(i))) })
+		k.If(steps.GTI(int64(i)), func() { load(k.U32(i), p.at(k.U32(i))) })
 		k.ins("cp.async.commit_group")
 	}
 	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
@@ -202,7 +204,7 @@ type unloaded struct {
 // checkLoads reports loads that leave a tile as it is.
 func (k *Kernel) checkLoads() {
 	for _, u := range k.unloaded {
-		k.m.faultAt(u.pos, &ruleProtocol, "what loads pipeline %s does nothing to tile %d of a stage, %s: what is read there would be what was there before", u.p.name, u.tile, u.p.tiles[u.tile])
+		k.m.faultAt(u.pos, &ruleProtocol, "load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data", u.p.name, u.tile, u.p.tiles[u.tile])
 	}
 }
 
@@ -237,7 +239,7 @@ func (r *asyncRun) arrived() {
 func (r *asyncRun) ahead(step Reg[U32]) {
 	k := r.k
 	coming := step.AddI(int64(r.stages - 1))
-	k.If(coming.Lt(r.steps), func() { r.load(coming, r.at(r.write)) })
+	k.If(coming.LT(r.steps), func() { r.load(coming, r.at(r.write)) })
 	k.ins("cp.async.commit_group")
 }
 
@@ -247,7 +249,7 @@ func (r *asyncRun) next() {
 	for _, n := range []Reg[U32]{r.read, r.write} {
 		o := n.in(k)
 		k.ins("add.u32", o, o, number(1))
-		k.When(n.EqI(int64(r.stages)), func() { n.Set(k.U32(0)) })
+		k.When(n.EQI(int64(r.stages)), func() { n.Set(k.U32(0)) })
 	}
 }
 
@@ -257,9 +259,10 @@ func (p *AsyncPipeline) drain() {
 	p.k.Sync()
 }
 
-// CopyAsync starts the copy of a tile from a matrix in global memory, by all threads of the block, 16 bytes at a time: from is the
-// address of the tile's first element, and pitch the bytes from a row of the matrix to the next. The whole tile is there; a Matrix copies
-// tiles that reach over its edges.
+// CopyAsync starts an asynchronous copy of a tile from a matrix in global memory by all threads of
+// the block, 16 bytes at a time. The address of the tile's first element is from; pitch is the
+// distance in bytes between rows of the matrix. The whole tile must be inside the matrix;
+// [Matrix.CopyAsync] clips tiles at the edges.
 func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod) {
 	k = k.sound()
 	k.together("CopyAsync", true)
@@ -271,13 +274,13 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	units := to.RowBytes() / 16
 	switch {
 	case to.at.k == nil || from.k == nil:
-		k.fault(&ruleValue, "a copy of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in CopyAsync is a zero value, not created by a builder call")
 		return
 	case threads == 0:
-		k.fault(&ruleShape, "CopyAsync shares the work among the threads of a block: Threads tells how many there are")
+		k.fault(&ruleShape, "CopyAsync needs the block size; declare it with Threads")
 		return
 	case units == 0 || threads%units != 0 || to.Rows%(threads/units) != 0 && threads/units%to.Rows != 0:
-		k.fault(&ruleShape, "%s copied by %d threads: %d units of 16 bytes a row and %d rows do not come out even", to.Tile, threads, units, to.Rows)
+		k.fault(&ruleShape, "CopyAsync of %s by %d threads: %d units of 16 bytes per row and %d rows do not divide evenly among the threads", to.Tile, threads, units, to.Rows)
 		return
 	}
 	k.copiesBehind()
@@ -298,6 +301,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	for _, m := range mods {
 		op += "." + string(m)
 	}
+	from.aligned(16)
 	source := from.Value64().Add(To[U64](unit))
 	line := func(row Reg[U32]) Reg[U64] { return source.Add(To[U64](row).Mul(pitch)) }
 	there, step := line(row), pitch.MulI(int64(lines))
@@ -319,7 +323,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		}
 		args[1] = k.arg(Addr{k: k, space: isa.Global, reg: there.r, scope: there.scope})
 		if lines > to.Rows {
-			k.When(row.LtI(int64(to.Rows)), func() { k.ins(op, args...) })
+			k.When(row.LTI(int64(to.Rows)), func() { k.ins(op, args...) })
 		} else {
 			k.ins(op, args...)
 		}
@@ -329,16 +333,18 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	}
 }
 
-// CommitCopies makes one group of the copies that the thread has started with CopyAsync, for those that are in no AsyncPipeline.
+// CommitCopies commits the copies that the thread started with CopyAsync as one group
+// (cp.async.commit_group). It is for copies outside of an AsyncPipeline.
 func (k *Kernel) CommitCopies() {
 	k = k.sound()
 	if k.loading != "" {
-		k.fault(&ruleProtocol, "CommitCopies in what loads pipeline %s, which makes a group of each stage: with more of them it would wait for the wrong ones", k.loading)
+		k.fault(&ruleProtocol, "CommitCopies in the load function of pipeline %s, which commits a group for each stage: it would wait for the wrong groups", k.loading)
 	}
 	k.ins("cp.async.commit_group")
 }
 
-// WaitCopies waits until at most n groups of the thread's copies are under way. What other threads copied is there behind a Sync.
+// WaitCopies waits until at most n groups of the thread's copies are in flight
+// (cp.async.wait_group). Copies of other threads are visible after a Sync that follows.
 func (k *Kernel) WaitCopies(n int) {
 	k = k.sound()
 	k.copying.waited = true

@@ -19,21 +19,21 @@ var doubts = []wrongKernel{
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(1)) {
-					s.Load(a, k.U32(0), k.U32(0))
-					s.Load(b, k.U32(0), k.U32(0))
+					s.Load(a, dsl.TileAt(k.U32(0), k.U32(0)))
+					s.Load(b, dsl.TileAt(k.U32(0), k.U32(0)))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(k.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(a)) // want `D501: pipeline p brings tiles of b, and who takes its stages never asks for one: another tile is read in its place`
+						d.MMA(s.Tile(a), s.Tile(a)) // want `D501: pipeline p loads tiles of b, but no consumer uses them; another tile may be read in its place, or the load is not needed`
 					}
 				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
 					for range 4 {
-						x.StoreVec(d.Row().ShlI(2), d.Load(32, 4)) // want `D501: columns 0 to 31 of acc are multiplied into and never read|D501: columns 36 to 127 of acc are multiplied into and never read`
+						x.StoreVec(d.Row().ShlI(2), d.Load(32, 4)) // want `D501: columns 0 to 31 of acc are computed and never read`
 					}
 				})
 			}),
@@ -44,12 +44,12 @@ var doubts = []wrongKernel{
 		m = m.Sized(n, n)
 		t := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 32)
-		row, col := w.Place(k.WarpIndex(), 2)
+		row, col := w.Origin(k.WarpIndex(), 2)
 		k.AsyncPipeline("ab", 3, t, t).Run(n, func(step u32, s dsl.AsyncStage) {
 			m.CopyAsync(s.Tile(0), step.MulI(64))
 			m.CopyAsync(s.Tile(1), step.MulI(64))
 		}, func(_ u32, s dsl.AsyncStage) {
-			w.MMA(s.Tile(0), row, s.Tile(0), col) // want `D501: pipeline ab brings tile 1, 64x64 \.f16 .*, and who takes its stages never asks for it`
+			w.MMA(s.Tile(0), row, s.Tile(0), col) // want `D501: pipeline ab loads tile 1, 64x64 \.f16 with a swizzle of 128 bytes, but no consumer uses it; another tile may be read in its place, or the load is not needed`
 		})
 		w.Store(k.Matrix("d", isa.F32).Sized(n, n), row, col)
 	}},
@@ -57,17 +57,17 @@ var doubts = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		d, n := k.Matrix("d", isa.F32), dsl.Param[dsl.U32](k, "n")
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
-		row, col := w.Place(k.WarpIndex(), 4)
+		row, col := w.Origin(k.WarpIndex(), 4)
 		first := n.SubI(1).Sub(k.CTAID().Y).MulI(64)
 		for i := range k.Range(k.U32(0), n) {
 			w.Store(d.Sized(n, n), first.Add(row), i.MadI(128, col))
-			w.Store(d.Sized(n, n), first, i.MadI(128, col))          // want `D501: warps 0 and 4 store their sums, 32x32 each, to some of the same places: the rows of their tiles begin 0 apart, and the columns 0`
+			w.Store(d.Sized(n, n), first, i.MadI(128, col))          // want `D501: warps 0 and 4 store overlapping accumulators of 32x32: their tiles start 0 rows and 0 columns apart`
 			w.Store(d.Sized(n, n), first.Add(row), i.MadI(128, row)) // want `D501: warps 0 and 1 store`
-			w.Store(d.Sized(n, n).Nth(k.WarpIndex()), first, i)      // matrices of their own, perhaps
-			k.If(k.WarpIndex().EqI(0), func() { w.Store(d.Sized(n, n), first, k.U32(0)) })
+			w.Store(d.Sized(n, n).At(k.WarpIndex()), first, i)       // matrices of their own, perhaps
+			k.If(k.WarpIndex().EQI(0), func() { w.Store(d.Sized(n, n), first, k.U32(0)) })
 		}
-		k.If(n.GtI(5), func() {
-			w.Store(d.Sized(n, n), first.Add(row.DivI(2)), col) // want `D501: warps 0 and 4 store their sums, 32x32 each, .*: the rows of their tiles begin 16 apart, and the columns 0`
+		k.If(n.GTI(5), func() {
+			w.Store(d.Sized(n, n), first.Add(row.DivI(2)), col) // want `D501: warps 0 and 4 store overlapping accumulators of 32x32: their tiles start 16 rows and 0 columns apart`
 		})
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -76,15 +76,15 @@ var doubts = []wrongKernel{
 			acc := k.Accumulator(64, 64, isa.F32)
 			acc.Clear()
 			acc.Store(d, half.MulI(64), n)
-			acc.Store(d, k.U32(0), half.MulI(32).Add(n)) // want `D501: warpgroups 0 and 1 store their sums, 64x64 each, .*: the rows of their tiles begin 0 apart, and the columns 32`
+			acc.Store(d, k.U32(0), half.MulI(32).Add(n)) // want `D501: warpgroups 0 and 1 store overlapping accumulators of 64x64: their tiles start 0 rows and 32 columns apart`
 		}))
 	}},
 	// Semaphores where nobody arrives.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		locks, others, n := dsl.Global[dsl.U32](k, "locks"), dsl.Global[dsl.U32](k, "others"), dsl.Param[dsl.U32](k, "n")
-		k.If(k.TID().X.EqI(0), func() {
+		k.If(k.TID().X.EQI(0), func() {
 			k.Semaphore(others, n).Wait(k.U32(0))
-			k.Semaphore(locks, k.CTAID().X).Wait(n) // want `D501: nothing in this kernel arrives at the semaphore`
+			k.Semaphore(locks, k.CTAID().X).Wait(n) // want `D501: deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it`
 			k.Semaphore(locks, k.CTAID().X).Reset()
 		})
 	}},

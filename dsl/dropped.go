@@ -26,7 +26,7 @@ func (k *Kernel) tellDropped(n int) {
 			}
 			switch in.Head() {
 			case "add", "sub", "mul", "fma", "div", "min", "max", "neg", "abs", "ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh":
-				k.doubt(in.Pos, "nothing reads what %s computes here: operations return their result and change no operand; Set and Store keep it", in.Head())
+				k.doubt(in.Pos, "result of %s is unused: operations return a new value and do not modify their operands; keep it with Set or Store", in.Head())
 			}
 			if n--; n == 0 {
 				return
@@ -75,7 +75,7 @@ func (k *Kernel) tellUnset() {
 			switch {
 			case def == nil:
 			case from.Varies && !from.Set && def.Head() == "mov":
-				k.doubt(in.Pos, "nothing reads what %s computes here of a variable that nothing sets: operations return their result and change no operand; Set keeps it", in.Head())
+				k.doubt(in.Pos, "result of %s on a variable that is never assigned is unused: operations return a new value; assign it with Set", in.Head())
 			case !from.Varies && from.Number == 2 && reckons(def):
 				last = def
 				continue

@@ -10,40 +10,44 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Dynamic is a schedule that the hardware deals (cluster launch control, sm_100): the grid has a block for each tile, and a block that is
-// done with its own takes over one that has not started. Slow tiles hold nobody up so, and blocks of another kernel get their turn.
-// PTX ISA 9.1, section 9.7.13.17.
-type Dynamic struct {
+// A DynamicSchedule assigns tiles to blocks in hardware, with cluster launch control (sm_100). The
+// grid has one block per tile, and a block that has finished its tile takes over one that has not
+// started. This balances tiles of different cost, and lets blocks of another kernel run in between.
+// See PTX ISA 9.1, section 9.7.13.17.
+type DynamicSchedule struct {
 	ring
 	rows, cols Reg[U32] // tiles
 	group      int
 	answers    Addr // 16 bytes for each stage
 }
 
-// Dynamic is a schedule over so many rows and columns of tiles, in the order of Persistent. A role of one warp does nothing but Deal; every
-// role that works on tiles goes over Each. The launch has as many blocks along x as there are tiles, rows rounded up to the cluster.
-func (k *Kernel) Dynamic(rows, cols Reg[U32], group int) *Dynamic {
+// DynamicSchedule returns a schedule over the given rows and columns of tiles, in the order of
+// Persistent. One role of one warp must call RunScheduler; every role that works on tiles loops
+// over Each. The launch has as many blocks along x as there are tiles, with rows rounded up to the
+// cluster size.
+func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedule {
 	k = k.sound()
 	if !k.m.Has(100) {
-		k.fault(&ruleLacks, "%s cannot take over blocks that have not started; that came with sm_100, and Persistent deals tiles everywhere", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cluster launch control, which needs sm_100; use Persistent", k.m.Target())
 	}
 	if group < 1 {
-		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	const stages = 2 // one answer is worked on while the next is asked for
-	return &Dynamic{ring: k.newRing(unique("tiles", k.names), stages), rows: rows, cols: cols, group: group,
+	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows, cols: cols, group: group,
 		answers: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
 }
 
-// Deal asks for tiles until there are none, and tells the other roles.
-func (d *Dynamic) Deal() {
+// RunScheduler requests tiles until there are none left, and passes them to the other roles. One
+// role of one warp must call it, and do nothing else.
+func (d *DynamicSchedule) RunScheduler() {
 	if d == nil || d.k == nil {
 		return
 	}
 	k := d.k
 	if k.role == nil {
-		k.fault(&ruleProtocol, "Deal outside of a role; one warp does nothing else")
+		k.fault(&ruleProtocol, "RunScheduler outside of a role; one warp must do nothing else")
 		return
 	}
 	k.role.single = true
@@ -58,7 +62,7 @@ func (d *Dynamic) Deal() {
 			empty.Wait(state.parity)
 			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 			k.When(leader, func() {
-				full.Expect(k.U32(16))
+				full.ArriveExpect(k.U32(16))
 				ask()
 			})
 		} else {
@@ -67,8 +71,8 @@ func (d *Dynamic) Deal() {
 			}
 			k.SyncWarp()
 			k.Comment("the first block asks for the cluster; each gets the answer")
-			k.When(leader, func() { full.Expect(k.U32(16)) })
-			k.If(k.ClusterRank().EqI(0), func() {
+			k.When(leader, func() { full.ArriveExpect(k.U32(16)) })
+			k.If(k.ClusterRank().EQI(0), func() {
 				empty.Wait(state.parity)
 				k.When(leader, ask)
 			})
@@ -87,9 +91,9 @@ func (d *Dynamic) Deal() {
 	})
 }
 
-// Each is the tiles of the block, one a turn.
-func (d *Dynamic) Each() iter.Seq[TileAt] {
-	return func(yield func(TileAt) bool) {
+// Each returns a loop over the tiles of the block.
+func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
+	return func(yield func(TileCoord) bool) {
 		if d == nil || d.k == nil {
 			return
 		}
@@ -97,7 +101,7 @@ func (d *Dynamic) Each() iter.Seq[TileAt] {
 		size := int64(k.clusterSize())
 		rows := d.rows
 		if high, wide := k.clusterTiles(); wide > 1 {
-			k.fault(&ruleProtocol, "the hardware deals tiles to clusters of %d x %d blocks; a single dimension is expected here, and Persistent deals to others", high, wide)
+			k.fault(&ruleProtocol, "DynamicSchedule in a cluster of %d x %d blocks, want one dimension; use Persistent", high, wide)
 		}
 		if size > 1 {
 			rows = rows.CeilDiv(size)
@@ -110,7 +114,7 @@ func (d *Dynamic) Each() iter.Seq[TileAt] {
 				at.Row = at.Row.MadI(size, k.ClusterRank())
 			}
 			if !yield(at) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 			full, empty := d.barriers(state)
 			full.Wait(state.parity)
@@ -131,7 +135,7 @@ func (d *Dynamic) Each() iter.Seq[TileAt] {
 }
 
 // arrivals is how many warps of the cluster tell that they have read an answer, for the role that is being built.
-func (d *Dynamic) arrivals() int {
+func (d *DynamicSchedule) arrivals() int {
 	k := d.k
 	warps := k.roleWarps()
 	switch {
@@ -147,10 +151,10 @@ func (d *Dynamic) arrivals() int {
 }
 
 // answer is where the answer of a stage is.
-func (d *Dynamic) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)) }
+func (d *DynamicSchedule) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)) }
 
 // read is the first block of the cluster that was taken over, if one was.
-func (d *Dynamic) read(at Addr) (first Reg[U32], more Reg[Pred]) {
+func (d *DynamicSchedule) read(at Addr) (first Reg[U32], more Reg[Pred]) {
 	k := d.k
 	answer := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B128)}
 	k.ins("ld.shared.b128", answer, at.in(k))

@@ -25,7 +25,7 @@ func (k *Kernel) turns(l *loop, cond *ir.Reg, holds bool) {
 	case cond != nil:
 		k.turnings = append(k.turnings, turning{l.top, l.end, cond, l.top.Labels[0].Pos})
 	case holds:
-		k.m.faultAt(l.top.Labels[0].Pos, &ruleWay, "a loop that nothing ends: Break, BreakIf, Return or Exit in its body would")
+		k.m.faultAt(l.top.Labels[0].Pos, &ruleWay, "infinite loop: the body has no Break, BreakIf, Return or Exit")
 	}
 }
 
@@ -34,7 +34,7 @@ func (k *Kernel) wayOut() { k.outs++ }
 
 // unreached reports code that nothing leads to. What comes behind it is reached from there, so that it is told once.
 func (k *Kernel) unreached() {
-	k.fault(&ruleWay, "nothing leads here: what stands before it ends the thread, or leaves the turn of the loop, in any case")
+	k.fault(&ruleWay, "unreachable code: what precedes it always ends the thread or the iteration")
 }
 
 // checkTurnings reports loops whose condition rests on nothing that their turns change.
@@ -86,7 +86,7 @@ func (k *Kernel) checkTurnings() {
 			})
 		}
 		if look(t.cond); same {
-			k.m.faultAt(t.pos, &ruleWay, "a loop that nothing ends once it has begun: its turns change nothing that its condition rests on, as Set of a variable does")
+			k.m.faultAt(t.pos, &ruleWay, "infinite loop: the body does not change what its condition depends on; assign to a variable with Set")
 		}
 	}
 }

@@ -17,7 +17,7 @@ func Example() {
 	a, b := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b")
 	n := dsl.Param[dsl.U32](k, "n")
 	i := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
-	k.If(i.Lt(n), func() { b.Store(i, a.Load(i).Add(b.Load(i))) })
+	k.If(i.LT(n), func() { b.Store(i, a.Load(i).Add(b.Load(i))) })
 	text, err := m.Text()
 	if err != nil {
 		fmt.Println(err)
@@ -30,8 +30,8 @@ func Example() {
 	// .address_size 64
 	//
 	// .visible .entry vecadd(
-	// 	.param .u64 .ptr .global .align 16 a,
-	// 	.param .u64 .ptr .global .align 16 b,
+	// 	.param .u64 .ptr .global .align 4 a,
+	// 	.param .u64 .ptr .global .align 4 b,
 	// 	.param .u32 n
 	// )
 	// .reqntid 256, 1, 1
@@ -83,7 +83,7 @@ func ExampleKernel_Range() {
 	// .address_size 64
 	//
 	// .visible .entry sum(
-	// 	.param .u64 .ptr .global .align 16 x,
+	// 	.param .u64 .ptr .global .align 4 x,
 	// 	.param .u32 n
 	// )
 	// {
@@ -131,7 +131,7 @@ func ExampleKernel_Ins() {
 	// .address_size 64
 	//
 	// .visible .entry clock(
-	// 	.param .u64 .ptr .global .align 16 out
+	// 	.param .u64 .ptr .global .align 8 out
 	// )
 	// {
 	// 	.reg .b64 %rd<2>;
@@ -149,7 +149,7 @@ func ExampleFunc() {
 	m := dsl.New("silu", "sm_80")
 	f := m.Func("silu")
 	x := dsl.Arg[dsl.F32](f, "x")
-	dsl.Give(f, x.Div(x.Neg().Exp().AddF(1), dsl.Approx))
+	dsl.ReturnValue(f, x.Div(x.Neg().Exp().AddF(1), dsl.Approx))
 
 	k := m.Kernel("apply")
 	p := dsl.Global[dsl.F32](k, "p")
@@ -180,7 +180,7 @@ func ExampleFunc() {
 	// }
 	//
 	// .visible .entry apply(
-	// 	.param .u64 .ptr .global .align 16 p
+	// 	.param .u64 .ptr .global .align 4 p
 	// )
 	// {
 	// 	.reg .b32 %r<1>;
@@ -213,12 +213,12 @@ func ExampleMatrix() {
 	k := m.Kernel("product", dsl.Threads(128))
 	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.F16), k.Matrix("d", isa.F32)
 	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-	at := k.Grouped(rows.CeilDiv(64), cols.CeilDiv(64), 8)
+	at := k.BlockTile(rows.CeilDiv(64), cols.CeilDiv(64), 8)
 	row, col := at.Row.MulI(64), at.Col.MulI(64)
-	a, b = a.Sized(rows, depth).From(row), b.Sized(cols, depth).From(col)
+	a, b = a.Sized(rows, depth).RowsFrom(row), b.Sized(cols, depth).RowsFrom(col)
 	tile := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
-	fromA, fromB := w.Place(k.WarpIndex(), 2)
+	fromA, fromB := w.Origin(k.WarpIndex(), 2)
 	k.AsyncPipeline("ab", 3, tile, tile).Run(depth.CeilDiv(64),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(64))
@@ -271,19 +271,19 @@ func ExampleModule_Text() {
 		fmt.Println(d.Rule, d.Message)
 	}
 	// Output:
-	// D102 sm_80 has no clusters; they came with sm_90
-	// F402 wgmma.fence needs PTX 8.0 on sm_90a; this file says PTX 9.5, sm_80
+	// D102 sm_80 has no clusters, which need sm_90
+	// F402 wgmma.fence requires PTX 8.0 on sm_90a, but the module is for PTX 9.5 and sm_80
 }
 
 // Each thread learns where its numbers go when those that are zero are left out: how many are kept before it.
-func ExampleBlockScanBefore() {
+func ExampleBlockExclusiveScan() {
 	m := dsl.New("keep", "sm_80")
 	k := m.Kernel("keep", dsl.Threads(64))
 	x, kept := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "kept")
 	v := x.Load(k.TID().X)
-	keep := v.EqF(0).Not()
+	keep := v.EQF(0).Not()
 	one := dsl.Select(keep, k.U32(1), k.U32(0))
-	at, all := dsl.BlockScanBefore(one, k.U32(0), "counts", func(a, b dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return a.Add(b) })
+	at, all := dsl.BlockExclusiveScan(one, k.U32(0), "counts", func(a, b dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return a.Add(b) })
 	k.If(keep, func() { kept.Store(at, v) })
 	dsl.Global[dsl.U32](k, "count").StoreI(0, all)
 	_, list := m.Build()
@@ -292,7 +292,7 @@ func ExampleBlockScanBefore() {
 }
 
 // One product is the left factor of the next: what a warp has summed never leaves its registers.
-func ExampleWarpTile_As() {
+func ExampleWarpTile_ToFragments() {
 	m := dsl.New("twice", "sm_80")
 	k := m.Kernel("twice", dsl.Threads(32))
 	x, y := k.Matrix("x", isa.F16).Sized(k.U32(64), k.U32(64)), k.Matrix("y", isa.F32).Sized(k.U32(16), k.U32(64))
@@ -305,8 +305,8 @@ func ExampleWarpTile_As() {
 	first, second := dsl.NewWarpTile[dsl.F32](k, mma, 16, 64), dsl.NewWarpTile[dsl.F32](k, mma, 16, 64)
 	first.MMA(tile, k.U32(0), tile, k.U32(0))
 	most := first.RowReduce(func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) })
-	first.Map(func(c dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Sub(most[c.Line]).Exp() })
-	second.MMALeft(first.As(isa.F16), tile.Transposed(), k.U32(0))
+	first.Map(func(c dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Sub(most[c.LocalRow]).Exp() })
+	second.MMAFragments(first.ToFragments(isa.F16), tile.Transposed(), k.U32(0))
 	second.Store(y, k.U32(0), k.U32(0))
 	_, list := m.Build()
 	fmt.Println(len(list), "findings")

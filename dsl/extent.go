@@ -27,7 +27,7 @@ func (k *Kernel) cornerOf(r *ir.Reg) string {
 }
 
 // dealt notes where the tile of a block stands.
-func (k *Kernel) dealt(at TileAt) TileAt {
+func (k *Kernel) dealt(at TileCoord) TileCoord {
 	if at.Row.r != nil && at.Col.r != nil {
 		k.corners = append(k.corners, [2]*ir.Reg{at.Row.r, at.Col.r})
 	}
@@ -123,7 +123,7 @@ func (k *Kernel) checkStep(spots []storedSpot, what string, of func(*storedSpot)
 	}
 	for at := step; at < most-least; at++ {
 		if there[at] && there[at-step] {
-			k.doubt(pos, "the block stores %d %s of sums, and the tile of the next block begins %d %s on: blocks overwrite one another's sums", most-least, what, step, what)
+			k.doubt(pos, "blocks overwrite each other's results: a block stores %d %s, but the tile of the next block starts %d %s later", most-least, what, step, what)
 			return true
 		}
 		there[at%step] = there[at%step] || there[at]
@@ -133,7 +133,7 @@ func (k *Kernel) checkStep(spots []storedSpot, what string, of func(*storedSpot)
 		for to+1 < int(step) && !there[to+1] {
 			to++
 		}
-		k.doubt(pos, "no warp stores %s %d to %d of the block's tile, and that of the next block begins %d %s on: the tiles of the warps do not cover it", what, from, to, step, what)
+		k.doubt(pos, "no warp stores %s %d to %d of the block tile, whose successor starts %d %s later: the warp tiles do not cover it", what, from, to, step, what)
 		return true
 	}
 	return false

@@ -11,26 +11,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Factor is a ring of left factors of 128 rows in tensor memory (sm_100a): threads write them, and products take them from there instead of from
-// shared memory, as attention does with its weights. In a pair each block writes its own 128 rows of the 256.
-type Factor struct {
+// A TMEMOperand is a ring of A operands of 128 rows in tensor memory (sm_100a). Threads write them,
+// and tcgen05.mma reads them from tensor memory instead of shared memory, such as the probabilities
+// in attention. In a CTA pair each block writes its own 128 of the 256 rows.
+type TMEMOperand struct {
 	ring
 	tile  Tile
 	first int // column of the first stage
 }
 
-// Factor is a ring of left factors with so many columns of a type of 8 or 16 bits.
-func (k *Kernel) Factor(name string, t isa.Type, cols, stages int) *Factor {
+// TMEMOperand declares a ring of A operands in tensor memory with the given number of columns, of a
+// type of 8 or 16 bits.
+func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOperand {
 	k = k.sound()
-	f := &Factor{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
+	f := &TMEMOperand{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
 	f.full.spec.count = 0 // threads arrive
 	f.pair = k.tmem.pair
 	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
-		k.fault(&ruleShape, "factor %s of %s; .f16, .bf16, .e4m3 or .e5m2 is expected", name, t)
+		k.fault(&ruleShape, "TMEMOperand %s of type %s, want .f16, .bf16, .e4m3 or .e5m2", name, t)
 		f.tile.Type = isa.Bf16
 	}
 	if cols < 16 || cols > 512 || f.tile.RowBytes()%32 != 0 {
-		k.fault(&ruleShape, "factor %s of %d columns; whole steps of 32 bytes are expected", name, cols)
+		k.fault(&ruleShape, "TMEMOperand %s has %d columns, want rows of a multiple of 32 bytes", name, cols)
 		f.tile.Cols = 32
 	}
 	f.first = k.columns(f.columns() * f.stages)
@@ -38,18 +40,18 @@ func (k *Kernel) Factor(name string, t isa.Type, cols, stages int) *Factor {
 }
 
 // columns is the columns of tensor memory of a stage, of four bytes each.
-func (f *Factor) columns() int { return f.tile.RowBytes() / 4 }
+func (f *TMEMOperand) columns() int { return f.tile.RowBytes() / 4 }
 
-// A FactorStage is one factor of a ring, while it is written or read.
-type FactorStage struct {
-	t     *Factor
+// A TMEMOperandStage is one operand of a TMEMOperand ring while it is written or read.
+type TMEMOperandStage struct {
+	t     *TMEMOperand
 	place *place
 	fills bool
 	put   []bool // columns that are written
 }
 
 // kernel is the kernel that a factor is of, nil where no builder call made it.
-func (s *FactorStage) kernel() *Kernel {
+func (s *TMEMOperandStage) kernel() *Kernel {
 	if s == nil || s.t == nil {
 		return nil
 	}
@@ -57,7 +59,7 @@ func (s *FactorStage) kernel() *Kernel {
 }
 
 // address is where the factor lies in tensor memory.
-func (s *FactorStage) address() Reg[U32] {
+func (s *TMEMOperandStage) address() Reg[U32] {
 	k := s.t.k
 	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(s.t.first))
 	if s.t.stages == 1 {
@@ -66,9 +68,10 @@ func (s *FactorStage) address() Reg[U32] {
 	return s.place.stage.MadI(int64(s.t.columns()), base)
 }
 
-// Fill waits until the next factor is free, runs body, which writes it, and hands it to the products. It belongs to a role of four warps whose
-// first is a multiple of four: a thread has a row of its own, as in TMEM.Drain.
-func (f *Factor) Fill(body func(*FactorStage)) {
+// Fill waits until the next operand is free, calls body, which writes it, and passes it to the
+// MMAs. It must run in a role of four warps whose first index is a multiple of four. Each thread
+// writes one row, as in [TMEM.Drain].
+func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
 	if f == nil || f.k == nil || !f.k.runs("Fill", body != nil) {
 		return
 	}
@@ -78,11 +81,11 @@ func (f *Factor) Fill(body func(*FactorStage)) {
 	full, empty := f.barriers(state)
 	empty.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
-	s := &FactorStage{t: f, place: state, fills: true, put: make([]bool, f.tile.Cols)}
+	s := &TMEMOperandStage{t: f, place: state, fills: true, put: make([]bool, f.tile.Cols)}
 	body(s)
 	if from := slices.Index(s.put, false); from >= 0 {
 		n := slices.Index(append(s.put[from:], true), true)
-		k.fault(&ruleProtocol, "the body of Fill puts nothing into columns %d to %d of factor %s: what is multiplied there would be what was there before", from, from+n-1, f.name)
+		k.fault(&ruleProtocol, "Fill does not write columns %d to %d of TMEMOperand %s: the MMA would read stale data", from, from+n-1, f.name)
 	}
 	k.ins("tcgen05.wait::st.sync.aligned")
 	k.ins("tcgen05.fence::before_thread_sync")
@@ -98,9 +101,10 @@ func (f *Factor) Fill(body func(*FactorStage)) {
 	state.next(&f.ring)
 }
 
-// Drain waits until the next factor is written, runs body, which multiplies it (AccumulatorStage.MMALeft), and hands it back when the products are
-// done. It belongs to a role of one warp.
-func (f *Factor) Drain(body func(*FactorStage)) {
+// Drain waits until the next operand is written, calls body, which issues the MMAs
+// ([AccumulatorStage.MMAFromTMEM]), and frees the operand when they are complete. It must run in a
+// role of one warp.
+func (f *TMEMOperand) Drain(body func(*TMEMOperandStage)) {
 	if f == nil || f.k == nil || !f.k.runs("Drain", body != nil) {
 		return
 	}
@@ -114,18 +118,19 @@ func (f *Factor) Drain(body func(*FactorStage)) {
 	full.Wait(state.parity)
 	k.SyncWarp() // one thread multiplies for the warp, and the others must not miss the phase
 	k.ins("tcgen05.fence::after_thread_sync")
-	body(&FactorStage{t: f, place: state})
+	body(&TMEMOperandStage{t: f, place: state})
 	k.When(k.Leader(), func() { k.commit(empty, f.pair) })
 	f.arrives(f.empty, 1)
 	state.next(&f.ring)
 }
 
-// Put writes numbers of the thread's row, from a column on: converted to the factor's type, as many at a time as whole registers take.
-func (s *FactorStage) Put(col int, x []Reg[F32]) {
+// Store writes elements of the thread's row, starting at a column, converted to the operand's type.
+// The elements must fill whole registers.
+func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	k := s.kernel()
 	if k == nil {
 		if len(x) > 0 && x[0].k != nil {
-			x[0].k.fault(&ruleValue, "Put into a factor that no builder call made")
+			x[0].k.fault(&ruleValue, "TMEMOperand in Store is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -134,11 +139,11 @@ func (s *FactorStage) Put(col int, x []Reg[F32]) {
 	switch {
 	case !s.fills:
 		s.put = nil
-		k.fault(&ruleProtocol, "Put into factor %s while products read it; Fill gives one to write", s.t.name)
+		k.fault(&ruleProtocol, "Store into TMEMOperand %s while MMAs read it; Fill provides one to write", s.t.name)
 		return
 	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+len(x) > s.t.tile.Cols:
 		s.put = nil // what is not written has a reason that is told
-		k.fault(&ruleShape, "columns %d to %d of a factor with %d of %s; a power of two of registers with %d each is expected", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
+		k.fault(&ruleShape, "columns %d to %d of a TMEMOperand with %d columns of %s, want a power-of-two number of registers with %d elements each", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
 		return
 	}
 	for i := range x {
@@ -182,6 +187,6 @@ func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 // quarters reports a role whose warps do not reach all quarters of tensor memory.
 func (k *Kernel) quarters(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
-		k.fault(&ruleRole, "role %s %s tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", r.name, what, r.who())
+		k.fault(&ruleRole, "role %s %s tensor memory and consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows", r.name, what, r.who())
 	}
 }

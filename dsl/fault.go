@@ -17,14 +17,29 @@ func (m *Module) fault(r *diag.Rule, format string, args ...any) {
 
 // faultAt records a finding at a position of the module.
 func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
-	at, from := m.calls.Place(pos)
-	m.faults = append(m.faults, diag.Diagnostic{
-		Place: at, From: from, Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...),
-	})
+	if (r == &ruleShape || r == &ruleProtocol) && m.refused.in(args) {
+		return
+	}
+	m.record(pos, diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
 }
 
-// Fault records what a generator of kernels finds wrong with what it was asked for, at the line that called it.
-func (k *Kernel) Fault(format string, args ...any) {
+// record adds a finding at a position of the module, and the fix if one edit of the call removes it.
+func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
+	sites := m.calls.sites(pos)
+	for i, s := range sites {
+		if i == 0 {
+			d.Place = s.at
+			d.Fix = s.repair(d)
+		} else {
+			d.From = append(d.From, s.at)
+		}
+	}
+	m.faults = append(m.faults, d)
+}
+
+// Errorf records an error at the line that called the function that calls Errorf. Functions that
+// build kernels use it to reject arguments.
+func (k *Kernel) Errorf(format string, args ...any) {
 	k = k.sound()
 	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }
@@ -33,7 +48,7 @@ func (k *Kernel) Fault(format string, args ...any) {
 func (k *Kernel) runs(what string, there ...bool) bool {
 	for _, ok := range there {
 		if !ok {
-			k.fault(&ruleOperand, "%s is given a function that is nil", what)
+			k.fault(&ruleOperand, "%s is given a nil function", what)
 			return false
 		}
 	}
@@ -48,7 +63,7 @@ func made(k *Kernel, call string, arguments ...*Kernel) bool {
 	}
 	for _, o := range arguments {
 		if o != nil {
-			o.fault(&ruleValue, "%s that no builder call made", call)
+			o.fault(&ruleValue, "%s is a zero value, not created by a builder call", call)
 			break
 		}
 	}

@@ -21,8 +21,8 @@ var blackwellFeatures = []feature{
 			dsl.OnWarpgroup(0, "load", func() {
 				for at := range tiles.Each() {
 					for s := range ab.Produce(k.U32(8)) {
-						s.Load(a, at.Row, s.Index())
-						s.Load(b, at.Col, s.Index())
+						s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+						s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 					}
 				}
 			}),
@@ -33,7 +33,7 @@ var blackwellFeatures = []feature{
 						acc.MMA(s.Tile(a), s.Tile(b))
 					}
 					acc.Wait()
-					dsl.EachSum(acc, func(row, col u32, x, y f32) {
+					dsl.EachElement(acc, func(row, col u32, x, y f32) {
 						d.StoreRow(at.Row.MadI(64, row), at.Col.MadI(128, col), []f32{x, y})
 					})
 				}

@@ -18,7 +18,7 @@ var copies = []feature{
 		for i := range k.RangeI(0, 4) {
 			at := i.MadI(96, k.TID().X)
 			scan, all := dsl.BlockScan(x.Load(at), "sums", add)
-			before, _ := dsl.BlockScanBefore(x.Load(at), k.F32(0), "before", add)
+			before, _ := dsl.BlockExclusiveScan(x.Load(at), k.F32(0), "before", add)
 			out.Store(at, base.Add(scan).Add(before))
 			base.Set(base.Add(all))
 		}
@@ -28,7 +28,7 @@ var copies = []feature{
 		x, h, b := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"), dsl.Global[dsl.BF16x2](k, "b")
 		i := k.TID().X.ShlI(2)
 		x.ReduceVec("add", i, []f32{k.F32(1), k.F32(2), k.F32(3), k.F32(4)})
-		h.ReduceVec("max", i, []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2), k.F16(3), k.F16(4)}, dsl.Release, dsl.InSystem)
+		h.ReduceVec("max", i, []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2), k.F16(3), k.F16(4)}, dsl.Release, dsl.ScopeSys)
 		was := b.AtomicVec("add", i, []dsl.Reg[dsl.BF16x2]{b.LoadI(0), b.LoadI(1)})
 		b.StoreVec(i, was)
 	}, "red.relaxed.gpu.global.add.v4.f32"},
@@ -36,7 +36,7 @@ var copies = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		n, out := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out")
 		bins, one := dsl.DynamicShared[dsl.U32](k, "bins"), dsl.Shared[dsl.U32](k, "one", 1)
-		k.When(k.TID().X.EqI(0), func() { one.StoreI(0, n) })
+		k.When(k.TID().X.EQI(0), func() { one.StoreI(0, n) })
 		for i := range k.RangeStep(k.TID().X, n, k.U32(32)) {
 			bins.Store(i, i)
 		}
@@ -57,9 +57,9 @@ var copies = []feature{
 		out := dsl.Global[dsl.U32](k, "out")
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 64, Swizzle: dsl.Swizzle128})
 		row, unit := k.Lane().AndI(15), k.Lane().ShrI(4)
-		t.PutMatrices(row, unit, [4]dsl.Reg[dsl.B32]{dsl.Const[dsl.B32](k, 1), dsl.Const[dsl.B32](k, 2), dsl.Const[dsl.B32](k, 3), dsl.Const[dsl.B32](k, 4)}, dsl.Trans)
+		t.StoreMatrices(row, unit, [4]dsl.Reg[dsl.B32]{dsl.Const[dsl.B32](k, 1), dsl.Const[dsl.B32](k, 2), dsl.Const[dsl.B32](k, 3), dsl.Const[dsl.B32](k, 4)}, dsl.Trans)
 		k.Sync()
-		out.Store(k.TID().X, dsl.Bits[dsl.U32](t.Matrices(row, unit, dsl.Trans)[0]))
+		out.Store(k.TID().X, dsl.Bits[dsl.U32](t.LoadMatrices(row, unit, dsl.Trans)[0]))
 	}, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
 	{"copies of the threads", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(64))
@@ -69,7 +69,7 @@ var copies = []feature{
 		k.CommitCopies()
 		k.WaitCopies(0)
 		k.Sync()
-		out.Store(k.TID().X, dsl.Element[dsl.F16](t, k.U32(3), k.TID().X).Get())
+		out.Store(k.TID().X, dsl.Element[dsl.F16](t, k.U32(3), k.TID().X).LoadFirst())
 	}, "cp.async.wait_group"},
 	{"products whose fragments are read ahead", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 64) }, "// the first fragments"},
 	{"products of one step a stage", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 16) }, "mov.b32"},
@@ -79,12 +79,12 @@ var copies = []feature{
 		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
 		a, b := dsl.Shared[dsl.F32](k, "a", 64), dsl.Shared[dsl.F32](k, "b", 64)
 		loaded, sent := k.Barrier("loaded", 1), k.Barrier("sent", 1)
-		first := k.TID().X.EqI(0)
+		first := k.TID().X.EQI(0)
 		n := k.U32(64)
 		k.When(first, func() {
 			x.BulkPrefetch(n)
-			loaded.Expect(k.U32(256))
-			sent.Expect(k.U32(256))
+			loaded.ArriveExpect(k.U32(256))
+			sent.ArriveExpect(k.U32(256))
 			x.BulkLoad(a, n, loaded)
 		})
 		loaded.Wait(k.U32(0))
@@ -109,13 +109,13 @@ var copies = []feature{
 		k.Roles(
 			dsl.OnWarp(4, "load", func() {
 				for s := range p.Produce(n) {
-					chunk.Load(s, s.Index())
+					chunk.Load(s, s.Iteration())
 				}
 			}),
 			dsl.OnWarpgroup(0, "sum", func() {
 				sum := k.F32(0).Var()
 				for s := range p.Consume(n) {
-					for _, v := range chunk.In(s).LoadVec(k.TID().X.ShlI(2), 4) {
+					for _, v := range chunk.InStage(s).LoadVec(k.TID().X.ShlI(2), 4) {
 						sum.Set(sum.Add(v))
 					}
 				}
@@ -130,15 +130,15 @@ var copies = []feature{
 		a, b, c := k.SharedTile("a", line.Tile()), k.SharedTile("b", cube.Tile()), k.SharedTile("c", many.Tile())
 		full := k.Barrier("full", 1)
 		zero, before := k.U32(0), dsl.Bits[dsl.U32](k.S32(-1))
-		k.When(k.TID().X.EqI(0), func() {
+		k.When(k.TID().X.EQI(0), func() {
 			many.Prefetch(zero, zero, zero, zero, zero)
-			full.Expect(k.U32(a.Bytes() + b.Bytes() + c.Bytes()))
+			full.ArriveExpect(k.U32(a.Bytes() + b.Bytes() + c.Bytes()))
 			line.Load(a, []u32{zero}, full)
 			cube.Load(b, []u32{before, zero, zero}, full)
 			many.Load(c, []u32{zero, zero, zero, zero, zero}, full)
 		})
 		full.Wait(zero)
-		k.When(k.TID().X.EqI(0), func() {
+		k.When(k.TID().X.EQI(0), func() {
 			cube.Store(b, zero, zero, k.U32(16))
 			line.Reduce("add", a, k.U32(64))
 			k.CommitStores()
@@ -151,12 +151,12 @@ var copies = []feature{
 		a := k.SharedTile("a", x.Tile())
 		full := k.Barrier("full", 1)
 		zero := k.U32(0)
-		k.When(k.TID().X.EqI(0), func() {
-			full.Expect(k.U32(a.Bytes()))
-			x.LoadPixels(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1), k.U16(2)}, full)
+		k.When(k.TID().X.EQI(0), func() {
+			full.ArriveExpect(k.U32(a.Bytes()))
+			x.LoadIm2col(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1), k.U16(2)}, full)
 		})
 		full.Wait(zero)
-		k.When(k.TID().X.EqI(0), func() {
+		k.When(k.TID().X.EQI(0), func() {
 			x.Store(a, zero, zero, zero, zero)
 			k.CommitStores()
 			k.WaitStores(0)
@@ -166,18 +166,18 @@ var copies = []feature{
 	{"a convolution of a pair", "sm_100a", func(m *dsl.Module) { convolution(m, 3, dsl.Cluster(2)) }, ".im2col.mbarrier::complete_tx::bytes.cta_group::2"},
 	{"rows from anywhere", "sm_100a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
-		x := k.Rows("x", isa.Bf16, 64, dsl.Swizzle128)
+		x := k.RowTensor("x", isa.Bf16, 64, dsl.Swizzle128)
 		rows := dsl.Global[dsl.U32](k, "rows").LoadVec(k.U32(0), 4)
 		a := k.SharedTile("a", dsl.Tile{Type: isa.Bf16, Rows: 8, Cols: 64, Swizzle: dsl.Swizzle128})
 		full := k.Barrier("full", 1)
 		four := [4]u32{rows[0], rows[1], rows[2], rows[3]}
-		k.When(k.TID().X.EqI(0), func() {
-			full.Expect(k.U32(a.Bytes()))
+		k.When(k.TID().X.EQI(0), func() {
+			full.ArriveExpect(k.U32(a.Bytes()))
 			x.Gather(a, 0, four, k.U32(0), full)
 			x.Gather(a, 4, four, k.U32(64), full)
 		})
 		full.Wait(k.U32(0))
-		k.When(k.TID().X.EqI(0), func() {
+		k.When(k.TID().X.EQI(0), func() {
 			x.Scatter(a, 4, four, k.U32(128))
 			k.CommitStores()
 			k.WaitStores(0)
@@ -190,13 +190,13 @@ var copies = []feature{
 		k.Roles(
 			dsl.OnWarp(4, "load", func() {
 				for s := range p.Produce(k.U32(4)) {
-					cube.Fill(s, s.Index().ShlI(2), k.U32(0), k.U32(0))
+					cube.LoadStage(s, s.Iteration().ShlI(2), k.U32(0), k.U32(0))
 				}
 			}),
 			dsl.OnWarpgroup(0, "sum", func() {
 				sum := k.F32(0).Var()
 				for s := range p.Consume(k.U32(4)) {
-					sum.Set(sum.Add(dsl.Element[dsl.F32](cube.In(s), k.WarpIndex(), k.Lane()).Get()))
+					sum.Set(sum.Add(dsl.Element[dsl.F32](cube.InStage(s), k.WarpIndex(), k.Lane()).LoadFirst()))
 				}
 				out.Store(k.TID().X, sum)
 			}),
@@ -218,23 +218,23 @@ func ahead(m *dsl.Module, t isa.Type, depth int) {
 	}
 	ab := k.AsyncPipeline("ab", 3, left, right)
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(t, isa.F32), 32, 32)
-	row, col := w.Place(k.WarpIndex(), 2)
+	row, col := w.Origin(k.WarpIndex(), 2)
 	ab.Multiply(n.DivI(int64(depth)),
 		func(step u32, s dsl.AsyncStage) {
 			at := step.MulI(int64(depth))
 			a.CopyAsync(s.Tile(0), at)
 			if turned {
-				b.From(at).CopyAsync(s.Tile(1), k.U32(0))
+				b.RowsFrom(at).CopyAsync(s.Tile(1), k.U32(0))
 			} else {
 				b.CopyAsync(s.Tile(1), at)
 			}
 		},
-		func(s dsl.AsyncStage) dsl.Product {
+		func(s dsl.AsyncStage) dsl.MMAStep {
 			y := s.Tile(1)
 			if turned {
 				y = y.Transposed()
 			}
-			return w.Product(s.Tile(0), row, y, col)
+			return w.MMAStep(s.Tile(0), row, y, col)
 		})
 	w.Store(d, row, col)
 }
@@ -244,7 +244,7 @@ func convolution(m *dsl.Module, filter int, options ...dsl.KernelOption) {
 	k := m.Kernel("k", append(options, dsl.Warpgroups(2))...)
 	share := 1
 	if len(options) > 0 {
-		k.Pair()
+		k.CTAPair()
 		share = 2
 	}
 	x := k.Im2col("x", isa.Bf16, 4, 128, 64, dsl.Swizzle128)
@@ -257,21 +257,21 @@ func convolution(m *dsl.Module, filter int, options ...dsl.KernelOption) {
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(steps) {
-				at, of := s.Index().Div(deep), s.Index().Rem(deep)
-				x.FillPixels(s, []u32{image, line, col, of.MulI(64)}, []dsl.Reg[dsl.U16]{dsl.To[dsl.U16](at.DivI(int64(filter))), dsl.To[dsl.U16](at.RemI(int64(filter)))})
-				s.Load(w, k.ClusterRank(), s.Index())
+				at, of := s.Iteration().Div(deep), s.Iteration().Rem(deep)
+				x.LoadStageIm2col(s, []u32{image, line, col, of.MulI(64)}, []dsl.Reg[dsl.U16]{dsl.To[dsl.U16](at.DivI(int64(filter))), dsl.To[dsl.U16](at.RemI(int64(filter)))})
+				s.Load(w, dsl.TileAt(k.ClusterRank(), s.Iteration()))
 			}
 		}),
 		dsl.OnWarp(1, "multiply", func() {
 			acc.Fill(func(d *dsl.AccumulatorStage) {
 				for s := range p.Consume(steps) {
-					d.MMA(x.In(s), s.Tile(w))
+					d.MMA(x.InStage(s), s.Tile(w))
 				}
 			})
 		}),
 		dsl.OnWarpgroup(1, "write", func() {
 			acc.Drain(func(d *dsl.AccumulatorStage) { out.StoreTMEM(d, image.MulI(128), k.U32(0)) })
-			out.Drain()
+			out.Wait()
 		}),
 	)
 }

@@ -19,23 +19,23 @@ var gridFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		out, starts := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "starts")
 		for at := range k.PersistentGroups(starts, dsl.Param[dsl.U32](k, "n"), 64, k.U32(3), 8).Each() {
-			k.ContinueIf(at.Col.EqI(1))
-			out.Store(at.Row, at.Group)
+			k.ContinueIf(at.TileCol.EQI(1))
+			out.Store(at.FirstRow, at.Group)
 		}
 	}, "// a lane for each of the next 32 groups"},
 	{"fences", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out, told := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "told")
 		done := k.Semaphore(told, k.CTAID().X)
-		k.If(k.CTAID().Y.EqI(0), func() {
+		k.If(k.CTAID().Y.EQI(0), func() {
 			out.Store(k.CTAID().X, k.Lane())
-			k.Fence(dsl.InGPU)
-			k.Fence(dsl.InCluster)
-			k.Fence(dsl.InSystem)
+			k.Fence(dsl.ScopeGPU)
+			k.Fence(dsl.ScopeCluster)
+			k.Fence(dsl.ScopeSys)
 			k.SyncWarp()
-			k.If(k.Lane().EqI(0), done.Arrive)
+			k.If(k.Lane().EQI(0), done.Arrive)
 		}, func() {
-			k.If(k.Lane().EqI(0), func() {
+			k.If(k.Lane().EQI(0), func() {
 				done.Wait(k.U32(1))
 				done.Reset()
 			})
@@ -43,8 +43,8 @@ var gridFeatures = []feature{
 	}, "ld.acquire.gpu.global.u32"},
 	{"old fences", "sm_60", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
-		k.Fence(dsl.InCTA)
-		k.Fence(dsl.InSystem)
-		k.Fence(dsl.InGPU)
+		k.Fence(dsl.ScopeCTA)
+		k.Fence(dsl.ScopeSys)
+		k.Fence(dsl.ScopeGPU)
 	}, "membar.gl"},
 }

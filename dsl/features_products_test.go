@@ -24,7 +24,9 @@ var productFeatures = []feature{
 			part.Clear()
 			part.MMA(x, k.U32(0), x, k.U32(0))
 			lines := []f32{scales.Load(i.MadI(16, total.Row(0))), scales.Load(i.MadI(16, total.Row(1)))}
-			dsl.Promote(total, part, func(c dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).FMA(lines[c.Line], sum) })
+			dsl.Promote(total, part, func(c dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 {
+				return dsl.To[dsl.F32](x).FMA(lines[c.LocalRow], sum)
+			})
 		}
 		total.Store(d.Sized(k.U32(16), k.U32(16)), k.U32(0), k.U32(0))
 	}, "cvt.rn.f32.s32"},
@@ -49,8 +51,8 @@ func behind(m *dsl.Module) {
 	k.Roles(
 		dsl.OnWarp(4, "load", func() {
 			for s := range p.Produce(n.AddI(2)) {
-				s.Load(a, k.U32(0), s.Index())
-				s.Load(b, k.U32(0), s.Index())
+				s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
+				s.Load(b, dsl.TileAt(k.U32(0), s.Iteration()))
 			}
 		}),
 		dsl.OnWarpgroup(0, "multiply", func() {
@@ -58,25 +60,25 @@ func behind(m *dsl.Module) {
 			first := func(s *dsl.Stage) *dsl.Accumulator {
 				part := k.Accumulator(64, 64, isa.F32)
 				part.MMA(s.Tile(a), s.Tile(a))
-				k.CommitProducts()
+				k.CommitMMA()
 				return part
 			}
 			var left *dsl.Fragments
 			p.ConsumeOne(func(s *dsl.Stage) {
 				part := first(s)
-				k.WaitProducts(0)
-				left = part.As(isa.Bf16)
+				k.WaitMMA(0)
+				left = part.ToFragments(isa.Bf16)
 			})
 			for s := range p.Consume(n) {
 				part := first(s)
-				total.MMALeft(left, s.Tile(b).Transposed())
-				k.CommitProducts()
-				k.WaitProducts(1)
+				total.MMAFragments(left, s.Tile(b).Transposed())
+				k.CommitMMA()
+				k.WaitMMA(1)
 				part.Map(func(_ dsl.Cell, x f32) f32 { return x.Exp2() })
-				k.WaitProducts(0)
-				left.Set(part.As(isa.Bf16))
+				k.WaitMMA(0)
+				left.Set(part.ToFragments(isa.Bf16))
 			}
-			p.ConsumeOne(func(s *dsl.Stage) { total.MMALeft(left, s.Tile(b).Transposed()) })
+			p.ConsumeOne(func(s *dsl.Stage) { total.MMAFragments(left, s.Tile(b).Transposed()) })
 			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
 		}),
 	)
@@ -93,8 +95,8 @@ func promoted(m *dsl.Module) {
 	k.Roles(
 		dsl.OnWarp(4, "load", func() {
 			for s := range p.Produce(n) {
-				s.Load(a, k.U32(0), s.Index())
-				scales.Load(s, s.Index())
+				s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
+				scales.Load(s, s.Iteration())
 			}
 		}),
 		dsl.OnWarpgroup(0, "multiply", func() {
@@ -103,12 +105,12 @@ func promoted(m *dsl.Module) {
 			for s := range p.Consume(n) {
 				part := k.Accumulator(64, 64, isa.F32)
 				part.MMA(s.Tile(a), s.Tile(a))
-				lines := make([]f32, part.Lines())
+				lines := make([]f32, part.LocalRows())
 				for i := range lines {
-					lines[i] = scales.In(s).Load(part.Row(i))
+					lines[i] = scales.InStage(s).Load(part.Row(i))
 				}
 				part.Wait()
-				dsl.PromoteSums(total, part, func(c dsl.Cell, sum, x f32) f32 { return x.FMA(lines[c.Line], sum) })
+				dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x f32) f32 { return x.FMA(lines[c.LocalRow], sum) })
 			}
 			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
 		}),
@@ -127,16 +129,16 @@ func weights(m *dsl.Module, depth int) {
 		dsl.Tile{Type: isa.F16, Rows: 64, Cols: depth, Swizzle: dsl.Swizzle32},
 		dsl.Tile{Type: isa.B32, Rows: 8, Cols: 2 * depth})
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
-	row, col := w.Place(k.WarpIndex(), 2)
+	row, col := w.Origin(k.WarpIndex(), 2)
 	ab.Multiply(n.DivI(int64(depth)),
 		func(step u32, s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(int64(depth)))
 			b.CopyAsync(s.Tile(1), step.MulI(int64(2*depth)))
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.ProductWith(s.Tile(0), row, func(step int) (right [][]dsl.Reg[dsl.B32]) {
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.MMAStepFunc(s.Tile(0), row, func(step int) (right [][]dsl.Reg[dsl.B32]) {
 				for i := range 4 {
-					word := dsl.Element[dsl.B32](s.Tile(1), col.ShrI(3).AddI(int64(i)), k.Lane().AddI(int64(32*step))).Get()
+					word := dsl.Element[dsl.B32](s.Tile(1), col.ShrI(3).AddI(int64(i)), k.Lane().AddI(int64(32*step))).LoadFirst()
 					var two []dsl.Reg[dsl.B32]
 					for _, bytes := range []int{0x4140, 0x4342} {
 						biased := dsl.Result[dsl.F16x2](k, "prmt.b32", word, 0x64646464, bytes) // 1024 and the byte
@@ -159,7 +161,7 @@ func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	half := dsl.Tile{Type: t, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle(8 * t.Bits())}
 	ab := k.AsyncPipeline("ab", 3, half, dsl.Tile{Type: isa.B8, Rows: 64, Cols: 16}, half, half)
 	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, dsl.TypeOf[C]()), 32, 32)
-	row, col := w.Place(k.WarpIndex(), 2)
+	row, col := w.Origin(k.WarpIndex(), 2)
 	ab.Multiply(n.ShrI(6),
 		func(step u32, s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(64))
@@ -167,8 +169,8 @@ func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 			b.CopyAsync(s.Tile(2), step.MulI(128))
 			b.CopyAsync(s.Tile(3), step.MulI(128).AddI(64))
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.SparseProduct(s.Tile(0), row, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, col)
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.SparseMMAStep(s.Tile(0), row, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, col)
 		})
 	w.Store(d.Sized(k.U32(64), k.U32(64)), row, col)
 }

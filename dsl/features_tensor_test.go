@@ -17,10 +17,10 @@ var tensorFeatures = []feature{
 	}, ", 1, 1, 1, 1;"},
 	{"a left factor in registers", "sm_90a", func(m *dsl.Module) {
 		hopper(m, dsl.Box{Rows: 64, Cols: 128}, func(k *dsl.Kernel, acc *dsl.Accumulator, _ u32, a, b dsl.SharedTile) {
-			acc.MMALeft(acc.LeftWith(isa.Bf16, 64, func(step, part int) (cell []dsl.Reg[dsl.B32]) {
+			acc.MMAFragments(acc.AFragmentsFunc(isa.Bf16, 64, func(step, part int) (cell []dsl.Reg[dsl.B32]) {
 				row := k.WarpIndex().AndI(3).ShlI(4).Add(k.Lane().ShrI(2))
 				for r := range 4 {
-					two := dsl.Element[dsl.BF16](a, row.AddI(int64(r%2*8)), k.Lane().AndI(3).ShlI(1).AddI(int64(16*step+r/2*8))).GetVec(2)
+					two := dsl.Element[dsl.BF16](a, row.AddI(int64(r%2*8)), k.Lane().AndI(3).ShlI(1).AddI(int64(16*step+r/2*8))).LoadFirstVec(2)
 					cell = append(cell, dsl.Bits[dsl.B32](dsl.Pack[dsl.BF16x2](two[0], two[1])))
 				}
 				return cell
@@ -42,10 +42,10 @@ var tensorFeatures = []feature{
 			dsl.OnWarp(4, "load", func() {
 				for tile := range k.Range(k.U32(0), n) {
 					for s := range own.Produce(k.U32(1)) {
-						s.Load(a, tile, k.U32(0))
+						s.Load(a, dsl.TileAt(tile, k.U32(0)))
 					}
 					for s := range p.Produce(tile) {
-						s.Load(b, tile, s.Index())
+						s.Load(b, dsl.TileAt(tile, s.Iteration()))
 					}
 				}
 			}),
@@ -68,19 +68,19 @@ var tensorFeatures = []feature{
 		x := k.TensorMap("x", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
 		from, steps := dsl.Global[dsl.S8](k, "w"), dsl.Param[dsl.U32](k, "steps")
-		w := k.Written("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+		w := k.ComputedTile("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 		px, pw := k.Pipeline("px", 3, x.Feed()), k.Pipeline("pw", 2, w.Feed())
 		acc, out := k.TMEM("acc", 128, 128, 1), k.Output("out", d, 1)
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range px.Produce(steps) {
-					s.Load(x, k.U32(0), s.Index())
+					s.Load(x, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range px.Consume(steps) {
-						pw.ConsumeOne(func(t *dsl.Stage) { d.MMA(s.Tile(x), w.In(t)) })
+						pw.ConsumeOne(func(t *dsl.Stage) { d.MMA(s.Tile(x), w.Tile(t)) })
 					}
 				})
 			}),
@@ -89,45 +89,45 @@ var tensorFeatures = []feature{
 				for s := range pw.Produce(steps) {
 					for c := 0; c < 64; c += 8 {
 						var eight []dsl.Reg[dsl.BF16]
-						for _, x := range from.LoadVec(s.Index().MadI(128, row).MulI(64).AddI(int64(c)), 8) {
+						for _, x := range from.LoadVec(s.Iteration().MadI(128, row).MulI(64).AddI(int64(c)), 8) {
 							eight = append(eight, dsl.To[dsl.BF16](dsl.To[dsl.F32](x)))
 						}
-						dsl.Element[dsl.BF16](w.In(s), row, k.U32(c)).PutVec(eight)
+						dsl.Element[dsl.BF16](w.Tile(s), row, k.U32(c)).StoreFirstVec(eight)
 					}
 				}
 			}),
 			dsl.OnWarpgroup(2, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) { out.StoreTMEM(d, k.U32(0), k.U32(0)) })
-				out.Drain()
+				out.Wait()
 			}),
 		)
 	}, "fence.proxy.async"},
 	{"a tile outside of pipelines, handed back by a barrier", "sm_100a", resident, "tcgen05.commit"},
 	{"rows that the TMA gathers into a pipeline", "sm_100a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Warpgroups(2))
-		a := k.Rows("a", isa.Bf16, 64, dsl.Swizzle128)
+		a := k.RowTensor("a", isa.Bf16, 64, dsl.Swizzle128)
 		b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
 		ids, steps := dsl.Global[dsl.U32](k, "ids"), dsl.Param[dsl.U32](k, "steps")
-		p, acc, out := k.Pipeline("p", 3, a.FeedRows(128), b.Feed()), k.TMEM("acc", 128, 128, 1), k.Output("out", d, 1)
+		p, acc, out := k.Pipeline("p", 3, a.GatherFeed(128), b.Feed()), k.TMEM("acc", 128, 128, 1), k.Output("out", d, 1)
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				four := [4]u32(ids.LoadVec(k.Lane().ShlI(2), 4))
 				for s := range p.Produce(steps) {
-					a.FillRows(s, four, s.Index().MulI(64))
-					s.Load(b, k.U32(0), s.Index())
+					a.GatherStage(s, four, s.Iteration().MulI(64))
+					s.Load(b, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(steps) {
-						d.MMA(a.In(s), s.Tile(b))
+						d.MMA(a.InStage(s), s.Tile(b))
 					}
 				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) { out.StoreTMEM(d, k.U32(0), k.U32(0)) })
-				out.Drain()
+				out.Wait()
 			}),
 		)
 	}, "gather4"},
@@ -142,7 +142,7 @@ var tensorFeatures = []feature{
 		p.Run(k.U32(8), func(step u32, s dsl.AsyncStage) {
 			for i := range 4 {
 				r := row.AddI(int64(16 * i))
-				x.At(ids.Load(r).MulI(512)).At(step.MadI(64, unit)).CopyAsync(dsl.Element[dsl.F16](s.Tile(0), r, unit), 8, r.Lt(n), step.LtI(9))
+				x.At(ids.Load(r).MulI(512)).At(step.MadI(64, unit)).CopyAsync(dsl.Element[dsl.F16](s.Tile(0), r, unit), 8, r.LT(n), step.LTI(9))
 			}
 		}, func(_ u32, s dsl.AsyncStage) { w.MMA(s.Tile(0), from, s.Tile(0), k.U32(0)) })
 		w.Store(d.Sized(n, n), from, k.U32(0))
@@ -151,16 +151,16 @@ var tensorFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		d := k.Matrix("d", isa.F32)
 		y := k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 32, Swizzle: dsl.Swizzle64})
-		dsl.Element[dsl.F16](y, k.Lane().AndI(15), k.U32(0)).Put(k.F16(1))
+		dsl.Element[dsl.F16](y, k.Lane().AndI(15), k.U32(0)).StoreFirst(k.F16(1))
 		k.Sync()
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16)
-		left := w.LeftWith(32, func(step, rows int) (cell []dsl.Reg[dsl.B32]) {
+		left := w.AFragmentsFunc(32, func(step, rows int) (cell []dsl.Reg[dsl.B32]) {
 			for r := range 4 {
 				cell = append(cell, dsl.Bits[dsl.B32](k.Lane().AddI(int64(r+8*step+16*rows))))
 			}
 			return cell
 		})
-		w.MMALeft(left, y, k.U32(0))
+		w.MMAFragments(left, y, k.U32(0))
 		w.Store(d.Sized(k.U32(32), k.U32(16)), k.U32(0), k.U32(0))
 	}, "mma.sync"},
 }
@@ -178,8 +178,8 @@ func hopper(m *dsl.Module, left dsl.Box, multiply func(k *dsl.Kernel, acc *dsl.A
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
 			for s := range p.Produce(steps) {
-				s.Load(a, s.Index(), k.U32(0))
-				s.Load(b, s.Index(), k.U32(0))
+				s.Load(a, dsl.TileAt(s.Iteration(), k.U32(0)))
+				s.Load(b, dsl.TileAt(s.Iteration(), k.U32(0)))
 			}
 		}).Regs(40),
 		dsl.OnWarpgroups(1, 2, "multiply", func(half u32) {
@@ -188,7 +188,7 @@ func hopper(m *dsl.Module, left dsl.Box, multiply func(k *dsl.Kernel, acc *dsl.A
 				multiply(k, acc, half, s.Tile(a), s.Tile(b))
 			}
 			out.Store(acc, 0, half, half.MulI(64), k.U32(0))
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }
@@ -202,14 +202,14 @@ func resident(m *dsl.Module) {
 	p, acc, out := k.Pipeline("p", 3, x.Feed()), k.TMEM("acc", 128, 64, 1), k.Output("out", d, 1)
 	tile := k.SharedTile("weights", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 	row, half := k.Thread().AndI(63), k.Thread().ShrI(6)
-	dsl.Element[dsl.BF16](tile, row, half.MulI(16)).PutVec(w.LoadVec(row.MadI(64, half.MulI(16)), 8))
+	dsl.Element[dsl.BF16](tile, row, half.MulI(16)).StoreFirstVec(w.LoadVec(row.MadI(64, half.MulI(16)), 8))
 	k.FenceAsync()
 	k.Sync()
 	done := k.Barrier("done", 1)
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(steps) {
-				s.Load(x, s.Index(), k.U32(0))
+				s.Load(x, dsl.TileAt(s.Iteration(), k.U32(0)))
 			}
 		}),
 		dsl.OnWarp(1, "multiply", func() {
@@ -217,14 +217,14 @@ func resident(m *dsl.Module) {
 				for s := range p.Consume(steps) {
 					d.MMA(s.Tile(x), tile)
 				}
-				done.ArriveProducts()
+				done.ArriveAfterMMA()
 			})
 		}),
 		dsl.OnWarpgroup(1, "write", func() {
 			done.Wait(k.U32(0))
-			w.Store(k.Thread().AndI(127), dsl.Element[dsl.BF16](tile, k.Thread().AndI(63), k.U32(0)).Get())
+			w.Store(k.Thread().AndI(127), dsl.Element[dsl.BF16](tile, k.Thread().AndI(63), k.U32(0)).LoadFirst())
 			acc.Drain(func(d *dsl.AccumulatorStage) { out.StoreTMEM(d, k.U32(0), k.U32(0)) })
-			out.Drain()
+			out.Wait()
 		}),
 	)
 }

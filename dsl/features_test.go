@@ -24,8 +24,8 @@ type feature struct {
 // features are kernels with what modules, clusters and tensor cores have.
 var features = []feature{
 	{"tables", "sm_80", func(m *dsl.Module) {
-		roots := dsl.Table[dsl.F32](m, "roots", 1, 1.5, -2)
-		halves := dsl.Table[dsl.F16](m, "halves", 1, 2)
+		roots := dsl.ConstantVariable[dsl.F32](m, "roots", 1, 1.5, -2)
+		halves := dsl.ConstantVariable[dsl.F16](m, "halves", 1, 2)
 		seen := dsl.GlobalVariable[dsl.U32](m, "seen", 4)
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32](k, "out")
@@ -66,10 +66,10 @@ var features = []feature{
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 16, Cols: 32}, dsl.Swizzle128)
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 32)
 		t := k.SharedTile("t", d.Tile())
-		w.Put(t, k.U32(0))
+		w.StoreShared(t, k.U32(0))
 		k.FenceAsync()
 		k.Sync()
-		k.When(k.TID().X.EqI(0), func() {
+		k.When(k.TID().X.EQI(0), func() {
 			d.Reduce("add", t, k.U32(0), k.U32(0))
 			k.CommitStores()
 			k.WaitStores(0)
@@ -78,7 +78,7 @@ var features = []feature{
 	{"rolled", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.U32](k, "out")
-		for i := range k.Rolled(k.RangeI(0, 16)) {
+		for i := range k.NoUnroll(k.RangeI(0, 16)) {
 			out.Store(i, i)
 		}
 	}, `.pragma "nounroll";`},
@@ -87,10 +87,10 @@ var features = []feature{
 		out := dsl.Global[dsl.U64](k, "out")
 		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		k.Sync()
-		f := t.Matrices(k.Lane().AndI(15), k.Lane().ShrI(4))
+		f := t.LoadMatrices(k.Lane().AndI(15), k.Lane().ShrI(4))
 		out.Store(k.TID().X, t.Descriptor().Add(dsl.To[dsl.U64](dsl.Bits[dsl.U32](f[3]))).Add(dsl.To[dsl.U64](k.ActiveLanes().MatchAny())))
 		if a, b, c := dsl.MMAFor(isa.Bf16, isa.F32).Registers(); a != 4 || b != 2 || c != 4 {
-			k.Fault("%d, %d and %d registers", a, b, c)
+			k.Errorf("%d, %d and %d registers", a, b, c)
 		}
 	}, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
 	{"packed", "sm_100a", func(m *dsl.Module) {
@@ -100,7 +100,7 @@ var features = []feature{
 		four := dsl.Pack[dsl.E2M1x2](v[0], v[1])
 		six := dsl.Pack[dsl.E3M2x2](v[0], v[1])
 		scale := dsl.Pack[dsl.UE8M0x2](v[2], v[3])
-		chance := dsl.PackRandom[dsl.E2M1x4](v[0], v[1], v[2], v[3], k.TID().X)
+		chance := dsl.PackStochastic[dsl.E2M1x4](v[0], v[1], v[2], v[3], k.TID().X)
 		back := dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](four)).Add(dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](six)))
 		up := dsl.Bits[dsl.U32](dsl.To[dsl.BF16x2](scale))
 		out.Store(k.TID().X, back.Add(up).Add(dsl.To[dsl.U32](dsl.Bits[dsl.U16](chance))))
@@ -113,7 +113,7 @@ var features = []feature{
 		again := dsl.Bits[dsl.U32](dsl.Bits[dsl.B32](x.Load(i))).Add(up.TrailingZeros())
 		half := dsl.Bits[dsl.U16](h.Load(i)).AddI(1)
 		f := x.Load(i)
-		in := f.GtF(-1).And(f.LtF(1.5)).And(f.LeF(1)).And(f.GeF(-0.5)).And(f.EqF(0).Not())
+		in := f.GTF(-1).And(f.LTF(1.5)).And(f.LEF(1)).And(f.GEF(-0.5)).And(f.EQF(0).Not())
 		k.ReturnIf(in.Not())
 		out.Store(i, again.Add(dsl.To[dsl.U32](half)).Add(dsl.Bits[dsl.U32](dsl.Bits[dsl.F32](up).MulF(2))))
 	}, "brev.b32"},
@@ -124,14 +124,14 @@ var features = []feature{
 // dealt is a kernel with two roles that work on tiles, and one that asks for them.
 func dealt(k *dsl.Kernel) {
 	out := dsl.Global[dsl.U32](k, "out")
-	tiles := k.Dynamic(k.U32(4), k.U32(4), 2)
+	tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 2)
 	k.Roles(
 		dsl.OnWarpgroup(0, "store", func() {
 			for at := range tiles.Each() {
 				out.Store(at.Row.MadI(4, at.Col), k.TID().X)
 			}
 		}),
-		dsl.OnWarp(4, "deal", tiles.Deal),
+		dsl.OnWarp(4, "deal", tiles.RunScheduler),
 		dsl.OnWarp(5, "count", func() {
 			for at := range tiles.Each() {
 				out.Reduce("add", at.Col, k.U32(1))

@@ -34,7 +34,7 @@ var valueFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		x, n := dsl.Global[dsl.BF16](k, "x"), dsl.Global[dsl.S32](k, "n")
 		a, b := x.LoadI(0), x.LoadI(1)
-		x.StoreI(0, dsl.Select(a.Lt(b), a.Add(b).Sub(a).Mul(b), b.Exp2().Tanh()))
+		x.StoreI(0, dsl.Select(a.LT(b), a.Add(b).Sub(a).Mul(b), b.Exp2().Tanh()))
 		n.StoreI(0, dsl.To[dsl.S32](a))
 		dsl.Global[dsl.F16](k, "h").StoreI(0, dsl.To[dsl.F16](b))
 	}, "fma.rn.bf16"},
@@ -78,24 +78,24 @@ var valueFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(128))
 		wide := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128} // two slabs
 		x, y := k.SharedTile("x", wide), k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Pad: 16})
-		from := k.Matrix("from", isa.F16).Sized(k.U32(640), k.U32(128)).Nth(k.CTAID().Y)
+		from := k.Matrix("from", isa.F16).Sized(k.U32(640), k.U32(128)).At(k.CTAID().Y)
 		from.CopyAsync(x, k.U32(0))
 		from.CopyAsync(y, k.U32(0))
 		k.CommitCopies()
 		k.WaitCopies(0)
 		k.Sync()
 		w := dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 16, 64)
-		row, _ := w.Place(k.WarpIndex(), 1)
+		row, _ := w.Origin(k.WarpIndex(), 1)
 		w.MMA(y.Transposed(), row, x.Transposed(), k.U32(16))
 		w.Map(func(c dsl.Cell, x dsl.Reg[dsl.F16]) dsl.Reg[dsl.F16] {
-			return dsl.Select(c.Col().Le(c.Row()), x, k.F16(0))
+			return dsl.Select(c.Col().LE(c.Row()), x, k.F16(0))
 		})
 		then := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 128)
-		then.MMALeft(w.As(isa.F16), x.Transposed(), k.U32(0))
+		then.MMAFragments(w.ToFragments(isa.F16), x.Transposed(), k.U32(0))
 		most := then.RowReduce(func(a, b f32) f32 { return a.Max(b) })
-		then.Map(func(c dsl.Cell, x f32) f32 { return x.Sub(most[c.Line]) })
+		then.Map(func(c dsl.Cell, x f32) f32 { return x.Sub(most[c.LocalRow]) })
 		square := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
-		square.MMALeft(square.Left(x, row), x.Transposed().Transposed(), k.U32(0))
+		square.MMAFragments(square.LoadFragments(x, row), x.Transposed().Transposed(), k.U32(0))
 		then.Store(k.Matrix("to", isa.Bf16).Sized(k.U32(64), k.U32(128)), row, k.U32(0))
 		square.Store(k.Matrix("scores", isa.F32).Sized(k.U32(64), k.U32(64)), row, k.U32(0))
 	}, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
@@ -113,7 +113,7 @@ var valueFeatures = []feature{
 		k.Roles(
 			dsl.OnWarp(4, "load", func() {
 				for s := range p.Produce(k.U32(4)) {
-					s.Load(a, k.U32(0), s.Index())
+					s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}),
 			dsl.OnWarpgroup(0, "multiply", func() {
@@ -121,7 +121,7 @@ var valueFeatures = []feature{
 				for s := range p.Consume(k.U32(4)) {
 					acc.MMA(s.Tile(a), s.Tile(a))
 				}
-				dsl.EachSum(acc, func(row, col u32, x, y dsl.Reg[dsl.S32]) {
+				dsl.EachElement(acc, func(row, col u32, x, y dsl.Reg[dsl.S32]) {
 					out.StoreVec(row.MadI(128, col), []dsl.Reg[dsl.S32]{x, y})
 				})
 			}),
@@ -138,9 +138,9 @@ var valueFeatures = []feature{
 		k.Roles(
 			dsl.OnWarpgroup(0, "load", func() {
 				for s := range kv.Produce(n) {
-					s.Load(q, k.CTAID().X, k.U32(0))
-					s.Load(keys, s.Index(), k.U32(0))
-					s.Load(values, s.Index(), k.U32(0))
+					s.Load(q, dsl.TileAt(k.CTAID().X, k.U32(0)))
+					s.Load(keys, dsl.TileAt(s.Iteration(), k.U32(0)))
+					s.Load(values, dsl.TileAt(s.Iteration(), k.U32(0)))
 				}
 			}).Regs(40),
 			dsl.OnWarpgroup(1, "multiply", func() {
@@ -151,12 +151,12 @@ var valueFeatures = []feature{
 					scores.Wait()
 					most := scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
 					scores.Map(func(c dsl.Cell, x f32) f32 {
-						return dsl.Select(c.Col().Le(c.Row()), x.Sub(most[c.Line]), k.F32(-100)).Exp2()
+						return dsl.Select(c.Col().LE(c.Row()), x.Sub(most[c.LocalRow]), k.F32(-100)).Exp2()
 					})
-					sum.MMALeft(scores.As(isa.Bf16), s.Tile(values).Transposed())
+					sum.MMAFragments(scores.ToFragments(isa.Bf16), s.Tile(values).Transposed())
 				}
 				out.Store(sum, 0, k.U32(0), k.CTAID().X.MulI(64), k.U32(0))
-				out.Drain()
+				out.Wait()
 			}).Regs(232),
 		)
 	}, "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"},
@@ -164,8 +164,8 @@ var valueFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.U32](k, "out")
 		put := func(n int) func() { return func() { out.Store(k.TID().X, k.U32(n)) } }
-		k.SwitchElse(k.TID().X, put(7), put(0), put(1), k.Return)
-		k.SwitchElse(k.Lane(), put(8))
+		k.SwitchDefault(k.TID().X, put(7), put(0), put(1), k.Return)
+		k.SwitchDefault(k.Lane(), put(8))
 		k.Switch(k.Lane(), put(9))
 	}, "default:"},
 	{"what another block of the cluster wrote", "sm_90", func(m *dsl.Module) {
@@ -173,7 +173,7 @@ var valueFeatures = []feature{
 		out := dsl.Global[dsl.U32](k, "out")
 		there, box := k.Barrier("there", 32), dsl.Shared[dsl.U32](k, "box", 32)
 		other := k.ClusterRank().XorI(1)
-		box.In(other).Store(k.Lane(), k.Lane())
+		box.InBlock(other).Store(k.Lane(), k.Lane())
 		there.ArriveAt(other)
 		there.WaitCluster(k.U32(0))
 		out.Store(k.CTAID().X.MadI(32, k.Lane()), box.Load(k.Lane()))
@@ -186,7 +186,7 @@ var valueFeatures = []feature{
 		full.Arrive()
 		full.Wait(k.U32(0))
 		sum := dsl.BlockReduce(x.Load(k.Thread()), "sums", func(a, b f32) f32 { return a.Add(b) })
-		k.If(k.Thread().EqI(0), func() { x.StoreI(0, sum) })
+		k.If(k.Thread().EQI(0), func() { x.StoreI(0, sum) })
 	}, "mad.lo.u32"},
 	{"a large parameter", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
@@ -209,7 +209,7 @@ func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(4)) {
 				for _, m := range []*dsl.TensorMap{a, b, e} {
-					s.Load(m, k.U32(0), s.Index())
+					s.Load(m, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}
 		}),
@@ -224,7 +224,7 @@ func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 			acc.Drain(func(d *dsl.AccumulatorStage) {
 				row := k.TID().X.AndI(127)
 				for col := 0; col < 128; col += 32 {
-					for i, x := range dsl.Sums[C](d, col, 32) {
+					for i, x := range dsl.LoadAccumulator[C](d, col, 32) {
 						out.Store(row.MadI(128, k.U32(col+i)), x)
 					}
 				}
@@ -240,30 +240,30 @@ func leftFactor(m *dsl.Module, t isa.Type, each int) {
 	b := k.TensorMap("b", t, dsl.Box{Rows: depth, Cols: 64}, dsl.Swizzle64)
 	x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
 	p := k.Pipeline("p", 2, b.Feed())
-	left, acc := k.Factor("left", t, depth, 2), k.TMEM("acc", 128, 64, 2)
+	left, acc := k.TMEMOperand("left", t, depth, 2), k.TMEM("acc", 128, 64, 2)
 	n := k.U32(4)
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(n) {
-				s.Load(b, s.Index(), k.U32(0))
+				s.Load(b, dsl.TileAt(s.Iteration(), k.U32(0)))
 			}
 		}),
 		dsl.OnWarp(1, "multiply", func() {
 			for s := range p.Consume(n) {
-				left.Drain(func(f *dsl.FactorStage) {
-					acc.Fill(func(d *dsl.AccumulatorStage) { d.MMALeft(f, s.Tile(b).Transposed()) })
+				left.Drain(func(f *dsl.TMEMOperandStage) {
+					acc.Fill(func(d *dsl.AccumulatorStage) { d.MMAFromTMEM(f, s.Tile(b).Transposed()) })
 				})
 			}
 		}),
 		dsl.OnWarpgroup(1, "write", func() {
 			for range k.Range(k.U32(0), n) {
-				left.Fill(func(f *dsl.FactorStage) {
+				left.Fill(func(f *dsl.TMEMOperandStage) {
 					for col := 0; col < depth; col += each {
 						list := make([]dsl.Reg[dsl.F32], each)
 						for i := range list {
 							list[i] = x.Load(k.Thread().AndI(127).MadI(depth, k.U32(col+i)))
 						}
-						f.Put(col, list)
+						f.Store(col, list)
 					}
 				})
 				acc.Drain(func(d *dsl.AccumulatorStage) {

@@ -10,30 +10,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Written is a tile that threads of a role write into the stages of a Pipeline, in place of copies: what they make of other numbers, such as
-// weights of eight bits that become numbers of 16 for the tensor cores.
+// A ComputedTile is an input of a Pipeline that threads of a role write, instead of copies, such as
+// 8-bit weights converted to 16 bits for the tensor cores.
 //
-//	wide := k.Written("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+//	wide := k.ComputedTile("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 //	ready := k.Pipeline("ready", 2, wide.Feed())
 //	...
 //	dsl.OnWarpgroup(1, "widen", func() {
 //		for s := range ready.Produce(steps) {
-//			dsl.Element[dsl.BF16](wide.In(s), row, col).PutVec(eight)
+//			dsl.Element[dsl.BF16](wide.Tile(s), row, col).StoreFirstVec(eight)
 //		}
 //	}),
 //
-// All warps of the role that produces take part. The fence for the tensor cores, the barriers and who tells whom are the pipeline's business, as with
-// tiles that copies bring.
-type Written struct{ m *TensorMap }
+// All warps of the producing role must take part. The pipeline emits the proxy fence and the
+// mbarrier operations.
+type ComputedTile struct{ m *TensorMap }
 
-// Written is a kind of tile that threads write.
-func (k *Kernel) Written(name string, t Tile) *Written {
+// ComputedTile declares a pipeline input that threads write.
+func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
-		t = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+		t = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 	}
-	return &Written{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
+	return &ComputedTile{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
 
 // A filling is what is done with the tile of a stage that threads are to write.
@@ -47,34 +47,36 @@ type filling struct {
 func (s *Stage) checkFillings() {
 	for _, f := range s.uses {
 		if !f.written && f.named == f.known {
-			s.p.k.m.faultAt(f.pos, &ruleProtocol, "nothing in the body of Produce writes tile %s of pipeline %s: the stage would have what was there before", f.m.name, s.p.name)
+			s.p.k.m.faultAt(f.pos, &ruleProtocol, "body of Produce does not write tile %s of pipeline %s: consumers would read stale data", f.m.name, s.p.name)
 		}
 	}
 }
 
 // kernel is the kernel that w is of, nil where no builder call made it.
-func (w *Written) kernel() *Kernel {
+func (w *ComputedTile) kernel() *Kernel {
 	if w == nil {
 		return nil
 	}
 	return w.m.kernel()
 }
 
-// Feed is the tile as one of the kinds of tile of a Pipeline, which carries no others but such.
-func (w *Written) Feed() Feed {
+// Feed returns the tile as one of the inputs of a Pipeline. All inputs of such a pipeline must be
+// computed tiles.
+func (w *ComputedTile) Feed() Feed {
 	if w.kernel() == nil {
 		return Feed{}
 	}
 	return Feed{from: w.m}
 }
 
-// In is the tile of a stage: to be written, where Produce gave the stage, and to be read, where Consume did.
-func (w *Written) In(s *Stage) SharedTile {
+// Tile returns the tile in a stage: to be written if Produce returned the stage, and to be read if
+// Consume did.
+func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	switch {
-	case !made(w.kernel(), "In of a tile", s.kernel()):
+	case !made(w.kernel(), "stage of the computed tile", s.kernel()):
 		return SharedTile{}
 	case s.kernel() == nil:
-		w.m.k.fault(&ruleValue, "tile %s in a stage that no builder call made", w.m.name)
+		w.m.k.fault(&ruleValue, "stage of computed tile %s is a zero value, not created by a builder call", w.m.name)
 		return SharedTile{}
 	}
 	t := s.Tile(w.m)
@@ -92,7 +94,7 @@ func (w *Written) In(s *Stage) SharedTile {
 func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	k := p.k
 	if p.pair {
-		k.fault(&ruleProtocol, "pipeline %s is written by the threads of one block, and filled by both of a pair; PerBlock makes it each block's own", p.name)
+		k.fault(&ruleProtocol, "pipeline %s is written by threads, but shared by a CTA pair; use PerBlock", p.name)
 	}
 	state := p.state(1)
 	for i := range k.Range(k.U32(0), n) {
@@ -115,7 +117,7 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	k := p.k
 	if !yield(s) {
-		k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")
+		k.fault(&ruleLoop, "Go break or return out of Produce, whose body is built once")
 		return false
 	}
 	what := "load"
@@ -124,36 +126,37 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	}
 	for j, done := range s.loaded {
 		if !done {
-			k.fault(&ruleProtocol, "the body of Produce does not %s %s: the stage would never be full", what, p.feeds[j].from.name)
+			k.fault(&ruleProtocol, "body of Produce does not %s %s: the stage would never become full", what, p.feeds[j].from.name)
 		}
 	}
 	return true
 }
 
-// CopyAsync starts the copy of n neighbours, 4, 8 or 16 bytes of them, from global to shared memory by the thread (cp.async, sm_80): rows that are
-// gathered, for instance, into the tiles of an AsyncPipeline. Where a condition is given and does not hold, zeros are written and nothing is read. It is
-// part of the thread's next CommitCopies, or of the pipeline's stage.
+// CopyAsync starts an asynchronous copy by the thread of n adjacent elements, 4, 8 or 16 bytes,
+// from global to shared memory (cp.async, sm_80). It suits gathered rows, also into the tiles of an
+// AsyncPipeline. If a condition is given and is false, zeros are written and nothing is read. The
+// copy belongs to the thread's next CommitCopies, or to the stage of the pipeline.
 func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
 	a.at.copyAsync(to.at, int64(n)*size(TypeOf[T]()), where)
 }
 
 func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 	k := a.k
-	if !made(k, "CopyAsync of an array", to.k) {
+	if !made(k, "array in CopyAsync", to.k) {
 		return
 	}
 	switch {
 	case !k.m.Has(80):
-		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
 		return
 	case to.k == nil:
-		k.fault(&ruleValue, "a copy into an array that no builder call made")
+		k.fault(&ruleValue, "destination of CopyAsync is a zero value, not created by a builder call")
 		return
 	case a.space != isa.Global || !isShared(to.space):
-		k.fault(&ruleMemory, "a copy in the background from %s to %s; from global to shared memory is expected", describeSpace(a.space), describeSpace(to.space))
+		k.fault(&ruleMemory, "CopyAsync from %s to %s memory, want global to shared", describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
-		k.fault(&ruleMemory, "a copy in the background of %d bytes; 4, 8 or 16 are expected", bytes)
+		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)
 		return
 	}
 	k.copiesBehind()

@@ -47,7 +47,7 @@ func (m *Module) checkNames() {
 	for _, k := range m.kernels {
 		for _, v := range k.f.Params {
 			if functions[v.Name] {
-				m.faultAt(v.Pos, &ruleKernel, "parameter %s of %s has the name of a function of the module, at which the assembler may crash", v.Name, k.Name())
+				m.faultAt(v.Pos, &ruleKernel, "parameter %s of %s has the name of a function, at which ptxas may crash", v.Name, k.Name())
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func rank(d ir.Decl, order map[*ir.Func]int) int {
 
 func (k *Kernel) finish() {
 	for _, l := range k.marks {
-		if !l.placed {
+		if !l.placed && !l.refused {
 			k.m.faultAt(l.block.Labels[0].Pos, &ruleLabel, "label %s is never placed", l.block.Name())
 			k.place(l.block)
 		}
@@ -122,9 +122,9 @@ func (k *Kernel) finish() {
 func (k *Kernel) checkRings() {
 	for _, b := range k.setup.barriers {
 		if b.count == 0 {
-			k.m.faultAt(b.pos, &ruleProtocol, "nothing arrives at %s: no role empties the stages that another fills", b.name)
+			k.m.faultAt(b.pos, &ruleProtocol, "deadlock: no thread arrives at %s; no role consumes the stages that another produces", b.name)
 		} else if b.asked != ir.NoPos && !b.comes {
-			k.m.faultAt(b.asked, &ruleProtocol, "nothing arrives at barrier %s, and its phase never ends: Arrive counts a thread, and Expect one and the bytes of its copies", b.name)
+			k.m.faultAt(b.asked, &ruleProtocol, "deadlock: no thread arrives at mbarrier %s, so its phase never completes; use Arrive, or ArriveExpect for copies", b.name)
 		}
 	}
 }

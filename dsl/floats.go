@@ -5,29 +5,31 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// Floats points to numbers of .f32, .f16 or .bf16, a choice of the Go program, that are moved 16 bytes at a time and computed with
-// as F32. It is what work at the speed of memory wants: norms, softmax, activations.
+// Floats is an array of .f32, .f16 or .bf16 in global memory, where the Go program chooses the
+// type. It is accessed 16 bytes at a time, and its elements are computed with as F32. It suits
+// memory-bound kernels such as norms, softmax and activations.
 type Floats struct {
 	k     *Kernel
 	typ   isa.Type
-	load  func(at Reg[U32], mods []Mod) Wide
+	load  func(at Reg[U32], mods []Mod) FloatVec
 	store func(at Reg[U32], v []Reg[F32], mods []Mod)
 	shift func(by Reg[U64]) Floats
 }
 
-// Wide is 16 bytes of Floats. Numbers of half precision stay two in a register until they are wanted: to widen them twice costs
-// less than the registers to hold them wide.
-type Wide struct{ numbers func() []Reg[F32] }
+// A FloatVec is 16 bytes of Floats. Half-precision elements stay packed in registers until F32
+// converts them.
+type FloatVec struct{ numbers func() []Reg[F32] }
 
-// F32 is the numbers. Each call widens them anew.
-func (w Wide) F32() []Reg[F32] {
+// F32 returns the elements. Each call converts them again, which costs less than the registers to
+// keep them.
+func (w FloatVec) F32() []Reg[F32] {
 	if w.numbers == nil {
 		return nil
 	}
 	return w.numbers()
 }
 
-// FloatParam is a pointer parameter to numbers of a type.
+// FloatParam declares a kernel parameter that points to elements of type t.
 func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	k = k.sound()
 	switch t {
@@ -38,14 +40,14 @@ func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	case isa.Bf16:
 		return halves(k, t, Global[BF16x2](k, name))
 	}
-	k.fault(&ruleOperand, "FloatParam of %s; .f32, .f16 or .bf16 is expected", t)
+	k.fault(&ruleOperand, "FloatParam of %s, want .f32, .f16 or .bf16", t)
 	return Floats{k: k, typ: isa.F32}
 }
 
-// Width is how many numbers are in 16 bytes.
+// Width returns the number of elements in 16 bytes.
 func (f Floats) Width() int { return 128 / max(1, f.typ.Bits()) }
 
-// At64 points n numbers further on; n is a multiple of Width.
+// At64 returns the array that starts at element n, which must be a multiple of Width.
 func (f Floats) At64(n Reg[U64]) Floats {
 	if f.shift == nil {
 		return f
@@ -53,20 +55,20 @@ func (f Floats) At64(n Reg[U64]) Floats {
 	return f.shift(n)
 }
 
-// Load reads the Width numbers at i, a multiple of Width.
-func (f Floats) Load(i Reg[U32], mods ...Mod) Wide {
+// Load reads the Width elements that start at i, which must be a multiple of Width.
+func (f Floats) Load(i Reg[U32], mods ...Mod) FloatVec {
 	if f.load == nil {
-		return Wide{}
+		return FloatVec{}
 	}
 	return f.load(i, mods)
 }
 
-// Store rounds Width numbers and writes them at i, a multiple of Width.
+// Store rounds Width values and writes them, starting at i, which must be a multiple of Width.
 func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	switch {
 	case f.store == nil:
 	case len(v) != f.Width():
-		f.k.fault(&ruleShape, "Store of %d numbers; %d of %s fill 16 bytes", len(v), f.Width(), f.typ)
+		f.k.fault(&ruleShape, "Store of %d values, want %d of %s for 16 bytes", len(v), f.Width(), f.typ)
 	default:
 		f.store(i, v, mods)
 	}
@@ -76,9 +78,9 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 func singles(k *Kernel, a Array[F32]) Floats {
 	return Floats{
 		k: k, typ: isa.F32,
-		load: func(at Reg[U32], mods []Mod) Wide {
+		load: func(at Reg[U32], mods []Mod) FloatVec {
 			v := a.LoadVec(at, 4, mods...)
-			return Wide{func() []Reg[F32] { return append([]Reg[F32](nil), v...) }}
+			return FloatVec{func() []Reg[F32] { return append([]Reg[F32](nil), v...) }}
 		},
 		store: func(at Reg[U32], v []Reg[F32], mods []Mod) { a.StoreVec(at, v, mods...) },
 		shift: func(by Reg[U64]) Floats { return singles(k, a.At64(by)) },
@@ -89,9 +91,9 @@ func singles(k *Kernel, a Array[F32]) Floats {
 func halves[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
 	return Floats{
 		k: k, typ: t,
-		load: func(at Reg[U32], mods []Mod) Wide {
+		load: func(at Reg[U32], mods []Mod) FloatVec {
 			pairs := a.LoadVec(at.ShrI(1), 4, mods...)
-			return Wide{func() []Reg[F32] {
+			return FloatVec{func() []Reg[F32] {
 				var v []Reg[F32]
 				for _, pair := range pairs {
 					lo, hi := Widen(pair)

@@ -15,7 +15,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if x.k == nil || x.k != y.k {
 		return x, false
 	}
-	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
+	if y.IsConstant() && x.r != nil && y.k.reaches(x.scope) {
 		switch n := y.bits; v {
 		case doAdd, doSub, doOr, doXor:
 			return keptIf(x, n == 0), n == 0
@@ -28,7 +28,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 		}
 		return x, false
 	}
-	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
+	if x.IsConstant() && y.r != nil && y.k.reaches(y.scope) {
 		switch n := x.bits; v {
 		case doAdd, doOr, doXor:
 			return keptIf(y, n == 0), n == 0
@@ -37,7 +37,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 		}
 		return x, false
 	}
-	if !x.Constant() || !y.Constant() {
+	if !x.IsConstant() || !y.IsConstant() {
 		return x, false
 	}
 	n, ok := evaluate(verbs[v], TypeOf[T](), x.bits, y.bits)
@@ -50,11 +50,11 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 
 // cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
 func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
-	if v != doDiv && v != doRem || !y.Constant() {
+	if v != doDiv && v != doRem || !y.IsConstant() {
 		return x, false
 	}
 	if y.bits == 0 {
-		y.k.fault(&ruleConstant, "%s of a %s by 0", verbs[v], TypeOf[T]())
+		y.k.fault(&ruleConstant, "%s of %s by 0", verbs[v], TypeOf[T]())
 		return x, true
 	}
 	if x.r == nil || TypeOf[T]().Class() != isa.Unsigned {

@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Fragments are rows of a matrix in the registers of a warp, as mma.sync takes them on its left: read from shared memory once and used again and
-// again, or the sums of one product as a factor of the next.
+// Fragments are the A operand of mma.sync or wgmma in registers: rows of a matrix that were loaded
+// from shared memory once and are used repeatedly, or the result of one MMA as an operand of the
+// next.
 type Fragments struct {
 	k    *Kernel
 	typ  isa.Type
@@ -21,24 +22,25 @@ type Fragments struct {
 	regs [][][]Reg[B32] // of each step, each sixteen rows
 }
 
-// Left reads the rows of x that w has, from a row on, to be multiplied by MMALeft.
-func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
-	if !made(w.kernel(), "Left of sums", x.at.k) {
+// LoadFragments loads the rows of x that the accumulator covers, starting at row from, for
+// MMAFragments.
+func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
+	if !made(w.kernel(), "accumulator in LoadFragments", x.at.k) {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
-	k.lanes("Left")
+	k.lanes("LoadFragments")
 	rows, depth := x.sides()
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
 	switch {
 	case x.at.k == nil:
-		k.fault(&ruleValue, "the left factor is a tile that no builder call made")
+		k.fault(&ruleValue, "tile of LoadFragments is a zero value, not created by a builder call")
 		return f
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
-		k.fault(&ruleShape, "the left factor of %s %s apart from its product; MMA reads both", s, s.A)
+		k.fault(&ruleShape, "fragments of %s cannot be loaded ahead of the MMA with %s; use MMA", s, s.A)
 		return f
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
-		k.fault(&ruleShape, "%s as the left factor of %s %s; %d rows of a multiple of %d elements are expected", x, s, s.A, w.rows, s.K)
+		k.fault(&ruleShape, "A operand %s for %s %s, want %d rows and a multiple of %d columns", x, s, s.A, w.rows, s.K)
 		return f
 	case !x.turns():
 		return f
@@ -60,20 +62,21 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	return f
 }
 
-// Set puts the numbers of x in the place of those of f, which are as many of the same type: what a turn of a loop leaves for the next.
+// Set replaces the registers of f by those of x, which must have the same shape and type. It
+// carries fragments from one iteration of a loop to the next.
 func (f *Fragments) Set(x *Fragments) {
 	if f == nil || f.k == nil {
 		return
 	}
 	switch {
 	case x == nil || x.k == nil:
-		f.k.fault(&ruleValue, "fragments are set to some that no builder call made")
+		f.k.fault(&ruleValue, "Fragments in Set are a zero value, not created by a builder call")
 		return
 	case x.k != f.k:
-		f.k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), f.k.Name())
+		f.k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), f.k.Name())
 		return
 	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each || !sameShape(x.regs, f.regs):
-		f.k.fault(&ruleShape, "fragments of %dx%d %s are set to some of %dx%d %s, or of a warp to some of a warpgroup", f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
+		f.k.fault(&ruleShape, "Fragments of %dx%d %s are set to %dx%d %s, or warp fragments to warpgroup fragments", f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
 		return
 	}
 	for i, step := range f.regs {
@@ -101,15 +104,16 @@ func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	return list
 }
 
-// As is the sums, converted to a type of 16 bits, as the left factor of another product: a lane holds the same places of both.
-func (w *WarpTile[C]) As(t isa.Type) *Fragments {
-	if !made(w.kernel(), "As of sums") {
+// ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
+// The lanes hold the same positions in both layouts.
+func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
+	if !made(w.kernel(), "accumulator in ToFragments") {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
 	f := &Fragments{k: k, typ: t, rows: w.rows, cols: w.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || s.C != isa.F32 && s.C != t || s.M != 16 || s.N != 8 {
-		k.fault(&ruleShape, "sums of %s with %s as a left factor of %s; sums of .f32 become .f16 or .bf16, and those of .f16 are ones", s.C, s, t)
+		k.fault(&ruleShape, "accumulator of %s with %s cannot become an A operand of %s; .f32 converts to .f16 or .bf16, and .f16 stays .f16", s.C, s, t)
 		return f
 	}
 	pair := "cvt.rn" + packedPair(t).String() + ".f32"
@@ -142,23 +146,24 @@ func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
 	return d
 }
 
-// MMALeft adds the product of fragments and the transpose of rows of y, from a row on. The rows of y are as long as those of the fragments.
-func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
-	if !made(w.kernel(), "MMALeft of sums", y.at.k) {
+// MMAFragments adds the product of an A operand in registers and the transpose of rows of y,
+// starting at fromY. The rows of y must be as long as those of the fragments.
+func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
+	if !made(w.kernel(), "accumulator in MMAFragments", y.at.k) {
 		return
 	}
 	k, s := w.k, w.shape
-	k.lanes("MMALeft")
+	k.lanes("MMAFragments")
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
+		k.fault(&ruleValue, "fragments in MMAFragments are a zero value, not created by a builder call")
 	case x.k != k:
-		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
+		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
 	case s.Sparse || s.Split || s.scaled() || !alike(x.typ, s.A) || x.each != s.K || !s.takes(y.Tile, s.B):
-		k.fault(&ruleShape, "MMALeft of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
+		k.fault(&ruleShape, "MMAFragments of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
-		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and at least so many rows are expected", x.rows, x.cols, x.typ, y, w.rows, w.cols)
+		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has too few rows", x.rows, x.cols, x.typ, y, w.rows, w.cols)
 	case len(x.regs) == 0 || !y.turns() || !within(k, y, fromY, w.cols):
 		// told already
 	default:
@@ -218,7 +223,7 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 	}
 	r := t.reader(c.row, c.unit)
 	first, more := int(from.bits)*2, Reg[U32]{}
-	if !from.Constant() {
+	if !from.IsConstant() {
 		first, more = 0, from.ShlI(1)
 	}
 	return func(step int) func(int, []ir.Operand) {
@@ -246,8 +251,8 @@ func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.
 	}
 }
 
-// Transposed is the tile with its rows for columns, as a factor of a product: what lies in memory stays. Its numbers have 16 bits, since ldmatrix
-// turns no others.
+// Transposed returns the tile as a transposed MMA operand, with rows and columns exchanged. Memory
+// does not change. The elements must have 16 bits, since ldmatrix transposes no others.
 func (t SharedTile) Transposed() SharedTile {
 	t.turned = !t.turned
 	return t
@@ -264,13 +269,13 @@ func (t SharedTile) sides() (rows, cols int) {
 // turns reports whether a factor can be read as it is meant.
 func (t SharedTile) turns() bool {
 	if t.turned && t.Type.Bits() != 16 {
-		t.at.k.fault(&ruleShape, "%s transposed; the tensor cores turn numbers of 16 bits, and others lie as they are read", t.Tile)
+		t.at.k.fault(&ruleShape, "%s cannot be transposed, since ldmatrix transposes elements of 16 bits only", t.Tile)
 		return false
 	}
 	return true
 }
 
-// String is the tile as messages name it.
+// String returns a description of the tile.
 func (t SharedTile) String() string {
 	if t.turned {
 		return t.Tile.String() + ", transposed"

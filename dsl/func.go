@@ -8,12 +8,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Func is a device function: a body that kernels and later functions call. Its methods build the body, as those of a
-// kernel do.
+// A Func is a device function that kernels and later functions call. Its methods build the body, as
+// those of a kernel do.
 //
 //	f := m.Func("silu")
 //	x := dsl.Arg[dsl.F32](f, "x")
-//	dsl.Give(f, x.Div(x.Neg().Exp().AddF(1)))
+//	dsl.ReturnValue(f, x.Div(x.Neg().Exp().AddF(1)))
 //	...
 //	y := dsl.Call[dsl.F32](k, f, x)
 type Func struct {
@@ -21,7 +21,7 @@ type Func struct {
 	result isa.Type
 }
 
-// Func starts a device function of m.
+// Func starts a device function.
 func (m *Module) Func(name string) *Func {
 	m = m.sound()
 	k := m.function(name)
@@ -34,11 +34,11 @@ func Arg[T Scalar](f *Func, name string) Reg[T] {
 	return Param[T](f.body(), name)
 }
 
-// Give leaves a device function with a result.
-func Give[T Scalar](f *Func, x Reg[T]) {
+// ReturnValue returns x from a device function.
+func ReturnValue[T Scalar](f *Func, x Reg[T]) {
 	if !f.made() {
 		if x.k != nil {
-			x.k.fault(&ruleFunction, "Give of a function that no module made")
+			x.k.fault(&ruleFunction, "ReturnValue in a zero Func")
 		}
 		return
 	}
@@ -51,7 +51,7 @@ func Give[T Scalar](f *Func, x Reg[T]) {
 		k.f.HasResults = true
 		k.f.Results = []*ir.Var{v}
 	case f.result != t:
-		k.fault(&ruleFunction, "%s gives a %s here and a %s elsewhere", k.Name(), t, f.result)
+		k.fault(&ruleFunction, "%s returns %s here and %s elsewhere", k.Name(), t, f.result)
 		return
 	}
 	k.ins(k.op("st.param", memory(t)), k.address(k.f.Results[0]), x.register().in(k))
@@ -64,11 +64,11 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	t := TypeOf[T]()
 	d := fresh[T](k)
 	if !f.made() {
-		k.fault(&ruleFunction, "a call of no function")
+		k.fault(&ruleFunction, "call of a zero Func")
 		return d
 	}
 	if f.result != t {
-		k.fault(&ruleFunction, "the result of %s is taken for a %s; it is %s", f.Name(), t, describeResult(f))
+		k.fault(&ruleFunction, "%s returns %[3]s, but its result is used as %[2]s", f.Name(), t, describeResult(f))
 		return d
 	}
 	out := k.slot("result", t)
@@ -78,11 +78,11 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	return d
 }
 
-// Call calls a device function that has no result, or whose result is not wanted.
+// Call calls a device function and discards its result, if any.
 func (k *Kernel) Call(f *Func, args ...Operand) {
 	k = k.sound()
 	if !f.made() {
-		k.fault(&ruleFunction, "a call of no function")
+		k.fault(&ruleFunction, "call of a zero Func")
 		return
 	}
 	var results []ir.Operand
@@ -94,9 +94,9 @@ func (k *Kernel) Call(f *Func, args ...Operand) {
 
 func describeResult(f *Func) string {
 	if f.result == 0 {
-		return "a function that has given none so far (Give comes before the calls)"
+		return "a function without a result so far (ReturnValue must precede the calls)"
 	}
-	return "a " + f.result.String()
+	return f.result.String()
 }
 
 // slot is a place in which a call passes a value.
@@ -118,7 +118,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 		k.wayOut() // it may be one that ends the thread
 	}
 	if len(args) != len(f.arguments) {
-		k.fault(&ruleFunction, "%s takes %d arguments, found %d", f.Name(), len(f.arguments), len(args))
+		k.fault(&ruleFunction, "%s takes %d arguments, got %d", f.Name(), len(f.arguments), len(args))
 		return false
 	}
 	passed := make([]ir.Operand, len(args))
@@ -128,7 +128,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 			x = p.generic(k)
 		}
 		if have, ok := x.(interface{ Type() isa.Type }); ok && have.Type() != t {
-			k.fault(&ruleFunction, "argument %d of %s is a %s; a %s is expected", i+1, f.Name(), have.Type(), t)
+			k.fault(&ruleFunction, "argument %d of %s has type %s, want %s", i+1, f.Name(), have.Type(), t)
 			return false
 		}
 		v := k.slot("arg", t)

@@ -3,8 +3,8 @@
 
 package dsl
 
-// Gather starts the copy of four rows of the matrix, from a column on, to four rows of a tile that begin at one known while building, and makes
-// a barrier count their bytes (sm_100).
+// Gather starts the copy of four rows of the matrix, starting at column col, to four rows of a tile
+// that start at row first, and completes their bytes on the mbarrier full (sm_100).
 func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
 	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
 		signal, group := k.signal(full)
@@ -13,7 +13,8 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 	}
 }
 
-// Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
+// Scatter starts the copy of four rows of a tile to four rows of the matrix, starting at column
+// col. The copy belongs to the thread's next CommitStores.
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
 	if k := x.kernel(); x.four("scattered from", from, first) {
 		k.storesBehind()
@@ -25,37 +26,38 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 // four reports what keeps four rows of a tile from being gathered or scattered.
 func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	k := x.kernel()
-	if !made(k, "a copy of a tensor", t.at.k) {
+	if !made(k, "tensor in the copy", t.at.k) {
 		return false
 	}
 	want := x.m.tile
 	want.Rows = t.Rows
 	switch {
 	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+		k.fault(&ruleShape, "tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
-		k.fault(&ruleShape, "four rows from %d on of tensor %s are %s %s; rows of %d %s, from a multiple of 4 on, are expected", first, x.m.name, what, t.Tile, want.Cols, want.Type)
+		k.fault(&ruleShape, "rows from row %d of tensor %s are %s %s, want a tile of %d columns of %s and a multiple of 4 as the first row", first, x.m.name, what, t.Tile, want.Cols, want.Type)
 	default:
 		return true
 	}
 	return false
 }
 
-// FeedRows is tiles of so many rows that are gathered, a multiple of four up to 128, as one of the kinds of tile of a Pipeline (sm_100): FillRows brings
-// them, and In is the tile.
-func (x *Tensor) FeedRows(n int) Feed {
+// GatherFeed returns tiles of n gathered rows as one of the inputs of a Pipeline (sm_100). The
+// number of rows is a multiple of four, up to 128. GatherStage loads them, and InStage returns the
+// tile.
+func (x *Tensor) GatherFeed(n int) Feed {
 	k := x.kernel()
 	switch {
 	case k == nil:
 		return Feed{}
 	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+		k.fault(&ruleShape, "tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 		return Feed{from: x.m}
 	case n < 4 || n > 128 || n%4 != 0:
-		k.fault(&ruleShape, "tiles of %d gathered rows; a multiple of 4 up to 128 is expected: a lane gathers four", n)
+		k.fault(&ruleShape, "feed of %d gathered rows, want a multiple of 4 up to 128", n)
 		n = 4
 	case x.many != nil && x.many.tile.Rows != n:
-		k.fault(&ruleShape, "tensor %s feeds tiles of %d gathered rows, and %d before", x.m.name, n, x.many.tile.Rows)
+		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d", x.m.name, n, x.many.tile.Rows)
 	}
 	if x.many == nil {
 		many := *x.m
@@ -65,22 +67,22 @@ func (x *Tensor) FeedRows(n int) Feed {
 	return Feed{from: x.many}
 }
 
-// FillRows starts the copies of gathered rows into a stage that Produce gave, from a column on. Lane l of the warp gives the four rows that become
-// rows 4*l to 4*l+3 of the tile.
-func (x *Tensor) FillRows(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
+// GatherStage starts the copies of gathered rows, starting at column col, into a stage from
+// Produce. Lane l of the warp provides the row indices of rows 4*l to 4*l+3 of the tile.
+func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	if !x.given(s) {
 		return
 	}
 	k := x.m.k
 	if x.many == nil {
-		k.fault(&ruleProtocol, "tensor %s is in no pipeline whose stages hold its gathered rows; FeedRows makes a feed of them", x.m.name)
+		k.fault(&ruleProtocol, "tensor %s is in no pipeline with gathered rows; use GatherFeed", x.m.name)
 		return
 	}
 	to, ok := s.fill(x.many)
 	if !ok || !k.known(s.Full()) {
 		return
 	}
-	k.lanes("FillRows")
+	k.lanes("GatherStage")
 	lane, signal := k.Lane(), s.Full()
 	at := to.at.add(lane.MulI(int64(4 * to.Pitch())))
 	from, group := k.signal(signal)
@@ -90,7 +92,7 @@ func (x *Tensor) FillRows(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 			at.in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.in(k))
 	}
 	if n := to.Rows / 4; n < 32 {
-		k.When(lane.LtI(int64(n)), copies)
+		k.When(lane.LTI(int64(n)), copies)
 		return
 	}
 	copies()

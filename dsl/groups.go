@@ -5,8 +5,9 @@ package dsl
 
 import "iter"
 
-// A GroupSchedule deals the tiles of several products of different heights out to the blocks of a grid that stays on the machine until all
-// are done: of a grouped matrix multiplication, as a mixture of experts is. How high each is stands in memory, so that no host need know it.
+// A GroupSchedule assigns the tiles of a grouped GEMM, such as the experts of a mixture-of-experts
+// layer, to the blocks of a persistent grid. The row counts of the groups are read from device
+// memory, so the host does not need to know them.
 type GroupSchedule struct {
 	k        *Kernel
 	starts   Array[U32]
@@ -16,13 +17,15 @@ type GroupSchedule struct {
 	together int
 }
 
-// A GroupTile is where a tile of a group stands: its first row, counted from the first row of the first group, the row where the group ends,
-// which may lie within the tile, and its column, counted in tiles.
-type GroupTile struct{ Group, Row, End, Col Reg[U32] }
+// A GroupTile is a tile of a group. FirstRow and EndRow count rows over all groups: the tile starts
+// at FirstRow, and the group ends before EndRow, which may be inside the tile. TileCol is the
+// column of the tile, counted in tiles.
+type GroupTile struct{ Group, FirstRow, EndRow, TileCol Reg[U32] }
 
-// PersistentGroups is a schedule over groups of rows that lie one behind the other: group i has those from starts[i] up to starts[i+1], in
-// tiles of so many rows and cols columns of tiles. Within a group tiles are dealt as Persistent deals them. A group may be empty. Whole warps
-// go over the tiles.
+// PersistentGroups returns a schedule for a grouped GEMM whose groups are stored one after the
+// other: group i has the rows from starts[i] up to starts[i+1], in tiles of the given height and
+// cols columns of tiles. Within a group tiles are assigned as Persistent does. A group may be
+// empty. Whole warps must execute the loop.
 //
 //	tiles := k.PersistentGroups(starts, experts, 128, n.CeilDiv(256), 8)
 //	for at := range tiles.Each() {
@@ -31,21 +34,21 @@ type GroupTile struct{ Group, Row, End, Col Reg[U32] }
 func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32], together int) *GroupSchedule {
 	k = k.sound()
 	if height < 1 || together < 1 {
-		k.fault(&ruleProtocol, "tiles of %d rows in groups of %d; positive numbers are expected", height, together)
+		k.fault(&ruleProtocol, "group tiles of %d rows in groups of %d, want positive numbers", height, together)
 		height, together = max(1, height), max(1, together)
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "tiles of groups are dealt to blocks, one by one, and not to clusters of %d", n)
+		k.fault(&ruleProtocol, "PersistentGroups in a cluster of %d blocks, want no cluster", n)
 	}
 	if starts.at.k == nil {
-		k.fault(&ruleValue, "the rows where groups start are in an array that no builder call made")
+		k.fault(&ruleValue, "starts array of PersistentGroups is a zero value, not created by a builder call")
 		return nil
 	}
 	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols, together: together}
 }
 
-// Each is the tiles of the block, one a turn. A lane of the warp looks after each of 32 groups, so that the group of a tile is found in a few
-// instructions, however many there are.
+// Each returns a loop over the tiles of the block. Each lane of the warp examines one of 32 groups,
+// so that finding the group of a tile takes few instructions.
 func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 	return func(yield func(GroupTile) bool) {
 		if s == nil || s.k == nil {
@@ -57,7 +60,7 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 		top, l := k.newBlock("tiles"), k.newLoop()
 		k.place(top)
 		k.inside("a loop over tiles", func() {
-			k.While(func() Reg[Pred] { return id.Sub(before).Ge(total).And(next.Lt(s.groups)) }, func() {
+			k.While(func() Reg[Pred] { return id.Sub(before).GE(total).And(next.LT(s.groups)) }, func() {
 				k.Comment("a lane for each of the next 32 groups: its rows, and the tiles up to its end")
 				before.Set(before.Add(total))
 				group := next.Add(k.Lane())
@@ -69,14 +72,14 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 				next.Set(next.AddI(32))
 			})
 			in := id.Sub(before)
-			k.BreakIf(in.Ge(total))
-			lane := k.Ballot(upto.Gt(in)).TrailingZeros()
+			k.BreakIf(in.GE(total))
+			lane := k.Ballot(upto.GT(in)).TrailingZeros()
 			first, last := start.ShuffleFrom(lane), end.ShuffleFrom(lane)
 			rows := last.Sub(first).CeilDiv(int64(s.height))
 			in = in.Sub(upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)))
 			at := grouped(in, rows, s.cols, s.together)
-			if !yield(GroupTile{Group: next.SubI(32).Add(lane), Row: at.Row.MadI(int64(s.height), first), End: last, Col: at.Col}) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+			if !yield(GroupTile{Group: next.SubI(32).Add(lane), FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 		})
 		k.closeLoop(l, func() {

@@ -14,9 +14,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Ins appends an instruction that is written out: its opcode with all modifiers, and its operands in PTX's order. An
-// operand is a value, an address, a vector, a label, a Go number, a name of a special register (a string that begins
-// with %), or a slice of operands, which stands for {a, b}. It is held against the instruction set like every other.
+// Ins appends an instruction given as text: the opcode with all modifiers, and the operands in PTX
+// order. An operand is a value, an address, a vector, a label, a Go number, the name of a special
+// register (a string that begins with %), or a slice of operands for {a, b}. The instruction is
+// checked against the instruction set like every other.
 //
 //	k.Ins("wgmma.fence.sync.aligned")
 //	k.Ins("ld.global.v4.f32", []dsl.Operand{a, b, c, d}, dsl.At(p, 16))
@@ -44,7 +45,9 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		}
 		args = append(args, o)
 	}
-	k.checkWrites(k.ins(op, args...))
+	in := k.ins(op, args...)
+	k.checkWrites(in)
+	k.checkTypes(in, operands)
 }
 
 // checkWrites reports registers that an instruction of the author's writes, and that are values which stay what they are.
@@ -54,7 +57,7 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a != isa.Read && !r.Varies {
-			k.m.faultAt(in.Pos, &ruleValue, "%s writes a value that is no variable: NewReg and Var make what is written, and Result is a new value", in.Op)
+			k.m.faultAt(in.Pos, &ruleValue, "%s writes to a value that is not a variable; use NewReg or Var for destinations, or Result", in.Op)
 		}
 	})
 }
@@ -63,9 +66,9 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 func (k *Kernel) bare(op string) bool {
 	switch at := strings.IndexAny(op, " \t\n,;@[]{}()"); {
 	case strings.HasPrefix(op, "@"):
-		k.fault(&ruleOperand, "%q has a guard; Ins takes the opcode, and k.When(p, func() { ... }) guards what stands in it", op)
+		k.fault(&ruleOperand, "%q has a guard; Ins takes the opcode only, use k.When(p, func() { ... })", op)
 	case at >= 0:
-		k.fault(&ruleOperand, "%q is more than an opcode; Ins takes %q, and the operands as Go values behind it", op, op[:at])
+		k.fault(&ruleOperand, "%q is more than an opcode; Ins takes %q and the operands as Go values", op, op[:at])
 	default:
 		return true
 	}
@@ -75,17 +78,18 @@ func (k *Kernel) bare(op string) bool {
 // noOperand reports a Go value that is no operand.
 func (k *Kernel) noOperand(i int, op string, x any) {
 	if s, ok := x.(string); ok {
-		hint := "a variable or a register is a Go value"
+		hint := "pass a variable or register as a Go value"
 		if strings.HasPrefix(op, "bra") {
-			hint = "a label comes from NewLabel"
+			hint = "pass a label from NewLabel"
 		}
-		k.fault(&ruleOperand, "operand %d of %s is a Go string, which is no operand; %q is none of the special registers (%%tid.x), and %s", i+1, op, s, hint)
+		k.fault(&ruleOperand, "operand %d of %s is a Go string; %q is not a special register (such as %%tid.x), %s", i+1, op, s, hint)
 		return
 	}
-	k.fault(&ruleOperand, "operand %d of %s is a Go %T, which is no operand", i+1, op, x)
+	k.fault(&ruleOperand, "operand %d of %s has the Go type %T, which is not an operand", i+1, op, x)
 }
 
-// Result is the result of an instruction that is written out, for one that has no method: a new value, which is its first operand.
+// Result appends an instruction written as text, for one that has no method, and returns a new
+// value, which is its first operand.
 //
 //	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea) // (x & 0x000f000f) | 0x64006400
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
@@ -166,27 +170,27 @@ func (k *Kernel) checkSpecial(name string) {
 	if s, ok := isa.SpecialRegister(base); ok {
 		switch v := k.m.version(); {
 		case !s.Gate.Open(v, k.m.ir.Target):
-			k.fault(&ruleLacks, "%s with PTX %s has no %s: it needs %s", k.m.Target(), v, name, s.Gate)
+			k.fault(&ruleLacks, "%s with PTX %s has no %s, which needs %s", k.m.Target(), v, name, s.Gate)
 		case dotted && !s.Vector:
-			k.fault(&ruleOperand, "%s has no components, found %s", base, name)
+			k.fault(&ruleOperand, "%s has no components, got %s", base, name)
 		case !dotted && s.Vector:
-			k.fault(&ruleOperand, "%s has components, of which one is expected: %s.x", name, name)
+			k.fault(&ruleOperand, "%s is a vector; use a component such as %s.x", name, name)
 		}
 		return
 	}
 	if _, ok := isa.SpecialRegister("%" + base); ok {
-		k.fault(&ruleOperand, "%s is no special register; did you mean %%%s?", name, name)
+		k.fault(&ruleOperand, "%s is not a special register; did you mean %%%s?", name, name)
 		return
 	}
 	names := make([]string, len(isa.Specials))
 	for i := range isa.Specials {
 		names[i] = isa.Specials[i].Name
 	}
-	hint := "; other registers are Go values, as Var and NewReg make them"
+	hint := "; other registers are Go values from Var or NewReg"
 	if near := diag.Nearest(base, names); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
-	k.fault(&ruleOperand, "%s is no special register%s", name, hint)
+	k.fault(&ruleOperand, "%s is not a special register%s", name, hint)
 }
 
 // vector is {list}, of operands that need not stay.
@@ -222,7 +226,7 @@ func (k *Kernel) special(name string) ir.Operand {
 	return ir.Operand{Kind: ir.Special, More: more}
 }
 
-// List is values as a vector operand: {a, b}.
+// List returns values as a vector operand {a, b}.
 func List[T Scalar](values ...Reg[T]) []Operand {
 	list := make([]Operand, len(values))
 	for i, v := range values {
@@ -236,10 +240,10 @@ type plain ir.Operand
 
 func (p plain) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }
 
-// Sink is the operand _, a result that nobody wants.
+// Sink is the operand _, which discards a result.
 var Sink Operand = plain{Kind: ir.Sink}
 
-// NotP is the predicate operand !p.
+// NotP returns the negated predicate operand !p.
 func NotP(p Reg[Pred]) Operand { return negated{p} }
 
 type negated struct{ p Reg[Pred] }
@@ -250,7 +254,7 @@ func (n negated) operand(k *Kernel) (ir.Operand, bool) {
 	return o, ok
 }
 
-// Pair is the operand a|b.
+// Pair returns the operand a|b.
 func Pair(a, b Operand) Operand { return pair{a, b} }
 
 type pair struct{ a, b Operand }

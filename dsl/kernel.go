@@ -13,8 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Kernel is a kernel, or the body of a device function, that is being built. Its methods append to
-// it. They return no errors: what is wrong is kept with the line of the call, and Module.Build tells it.
+// A Kernel is a kernel, or the body of a device function, under construction. Its methods append
+// instructions. They return no errors: mistakes are recorded with the line of the call, and
+// [Module.Build] reports them.
 type Kernel struct {
 	m    *Module
 	f    *ir.Func
@@ -40,6 +41,7 @@ type Kernel struct {
 	marks      []*Label
 	open       []scope
 	scopeNames []string
+	scopeRoles []string // the role that each scope is in; "" outside of roles
 	loops      []*loop
 	guard      ir.Guard
 	rolled     bool             // the next loop is not unrolled
@@ -88,7 +90,7 @@ type Kernel struct {
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
 }
 
-// Kernel starts a kernel of m. Its parameters and body follow by calls on what it returns.
+// Kernel starts a kernel. Calls on the result add its parameters and body.
 func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 	m = m.sound()
 	k := m.function(name)
@@ -108,16 +110,16 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	if m.sealed {
-		m.faultAt(pos, &ruleKernel, "%s begins when the module has been built: Build and Text come last", name)
+		m.faultAt(pos, &ruleKernel, "%s is declared after the module was built; call Build and Text last", name)
 	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
 	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
 	switch {
 	case !identifier(name):
-		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)
+		m.faultAt(pos, &ruleKernel, "%q is not a valid kernel name, want letters, digits, _ and $, starting with a letter", name)
 		f.Name = m.claim("kernel")
 	case m.names[name]:
-		m.faultAt(pos, &ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		m.faultAt(pos, &ruleKernel, "%s is already declared in this module", name)
 		f.Name = m.claim(name)
 	default:
 		m.names[name] = true
@@ -155,21 +157,22 @@ func unique(name string, taken map[string]bool) string {
 	}
 }
 
-// Name is the name of the kernel.
+// Name returns the name of the kernel.
 func (k *Kernel) Name() string { return k.sound().f.Name }
 
-// Module is the module that k belongs to.
+// Module returns the module of k.
 func (k *Kernel) Module() *Module { return k.sound().m }
 
-// BlockThreads is the number of threads of a block, where Threads gave it, and 0 otherwise.
+// BlockThreads returns the number of threads of a block if Threads specified it, and 0 otherwise.
 func (k *Kernel) BlockThreads() int {
 	k = k.sound()
 	return k.threads[0] * k.threads[1] * k.threads[2]
 }
 
-// Comment puts a comment before the next instruction. One that begins with ptxdsl:ignore, a rule and a reason takes what that rule finds there away:
+// Comment puts a comment before the next instruction. A comment of the form ptxdsl:ignore, a rule
+// and a reason suppresses findings of that rule at the next instruction:
 //
-//	k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, not weights")
+//	k.Comment("ptxdsl:ignore A12 the preceding kernel writes activations, not weights")
 //	weights.CopyAsync(stage, 4)
 func (k *Kernel) Comment(format string, args ...any) {
 	k = k.sound()
@@ -182,7 +185,7 @@ func (k *Kernel) Comment(format string, args ...any) {
 func (k *Kernel) Pragma(text string) {
 	k = k.sound()
 	if strings.ContainsAny(text, "\"\n\r") {
-		k.fault(&ruleOperand, "%q is no text for .pragma, which is one line without quotation marks", text)
+		k.fault(&ruleOperand, "%q is not a valid .pragma, want one line without quotation marks", text)
 		return
 	}
 	in := k.room(k.m.calls.here(), ".pragma", 1)
@@ -265,16 +268,15 @@ func (k *Kernel) bind(in *ir.Instr) bool {
 
 // problem records what the instruction set finds wrong with in.
 func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
-	at, from := k.m.calls.Place(in.Pos)
 	severity := diag.Error
 	if p.Warning {
 		severity = diag.Warning
 	}
 	message := p.Message
 	if p.Want != "" && !strings.HasPrefix(p.Want, ".") {
-		message += "; the nearest form is " + p.Want
+		message += "; the closest form is " + p.Want
 	}
-	k.m.faults = append(k.m.faults, diag.Diagnostic{Place: at, From: from, Rule: p.Rule, Severity: severity, Message: message})
+	k.m.record(in.Pos, diag.Diagnostic{Rule: p.Rule, Severity: severity, Message: message})
 }
 
 // place makes b the block that instructions go to. A block that nothing was put into yet and that only

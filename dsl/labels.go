@@ -5,31 +5,33 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// A Label is a place that branches lead to, for code that is carried over from PTX.
+// A Label is a branch target, for code that is ported from PTX.
 type Label struct {
-	k      *Kernel
-	block  *ir.Block
-	placed bool
+	k       *Kernel
+	block   *ir.Block
+	placed  bool
+	refused bool // its name is invalid, which is reported
 }
 
-// NewLabel is a label that Place puts somewhere.
+// NewLabel returns a new label. PlaceLabel sets its position.
 func (k *Kernel) NewLabel(name string) *Label {
 	k = k.sound()
-	if !identifier(name) {
-		k.fault(&ruleKernel, "%q is no name for a label", name)
+	refused := !identifier(name)
+	if refused {
+		k.fault(&ruleKernel, "%q is not a valid label name", name)
 		name = "label"
 	}
-	l := &Label{k: k, block: k.newBlock(name)}
+	l := &Label{k: k, block: k.newBlock(name), refused: refused}
 	k.marks = append(k.marks, l)
 	return l
 }
 
-// Place puts a label here.
-func (k *Kernel) Place(l *Label) {
+// PlaceLabel places a label before the next instruction.
+func (k *Kernel) PlaceLabel(l *Label) {
 	k = k.sound()
 	switch {
 	case l == nil || l.k != k:
-		k.fault(&ruleForeign, "a label of another kernel cannot be placed in %s", k.Name())
+		k.fault(&ruleForeign, "label of another kernel is placed in %s", k.Name())
 	case l.placed:
 		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
 	default:
@@ -38,7 +40,7 @@ func (k *Kernel) Place(l *Label) {
 	}
 }
 
-// Branch goes to a label.
+// Branch branches to a label.
 func (k *Kernel) Branch(l *Label) {
 	k = k.sound()
 	k.parted = true
@@ -47,7 +49,7 @@ func (k *Kernel) Branch(l *Label) {
 	}
 }
 
-// BranchIf goes to a label where p holds.
+// BranchIf branches to a label if p is true.
 func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
 	k = k.sound()
 	k.parted = true
@@ -58,7 +60,7 @@ func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
 
 func (k *Kernel) mine(l *Label) bool {
 	if l == nil || l.k != k {
-		k.fault(&ruleForeign, "a branch of %s to a label of another kernel", k.Name())
+		k.fault(&ruleForeign, "%s branches to a label of another kernel", k.Name())
 		return false
 	}
 	k.wayOut()

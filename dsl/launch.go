@@ -14,7 +14,8 @@ import (
 // What follows is known while a module is built and does not stand in its PTX. Package runtime asks for it when it loads the module, so that
 // launches are checked against what the kernel was built for.
 
-// Place is the Go line that a line of the module's text comes from, and its callers. It is ok if that is known.
+// Place returns the Go line that emitted a line of the module's text, and its callers. It is ok if
+// they are known.
 func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	m = m.sound()
 	text, err := m.Text()
@@ -24,7 +25,7 @@ func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	return lower.MapOf(m.ir, text).Place(line)
 }
 
-// DynamicShared is the bytes of dynamic shared memory that a launch of a kernel needs.
+// DynamicShared returns the bytes of dynamic shared memory that a launch of a kernel needs.
 func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
 	m = m.sound()
 	if k := m.kernel(kernel); k != nil {
@@ -33,7 +34,7 @@ func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
 	return 0, false
 }
 
-// Element is the type that a pointer parameter of a kernel points to: "bf16".
+// Element returns the element type of a pointer parameter of a kernel, such as "bf16".
 func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 	m = m.sound()
 	k := m.kernel(kernel)
@@ -44,8 +45,9 @@ func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 	return strings.TrimPrefix(t.String(), "."), ok
 }
 
-// Box is the element type of a tensor map parameter of a kernel, what one copy through it moves, outermost first, and the bytes of its swizzle. Of
-// images for im2col the sizes are zero but for the channels, which are last, and so many pixels are copied; of anything else no pixels.
+// Box returns, for a tensor map parameter of a kernel, the element type, the box of one copy from
+// the outermost dimension, and the bytes of the swizzle. In im2col mode all sizes are zero except
+// the last, the channels, and pixels is the number of pixels; otherwise pixels is zero.
 func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swizzle int, ok bool) {
 	m = m.sound()
 	k := m.kernel(kernel)

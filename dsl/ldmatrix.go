@@ -8,17 +8,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Matrices reads four matrices of eight rows of 16 bytes, as fragments of mma.sync: each lane gives a row of one, and where in it
-// the 16 bytes begin, counted in units of 16. Lanes 0 to 7 give the first matrix, and so on (ldmatrix, sm_75). With Trans each
-// matrix is turned, whose numbers have 16 bits.
-func (t SharedTile) Matrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B32]) {
+// LoadMatrices loads four 8x8 matrices of 16-bit elements as fragments of mma.sync (ldmatrix,
+// sm_75). Each lane provides one row of a matrix: its row, and its offset in units of 16 bytes.
+// Lanes 0 to 7 provide the first matrix, and so on. With Trans each matrix is transposed.
+func (t SharedTile) LoadMatrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B32]) {
 	k := t.at.k
 	if k == nil {
 		return list
 	}
-	k.together("Matrices", false)
-	if unit.Constant() && (unit.bits < 0 || unit.bits*16 >= int64(t.RowBytes())) {
-		k.fault(&ruleShape, "unit %d of a row of %s, which has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
+	k.together("LoadMatrices", false)
+	if unit.IsConstant() && (unit.bits < 0 || unit.bits*16 >= int64(t.RowBytes())) {
+		k.fault(&ruleShape, "unit %d is out of bounds: a row of %s has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
 		return list
 	}
 	t.takes(row, 1, t.Rows, "row")
@@ -30,16 +30,17 @@ func (t SharedTile) Matrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B32])
 	return list
 }
 
-// PutMatrices writes four matrices, of which each lane gives a row, as Matrices reads them (stmatrix, sm_90).
-func (t SharedTile) PutMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods ...Mod) {
+// StoreMatrices stores four 8x8 matrices, with one row per lane as in LoadMatrices (stmatrix,
+// sm_90).
+func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods ...Mod) {
 	k := t.at.k
 	if k == nil {
 		if f := fragments[0]; f.k != nil {
-			f.k.fault(&ruleValue, "PutMatrices into a tile that no builder call made")
+			f.k.fault(&ruleValue, "tile in StoreMatrices is a zero value, not created by a builder call")
 		}
 		return
 	}
-	k.lanes("PutMatrices")
+	k.lanes("StoreMatrices")
 	regs := make([]ir.Operand, len(fragments))
 	for i, f := range fragments {
 		regs[i] = f.register().in(k)

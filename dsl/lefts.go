@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// LeftWith is a left factor that the kernel computes, for MMALeft: weights of four bits, say, that become numbers of 16 in registers. Cell gives the
-// registers of sixteen rows, and of a step of the depth, which is K numbers of the shape: as many as MMA.Registers counts. A register holds
-// neighbours of one row along the depth, as many as 32 bits hold: with so many n, lane l has in register r those of row l/4 + r%2*8 from number
-// (l%4 + r/2*4)*n of the step on.
-func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
-	if !made(w.kernel(), "LeftWith of sums") || !w.k.runs("LeftWith", cell != nil) {
+// AFragmentsFunc returns an A operand that the kernel computes, for MMAFragments, such as
+// dequantized 4-bit weights. The function cell returns the registers for sixteen rows and one step
+// of K elements, as many as [MMA.Registers] counts. A register holds the n adjacent elements of one
+// row that fit 32 bits: register r of lane l holds those of row l/4 + r%2*8, starting at column
+// (l%4 + r/2*4)*n of the step.
+func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
+	if !made(w.kernel(), "accumulator in AFragmentsFunc") || !w.k.runs("AFragmentsFunc", cell != nil) {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
@@ -23,27 +24,29 @@ func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) 
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
 	switch {
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64 || s.M != 16:
-		k.fault(&ruleShape, "the left factor of %s %s apart from its product", s, s.A)
+		k.fault(&ruleShape, "fragments of %s cannot be computed ahead of the MMA with %s", s, s.A)
 		return f
 	case depth < s.K || depth%s.K != 0:
-		k.fault(&ruleShape, "a left factor of %d numbers a row for %s; a multiple of %d is expected", depth, s, s.K)
+		k.fault(&ruleShape, "A operand has %d columns for %s, want a multiple of %d", depth, s, s.K)
 		return f
 	}
 	f.regs = k.computed(depth/s.K, w.rows/s.M, each, cell)
 	return f
 }
 
-// LeftWith is WarpTile.LeftWith for wgmma: numbers of 16 bits, in steps of 16. The rows of a cell are those of the thread's warp, sixteen of the 64 of a
-// part of the accumulator: lane l has in register r two neighbours of row l/4 + r%2*8 of them, from number (l%4 + r/2*4)*2 of the step on. They stay as
-// they are until the products are done.
-func (a *Accumulator) LeftWith(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
-	if !made(a.kernel(), "LeftWith of sums") || !a.k.runs("LeftWith", cell != nil) {
+// AFragmentsFunc returns the A operand of a wgmma that the kernel computes in registers: elements
+// of 16 bits, in steps of 16. It is [WarpTile.AFragmentsFunc] for wgmma. Each call of cell returns
+// the registers for the sixteen rows of the thread's warp, out of the 64 of a part of the
+// accumulator: register r of lane l holds two adjacent elements of row l/4 + r%2*8, starting at
+// column (l%4 + r/2*4)*2 of the step. The registers must not change until the MMAs are complete.
+func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
+	if !made(a.kernel(), "accumulator in AFragmentsFunc") || !a.k.runs("AFragmentsFunc", cell != nil) {
 		return &Fragments{}
 	}
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
-		k.fault(&ruleShape, "a left factor of %d %s a row in registers; a multiple of 16 of .f16 or .bf16 is expected", depth, t)
+		k.fault(&ruleShape, "A operand of %d columns of %s in registers, want a multiple of 16 columns of .f16 or .bf16", depth, t)
 		return f
 	}
 	f.regs = k.computed(depth/16, a.parts, 4, cell)
@@ -57,12 +60,12 @@ func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B
 		for i := range cells {
 			regs := cell(step, i)
 			if len(regs) != each {
-				k.fault(&ruleShape, "%d registers of a step of the left factor; %d are expected", len(regs), each)
+				k.fault(&ruleShape, "step of the A operand has %d registers, want %d", len(regs), each)
 				return nil
 			}
 			for n, r := range regs {
 				if r.k == nil {
-					k.fault(&ruleValue, "register %d of a step of the left factor is a value that no builder call made", n)
+					k.fault(&ruleValue, "register %d of a step of the A operand is a zero value, not created by a builder call", n)
 					return nil
 				}
 				regs[n] = r.register()
@@ -74,11 +77,13 @@ func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B
 	return list
 }
 
-// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, of TF32 one of two. Tiles of y have
-// twice as many columns. Places gives the register that tells which, for a step of 32 bytes of x and 64 rows of the accumulator: each thread has
-// that of its own, as PTX lays them out for wgmma (PTX ISA 9.1, section 9.7.15.6.1), of numbers of 16 and 32 bits the first two of each four lanes.
-func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg[U32]) {
-	if !made(a.kernel(), "SparseMMA of sums", x.at.k, y.at.k) || !a.k.runs("SparseMMA", places != nil) {
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row (of TF32 one of two). The tiles of y have twice as many columns. The function metadata
+// returns the register with the sparsity metadata for a step of 32 bytes of x and 64 rows of the
+// accumulator. Each thread holds its own part, as PTX specifies for wgmma (PTX ISA 9.1, section
+// 9.7.15.6.1); for types of 16 and 32 bits only the first two of each four lanes provide it.
+func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) Reg[U32]) {
+	if !made(a.kernel(), "accumulator in SparseMMA", x.at.k, y.at.k) || !a.k.runs("SparseMMA", metadata != nil) {
 		return
 	}
 	k := a.k
@@ -92,7 +97,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg
 	cols, deep := y.sides()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "SparseMMA of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
 		return
 	case t != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "SparseMMA of %s and %s: the element types differ", x.Tile, y.Tile)
@@ -100,17 +105,17 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg
 	case !x.turns() || !y.turns():
 		return
 	case rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, a.rows, a.cols, a.rows, a.cols)
+		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case 2*left != deep || left%depth != 0:
-		k.fault(&ruleShape, "SparseMMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x, y, depth)
+		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
 		return
 	case x.stage == nil && y.stage == nil:
-		k.fault(&ruleProtocol, "SparseMMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+		k.fault(&ruleProtocol, "SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 		return
 	}
 	// What tells the zeros is read before the products begin, which work on registers that nothing may write then.
-	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](places(step, part))} })
+	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](metadata(step, part))} })
 	if told == nil {
 		return
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Matrix is numbers in global memory by rows, as many as a launch says. Copies and stores of tiles that reach over its edges are
-// clipped: what lies beyond is read as zeros, and not written. Rows have a multiple of 16 bytes where they are copied from, and an even
-// number of columns where they are written to; anything else is a misaligned access, which stops the kernel.
+// A Matrix is a row-major matrix in global memory whose size the launch chooses. Copies and stores
+// of tiles are clipped at its edges: elements outside are read as zeros and not written. A row must
+// be a multiple of 16 bytes for copies, and an even number of columns for stores; otherwise the
+// access is misaligned and aborts the kernel.
 type Matrix struct {
 	k          *Kernel
 	name       string
@@ -21,14 +22,14 @@ type Matrix struct {
 	last       bool     // rows beyond the last are the last again, instead of zeros
 }
 
-// Matrix is a kernel parameter that points to a matrix. Sized says how large it is. Numbers of fewer than eight bits are packed, the first in
-// the lowest bits.
+// Matrix declares a kernel parameter that points to a matrix. [Matrix.Sized] sets its size.
+// Elements of fewer than eight bits are packed, the first in the lowest bits.
 func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	k = k.sound()
 	element := t
 	switch {
 	case t.Bits() < 1 || t.Bits() > 64 || t == isa.Predicate || 8%t.Bits() != 0 && t.Bits()%8 != 0:
-		k.fault(&ruleOperand, "a matrix of %s; numbers of 1, 2, 4, 8, 16, 32 or 64 bits are expected", t)
+		k.fault(&ruleOperand, "matrix of %s, want elements of 1, 2, 4, 8, 16, 32 or 64 bits", t)
 		t, element = isa.F32, isa.F32
 	case t.Bits() < 8:
 		element = isa.B8
@@ -36,7 +37,7 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	return &Matrix{k: k, name: name, typ: t, at: k.pointer(name, element)}
 }
 
-// Sized says how many rows and columns the matrix has.
+// Sized sets the number of rows and columns.
 func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 	if m == nil || m.k == nil {
 		return m
@@ -47,31 +48,33 @@ func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 	return &sized
 }
 
-// From is the part of the matrix that begins at a row.
-func (m *Matrix) From(row Reg[U32]) *Matrix {
-	if !m.known("From") {
+// RowsFrom returns the part of the matrix that starts at a row.
+func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
+	if !m.known("RowsFrom") {
 		return m
 	}
 	part := *m
 	part.at = At(m.at.Value64().Add(To[U64](row).Mul(m.pitch)), 0)
-	part.at.space = m.at.space
+	part.at.space, part.at.root = m.at.space, m.at.root
 	part.rows = m.rows.Sub(row.Min(m.rows))
 	return &part
 }
 
-// Nth is the n-th of several matrices of one size that lie one behind the other: of a batch, or of heads.
-func (m *Matrix) Nth(n Reg[U32]) *Matrix {
-	if !m.known("Nth") {
+// At returns the n-th of several contiguous matrices of the same size, such as those of a batch or
+// of attention heads.
+func (m *Matrix) At(n Reg[U32]) *Matrix {
+	if !m.known("At") {
 		return m
 	}
 	part := *m
 	part.at = At(m.at.Value64().Add(To[U64](n).Mul(To[U64](m.rows)).Mul(m.pitch)), 0)
-	part.at.space = m.at.space
+	part.at.space, part.at.root = m.at.space, m.at.root
 	return &part
 }
 
-// Repeated is the matrix with its last row again and again beyond it, for numbers of which zero is none that may be read.
-func (m *Matrix) Repeated() *Matrix {
+// ClampRows makes copies read the last row again, instead of zeros, for rows outside of the matrix.
+// It is for element types in which zero is not a valid input.
+func (m *Matrix) ClampRows() *Matrix {
 	if m == nil {
 		return m
 	}
@@ -94,18 +97,18 @@ func (m *Matrix) known(what string) bool {
 		return false
 	}
 	if m.rows.k == nil || m.cols.k == nil {
-		m.k.fault(&ruleShape, "%s of matrix %s, whose size nobody said; Sized does", what, m.name)
+		m.k.fault(&ruleShape, "%s of matrix %s, which has no size; use Sized", what, m.name)
 		return false
 	}
 	return true
 }
 
-// CopyAsync starts the copy of the part of the matrix that begins at its first row and at a column into a tile, by all threads of the block. The
-// column is a multiple of 16 bytes.
+// CopyAsync starts an asynchronous copy by all threads of the block into a tile, from the first row
+// of the matrix and column col. The column must be a multiple of 16 bytes.
 func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	if !m.known("CopyAsync") {
 		if k := to.at.k; k != nil && (m == nil || m.k == nil) {
-			k.fault(&ruleValue, "a copy from a matrix that no builder call made")
+			k.fault(&ruleValue, "matrix in CopyAsync is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -116,11 +119,13 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	}
 	k.together("CopyAsync", true)
 	first := m.bytes(col)
-	if n := int64(m.typ.Bits()); col.Constant() && col.bits*n%128 != 0 || m.cols.Constant() && m.cols.bits*n%128 != 0 {
-		k.fault(&ruleShape, "matrix %s is copied from column %s on, with rows of %s columns: both are expected to be whole units of 16 bytes", m.name, spot(col), spot(m.cols))
+	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() && m.cols.bits*n%128 != 0 {
+		k.fault(&ruleShape, "misaligned copy of matrix %s: it starts at column %s and rows have %s columns, want multiples of 16 bytes", m.name, spot(col), spot(m.cols))
 		return
 	}
-	k.copyAsync(to, At(m.at.Value64().Add(To[U64](first)), 0), m.pitch, &clip{m, first}, mods)
+	from := At(m.at.Value64().Add(To[U64](first)), 0)
+	from.root = m.at.root
+	k.copyAsync(to, from, m.pitch, &clip{m, first}, mods)
 }
 
 // A clip is what a copy is clipped by: the rows and bytes of a matrix that are left.
@@ -140,16 +145,16 @@ func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	if c.m.last {
 		return bytes
 	}
-	return Select(row.Lt(c.m.rows), bytes, c.m.k.U32(0))
+	return Select(row.LT(c.m.rows), bytes, c.m.k.U32(0))
 }
 
 // row is the row that is copied for one, as far as there is one.
 func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI(1)) }
 
-// Store writes the sums to a matrix, where the first of them has a row and a column. Sums of F32 become numbers of half precision where the
-// matrix has them.
+// Store writes the accumulator to a matrix, with its first element at row and col. F32 elements are
+// rounded to half precision if the matrix has that type.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(w.kernel(), "Store of sums", d.kernel()) || !d.takes(w.k, w.shape.C) {
+	if !made(w.kernel(), "accumulator in Store", d.kernel()) || !d.takes(w.k, w.shape.C) {
 		return
 	}
 	if !d.even(col) {
@@ -176,9 +181,10 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
-// Store writes the sums to a matrix, as WarpTile.Store does, clipped at its edges. Output.Store is faster where a tensor map takes whole tiles.
+// Store writes the accumulator to a matrix, clipped at its edges, as [WarpTile.Store] does.
+// [Output.Store] is faster if a tensor map takes whole tiles.
 func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(a.kernel(), "Store of sums", d.kernel()) || !d.takes(a.k, a.typ) {
+	if !made(a.kernel(), "accumulator in Store", d.kernel()) || !d.takes(a.k, a.typ) {
 		return
 	}
 	a.holds()
@@ -202,15 +208,16 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
-// StoreRow writes neighbours in a row, an even number from an even column on, as far as the matrix has them: what a thread has of sums in tensor memory, where each
-// has a row of its own. Numbers become ones of half precision where the matrix has them. Output.StoreRows is faster where a tensor map takes
-// whole tiles.
+// StoreRow writes adjacent elements of a row, clipped at the edges: an even number, starting at an
+// even column. It suits rows of an accumulator in tensor memory, where each thread holds a row.
+// Elements are rounded to half precision if the matrix has that type. [Output.StoreRows] is faster
+// if a tensor map takes whole tiles.
 func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
-	if !made(m.kernel(), "StoreRow of a matrix", row.k, col.k) || !m.takes(m.k, isa.F32) {
+	if !made(m.kernel(), "matrix in StoreRow", row.k, col.k) || !m.takes(m.k, isa.F32) {
 		return
 	}
 	if len(x)%2 != 0 {
-		m.k.fault(&ruleShape, "%d neighbours of a row of matrix %s; an even number is expected", len(x), m.name)
+		m.k.fault(&ruleShape, "%d elements of a row of matrix %s, want an even number", len(x), m.name)
 		return
 	}
 	if !m.even(col) {
@@ -237,11 +244,12 @@ func (m *Matrix) kernel() *Kernel {
 func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 	switch {
 	case m.kernel() == nil:
-		k.fault(&ruleValue, "sums are stored to a matrix that no builder call made")
+		k.fault(&ruleValue, "matrix in Store is a zero value, not created by a builder call")
 	case !m.known("Store"):
 	case m.typ != t && !(t == isa.F32 && m.typ.Class() == isa.Half):
-		k.fault(&ruleShape, "sums of %s are stored to matrix %s of %s", t, m.name, m.typ)
+		k.fault(&ruleShape, "accumulator of %s is stored to matrix %s of %s", t, m.name, m.typ)
 	default:
+		m.at.aligned(2 * size(m.typ)) // two elements are stored at once
 		return true
 	}
 	return false
@@ -249,8 +257,8 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 
 // even reports whether numbers can be stored two at a time from a column on, as far as that is known.
 func (m *Matrix) even(col Reg[U32]) bool {
-	if col.Constant() && col.bits%2 != 0 || m.cols.Constant() && m.cols.bits%2 != 0 {
-		m.k.fault(&ruleShape, "matrix %s is stored to from column %s on, with rows of %s columns: even numbers are expected, since two neighbours are written at once", m.name, spot(col), spot(m.cols))
+	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
+		m.k.fault(&ruleShape, "misaligned store to matrix %s: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once", m.name, spot(col), spot(m.cols))
 		return false
 	}
 	return true
@@ -273,13 +281,13 @@ func (m *Matrix) edge(row, col Reg[U32]) *edge {
 func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
 
 // line writes a line, if the matrix has its row.
-func (e *edge) line(write func()) { e.m.k.If(e.row.Lt(e.m.rows), write) }
+func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 
 // put writes two neighbours so many columns further on in the line, if the matrix has them: two registers, or one that holds both.
 func (e *edge) put(col int, sums ...ir.Operand) {
 	m, k := e.m, e.m.k
 	to := At(e.at, int64(col*m.typ.Bits()/8))
-	k.When(e.left.GtI(int64(col)), func() {
+	k.When(e.left.GTI(int64(col)), func() {
 		if len(sums) == 2 {
 			m.put(to, sums[0], sums[1])
 			return

@@ -47,11 +47,11 @@ func (k *Kernel) checkMeetings() {
 		if first == nil || !slices.Contains(come, false) {
 			continue
 		}
-		all, instead := "block", "NamedBarrier is for the threads of a role"
+		all, instead := "block", "use NamedBarrier for the threads of a role"
 		if what == "SyncCluster" {
-			all, instead = "cluster", "Roles ends with one of its own, and a Barrier is for some of the threads"
+			all, instead = "cluster", "Roles ends with a cluster barrier, and a Barrier is for some of the threads"
 		}
-		k.m.faultAt(first.pos, &ruleRole, "%s in role %s: it waits for all threads of the %s, and %s not come to one in a role of theirs; %s",
+		k.m.faultAt(first.pos, &ruleRole, "deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
 			what, first.name, all, absent(come), instead)
 	}
 	k.meetings = nil
@@ -95,7 +95,7 @@ func (k *Kernel) met(b NamedBarrier, waits bool) {
 func (k *Kernel) checkArrivals() {
 	for id, pos := range k.arrivals {
 		if pos != ir.NoPos && k.awaited>>id&1 == 0 {
-			k.m.faultAt(pos, &ruleProtocol, "warps arrive at named barrier %d, and none waits there: Sync is for those that do", id)
+			k.m.faultAt(pos, &ruleProtocol, "warps arrive at named barrier %d, but none waits there; use Sync in the warps that wait", id)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (k *Kernel) byHand(op string, operands []any) {
 		return
 	}
 	if o <= int64(k.named) {
-		k.fault(&ruleProtocol, "%s of barrier %d, which NamedBarrier gave away; what is numbered by hand comes before NamedBarrier, which takes the numbers that are left", op, o)
+		k.fault(&ruleProtocol, "%s uses named barrier %d, which NamedBarrier has reserved; use numbered barriers before the first NamedBarrier", op, o)
 		return
 	}
 	k.numbered = append(k.numbered, o)
@@ -136,9 +136,9 @@ func known(x any) (int64, bool) {
 	case uint32:
 		return int64(x), true
 	case Reg[U32]:
-		return x.bits, x.Constant()
+		return x.bits, x.IsConstant()
 	case Reg[S32]:
-		return x.bits, x.Constant()
+		return x.bits, x.IsConstant()
 	}
 	return 0, false
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Addr is an address in a state space: a register or a variable, and an offset in bytes.
+// An Addr is an address in a state space: a register or a variable, plus an offset in bytes.
 type Addr struct {
 	k     *Kernel
 	space isa.Space
@@ -18,17 +18,18 @@ type Addr struct {
 	off   int64
 	align int // what the base and offset are known to be a multiple of; 0 if nothing is known
 	scope int
-	use   *usage // of a shared variable
+	use   *usage  // of a shared variable
+	root  *ir.Var // the pointer parameter that it was computed from
 }
 
-// At is the address in the register x plus an offset, in the space that the instruction names. Where x is a variable, it is what that is when the
-// instruction runs.
+// At returns the address x plus offset, in the state space that the instruction names. If x is a
+// variable, its value at the time of the instruction counts.
 func At[T Scalar](x Reg[T], offset int64) Addr {
 	x = x.register()
 	return Addr{k: x.k, reg: x.r, off: offset, scope: x.scope}
 }
 
-// Plus is the address n bytes further on.
+// Plus returns the address n bytes after a.
 func (a Addr) Plus(n int64) Addr {
 	a.off += n
 	if a.align != 0 {
@@ -37,19 +38,19 @@ func (a Addr) Plus(n int64) Addr {
 	return a
 }
 
-// Space is the state space of a.
+// Space returns the state space of a.
 func (a Addr) Space() isa.Space { return a.space }
 
-// Value is a in a register of 32 bits, as addresses of shared and local memory are.
+// Value returns a in a 32-bit register, for addresses in shared and local memory.
 func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
-		a.k.fault(&ruleMemory, "the Value of an address in %s, which has 64 bits; Value64", describeSpace(a.space))
+		a.k.fault(&ruleMemory, "Value of an address in %s memory, which has 64 bits; use Value64", describeSpace(a.space))
 		return a.k.U32(0)
 	}
 	return addressValue[U32](a)
 }
 
-// Value64 is a in a register of 64 bits, as global and generic addresses are.
+// Value64 returns a in a 64-bit register, for global and generic addresses.
 func (a Addr) Value64() Reg[U64] {
 	if a.reg != nil && a.reg.Type.Bits() == 32 {
 		return To[U64](addressValue[U32](a))
@@ -110,18 +111,18 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	a.use.name()
 	switch {
 	case a.k == nil:
-		k.fault(&ruleValue, "an address that no builder call made is used")
+		k.fault(&ruleValue, "address is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case a.k != k:
-		k.foreign("an address", a.k)
+		k.foreign("address", a.k)
 		return ir.Operand{}, false
 	case a.v != nil:
 		return k.naming(ir.Variable, a.v, a.off), true
 	case a.reg == nil:
-		k.fault(&ruleValue, "an address is used whose register no builder call made")
+		k.fault(&ruleValue, "address is in a register that is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case !k.reaches(a.scope):
-		k.fault(&ruleScope, "this address is computed inside %s, which is over: here it may not have been computed", k.scopeName(a.scope))
+		k.outOfScope("address", a.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: a.reg, Value: a.off}, true
 }
@@ -134,14 +135,14 @@ func alignment(n int64, align int) int {
 	return align
 }
 
-// An Array is numbers of one type in memory: a kernel's pointer parameter, or a variable in shared, local or
-// constant memory. Indices count elements.
+// An Array is a sequence of elements of one type in memory: a pointer parameter of a kernel, or a
+// variable in shared, local or constant memory. Indices count elements.
 type Array[T Scalar] struct {
 	at   Addr
 	dims []int // of a variable; nil where nobody knows
 }
 
-// Param is a kernel parameter that is a number.
+// Param declares a scalar kernel parameter.
 func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
@@ -180,7 +181,7 @@ func (k *Kernel) regName(name string) string {
 // stores reports a type that memory does not hold.
 func (k *Kernel) stores(name string, t isa.Type) {
 	if t == isa.Predicate {
-		k.fault(&ruleMemory, "%s of predicates, which memory does not hold; a U8 or U32 does (Select, To), and NeI(0) makes a predicate of it", name)
+		k.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
 	}
 }
 
@@ -188,12 +189,12 @@ func (k *Kernel) stores(name string, t isa.Type) {
 func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	switch {
 	case !identifier(name):
-		k.fault(&ruleKernel, "%q is no name for a parameter", name)
+		k.fault(&ruleKernel, "%q is not a valid parameter name", name)
 		name = unique("param", k.names)
 	case bytes > 0 && !k.f.Kernel:
-		k.fault(&ruleFunction, "parameter %s of %s, a device function, which takes values and pointers; structs and tensor maps belong to kernels", name, k.Name())
+		k.fault(&ruleFunction, "parameter %s of device function %s must be a value or a pointer; structs and tensor maps are for kernels", name, k.Name())
 	case k.names[name]:
-		k.fault(&ruleKernel, "%s is taken: two parameters or variables of %s cannot have one name", name, k.Name())
+		k.fault(&ruleKernel, "%s is already a parameter or variable of %s", name, k.Name())
 		name = unique(name, k.names)
 	}
 	k.names[name] = true
@@ -232,17 +233,17 @@ func memory(t isa.Type) isa.Type {
 // size is the bytes of an element.
 func size(t isa.Type) int64 { return int64(max(8, t.Bits()) / 8) }
 
-// Addr is the address of the first element.
+// Addr returns the address of the first element.
 func (a Array[T]) Addr() Addr { return a.at }
 
-// At is the array that starts at element i.
+// At returns the array that starts at element i.
 func (a Array[T]) At(i Reg[U32]) Array[T] {
 	k := a.at.k
 	if k == nil {
 		return a
 	}
 	n := size(TypeOf[T]())
-	if i.Constant() {
+	if i.IsConstant() {
 		return a.AtI(i.bits)
 	}
 	if i.k != k {
@@ -273,7 +274,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	return a
 }
 
-// At64 is At with an index of 64 bits, for arrays in global memory of more than 4 G elements.
+// At64 is At with a 64-bit index, for arrays in global memory of more than 4 G elements.
 func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	k := a.at.k
 	if k == nil {
@@ -282,7 +283,7 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	n := size(TypeOf[T]())
 	base := Reg[U64]{k: k, r: a.at.reg, scope: a.at.scope}
 	if a.at.space != isa.Global && a.at.space != isa.Generic {
-		k.fault(&ruleMemory, "an index of 64 bits into memory with addresses of 32")
+		k.fault(&ruleMemory, "64-bit index into memory with 32-bit addresses")
 		return a
 	}
 	if i.k != k {
@@ -295,7 +296,7 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	return a
 }
 
-// AtI is the array that starts at element n.
+// AtI returns the array that starts at element n.
 func (a Array[T]) AtI(n int64) Array[T] {
 	if a.at.k == nil {
 		return a
@@ -306,7 +307,7 @@ func (a Array[T]) AtI(n int64) Array[T] {
 			total *= int64(d)
 		}
 		if n < 0 || n >= total {
-			a.at.k.fault(&ruleMemory, "element %d of an array of %d", n, total)
+			a.at.k.fault(&ruleMemory, "index %d is out of bounds: the array has %d elements", n, total)
 			return a
 		}
 	}
@@ -317,7 +318,8 @@ func (a Array[T]) AtI(n int64) Array[T] {
 	return a
 }
 
-// Index is the number of an element of a variable with several dimensions: t.Index(row, column).
+// Index returns the element index for coordinates in a variable with several dimensions:
+// t.Index(row, column).
 func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	k := a.at.k
 	if k == nil || len(at) == 0 {
@@ -328,8 +330,8 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 		return at[0]
 	}
 	for d, x := range at {
-		if x.Constant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
-			k.fault(&ruleMemory, "index %d along dimension %d, which has %d", x.bits, d, a.dims[d])
+		if x.IsConstant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
+			k.fault(&ruleMemory, "index %d is out of bounds: dimension %d has %d elements", x.bits, d, a.dims[d])
 			return at[0]
 		}
 	}
@@ -340,20 +342,20 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	return i
 }
 
-// Load reads element i.
-func (a Array[T]) Load(i Reg[U32], mods ...Mod) Reg[T] { return a.At(i).Get(mods...) }
+// Load returns element i.
+func (a Array[T]) Load(i Reg[U32], mods ...Mod) Reg[T] { return a.At(i).LoadFirst(mods...) }
 
-// LoadI reads element n.
-func (a Array[T]) LoadI(n int64, mods ...Mod) Reg[T] { return a.AtI(n).Get(mods...) }
+// LoadI returns element n.
+func (a Array[T]) LoadI(n int64, mods ...Mod) Reg[T] { return a.AtI(n).LoadFirst(mods...) }
 
 // Store writes x to element i.
-func (a Array[T]) Store(i Reg[U32], x Reg[T], mods ...Mod) { a.At(i).Put(x, mods...) }
+func (a Array[T]) Store(i Reg[U32], x Reg[T], mods ...Mod) { a.At(i).StoreFirst(x, mods...) }
 
 // StoreI writes x to element n.
-func (a Array[T]) StoreI(n int64, x Reg[T], mods ...Mod) { a.AtI(n).Put(x, mods...) }
+func (a Array[T]) StoreI(n int64, x Reg[T], mods ...Mod) { a.AtI(n).StoreFirst(x, mods...) }
 
-// Get reads the first element.
-func (a Array[T]) Get(mods ...Mod) Reg[T] {
+// LoadFirst returns the first element.
+func (a Array[T]) LoadFirst(mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
 		return Reg[T]{}
@@ -364,17 +366,17 @@ func (a Array[T]) Get(mods ...Mod) Reg[T] {
 	return d
 }
 
-// Put writes x to the first element.
-func (a Array[T]) Put(x Reg[T], mods ...Mod) {
+// StoreFirst writes the first element.
+func (a Array[T]) StoreFirst(x Reg[T], mods ...Mod) {
 	k := a.at.k
 	if k == nil {
 		if x.k != nil {
-			x.k.fault(&ruleValue, "a store to an array that no builder call made")
+			x.k.fault(&ruleValue, "array in Store is a zero value, not created by a builder call")
 		}
 		return
 	}
 	if a.at.space == isa.Const || a.at.space == isa.Param {
-		k.fault(&ruleMemory, "a store to %s memory, which a kernel only reads", a.at.space)
+		k.fault(&ruleMemory, "store to %s memory, which is read-only", a.at.space)
 		return
 	}
 	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
@@ -384,5 +386,6 @@ func (a Array[T]) Put(x Reg[T], mods ...Mod) {
 	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), a.at.in(k), x.in(k))
 }
 
-// As is the memory of an array taken for elements of another type: pairs of BF16, say, for BF16. Indices count the new elements.
+// As returns the memory of an array reinterpreted as elements of another type, such as pairs of
+// BF16 for BF16. Indices count the new elements.
 func As[D, S Scalar](a Array[S]) Array[D] { return Array[D]{at: a.at} }

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An MMA is a shape of mma.sync: a warp multiplies M rows of A by N columns of B, K deep.
+// An MMA is a shape of mma.sync: a warp multiplies M rows of A by N columns of B, with depth K.
 type MMA struct {
 	M, N, K int
 	A, B    isa.Type
@@ -23,18 +23,21 @@ type MMA struct {
 	Scale BlockScale
 }
 
-// A BitOp joins two bits, of which mma.sync counts those that are one (PTX ISA 9.1, section 9.7.14.5.14).
+// A BitOp combines two bits; mma.sync on single bits counts the ones of the result (PTX ISA 9.1,
+// section 9.7.14.5.14).
 type BitOp string
 
-// Operations on bits.
+// The operations of single-bit MMAs.
 const (
 	BitAnd BitOp = "and" // sm_80
 	BitXor BitOp = "xor"
 )
 
-// MMAFor is the shape that multiplies numbers of a type fastest, with sums in another. For F32 that is three products of TF32: each number
-// is split into what TF32 has of it and what TF32 has of the rest, and only the product of the two rests is left out. Products of finite numbers
-// are about as exact as those of F32, and what a MMA adds is summed apart before it is added; an infinity becomes NaN.
+// MMAFor returns the fastest shape for operands of type t and accumulators of type sums. For F32 it
+// emulates F32 with three TF32 MMAs: each element is split into its TF32 value and the TF32 value
+// of the remainder, and only the product of the two remainders is omitted. For finite elements the
+// products are about as exact as F32, and each MMA is accumulated separately before it is added. An
+// infinity becomes NaN.
 func MMAFor(t, sums isa.Type) MMA {
 	s := MMA{M: 16, N: 8, K: 16, A: t, B: t, C: sums}
 	switch t {
@@ -54,8 +57,8 @@ func MMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
-// MMAFor is the shape that multiplies numbers of a type fastest on the module's target: that of MMAFor, but sixteen rows and as deep for F64
-// from sm_90 on, where the small shape that sm_80 has is slow.
+// MMAFor is the function MMAFor for the module's target. For F64 from sm_90 on it returns the
+// larger shape, since the small shape of sm_80 is slow there.
 func (m *Module) MMAFor(t, sums isa.Type) MMA {
 	m = m.sound()
 	s := MMAFor(t, sums)
@@ -65,11 +68,12 @@ func (m *Module) MMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
-// MixedMMAFor is the shape of mma.sync that multiplies two types of 8, 6 and 4 bits, whichever, with sums in F32 or F16 (sm_120a, kind::f8f6f4). Numbers of 4
-// bits are padded in shared memory, as those of 6 bits always are.
+// MixedMMAFor returns the shape of mma.sync for operands of two types of 8, 6 and 4 bits, with
+// accumulators of F32 or F16 (sm_120a, kind::f8f6f4). Elements of 4 bits are padded in shared
+// memory, as those of 6 bits always are.
 func MixedMMAFor(a, b, sums isa.Type) MMA { return MMA{M: 16, N: 8, K: 32, A: a, B: b, C: sums} }
 
-// SparseMixedMMAFor is MixedMMAFor of a matrix A of which half is zero and left out, as SparseMMAFor says.
+// SparseMixedMMAFor is MixedMMAFor for a sparse A operand; see SparseMMAFor.
 func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
 	s := MixedMMAFor(a, b, sums)
 	s.K *= 2
@@ -100,12 +104,12 @@ func (s MMA) takes(t Tile, of isa.Type) bool {
 // differ says what keeps tiles from being factors of the shape.
 func (s MMA) differ() string {
 	if s.small() {
-		return "numbers of " + s.A.String() + " and " + s.B.String() + " are expected, those of 4 bits padded (Box.Padded)"
+		return "want elements of " + s.A.String() + " and " + s.B.String() + ", with those of 4 bits padded (Box.Padded)"
 	}
 	return "the element types differ"
 }
 
-// String is the shape as an opcode names it.
+// String returns the shape as an opcode names it.
 func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
 // op is the opcode.
@@ -136,7 +140,8 @@ func (s MMA) registers() (a, b, c int, in, out isa.Type) {
 	return s.M * s.K * s.wide(s.A) / 1024, s.K * s.N * s.wide(s.B) / 1024, s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
 }
 
-// A WarpTile is the sums of a warp: a matrix of rows and columns that many mma.sync make together, in the registers of its lanes.
+// A WarpTile is the accumulator of a warp: a matrix of rows and columns that several mma.sync
+// compute, in the registers of its lanes.
 type WarpTile[C Scalar] struct {
 	k          *Kernel
 	shape      MMA
@@ -145,21 +150,21 @@ type WarpTile[C Scalar] struct {
 	regs       [][][]Reg[C] // of each M rows, N columns; a register holds two sums of F16
 }
 
-// NewWarpTile is a matrix of sums, all zero.
+// NewWarpTile returns an accumulator with all elements zero.
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	k = k.sound()
 	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
-		k.fault(&ruleShape, "a warp's tile of %dx%d for an MMA of %s; MMAFor gives shapes", rows, cols, shape)
+		k.fault(&ruleShape, "warp tile of %dx%d for MMA shape %s; use a shape from MMAFor", rows, cols, shape)
 		shape = MMA{M: 16, N: 8, K: 16, A: isa.F16, B: isa.F16, C: TypeOf[C]()}
 	}
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
-		k.fault(&ruleShape, "a warp's tile of %dx%d %s for %s with %s; a multiple of %d rows and %d columns is expected", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
-		w.rows, w.cols = shape.M, 2*shape.N
+		k.fault(&ruleShape, "warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
+		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	if n := w.Registers(); n > mostSums {
-		k.fault(&ruleShape, "a warp's tile of %dx%d %s takes %d registers of each thread, which has 255; more warps have a smaller one each", rows, cols, shape.C, n)
-		w.rows, w.cols = shape.M, 2*shape.N
+		k.fault(&ruleShape, "warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles", rows, cols, shape.C, n)
+		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	w.regs = w.zeros()
 	if w.holds(&w.taken); shape.Split {
@@ -212,7 +217,7 @@ func (w *WarpTile[C]) kernel() *Kernel {
 	return w.k
 }
 
-// Registers is the number of 32-bit registers of a lane that the sums take.
+// Registers returns the number of 32-bit registers per lane that the accumulator takes.
 func (w *WarpTile[C]) Registers() int {
 	if w == nil {
 		return 0
@@ -220,11 +225,11 @@ func (w *WarpTile[C]) Registers() int {
 	return w.rows * w.cols * w.shape.C.Bits() / 1024
 }
 
-// MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles. Either may be
-// Transposed.
+// MMA adds the product of rows of x, starting at fromX, and the transpose of rows of y, starting at
+// fromY, over the whole depth of the tiles. Either may be Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "MMA of sums", x.at.k, y.at.k) {
-		w.Product(x, fromX, y, fromY).MMA()
+	if made(w.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
+		w.MMAStep(x, fromX, y, fromY).MMA()
 	}
 }
 
@@ -235,17 +240,17 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	cols, deep := y.sides()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.at.k != k || y.at.k != k:
-		k.fault(&ruleForeign, "tiles of %s and %s are multiplied into sums of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "MMA of %s and %s into an accumulator of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
-		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
+		k.fault(&ruleShape, "MMA with %s, a sparse shape; use SparseMMA", s)
 	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
 		k.fault(&ruleShape, "MMA of %s and %s with %s of %s and %s: %s", x.Tile, y.Tile, s, s.A, s.B, s.differ())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x, y, w.rows, w.cols, s.K)
+		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows must have the same length, a multiple of %d elements, and there must be enough of them", x, y, w.rows, w.cols, s.K)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
-		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 no wider than their swizzle are expected", x.Tile, y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle", x.Tile, y.Tile)
 	default:
 		return x.turns() && y.turns()
 	}
@@ -264,8 +269,8 @@ func alike(t, as isa.Type) bool {
 // within reports a place in a tile, known while building, from which so many rows go beyond its end.
 func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	rows, _ := t.sides()
-	if from.k == k && from.Constant() && from.bits+int64(n) > int64(rows) {
-		k.fault(&ruleShape, "%d rows from row %d on, of %s, which has %d", n, from.bits, t, rows)
+	if from.k == k && from.IsConstant() && from.bits+int64(n) > int64(rows) {
+		k.fault(&ruleShape, "%d rows from row %d are out of bounds: %s has %d", n, from.bits, t, rows)
 		return false
 	}
 	t.takes(from, n, rows, "rows")
@@ -339,7 +344,8 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.O
 	}
 }
 
-// Registers is how many registers of a lane hold A, B and the sums, for instructions that are written out with Ins.
+// Registers returns the number of registers per lane that hold A, B and the accumulator, for
+// instructions written with Ins.
 func (s MMA) Registers() (a, b, c int) {
 	a, b, c, _, _ = s.registers()
 	return a, b, c

@@ -65,5 +65,5 @@ func shapeOnce[C dsl.Scalar](k *dsl.Kernel, s dsl.MMA) {
 		return
 	}
 	e := k.SharedTile("e", dsl.Tile{Type: isa.B8, Rows: 16, Cols: 256 / s.A.Bits()})
-	w.MMASparse(x, k.U32(0), e, []dsl.SharedTile{y, y}, k.U32(0))
+	w.SparseMMA(x, k.U32(0), e, []dsl.SharedTile{y, y}, k.U32(0))
 }

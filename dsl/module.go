@@ -13,13 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// A Module is a set of kernels and device functions for one target: what becomes one PTX file. It is
-// built by one goroutine; several modules may be built at once.
+// A Module is a set of kernels and device functions for one target, and becomes one PTX file. A
+// module must be built by one goroutine; different modules can be built concurrently.
 type Module struct {
 	ir      *ir.Module
 	binder  *ir.Binder
 	calls   calls
 	faults  diag.List
+	refused standIns
 	names   map[string]bool // of the module
 	lines   bool
 	verify  bool
@@ -34,20 +35,20 @@ type Module struct {
 // An Option changes how a Module is built.
 type Option func(*Module)
 
-// Lines asks for .file and .loc lines that lead debuggers and profilers to the Go source.
-func Lines() Option { return func(m *Module) { m.sound().lines = true } }
+// LineInfo emits .file and .loc lines, with which debuggers and profilers show the Go source.
+func LineInfo() Option { return func(m *Module) { m.sound().lines = true } }
 
-// Verify makes Build follow the ways that threads take through each kernel, and hold barriers, copies, fences and tensor memory against the
-// rules of the PTX manual, as ptxdsl verify does for text. It takes some tenths of a second for a large kernel.
+// Verify makes Build check each kernel for hazards as ptxdsl verify does: barriers, asynchronous
+// copies, fences and tensor memory. It takes some tenths of a second for a large kernel.
 func Verify() Option { return func(m *Module) { m.sound().verify = true } }
 
-// Version asks for a PTX version, such as "8.6", instead of the smallest that holds what the module uses.
+// Version requests a PTX version, such as "8.6", instead of the lowest that supports the module.
 func Version(version string) Option {
 	return func(m *Module) {
 		m = m.sound()
 		v, err := isa.ParseVersion(version)
 		if err != nil || !v.Known() {
-			m.fault(&ruleTarget, "%q is no PTX version that the instruction set knows; the newest is %s", version, isa.Newest())
+			m.fault(&ruleTarget, "%q is not a known PTX version; the newest is %s", version, isa.Newest())
 			return
 		}
 		m.ir.Version = v
@@ -57,7 +58,7 @@ func Version(version string) Option {
 	}
 }
 
-// New starts a module for a target, such as "sm_90a".
+// New returns a module for a target, such as "sm_90a".
 func New(name, target string, options ...Option) *Module {
 	m := new(Module)
 	m.start(name, target, options)
@@ -78,7 +79,7 @@ func (m *Module) start(name, target string, options []Option) {
 		if near := diag.Nearest(target, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		m.fault(&ruleTarget, "%q is no target%s", target, hint)
+		m.fault(&ruleTarget, "%q is not a known target%s", target, hint)
 		t, _ = isa.ParseTarget("sm_100a")
 	}
 	m.ir.Target = t
@@ -98,20 +99,20 @@ func (m *Module) version() isa.Version {
 	return isa.Newest()
 }
 
-// Name is the name that New was given.
+// Name returns the name of the module.
 func (m *Module) Name() string { return m.sound().ir.Name }
 
-// Target is the target of the module: "sm_90a".
+// Target returns the target of the module, such as "sm_90a".
 func (m *Module) Target() string { return m.sound().ir.Target.String() }
 
-// Has reports whether the module's target has what came with an architecture: Has(80) for cp.async,
-// Has(90) for bulk copies. One kernel source can serve several targets so.
+// Has reports whether the target has the features introduced with an architecture: Has(80) for
+// cp.async, Has(90) for bulk copies. A kernel can use it to support several targets.
 func (m *Module) Has(number int) bool { return m.sound().ir.Target.Info().Number >= number }
 
 // atLeast reports whether the module may use forms that came with a PTX version.
 func (m *Module) atLeast(v isa.Version) bool { return m.version() >= v }
 
-// Is reports whether the module is for one of the targets named.
+// Is reports whether the module's target is one of those named.
 func (m *Module) Is(targets ...string) bool {
 	m = m.sound()
 	for _, t := range targets {
@@ -122,20 +123,22 @@ func (m *Module) Is(targets ...string) bool {
 	return false
 }
 
-// Build ends the module and returns it in the terms of package ir, with everything that was found
-// wrong. A module with errors must not be lowered.
+// Build finishes the module and returns it as package ir represents it, with all findings. A module
+// with errors must not be lowered.
 func (m *Module) Build() (*ir.Module, diag.List) {
 	m = m.sound()
 	if !m.built {
 		m.built = true
 		m.finish()
+		m.calls.complete(m.faults)
 		m.sealed = true
 	}
 	m.faults = m.faults.Sort() // which leaves out what was said of a line already
 	return m.ir, slices.Clone(m.faults)
 }
 
-// Text is the module as PTX. The error, an *Error, holds every finding of Build if one is an error.
+// Text returns the module as PTX. If Build finds an error, Text returns an *Error with all
+// findings.
 func (m *Module) Text() (string, error) {
 	m = m.sound()
 	built, faults := m.Build()
@@ -148,26 +151,28 @@ func (m *Module) Text() (string, error) {
 	return lower.Text(built), nil
 }
 
-// Findings is everything that Build finds: what Text's error has, and besides what is no error: warnings, and with [Verify] reviews and notes. Printed
-// with %v it reads as an error does; golden.Clean wants none in a test.
+// Findings returns all findings of Build: those in the error of Text, and also warnings and, with
+// Verify, reviews and notes. Formatted with %v it reads like an error. golden.Clean requires that
+// there are none.
 func (m *Module) Findings() diag.List {
 	_, list := m.Build()
 	return list
 }
 
-// Places tells where the lines of text come from, which is what Text gave: the author's line of Go, and those that called it.
+// Places returns a function that maps the lines of the module's text, as returned by Text, to the
+// Go line that emitted them and its callers.
 func (m *Module) Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool) {
 	m = m.sound()
 	return lower.MapOf(m.ir, text).Place
 }
 
-// An Error is what kept a module from being built.
+// An Error holds the findings that kept a module from being built.
 type Error struct {
 	Name string
 	List diag.List
 }
 
-// Error is the findings, a line each, the first ten of them.
+// Error returns the first ten findings, one per line.
 func (e *Error) Error() string {
 	const most = 10
 	list := e.List
@@ -179,7 +184,7 @@ func (e *Error) Error() string {
 		b.WriteString(err.Error())
 	}
 	if left := len(e.List) - len(list); left > 0 {
-		b.WriteString(e.Name + ": more findings are left out\n")
+		b.WriteString(e.Name + ": more findings are omitted\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// checkNever reports what stands under a comparison of a place with a number, such as k.Lane().EqI(32), that holds for no thread of the block.
+// checkNever reports what stands under a comparison of a place with a number, such as k.Lane().EQI(32), that holds for no thread of the block.
 func (k *Kernel) checkNever(t *turn, told *places) {
 	if k.BlockThreads() == 0 {
 		return
@@ -22,7 +22,7 @@ func (k *Kernel) checkNever(t *turn, told *places) {
 			seen[c.p] = true
 			if in := t.def(c.p); in != nil && in.Head() == "setp" && in.Mod("eq") && len(in.Args) == 3 && in.Args[2].Kind == ir.Int && t.never(c, w.role) && !told.has(in.Pos) {
 				told.add(in.Pos)
-				k.doubt(in.Pos, "no thread of the block has %d here: what stands under the comparison never runs", in.Args[2].Value)
+				k.doubt(in.Pos, "condition is never true: no thread of the block has the value %d here", in.Args[2].Value)
 			}
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Bracket is an operand of several parts in one bracket: [map, {x, y}] is Bracket(m, dsl.List(x, y)). An address among them stands
-// without a bracket of its own.
+// Bracket returns an operand of several parts in brackets: [map, {x, y}] is Bracket(m, dsl.List(x,
+// y)). An address among the parts is written without its own brackets.
 func Bracket(parts ...any) Operand { return bracket(parts) }
 
 type bracket []any
 
 func (b bracket) operand(k *Kernel) (ir.Operand, bool) {
-	list, ok := k.parts("a bracket", b)
+	list, ok := k.parts("bracket", b)
 	return k.list(ir.Address, list), ok
 }
 
@@ -29,14 +29,14 @@ func (k *Kernel) parts(of string, values []any) ([]ir.Operand, bool) {
 		if a, address := x.(Addr); address {
 			list[i], ok = a.inner(k)
 		} else if list[i], ok = k.any(x); !ok {
-			k.fault(&ruleOperand, "part %d of %s is a Go %T, which is no operand", i+1, of, x)
+			k.fault(&ruleOperand, "part %d of %s has the Go type %T, which is not an operand", i+1, of, x)
 		}
 		all = all && ok
 	}
 	return list, all
 }
 
-// Unified is the address with the hint that it is unified: [a].unified.
+// Unified returns the operand [a].unified.
 func (a Addr) Unified() Operand { return unified{a} }
 
 type unified struct{ a Addr }
@@ -47,15 +47,16 @@ func (u unified) operand(k *Kernel) (ir.Operand, bool) {
 	return o, ok
 }
 
-// Symbol is the variable at a by its name, without a bracket, as mov takes it. An address in a register is that register.
+// Symbol returns the variable at a by name, without brackets, as mov takes it. For an address in a
+// register it returns the register.
 func (a Addr) Symbol() Operand { return symbol{a} }
 
 type symbol struct{ a Addr }
 
 func (s symbol) operand(k *Kernel) (ir.Operand, bool) { return s.a.inner(k) }
 
-// Part is a part of a register, as video instructions take it: a byte (Part(x, "b0")), a half word ("h1"), or a choice of several
-// ("h10", "b3210").
+// Part selects a part of a register, for video instructions: a byte (Part(x, "b0")), a half word
+// ("h1"), or several ("h10", "b3210").
 func Part[T Scalar](x Reg[T], part string) Operand { return partOf[T]{x, part} }
 
 type partOf[T Scalar] struct {
@@ -69,8 +70,8 @@ func (p partOf[T]) operand(k *Kernel) (ir.Operand, bool) {
 	return o, ok
 }
 
-// NewByte is a register of 8 bits, for the few instructions that take no wider one, such as cvt to and from E2M1x2. Values of 8 bits
-// are otherwise in registers of 16.
+// NewByte returns an 8-bit register, for the few instructions that require one, such as cvt to and
+// from E2M1x2. Other 8-bit values are held in 16-bit registers.
 func NewByte(k *Kernel) Operand {
 	k = k.sound()
 	r := k.newReg(isa.B8)
@@ -88,15 +89,15 @@ type loose struct {
 func (l loose) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case l.k != k:
-		k.foreign("a value", l.k)
+		k.foreign("value", l.k)
 		return ir.Operand{}, false
 	case !k.reaches(l.scope):
-		k.fault(&ruleScope, "this register is made inside %s, which is over: here it may not have been written", k.scopeName(l.scope))
+		k.outOfScope("register", l.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: l.r}, true
 }
 
-// Minus is the operand -x of the few instructions that negate an operand themselves. Elsewhere use Neg.
+// Minus returns the operand -x, for the few instructions that negate an operand. Elsewhere use Neg.
 func Minus(x Operand) Operand { return minus{x} }
 
 type minus struct{ x Operand }

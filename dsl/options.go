@@ -9,20 +9,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A KernelOption says something of a kernel's launch. Each is given once.
+// A KernelOption sets a launch property of a kernel. Each may be given once.
 type KernelOption func(*Kernel)
 
-// Threads is the block that a launch must have: .reqntid.
+// Threads sets the block size that a launch must have (.reqntid).
 func Threads(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
-		if !k.once(".reqntid", "the block's threads (Threads, WarpCount, Warpgroups)") {
+		if !k.once(".reqntid", "block size (Threads, WarpCount, Warpgroups)") {
 			return
 		}
 		n := [3]int{x, 1, 1}
 		copy(n[1:], yz)
 		if len(yz) > 2 || !fits(n, 1024) || n[2] > 64 {
-			k.fault(&ruleKernel, "a block of %v threads cannot be launched: a block has 1 to 1024 threads, at most 64 in z", n)
+			k.fault(&ruleKernel, "block of %v threads cannot be launched, want 1 to 1024 threads and at most 64 in z", n)
 			n = [3]int{128, 1, 1}
 		}
 		k.threads = n
@@ -42,10 +42,10 @@ func fits(n [3]int, most int) bool {
 	return true
 }
 
-// WarpCount is a block of n warps.
+// WarpCount sets the block size to n warps.
 func WarpCount(n int) KernelOption { return Threads(times(32, n)) }
 
-// Warpgroups is a block of n groups of four warps.
+// Warpgroups sets the block size to n warpgroups of four warps.
 func Warpgroups(n int) KernelOption { return Threads(times(128, n)) }
 
 // times is a number of threads for each of n, where n is no more than a block can have.
@@ -56,14 +56,15 @@ func times(threads, n int) int {
 	return threads * n
 }
 
-// MaxThreads is the largest block that a launch may have: .maxntid. It is for blocks whose size the launch chooses, and Threads for all others.
+// MaxThreads sets the largest block that a launch may have (.maxntid), for kernels whose launch
+// chooses the block size. Otherwise use Threads.
 func MaxThreads(x int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		switch {
 		case !k.once(".maxntid", "MaxThreads"):
 		case x < 1 || x > 1024:
-			k.fault(&ruleKernel, "at most %d threads: a block has 1 to 1024", x)
+			k.fault(&ruleKernel, "MaxThreads(%d), want 1 to 1024", x)
 		default:
 			k.most = x
 			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
@@ -71,14 +72,15 @@ func MaxThreads(x int) KernelOption {
 	}
 }
 
-// MinBlocks is how many blocks should fit on a multiprocessor at once: .minnctapersm. It needs Threads or MaxThreads.
+// MinBlocks sets how many blocks must fit on a multiprocessor (.minnctapersm). It requires Threads
+// or MaxThreads.
 func MinBlocks(n int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		switch {
 		case !k.once(".minnctapersm", "MinBlocks"):
 		case n < 1 || n > 32:
-			k.fault(&ruleKernel, "%d blocks on a multiprocessor: 1 to 32 fit", n)
+			k.fault(&ruleKernel, "MinBlocks(%d), want 1 to 32", n)
 		default:
 			k.blocks = n
 			k.attr(".minnctapersm", fmt.Sprint(n))
@@ -86,21 +88,22 @@ func MinBlocks(n int) KernelOption {
 	}
 }
 
-// MaxRegs bounds the registers of a thread: .maxnreg.
+// MaxRegs limits the registers per thread (.maxnreg).
 func MaxRegs(n int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		switch {
 		case !k.once(".maxnreg", "MaxRegs"):
 		case n < 16 || n > 255:
-			k.fault(&ruleKernel, "at most %d registers: a thread has 16 to 255", n)
+			k.fault(&ruleKernel, "MaxRegs(%d), want 16 to 255", n)
 		default:
 			k.attr(".maxnreg", fmt.Sprint(n))
 		}
 	}
 }
 
-// Cluster is the cluster that a launch must have, in blocks: .reqnctapercluster. It needs sm_90.
+// Cluster sets the cluster size in blocks that a launch must have (.reqnctapercluster). It requires
+// sm_90.
 func Cluster(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
@@ -108,12 +111,12 @@ func Cluster(x int, yz ...int) KernelOption {
 		copy(c[1:], yz)
 		switch {
 		case !k.m.Has(90):
-			k.fault(&ruleLacks, "%s has no clusters; they came with sm_90", k.m.Target())
+			k.fault(&ruleLacks, "%s has no clusters, which need sm_90", k.m.Target())
 			return
 		case !k.once(".reqnctapercluster", "Cluster"):
 			return
 		case len(yz) > 2 || !fits(c, 16):
-			k.fault(&ruleKernel, "a cluster of %v blocks cannot be launched: a cluster has at most 16 blocks, and more than 8 only where the launch allows it", c)
+			k.fault(&ruleKernel, "cluster of %v blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more", c)
 			return
 		}
 		k.cluster = c
@@ -129,7 +132,7 @@ func (k *Kernel) attr(name, text string) {
 // once reports whether an option was not given before.
 func (k *Kernel) once(directive, what string) bool {
 	if a := k.f.Attr(directive); a != nil {
-		k.fault(&ruleKernel, "%s is said twice: %s %s is there already", what, directive, a.Text)
+		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text)
 		return false
 	}
 	return true
@@ -140,7 +143,7 @@ func (k *Kernel) checkOptions() {
 	most, target := k.most, k.m.ir.Target.Info()
 	if n := k.BlockThreads(); n != 0 {
 		if most != 0 {
-			k.fault(&ruleKernel, "MaxThreads(%d) beside %d threads that every launch has: the assembler takes .maxntid or .reqntid", most, n)
+			k.fault(&ruleKernel, "MaxThreads(%d) and a fixed block size of %d threads: ptxas takes .maxntid or .reqntid, not both", most, n)
 		}
 		most = n
 	}
@@ -148,11 +151,11 @@ func (k *Kernel) checkOptions() {
 	switch {
 	case k.blocks == 0:
 	case most == 0:
-		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads: the assembler ignores it", k.blocks)
+		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads is ignored by ptxas", k.blocks)
 	case k.blocks*most > resident:
-		k.fault(&ruleKernel, "%d blocks of %d threads on a multiprocessor; %s runs %d threads there, at most %d of them", k.blocks, most, k.m.Target(), resident, resident/most)
+		k.fault(&ruleKernel, "%d blocks of %d threads do not fit a multiprocessor: %s has %d threads, at most %d of these blocks", k.blocks, most, k.m.Target(), resident, resident/most)
 	case k.blocks > blocks:
-		k.fault(&ruleKernel, "%d blocks on a multiprocessor; %s runs %d", k.blocks, k.m.Target(), blocks)
+		k.fault(&ruleKernel, "%d blocks do not fit a multiprocessor: %s has at most %d", k.blocks, k.m.Target(), blocks)
 	}
 }
 

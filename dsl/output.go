@@ -8,8 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Output is a tile in shared memory for each warpgroup of a role, through which results go to global memory: Put writes
-// registers into it, and the TMA stores it while the warpgroup goes on.
+// An Output holds staging tiles in shared memory, one per warpgroup of a role, through which
+// results are stored to global memory: the warpgroup writes its registers into the tile, and the
+// TMA stores it asynchronously.
 type Output struct {
 	k       *Kernel
 	to      *TensorMap
@@ -21,15 +22,16 @@ type Output struct {
 	drained bool
 }
 
-// Output is room for the tiles of a tensor map, one for each of so many warpgroups.
+// Output declares staging buffers in shared memory for the tiles of a tensor map, one for each of
+// the given number of warpgroups.
 func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	k = k.sound()
 	if groups < 1 || groups > 4 {
-		k.fault(&ruleShape, "an output for %d warpgroups; 1 to 4 are expected", groups)
+		k.fault(&ruleShape, "output for %d warpgroups, want 1 to 4", groups)
 		groups = 1
 	}
 	if to == nil {
-		k.fault(&ruleValue, "output %s of a tensor map that no builder call made", name)
+		k.fault(&ruleValue, "tensor map of output %s is a zero value, not created by a builder call", name)
 		to = &TensorMap{k: k, name: name, tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
 		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
@@ -52,7 +54,7 @@ func (o *Output) kernel() *Kernel {
 }
 
 // first is whether the thread is the one that stores and waits for its warpgroup.
-func (o *Output) first() Reg[Pred] { return o.k.Thread().AndI(127).EqI(0) }
+func (o *Output) first() Reg[Pred] { return o.k.Thread().AndI(127).EQI(0) }
 
 // sync waits for the threads of a warpgroup.
 func (o *Output) sync(group Reg[U32]) {
@@ -74,30 +76,31 @@ func (o *Output) tile(group Reg[U32]) SharedTile {
 	return t
 }
 
-// Store writes the part-th 64 rows of an accumulator to the matrix, converted to its type, where the element in the tile's corner
-// has a row and column. It waits until the tile is free again, and returns while the TMA still reads it.
+// Store writes 64 rows of an accumulator, those of the given part, to the matrix, converted to its
+// type. Row and col are the coordinates of the tile's first element. Store waits until the staging
+// tile is free, and returns while the TMA still reads it.
 func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k := o.kernel()
-	if !made(k, "Store of an output", acc.kernel(), row.k) {
+	if !made(k, "output in Store", acc.kernel(), row.k) {
 		return
 	}
 	t := o.to.tile
 	switch {
 	case acc.kernel() == nil:
-		k.fault(&ruleValue, "Store of sums that no builder call made")
+		k.fault(&ruleValue, "accumulator in Store is a zero value, not created by a builder call")
 		return
 	case t.Rows != 64 || t.Cols != acc.cols:
-		k.fault(&ruleShape, "64 rows of %d columns do not fit an output of %s", acc.cols, t)
+		k.fault(&ruleShape, "64 rows of %d columns do not match the output tile %s", acc.cols, t)
 		return
 	case t.Type != isa.Bf16 && t.Type != isa.F16 && t.Type != isa.F32:
-		k.fault(&ruleShape, "an output of %s; accumulators are stored as .f32, .bf16 and .f16", t.Type)
+		k.fault(&ruleShape, "output tile %s, want .f32, .bf16 or .f16 for accumulators", t.Type)
 		return
 	case t.Swizzle != Swizzle128 || acc.cols%16 != 0 || acc.typ != isa.F32:
-		k.fault(&ruleShape, "an output of %s; a swizzle of 128 bytes, a multiple of 16 columns and an accumulator of .f32 are expected", t)
+		k.fault(&ruleShape, "output tile %s, want a 128-byte swizzle, a multiple of 16 columns and an accumulator of .f32", t)
 		return
 	}
-	if group.Constant() && (group.bits < 0 || group.bits >= int64(o.groups)) {
-		k.fault(&ruleShape, "the tile of warpgroup %d of an output for %d", group.bits, o.groups)
+	if group.IsConstant() && (group.bits < 0 || group.bits >= int64(o.groups)) {
+		k.fault(&ruleShape, "warpgroup %d is out of bounds: the output has %d tiles", group.bits, o.groups)
 		return
 	}
 	o.stores()
@@ -122,19 +125,20 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	})
 }
 
-// StoreTMEM writes an accumulator of 128 rows in tensor memory to the matrix, converted to its type. It belongs to the body of Drain, and is the last to read
-// the sums: they are handed back as soon as all are read, outside of conditions. (Not in a pair: what tells the other block would have to wait for what is
-// written to shared memory.) Where more reads the sums, StoreRows with Load does the same and hands nothing back.
+// StoreTMEM writes a tensor memory accumulator of 128 rows to the matrix, converted to its type. It
+// belongs in the body of Drain and must be the last to read the accumulator, which it frees as soon
+// as all elements are loaded (except in a CTA pair). It must be outside of conditions. If other
+// code reads the accumulator too, use StoreRows with Load, which does not free it.
 func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k := o.kernel()
-	if !made(k, "StoreTMEM of an output", a.kernel(), row.k) {
+	if !made(k, "output in StoreTMEM", a.kernel(), row.k) {
 		return
 	}
 	switch t := o.to.tile; {
 	case a.kernel() == nil:
-		k.fault(&ruleValue, "StoreTMEM of sums that no builder call made")
+		k.fault(&ruleValue, "accumulator in StoreTMEM is a zero value, not created by a builder call")
 	case a.t.rows < 128 || t.Cols != a.t.cols:
-		k.fault(&ruleShape, "%d rows of %d columns do not fit an output of %s; 128 rows are expected", min(a.t.rows, 128), a.t.cols, t)
+		k.fault(&ruleShape, "%d rows of %d columns do not match the output tile %s, want 128 rows", min(a.t.rows, 128), a.t.cols, t)
 	default:
 		o.StoreRows(row, col, func(from, n int) []Reg[F32] {
 			x := a.Load(from, n)
@@ -185,7 +189,7 @@ func (a *Accumulator) putWide(part int, tile SharedTile) {
 		to := at.add(unit.XorI(int64(in))).Plus(int64(slab * tile.SlabBytes()))
 		for i := range 2 {
 			x, y := a.At(part, c/8, i == 1)
-			Array[F32]{at: to.Plus(int64(i * 8 * tile.Pitch()))}.PutVec([]Reg[F32]{x, y})
+			Array[F32]{at: to.Plus(int64(i * 8 * tile.Pitch()))}.StoreFirstVec([]Reg[F32]{x, y})
 		}
 	}
 }
@@ -198,8 +202,8 @@ func packedPair(t isa.Type) isa.Type {
 	return isa.Bf16x2
 }
 
-// Drain waits until everything that the warpgroup stored is in global memory. It belongs to the end of the role.
-func (o *Output) Drain() {
+// Wait waits until all stores of the warpgroup are complete. Call it at the end of the role.
+func (o *Output) Wait() {
 	if o.kernel() == nil {
 		return
 	}
@@ -218,10 +222,10 @@ func (o *Output) stores() {
 func (k *Kernel) checkOutputs() {
 	for _, o := range k.outputs {
 		if o.stored == ir.NoPos {
-			k.doubt(o.pos, "nothing is stored through %s, for which there is room in shared memory: Store, StoreRows and StoreTMEM do", o.to.name)
+			k.doubt(o.pos, "output %s is never used, but takes shared memory; use Store, StoreRows or StoreTMEM", o.to.name)
 		}
 		if o.stored != ir.NoPos && !o.drained && !k.waited {
-			k.m.faultAt(o.stored, &ruleProtocol, "what is stored through %s is never waited for: the block may leave while the TMA reads its tile; Drain belongs to the end of the role", o.to.name)
+			k.m.faultAt(o.stored, &ruleProtocol, "stores through output %s are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role", o.to.name)
 		}
 	}
 }

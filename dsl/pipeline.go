@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// A Pipeline is a ring of stages in shared memory that one role fills and another empties. Each stage holds one tile of every
-// kind that the pipeline was made with, and has two barriers: full, which the copies complete, and empty, which the consumers
-// do. Which stage is next, and which phase of its barriers, is the pipeline's business.
+// A Pipeline is a ring of stages in shared memory that one role fills and another reads. Each stage
+// holds one tile per feed and has two mbarriers: full, on which the copies complete, and empty, on
+// which the consumers arrive. The pipeline keeps track of the stage index and the phase parity.
 type Pipeline struct {
 	ring
 	feeds   []Feed
@@ -24,26 +24,39 @@ type Pipeline struct {
 	covers  []coverage // of each feed
 }
 
-// A Feed is a tile that a stage of a Pipeline holds, and the tensor map it comes from.
+// A Feed is one input of a Pipeline: the tile that each stage holds, and the tensor map that loads
+// it.
+//
+// In a cluster, blocks that need the same tile can share its load. Each block loads a part of the
+// rows and multicasts it to the others. For a cluster of 2 x 2 blocks that compute a 2 x 2 group of
+// output tiles:
+//
+//	            B tile 0     B tile 1
+//	A tile 0   block (0,0)  block (0,1)   MulticastRow: both need A tile 0
+//	A tile 1   block (1,0)  block (1,1)   MulticastRow: both need A tile 1
+//	                |            |
+//	          MulticastCol: the blocks of a column need the same B tile
 type Feed struct {
 	from  *TensorMap
 	share share
 }
 
-// Feed is the tiles of m as one of the kinds of tile of a Pipeline.
+// Feed returns the tiles of m as one of the inputs of a Pipeline.
 func (m *TensorMap) Feed() Feed { return Feed{from: m} }
 
-// Multicast is the feed, shared by all blocks of the cluster: each loads its part of the rows, for all of them.
+// Multicast returns the feed shared by all blocks of the cluster: each block loads a part of the
+// rows for all of them.
 func (f Feed) Multicast() Feed { return f.by(everyone) }
 
-// Pipeline is a ring of so many stages. The tiles of a stage lie one behind the other, each at its own alignment.
+// Pipeline declares a ring of stages in shared memory. The tiles of a stage are contiguous, each at
+// its own alignment.
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	k = k.sound()
 	p := &Pipeline{ring: k.newRing(name, stages)}
 	p.pair = k.tmem.pair
 	p.full.spec.pair = p.pair
 	if len(feeds) == 0 {
-		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
+		k.fault(&ruleProtocol, "pipeline %s has no inputs; pass the Feed of a tensor map", name)
 	}
 	p.written = len(feeds) > 0 && feeds[0].from != nil && feeds[0].from.written
 	if p.written {
@@ -52,11 +65,11 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	align := 128
 	for _, f := range feeds {
 		if f.from == nil {
-			k.fault(&ruleValue, "pipeline %s carries tiles of a tensor map that no builder call made", name)
+			k.fault(&ruleValue, "feed of pipeline %s is a zero value, not created by a builder call", name)
 			continue
 		}
 		if f.from.written != p.written {
-			k.fault(&ruleProtocol, "pipeline %s carries tiles that threads write (Written) and tiles that copies bring, which come at different times; a pipeline for each is expected", name)
+			k.fault(&ruleProtocol, "pipeline %s mixes computed tiles and copied tiles; use one pipeline for each", name)
 			continue
 		}
 		p.feeds = append(p.feeds, f)
@@ -69,7 +82,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		p.bytes = (p.bytes + a - 1) / a * a
 		p.offsets = append(p.offsets, p.bytes)
 		p.bytes += t.Bytes()
-		p.expect += t.Copied()
+		p.expect += t.CopyBytes()
 		align = max(align, a)
 		p.share(f)
 	}
@@ -78,8 +91,9 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	return p
 }
 
-// PerBlock makes a pipeline of a pair of blocks (Kernel.Pair) each block's own: for what threads read. Without it both blocks fill it for the tensor
-// cores, which the even block starts.
+// PerBlock makes each block of a CTA pair fill and read the pipeline separately, which is required
+// if threads read it. Otherwise both blocks fill it for the MMAs of the even block. See
+// [Kernel.CTAPair].
 func (p *Pipeline) PerBlock() *Pipeline {
 	if p != nil && p.k != nil {
 		p.pair, p.full.spec.pair = false, false
@@ -87,7 +101,7 @@ func (p *Pipeline) PerBlock() *Pipeline {
 	return p
 }
 
-// Stages is the number of stages.
+// Stages returns the number of stages.
 func (p *Pipeline) Stages() int {
 	if p == nil {
 		return 0
@@ -95,7 +109,7 @@ func (p *Pipeline) Stages() int {
 	return p.stages
 }
 
-// StageBytes is the bytes of shared memory of a stage.
+// StageBytes returns the bytes of shared memory of a stage.
 func (p *Pipeline) StageBytes() int {
 	if p == nil {
 		return 0
@@ -103,7 +117,7 @@ func (p *Pipeline) StageBytes() int {
 	return p.bytes
 }
 
-// A Stage is one turn of a pipeline's ring.
+// A Stage is one stage of a Pipeline, in one iteration of Produce or Consume.
 type Stage struct {
 	p      *Pipeline
 	index  Reg[U32]
@@ -128,16 +142,16 @@ func (s *Stage) kernel() *Kernel {
 	return s.p.k
 }
 
-// Index is the number of the turn, from 0.
-func (s *Stage) Index() Reg[U32] { return s.known().index }
+// Iteration returns the index of the loop iteration, starting at 0.
+func (s *Stage) Iteration() Reg[U32] { return s.known().index }
 
-// Number is the number of the stage in the ring.
-func (s *Stage) Number() Reg[U32] { return s.known().state.stage }
+// Slot returns the index of the stage in the ring.
+func (s *Stage) Slot() Reg[U32] { return s.known().state.stage }
 
-// Full is the barrier that the stage's copies complete.
+// Full returns the mbarrier on which the copies into the stage complete.
 func (s *Stage) Full() Barrier { return s.known().full }
 
-// Empty is the barrier that the stage's consumers complete.
+// Empty returns the mbarrier on which the consumers of the stage arrive.
 func (s *Stage) Empty() Barrier { return s.known().empty }
 
 // known is the stage, or one of nothing where no builder call made it.
@@ -148,7 +162,7 @@ func (s *Stage) known() *Stage {
 	return s
 }
 
-// Tile is the tile of a tensor map in the stage.
+// Tile returns the tile of a tensor map in the stage.
 func (s *Stage) Tile(m *TensorMap) SharedTile {
 	p := s.known().p
 	if p == nil {
@@ -156,7 +170,7 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 	}
 	i := p.feed(m)
 	if i < 0 {
-		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
+		p.k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
 	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
@@ -184,18 +198,19 @@ func (p *Pipeline) feed(m *TensorMap) int {
 	return -1
 }
 
-// Produce fills n stages, one a turn: it waits until a stage is empty, makes its barrier expect the bytes, and runs the body,
-// which loads the tiles. The role goes on with its first warp alone, of which one thread loads.
+// Produce returns a loop that fills n stages. Each iteration waits until a stage is empty, sets the
+// byte count that its mbarrier expects, and runs the body, which loads the tiles. Only the first
+// warp of the role executes the loop, and one of its threads starts the copies.
 //
 //	for s := range ab.Produce(n) {
-//		s.Load(a, row, s.Index())
-//		s.Load(b, col, s.Index())
+//		s.Load(a, dsl.TileAt(row, s.Iteration()))
+//		s.Load(b, dsl.TileAt(col, s.Iteration()))
 //	}
 //
-// Tiles that are Written take all warps of the role.
+// If the pipeline has a ComputedTile, all warps of the role execute the loop.
 func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "Produce of a pipeline", n.k) {
+		if p == nil || !made(p.k, "pipeline in Produce", n.k) {
 			return
 		}
 		k := p.k
@@ -216,9 +231,9 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 			if p.pair {
 				// The even block's barrier counts the bytes of both.
-				k.When(leader.And(k.even()), func() { s.Full().Expect(k.U32(2 * p.expect)) })
+				k.When(leader.And(k.even()), func() { s.Full().ArriveExpect(k.U32(2 * p.expect)) })
 			} else {
-				k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
+				k.When(leader, func() { s.Full().ArriveExpect(k.U32(p.expect)) })
 			}
 			if !p.filled(s, yield) {
 				break
@@ -246,17 +261,18 @@ func (p *Pipeline) outlive(r *role, state *place) {
 	})
 }
 
-// Load starts the copy of a tile into the stage. Row and column count tiles.
-func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
+// Load starts the copy of a tile of m into the stage. Its position counts tiles, unlike the row and
+// column of [TensorMap.Load], which count elements.
+func (s *Stage) Load(m *TensorMap, tile TileCoord) {
 	to, ok := s.fill(m)
 	if !ok {
 		return
 	}
 	p := s.p
 	k := p.k
-	r, c := row.MulI(int64(m.tile.Rows)), col.MulI(int64(m.tile.Cols))
+	r, c := tile.Row.MulI(int64(m.tile.Rows)), tile.Col.MulI(int64(m.tile.Cols))
 	if m.halves > 0 {
-		r = row.MulI(int64(m.halves)).ShrI(1)
+		r = tile.Row.MulI(int64(m.halves)).ShrI(1)
 	}
 	if how := p.feeds[p.feed(m)].share; k.shareSize(how) > 1 {
 		m.loadShared(how, to, r, c, s.Full())
@@ -268,18 +284,18 @@ func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 // fill is where a tile of m goes in the stage, unless it cannot be loaded here.
 func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	k := s.kernel()
-	if !made(k, "Load of a stage", m.kernel()) {
+	if !made(k, "stage in Load", m.kernel()) {
 		return to, false
 	}
 	p := s.p
 	i := p.feed(m)
 	switch {
 	case !s.loads:
-		k.fault(&ruleProtocol, "a load in the body of Consume; Produce fills stages")
+		k.fault(&ruleProtocol, "Load in the body of Consume; stages are filled in Produce")
 	case i < 0:
-		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
+		k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 	case s.loaded[i]:
-		k.fault(&ruleProtocol, "%s is loaded twice in one stage: its bytes were expected once", m.name)
+		k.fault(&ruleProtocol, "%s is loaded twice into one stage, whose mbarrier expects its bytes once", m.name)
 	default:
 		s.loaded[i] = true
 		return s.Tile(m), true
@@ -287,11 +303,11 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	return to, false
 }
 
-// Consume takes n stages, one a turn: it waits until a stage is full, runs the body, and hands the stage back when what the
-// body started on the tensor cores is done.
+// Consume returns a loop over n stages. Each iteration waits until a stage is full, runs the body,
+// and frees the stage when the MMAs that the body started are complete.
 func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "Consume of a pipeline", n.k) {
+		if p == nil || !made(p.k, "pipeline in Consume", n.k) {
 			return
 		}
 		k := p.k
@@ -299,7 +315,7 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 		for i := range k.Range(k.U32(0), n) {
 			s := p.take(i, state)
 			if !yield(s) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Consume, whose body is built once")
 				break
 			}
 			s.release()
@@ -320,8 +336,8 @@ func (p *Pipeline) take(i Reg[U32], state *place) *Stage {
 	return s
 }
 
-// ConsumeOne takes the next stage, as one turn of Consume does, before a loop over others or behind it. There is no loop, so that what the body
-// computes can be used behind it. The Index of the stage is 0.
+// ConsumeOne consumes the next stage, as one iteration of Consume does. Since there is no loop,
+// values that body computes can be used after it. The Iteration of the stage is 0.
 func (p *Pipeline) ConsumeOne(body func(s *Stage)) {
 	if p == nil || p.k == nil || !p.k.runs("ConsumeOne", body != nil) {
 		return

@@ -30,6 +30,8 @@ type calls struct {
 	last  way     // to the node that was asked for last, from body
 	body  ir.Pos  // what is outside of the function that run runs
 	mark  uintptr // where that function returns to
+
+	sources sources // of the findings
 }
 
 // nodes are some that stand together. Each is a return address, and the call outside of it.

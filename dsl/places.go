@@ -18,13 +18,13 @@ func (t SharedTile) takes(from Reg[U32], n, limit int, place string) {
 	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
 		return // each of the role has one, as it is mostly
 	}
-	if from.k == k && from.r != nil && !from.Constant() {
+	if from.k == k && from.r != nil && !from.IsConstant() {
 		k.watch(watched{pos: k.m.calls.here(), reg: from.r, bytes: int64(n), tile: &t, limit: int64(limit), place: place})
 	}
 }
 
 // unitPlace is sixteen bytes of a row.
-const unitPlace = "the 16 bytes of number"
+const unitPlace = "16-byte unit"
 
 // checkPlace reports the first warp that takes what the tile does not have. Rows and parts are the same for all lanes, as a rule; of elements the first
 // lane and the last are looked at.
@@ -48,11 +48,11 @@ func (k *Kernel) checkPlace(t *turn, w *watched) bool {
 		}
 		switch {
 		case element:
-			k.m.faultAt(w.pos, &ruleShape, "thread %d%s takes %s %d of %s, which has %d", thread, t.late(), w.place, n, w.tile, w.limit)
+			k.m.faultAt(w.pos, &ruleShape, "out of bounds: thread %d%s accesses %s %d of %s, which has %d", thread, t.late(), w.place, n, w.tile, w.limit)
 		case w.place == "rows":
-			k.m.faultAt(w.pos, &ruleShape, "warp %d%s takes rows %d to %d of %s, which has %d", thread/32, t.late(), n, n+w.bytes-1, w.tile, w.limit)
+			k.m.faultAt(w.pos, &ruleShape, "out of bounds: warp %d%s accesses rows %d to %d of %s, which has %d", thread/32, t.late(), n, n+w.bytes-1, w.tile, w.limit)
 		default:
-			k.m.faultAt(w.pos, &ruleShape, "warp %d%s takes %s %d of %d, of %s", thread/32, t.late(), w.place, n, w.limit, w.tile)
+			k.m.faultAt(w.pos, &ruleShape, "out of bounds: warp %d%s accesses %s %d of %d, of %s", thread/32, t.late(), w.place, n, w.limit, w.tile)
 		}
 		return true
 	}
@@ -179,7 +179,7 @@ func (k *Kernel) checkStored(t *turn, w *watched) bool {
 	var list []rectangle
 	s := w.stored
 	place := func(x Reg[U32]) worked {
-		if x.Constant() {
+		if x.IsConstant() {
 			return worked{sure, x.bits}
 		}
 		return t.from(x.r)
@@ -206,7 +206,7 @@ func (k *Kernel) checkStored(t *turn, w *watched) bool {
 				if s.threads == 128 {
 					who = "warpgroups"
 				}
-				k.doubt(w.pos, "%s %d and %d store their sums, %dx%d each, to some of the same places: the rows of their tiles begin %d apart, and the columns %d",
+				k.doubt(w.pos, "%s %d and %d store overlapping accumulators of %dx%d: their tiles start %d rows and %d columns apart",
 					who, r.who, own.who, s.rows, s.cols, own.row.n-r.row.n, own.col.n-r.col.n)
 				return true
 			}

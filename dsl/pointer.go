@@ -8,8 +8,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Global is a kernel parameter that points to numbers in global memory. Of a device function it is an argument, for which a Call is given an
-// array in global memory.
+// Global declares a kernel parameter that points to global memory. In a device function it declares
+// an argument, for which Call takes an array in global memory.
+//
+// The pointer must be aligned for the widest access that the kernel makes relative to it: to the
+// size of one element if all accesses are scalar, to the size of the vector for vector and
+// asynchronous copies. Build declares that alignment with .ptr .align. A launch with a pointer that
+// is aligned less, such as a slice of a larger buffer, is an error.
 func Global[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -22,7 +27,7 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	align := 0
 	if k.f.Kernel {
 		align = 16
-		v.Ptr = &ir.Ptr{Space: isa.Global, Align: align}
+		v.Ptr = &ir.Ptr{Space: isa.Global, Align: int(size(t))}
 	}
 	if k.elements == nil {
 		k.elements = make(map[string]isa.Type)
@@ -31,8 +36,16 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	was, guard := k.toHead()
 	at := k.loadPointer(k.address(v))
 	k.back(was, guard)
-	at.reg.Name, at.scope, at.align = k.regName(name), 0, align
+	at.reg.Name, at.scope, at.align, at.root = k.regName(name), 0, align, v
 	return at
+}
+
+// aligned notes an access of bytes at a: if it is relative to a pointer parameter, the parameter
+// promises that alignment.
+func (a Addr) aligned(bytes int64) {
+	if a.root != nil && a.root.Ptr != nil {
+		a.root.Ptr.Align = max(a.root.Ptr.Align, int(bytes))
+	}
 }
 
 // loadPointer reads a generic address from parameter memory and makes it one in global memory.
@@ -43,8 +56,9 @@ func (k *Kernel) loadPointer(from ir.Operand) Addr {
 	return Addr{k: k, space: isa.Global, reg: p.r, scope: p.scope}
 }
 
-// Pointer is the memory at an address that the kernel computed or loaded: of 64 bits in global memory and in the generic window
-// (isa.Generic, which holds every kind), of 32 bits in shared and local memory.
+// Pointer returns the memory at an address that the kernel computed or loaded. Addresses have 64
+// bits in global memory and in the generic address space (isa.Generic), and 32 bits in shared and
+// local memory.
 //
 //	rows := dsl.Global[dsl.U64](k, "rows") // pointers to rows
 //	row := dsl.Pointer[dsl.F32](rows.Load(i), isa.Generic)
@@ -59,11 +73,11 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 		want = isa.U64
 	case isa.Shared, isa.SharedCTA, isa.SharedCluster, isa.Local:
 	default:
-		k.fault(&ruleMemory, "a pointer into %s; the generic window, global, shared and local memory are expected", space)
+		k.fault(&ruleMemory, "pointer into %s memory, want generic, global, shared or local", space)
 		space, want = isa.Generic, isa.U64
 	}
 	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
-		k.fault(&ruleMemory, "a %s as an address in %s, which has %d bits", t, describeSpace(space), want.Bits())
+		k.fault(&ruleMemory, "address of type %s in %s, want %d bits", t, describeSpace(space), want.Bits())
 		return Array[T]{}
 	}
 	x := address.register().kept()
@@ -72,7 +86,7 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 
 func describeSpace(s isa.Space) string {
 	if s == isa.Generic {
-		return "the generic window"
+		return "the generic address space"
 	}
 	return s.String() + " memory"
 }
@@ -90,13 +104,13 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	p := fresh[U64](k)
 	switch {
 	case a.at.k == nil:
-		k.fault(&ruleValue, "an array that no builder call made is used")
+		k.fault(&ruleValue, "array is a zero value, not created by a builder call")
 	case a.at.k != k:
-		k.fault(&ruleForeign, "an array of %s is used in %s", a.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "array of kernel %s is used in %s", a.at.k.Name(), k.Name())
 	case a.at.space == isa.Generic:
 		return a.at.Value64()
 	case a.at.space != isa.Global:
-		k.fault(&ruleFunction, "an array in %s as an argument; functions take pointers to global memory", describeSpace(a.at.space))
+		k.fault(&ruleFunction, "array in %s memory as an argument, want global memory", describeSpace(a.at.space))
 	default:
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
 	}

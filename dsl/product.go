@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Product is one of two tiles in shared memory, a step of the depth at a time: mma.sync multiplies fragments, which are read before. MMA
-// makes one at once, as that of the sums does; AsyncPipeline.Multiply reads ahead.
-type Product struct {
+// An MMAStep describes the MMAs of a warp on two tiles in shared memory. [AsyncPipeline.Multiply]
+// loads its fragments ahead of time; MMA executes it at once.
+type MMAStep struct {
 	k        *Kernel
 	sums     any // the WarpTile
 	steps    int
@@ -67,19 +67,19 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 	}
 }
 
-// Product is what MMA adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) Product {
-	if !made(w.kernel(), "Product of sums", x.at.k, y.at.k) {
-		return Product{}
+// MMAStep returns what MMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
+	if !made(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
+		return MMAStep{}
 	}
 	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.dense(x, fromX, y, fromY)
 }
 
 // dense is the product of two tiles that go together.
-func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) Product {
+func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
 	s := w.shape
 	_, depth := x.sides()
 	p := w.product(depth / s.K)
@@ -103,41 +103,42 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 }
 
 // product is a product of so many steps, of fragments that are still to be read.
-func (w *WarpTile[C]) product(steps int) Product {
-	return Product{
+func (w *WarpTile[C]) product(steps int) MMAStep {
+	return MMAStep{
 		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
 		multiply: func(f factors) { w.multiply(f.a, f.b, nothing) },
 		begin:    func() func() { return func() {} },
 	}
 }
 
-// ProductWith is Product with a right factor that the kernel computes: weights of four bits that become numbers of 16, for instance. Right gives
-// its fragments of a step of the depth, which is K numbers: for each N columns of the warp's tile the registers that MMA.Registers counts.
-// A register holds neighbours of one column along the depth, as many as 32 bits hold: with so many n, lane l has in register r of the c-th
-// columns those of column c*N + l/4 from number (l%4 + 4*r)*n of the step on.
+// MMAStepFunc is MMAStep with a B operand that the kernel computes, such as dequantized 4-bit
+// weights. The function right returns the fragments for one step of K elements: for each N columns
+// of the warp's tile the registers that [MMA.Registers] counts. A register holds the n adjacent
+// elements of one column that fit 32 bits: register r of lane l in column group c holds those of
+// column c*N + l/4, starting at row (l%4 + 4*r)*n of the step.
 //
-//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.Product {
-//		return w.ProductWith(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
+//		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
 //	})
-func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) Product {
-	if !made(w.kernel(), "ProductWith of sums", x.at.k) || !w.k.runs("ProductWith", right != nil) {
-		return Product{told: true}
+func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) MMAStep {
+	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) || !w.k.runs("MMAStepFunc", right != nil) {
+		return MMAStep{told: true}
 	}
 	k, s := w.k, w.shape
 	rows, depth := x.sides()
-	none := Product{told: true}
+	none := MMAStep{told: true}
 	switch {
 	case x.at.k == nil:
-		k.fault(&ruleValue, "ProductWith of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMAStepFunc is a zero value, not created by a builder call")
 		return none
 	case x.at.k != k:
-		k.fault(&ruleForeign, "a tile of %s is multiplied into sums of %s", x.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "tile of %s for an MMA into an accumulator of %s", x.at.k.Name(), k.Name())
 		return none
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
-		k.fault(&ruleShape, "ProductWith of %s %s, whose fragments are read in a way of its own; Product reads both factors", s, s.A)
+		k.fault(&ruleShape, "MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
 		return none
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
-		k.fault(&ruleShape, "ProductWith of %s into %dx%d with %s of %s: at least so many rows of a multiple of %d elements are expected", x, w.rows, w.cols, s, s.A, s.K)
+		k.fault(&ruleShape, "MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d", x, w.rows, w.cols, s, s.A, s.K)
 		return none
 	case !x.turns():
 		return none
@@ -164,7 +165,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 		wrong = wrong || len(f) != each
 	}
 	if wrong {
-		k.m.faultAt(here, &ruleShape, "the right factor of a step is %s; %d times %d registers are expected, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
+		k.m.faultAt(here, &ruleShape, "step of the B operand has %s, want %d lists of %d registers, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
 		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)}, len(into))
 	}
 	for i, f := range fragments {
@@ -186,11 +187,11 @@ func inWords(fragments [][]Reg[B32]) string {
 			return fmt.Sprintf("lists of %d and of %d registers", len(fragments[0]), len(f))
 		}
 	}
-	return fmt.Sprintf("%d times %d registers", len(fragments), len(fragments[0]))
+	return fmt.Sprintf("%d lists of %d registers", len(fragments), len(fragments[0]))
 }
 
-// MMA makes the whole product at once, in loops that are written by hand.
-func (p Product) MMA() {
+// MMA executes all MMAs of the step, for loops that are written by hand.
+func (p MMAStep) MMA() {
 	if p.k == nil {
 		return
 	}

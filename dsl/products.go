@@ -12,14 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Wait waits until the products that the warpgroup has started are done. Behind the loop over a pipeline they are; within it, sums that are read
-// or changed need it.
+// Wait waits until all MMAs that the warpgroup has started are complete. After the loop over a
+// pipeline they are complete; inside the loop, code that reads or modifies the accumulator must
+// call Wait.
 func (a *Accumulator) Wait() {
-	if !made(a.kernel(), "Wait of sums") {
+	if !made(a.kernel(), "accumulator in Wait") {
 		return
 	}
-	a.k.CommitProducts()
-	a.k.WaitProducts(0)
+	a.k.CommitMMA()
+	a.k.WaitMMA(0)
 }
 
 // A startedProduct is one of wgmma that nothing has waited for.
@@ -54,54 +55,57 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 // endProducts waits for the products that nothing has waited for yet.
 func (k *Kernel) endProducts() {
 	if slices.ContainsFunc(k.started, func(p startedProduct) bool { return !p.committed }) {
-		k.CommitProducts()
+		k.CommitMMA()
 	}
 	if len(k.started) > 0 {
-		k.WaitProducts(0)
+		k.WaitMMA(0)
 	}
 }
 
-// CommitProducts makes one group of the products that the warpgroup has started since the last.
-func (k *Kernel) CommitProducts() { k.sound().ins("wgmma.commit_group.sync.aligned") }
+// CommitMMA commits the MMAs that the warpgroup started since the last call as one group
+// (wgmma.commit_group).
+func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") }
 
-// WaitProducts waits until at most so many groups of the warpgroup's products, the latest, are still under way: what reads the sums of an earlier
-// one runs beside them.
+// WaitMMA waits until at most the given number of the warpgroup's latest MMA groups are in flight
+// (wgmma.wait_group), so that code which reads an earlier accumulator overlaps with them.
 //
 //	scores.MMA(queries, keys)
-//	k.CommitProducts()
-//	out.MMALeft(weights, values)
-//	k.CommitProducts()
-//	k.WaitProducts(1) // the scores are there, while out is still under way
+//	k.CommitMMA()
+//	out.MMAFragments(weights, values)
+//	k.CommitMMA()
+//	k.WaitMMA(1) // scores is complete, out is still in flight
 //
-// Arithmetic between two waits is to run beside the products that the second waits for; the assembler, though, moves the second ahead of what does not
-// need it, as long as no branch lies between. Work that needs the products only sometimes is such a branch:
+// The assembler moves a wait ahead of arithmetic that does not depend on it, up to the next branch.
+// Arithmetic between two waits overlaps with the MMAs only if a branch separates them, such as a
+// conditional rescaling:
 //
 //	shrink := weigh(scores)
 //	k.If(k.AnyLane(grew), func() {
-//		k.WaitProducts(0)
+//		k.WaitMMA(0)
 //		out.Map(shrink)
 //	})
-//	k.WaitProducts(0)
-func (k *Kernel) WaitProducts(pending int) {
+//	k.WaitMMA(0)
+func (k *Kernel) WaitMMA(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
-		k.fault(&ruleProtocol, "%d groups of products under way; 0 to 7 are expected", pending)
+		k.fault(&ruleProtocol, "WaitMMA(%d), want 0 to 7 groups in flight", pending)
 		pending = 0
 	}
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
 }
 
-// Lines is the number of rows that a thread has a part of; four threads share each.
-func (a *Accumulator) Lines() int {
+// LocalRows returns the number of rows of which a thread holds elements. Four threads share each
+// row.
+func (a *Accumulator) LocalRows() int {
 	if a == nil {
 		return 0
 	}
 	return 2 * a.parts
 }
 
-// Row is the row of the accumulator that one of the Lines is, as of WarpTile.Row.
+// Row returns the row of the accumulator for one of the thread's LocalRows.
 func (a *Accumulator) Row(line int) Reg[U32] {
-	if !made(a.kernel(), "Row of sums") || !a.k.among(line, a.Lines()) {
+	if !made(a.kernel(), "accumulator in Row") || !a.k.among(line, a.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
@@ -110,7 +114,7 @@ func (a *Accumulator) Row(line int) Reg[U32] {
 // visit goes over the sums of the thread, two neighbours at a time: register i and the next one of a part.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	if a.typ != isa.F32 {
-		a.k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
+		a.k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
 		return
 	}
 	a.holds()
@@ -118,7 +122,7 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	for part, regs := range a.regs {
 		for i := 0; i < len(regs); i += 2 {
 			h := i / 2 % 2 // an upper and a lower row in turn
-			do(Cell{Line: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
+			do(Cell{LocalRow: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
 		}
 	}
 }
@@ -126,9 +130,10 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 // sum is a register as a value.
 func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, scope: a.used.scope} }
 
-// Map puts what f makes of each sum in its place, as WarpTile.Map does. The sums are of F32.
+// Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
+// accumulator.
 func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
-	if !made(a.kernel(), "Map of sums") {
+	if !made(a.kernel(), "accumulator in Map") {
 		return
 	}
 	if !a.k.runs("Map", f != nil) {
@@ -144,17 +149,17 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 	})
 }
 
-// RowReduce combines the sums of each row, as WarpTile.RowReduce does.
+// RowReduce combines the elements of each row, as [WarpTile.RowReduce] does.
 func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
-	if !made(a.kernel(), "RowReduce of sums") {
+	if !made(a.kernel(), "accumulator in RowReduce") {
 		return nil
 	}
-	all := make([]Reg[F32], a.Lines())
+	all := make([]Reg[F32], a.LocalRows())
 	if !a.k.runs("RowReduce", combine != nil) {
 		return all
 	}
 	a.visit("RowReduce", func(c Cell, regs []*ir.Reg) {
-		gather(all, c.Line, a.sum(regs[0]), a.sum(regs[1]), combine)
+		gather(all, c.LocalRow, a.sum(regs[0]), a.sum(regs[1]), combine)
 	})
 	for i, x := range all {
 		all[i] = acrossRow(x, combine).kept()
@@ -162,23 +167,23 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 	return all
 }
 
-// AcrossRow combines what the four threads of a row have each gathered of it, as WarpTile.AcrossRow does.
-func (a *Accumulator) AcrossRow(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
-	if !made(a.kernel(), "AcrossRow of sums", x.k) || !a.k.runs("AcrossRow", combine != nil) {
+// QuadReduce combines x of the four threads that share a row, as [WarpTile.QuadReduce] does.
+func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
+	if !made(a.kernel(), "accumulator in QuadReduce", x.k) || !a.k.runs("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
 }
 
-// As is the sums, converted to a type of 16 bits, as the left factor of another product.
-func (a *Accumulator) As(t isa.Type) *Fragments {
-	if !made(a.kernel(), "As of sums") {
+// ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
+func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
+	if !made(a.kernel(), "accumulator in ToFragments") {
 		return &Fragments{}
 	}
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
-		k.fault(&ruleShape, "sums of 64x%d %s as a left factor of %s; a multiple of 16 columns of .f32 becomes .f16 or .bf16", a.cols, a.typ, t)
+		k.fault(&ruleShape, "accumulator of 64x%d %s cannot become an A operand of %s, want .f32 with a multiple of 16 columns, converted to .f16 or .bf16", a.cols, a.typ, t)
 		return f
 	}
 	a.holds()
@@ -199,31 +204,32 @@ func (a *Accumulator) As(t isa.Type) *Fragments {
 	return f
 }
 
-// MMALeft adds the product of fragments and the transpose of y, which has a row for each column of the accumulator, or is Transposed. The
-// fragments stay as they are until the products are done.
-func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
-	if !made(a.kernel(), "MMALeft of sums", y.at.k) {
+// MMAFragments adds the product of an A operand in registers and the transpose of y. The rows of y,
+// which may be Transposed, are the columns of the accumulator. The fragments must not change until
+// the MMA is complete.
+func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
+	if !made(a.kernel(), "accumulator in MMAFragments", y.at.k) {
 		return
 	}
 	k := a.k
-	k.lanes("MMALeft")
+	k.lanes("MMAFragments")
 	a.empty = false
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
+		k.fault(&ruleValue, "fragments in MMAFragments are a zero value, not created by a builder call")
 		return
 	case x.k != k:
-		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
+		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
 		return
 	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
-		k.fault(&ruleShape, "MMALeft of %s and %s into sums of %s: numbers of one type of 16 bits are expected", x.typ, y.Tile, a.typ)
+		k.fault(&ruleShape, "MMAFragments of %s and %s into an accumulator of %s, want operands of one 16-bit type", x.typ, y.Tile, a.typ)
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
-		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and as many as the accumulator has columns are expected", x.rows, x.cols, x.typ, y, a.rows, a.cols)
+		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has another number of rows than the accumulator columns", x.rows, x.cols, x.typ, y, a.rows, a.cols)
 		return
 	case y.stage == nil:
-		k.fault(&ruleProtocol, "MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it")
+		k.fault(&ruleProtocol, "MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten")
 	case len(x.regs) == 0:
 		return
 	}
@@ -266,7 +272,7 @@ func (t SharedTile) along(depth int) int {
 	if t.turned {
 		return depth * t.Pitch()
 	}
-	return t.Offset0(depth)
+	return t.DescriptorOffset(depth)
 }
 
 // turn is the operand of wgmma that says whether a factor is transposed.

@@ -16,7 +16,7 @@ import (
 func TestProductsUnderWay(t *testing.T) {
 	byHand := func(k *dsl.Kernel) {
 		a, b := dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k)
-		d, yes := k.U64(0).Var(), k.Lane().GeI(0)
+		d, yes := k.U64(0).Var(), k.Lane().GEI(0)
 		k.Ins("wgmma.fence.sync.aligned")
 		k.Ins("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", []dsl.Reg[dsl.B32]{a, b}, d, d, yes, 1, 1, 0, 0)
 	}
@@ -27,9 +27,9 @@ func TestProductsUnderWay(t *testing.T) {
 	}{
 		{"nothing", func(*dsl.Kernel, *dsl.Accumulator) {}, 1, 1},
 		{"a wait", func(_ *dsl.Kernel, acc *dsl.Accumulator) { acc.Wait() }, 1, 1},
-		{"a group", func(k *dsl.Kernel, _ *dsl.Accumulator) { k.CommitProducts() }, 1, 1},
-		{"a wait for all but one", func(k *dsl.Kernel, _ *dsl.Accumulator) { k.CommitProducts(); k.WaitProducts(1) }, 1, 2},
-		{"a wait that may not happen", func(k *dsl.Kernel, acc *dsl.Accumulator) { k.If(k.Lane().GeI(0), acc.Wait) }, 2, 2},
+		{"a group", func(k *dsl.Kernel, _ *dsl.Accumulator) { k.CommitMMA() }, 1, 1},
+		{"a wait for all but one", func(k *dsl.Kernel, _ *dsl.Accumulator) { k.CommitMMA(); k.WaitMMA(1) }, 1, 2},
+		{"a wait that may not happen", func(k *dsl.Kernel, acc *dsl.Accumulator) { k.If(k.Lane().GEI(0), acc.Wait) }, 2, 2},
 		{"a wait and a product by hand", func(k *dsl.Kernel, acc *dsl.Accumulator) { acc.Wait(); byHand(k) }, 2, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestProductsUnderWay(t *testing.T) {
 			k.Roles(
 				dsl.OnWarp(4, "load", func() {
 					for s := range p.Produce(n) {
-						s.Load(a, k.U32(0), s.Index())
+						s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
 					}
 				}),
 				dsl.OnWarpgroup(0, "multiply", func() {

@@ -8,9 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Clear makes every sum zero.
+// Clear sets every element to zero.
 func (w *WarpTile[C]) Clear() {
-	if !made(w.kernel(), "Clear of sums") {
+	if !made(w.kernel(), "accumulator in Clear") {
 		return
 	}
 	w.taken++
@@ -23,9 +23,10 @@ func (w *WarpTile[C]) Clear() {
 	}
 }
 
-// Clear makes every sum zero, for sums that begin with Promote: the first product would do without.
+// Clear sets every element to zero. It is needed before Promote only; the first MMA overwrites the
+// accumulator by itself.
 func (a *Accumulator) Clear() {
-	if !made(a.kernel(), "Clear of sums") {
+	if !made(a.kernel(), "accumulator in Clear") {
 		return
 	}
 	a.empty = false
@@ -38,57 +39,59 @@ func (a *Accumulator) Clear() {
 	a.k.ins("setp.eq.b32", a.used.in(a.k), number(0), number(0))
 }
 
-// Promote goes over sums of few products, and puts what f makes of each and of the one at its place in total there: scaled sums of integers or
-// small floats, whose factors change along the depth, become sums of F32 so.
+// Promote calls f for each element of part and the element of total at the same position, and
+// stores the result in total. It is used for scaled products: sums of integers or small floats
+// whose scale changes along the depth are promoted to F32.
 //
 //	dsl.Promote(total, part, func(c dsl.Cell, sum dsl.Reg[dsl.F32], x dsl.Reg[dsl.S32]) dsl.Reg[dsl.F32] {
-//		return dsl.To[dsl.F32](x).FMA(scales[c.Line], sum)
+//		return dsl.To[dsl.F32](x).FMA(scales[c.LocalRow], sum)
 //	})
 func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
-	if !made(total.kernel(), "Promote of sums", part.kernel()) || !made(part.kernel(), "Promote of sums", total.kernel()) || !total.k.runs("Promote", f != nil) {
+	if !made(total.kernel(), "accumulator in Promote", part.kernel()) || !made(part.kernel(), "accumulator in Promote", total.kernel()) || !total.k.runs("Promote", f != nil) {
 		return
 	}
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "sums of %s are promoted into those of %s", part.k.Name(), k.Name())
+		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(), k.Name())
 		return
 	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M || total.shape.N != part.shape.N:
-		k.fault(&ruleShape, "sums of %dx%d with %s are promoted into %dx%d with %s; the same rows and columns of each lane are expected", part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
+		k.fault(&ruleShape, "accumulator of %dx%d with %s is promoted into %dx%d with %s, want the same shape and layout", part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
 		return
 	}
 	pairs := part.pairs()
 	total.visit(func(c Cell, cell []Reg[C], n int) {
 		x, y := total.pair(cell, n)
-		u, v := part.pair(part.regs[c.Line/pairs][c.col/part.shape.N], n)
+		u, v := part.pair(part.regs[c.LocalRow/pairs][c.col/part.shape.N], n)
 		next := c
 		next.col++
 		total.put(cell, n, f(c, x, u), f(next, y, v))
 	})
 }
 
-// PromoteSums is Promote for accumulators, of F32 and of the type T. The products of part are done: see Accumulator.Wait.
-func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
-	if !made(total.kernel(), "PromoteSums of sums", part.kernel()) || !made(part.kernel(), "PromoteSums of sums", total.kernel()) || !total.k.runs("PromoteSums", f != nil) {
+// PromoteAccumulator is Promote for wgmma accumulators: total has elements of F32, part of type T.
+// The MMAs into part must be complete; see [Accumulator.Wait].
+func PromoteAccumulator[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
+	if !made(total.kernel(), "accumulator in PromoteAccumulator", part.kernel()) || !made(part.kernel(), "accumulator in PromoteAccumulator", total.kernel()) || !total.k.runs("PromoteAccumulator", f != nil) {
 		return
 	}
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "sums of %s are promoted into those of %s", part.k.Name(), k.Name())
+		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(), k.Name())
 		return
 	case part.typ != TypeOf[T]() || part.typ == isa.F16:
-		k.fault(&ruleShape, "sums of %s are promoted as %s; their own type is expected, .f32 or .s32", part.typ, TypeOf[T]())
+		k.fault(&ruleShape, "accumulator of %s is promoted as %s, want its element type, .f32 or .s32", part.typ, TypeOf[T]())
 		return
 	case total.rows != part.rows || total.cols != part.cols:
-		k.fault(&ruleShape, "sums of %dx%d are promoted into %dx%d; the same rows and columns are expected", part.rows, part.cols, total.rows, total.cols)
+		k.fault(&ruleShape, "accumulator of %dx%d is promoted into %dx%d, want the same shape", part.rows, part.cols, total.rows, total.cols)
 		return
 	}
 	if total.typ == isa.F32 {
 		part.holds()
 	}
-	total.visit("PromoteSums", func(c Cell, regs []*ir.Reg) {
-		from := part.regs[c.Line/2][c.col/8*4+c.Line%2*2:]
+	total.visit("PromoteAccumulator", func(c Cell, regs []*ir.Reg) {
+		from := part.regs[c.LocalRow/2][c.col/8*4+c.LocalRow%2*2:]
 		for i, r := range regs {
 			at, sum := c, total.sum(r)
 			at.col += i

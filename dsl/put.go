@@ -3,19 +3,20 @@
 
 package dsl
 
-// Put writes the sums of the warp to rows of a tile in shared memory, from a row on that is a multiple of eight, as the TMA stores and
-// reduces them from there. The tile has numbers of the sums' type, and the columns of the warp's tile.
-func (w *WarpTile[C]) Put(to SharedTile, from Reg[U32]) {
-	if !made(w.kernel(), "Put of sums", to.at.k) {
+// StoreShared writes the accumulator to rows of a tile in shared memory, starting at a row that is
+// a multiple of eight, from where the TMA can store or reduce it. The tile must have the
+// accumulator's element type and columns.
+func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
+	if !made(w.kernel(), "accumulator in StoreShared", to.at.k) {
 		return
 	}
 	k, s := w.k, w.shape
 	switch {
 	case to.at.k == nil:
-		k.fault(&ruleValue, "Put into a tile that no builder call made")
+		k.fault(&ruleValue, "tile in StoreShared is a zero value, not created by a builder call")
 		return
 	case to.Type != s.C || to.Cols != w.cols || to.Rows < w.rows:
-		k.fault(&ruleShape, "sums of %dx%d %s are put into %s", w.rows, w.cols, s.C, to.Tile)
+		k.fault(&ruleShape, "accumulator of %dx%d %s does not match the shared tile %s", w.rows, w.cols, s.C, to.Tile)
 		return
 	}
 	if !within(k, to, from, w.rows) {
@@ -42,7 +43,7 @@ func (w *WarpTile[C]) Put(to SharedTile, from Reg[U32]) {
 		for i := range w.regs {
 			for h := range w.pairs() {
 				x, y := w.pair(w.regs[i][j], h)
-				Array[C]{at: here.Plus(int64((i*s.M + h*8) * to.Pitch()))}.PutVec([]Reg[C]{x, y})
+				Array[C]{at: here.Plus(int64((i*s.M + h*8) * to.Pitch()))}.StoreFirstVec([]Reg[C]{x, y})
 			}
 		}
 	}

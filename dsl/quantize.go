@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A ScaleOutput is scale factors that a kernel makes for the matrix that it writes, in the atoms that BlockScale.Offset says: what the ScaleMap of a next product
-// takes.
+// A ScaleOutput holds the scale factors of a block-scaled matrix that a kernel writes, in the
+// layout of [BlockScale.Offset], which the ScaleMap of a later kernel reads.
 type ScaleOutput struct {
 	BlockScale
 	k          *Kernel
@@ -18,19 +18,20 @@ type ScaleOutput struct {
 	rows, cols Reg[U32]
 }
 
-// ScaleOutput is a parameter for the scale factors of a matrix that Output.StoreScaled writes: BlockScale.Bytes of them.
+// ScaleOutput declares a parameter that points to the scale factors that [Output.StoreScaled]
+// writes, [BlockScale.Bytes] of them.
 func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 	k = k.sound()
 	if b.Type != isa.Ue8m0 && b.Type != isa.Ue4m3 || b.Vector != 16 && b.Vector != 32 {
-		k.fault(&ruleShape, "scale factors that are %s; .ue8m0 or .ue4m3 for 16 or 32 numbers is expected", b)
+		k.fault(&ruleShape, "scale factors of %s, want .ue8m0 or .ue4m3 for 16 or 32 elements", b)
 		b = NVFP4
 	}
 	return &ScaleOutput{BlockScale: b, k: k, name: name, at: Global[U32](k, name)}
 }
 
-// Sized says how many rows and columns the matrix has.
+// Sized sets the number of rows and columns of the matrix.
 func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
-	if s == nil || !made(s.k, "Sized of scale factors", rows.k, cols.k) {
+	if s == nil || !made(s.k, "scale output in Sized", rows.k, cols.k) {
 		return s
 	}
 	sized := *s
@@ -49,36 +50,38 @@ func largest(t isa.Type) float64 {
 	return 6 // e2m1
 }
 
-// StoreScaled is StoreRows of a block-scaled matrix: the largest of so many neighbours, over the largest number that the type has, is their scale factor, which
-// is rounded (up, to a power of two, as .ue8m0), and numbers are stored over what it is then. A factor for the whole matrix, which brings .ue4m3 into its
-// range, is what numbers multiplies by. The tile has whole words of factors: four times as many columns as share one, or a multiple, or twice as many.
-func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
+// StoreScaled is StoreRows for a block-scaled matrix. The scale factor of a block is its largest
+// magnitude divided by the largest value of the element type, rounded (up to a power of two for
+// .ue8m0); elements are stored divided by it. A scale for the whole matrix, which brings .ue4m3
+// into range, must be applied by the function elements. The number of columns of the tile is a
+// multiple of four blocks, or two blocks.
+func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
 	k := o.kernel()
-	if !made(k, "StoreScaled of an output", row.k, col.k) || !k.runs("StoreScaled", numbers != nil) {
+	if !made(k, "output in StoreScaled", row.k, col.k) || !k.runs("StoreScaled", elements != nil) {
 		return
 	}
 	t := o.to.tile
 	switch {
 	case to == nil || to.k == nil:
-		k.fault(&ruleValue, "StoreScaled with scale factors that no builder call made")
+		k.fault(&ruleValue, "scale output in StoreScaled is a zero value, not created by a builder call")
 		return
-	case !made(k, "StoreScaled of an output", to.k):
+	case !made(k, "output in StoreScaled", to.k):
 		return
 	case to.rows.k == nil:
-		k.fault(&ruleShape, "scale factors %s of a matrix whose size nobody said; Sized does", to.name)
+		k.fault(&ruleShape, "scale output %s has no size; use Sized", to.name)
 		return
 	case t.Type != isa.E4m3 && t.Type != isa.E5m2 && t.Type != isa.E2m1 || t.Cols%(4*to.Vector) != 0 && t.Cols != 2*to.Vector:
-		k.fault(&ruleShape, "an output of %s with a %s; .e4m3, .e5m2 or .e2m1 and a multiple of %d columns, or %d, are expected", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
+		k.fault(&ruleShape, "output tile %s with %s, want .e4m3, .e5m2 or .e2m1 and a multiple of %d columns, or %d", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
 		return
 	}
 	line := k.Thread().AndI(127)
 	atoms := to.cols.CeilDiv(int64(4 * to.Vector))
 	// A word of four factors of the row. Atoms begin at multiples of 128 rows, as the tile does.
 	word := row.ShrI(7).Mul(atoms).ShlI(7).Add(line.AndI(31).ShlI(2)).Add(line.ShrI(5))
-	inside := row.Lt(to.rows)
+	inside := row.LT(to.rows)
 	var codes []ir.Operand // of two factors each
 	o.storeRows(row, col, 2*to.Vector, func(c, n int) []Reg[F32] {
-		x := numbers(c, n)
+		x := elements(c, n)
 		if len(x) != n {
 			return x
 		}
@@ -88,13 +91,13 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(co
 		switch left := col.AddI(int64((c + n - 1) / (4 * to.Vector) * 4 * to.Vector)); {
 		case t.Cols == n:
 			at := Array[B8]{at: to.at.at}.At(word.Add(left.DivI(int64(4 * to.Vector)).ShlI(7)).ShlI(2).Add(left.RemI(int64(4 * to.Vector)).DivI(int64(to.Vector))))
-			k.If(inside.And(left.Lt(to.cols)), func() { k.ins("st.global.b16", at.at.in(k), code) })
+			k.If(inside.And(left.LT(to.cols)), func() { k.ins("st.global.b16", at.at.in(k), code) })
 		case len(codes) == 2:
 			all := fresh[U32](k)
 			k.ins("mov.b32", all.in(k), k.vector(codes...))
 			codes = nil
 			at := to.at.At(word.Add(left.DivI(int64(4 * to.Vector)).ShlI(7)))
-			k.If(inside.And(left.Lt(to.cols)), func() { at.Put(all) })
+			k.If(inside.And(left.LT(to.cols)), func() { at.StoreFirst(all) })
 		}
 		scaled := make([]Reg[F32], n)
 		for i := range scaled {
@@ -104,7 +107,7 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(co
 	}, true)
 }
 
-// scaleFactors are the scale factors of two lists of numbers, as bytes of one register, and what they are divided by, as factors.
+// scaleFactors are the scale factors of two lists of elements, as bytes of one register, and what they are divided by, as factors.
 func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Operand, by [2]Reg[F32]) {
 	var want [2]Reg[F32]
 	for i, list := range [2][]Reg[F32]{low, high} {

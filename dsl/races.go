@@ -189,9 +189,9 @@ func (k *Kernel) checkRace(t *turn, a, b *touch) bool {
 				return false
 			}
 			if store == a {
-				k.doubt(load.pos, "thread %d reads here what thread %d, of another warp, stored to %s, and the threads do not meet between: Sync makes what was stored before it there for all", thread, other, name)
+				k.doubt(load.pos, "data race: thread %d reads what thread %d, of another warp, stored to %s without a barrier between; add Sync after the store", thread, other, name)
 			} else {
-				k.doubt(store.pos, "thread %d stores here what thread %d, of another warp, reads of %s before, and the threads do not meet between: Sync lets all have read", other, thread, name)
+				k.doubt(store.pos, "data race: thread %d overwrites what thread %d, of another warp, reads of %s without a barrier between; add Sync after the read", other, thread, name)
 			}
 			return true
 		}

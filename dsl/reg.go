@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Reg is a value of a kernel, one for each thread: a register, or a constant. Operations on it append
-// an instruction and return a new value; only a variable, made by Var, is ever written again, by Set.
+// A Reg is a value of a kernel, one for each thread: a register or a constant. Operations append an
+// instruction and return a new value. Only a variable, made by Var, can be written again, with Set.
 type Reg[T Scalar] struct {
 	k     *Kernel
 	r     *ir.Reg // nil for a constant
@@ -21,27 +21,27 @@ type Reg[T Scalar] struct {
 // What is not for authors is a function of a Reg rather than a method, and generic functions name no Reg of a type that no
 // exported call has: the compiler makes all methods of all these types anew in each package that builds kernels.
 
-// An Operand is what an instruction can be given: values, addresses, vectors, labels.
+// An Operand is an operand of an instruction: a value, an address, a vector or a label.
 type Operand interface {
 	operand(k *Kernel) (ir.Operand, bool)
 }
 
-// Kernel is the kernel that x belongs to; nil for the zero Reg.
+// Kernel returns the kernel that x belongs to, or nil for the zero Reg.
 func (x Reg[T]) Kernel() *Kernel { return x.k }
 
-// Type is the type of x as the instruction set knows it.
+// Type returns the instruction-set type of x.
 func (x Reg[T]) Type() isa.Type { return TypeOf[T]() }
 
-// Constant reports whether x is known while the kernel is built.
-func (x Reg[T]) Constant() bool { return x.k != nil && x.r == nil }
+// IsConstant reports whether x is known while the kernel is built.
+func (x Reg[T]) IsConstant() bool { return x.k != nil && x.r == nil }
 
-// Named gives the register of x a name in the PTX; its number stays away if the name is free.
+// Named gives the register of x a name in the PTX, without a number if the name is unused.
 func (x Reg[T]) Named(name string) Reg[T] {
 	if x.r == nil || x.k == nil {
 		return x
 	}
 	if !identifier(name) {
-		x.k.fault(&ruleKernel, "%q is no name for a register", name)
+		x.k.fault(&ruleKernel, "%q is not a valid register name", name)
 		return x
 	}
 	if _, special := isa.SpecialRegister("%" + name); special {
@@ -65,8 +65,8 @@ func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 	return r
 }
 
-// NewReg is a register that nothing was written to yet, for instructions that are written out with Ins.
-// What reads it comes behind what writes it, whichever way leads there; where nothing writes it at all, Build warns.
+// NewReg returns a register that is not yet written, as a result of instructions written with Ins.
+// It must be written on every path before it is read; Build warns if nothing writes it.
 func NewReg[T Scalar](k *Kernel) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
@@ -80,18 +80,18 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
-		k.fault(&ruleValue, "a %s value that no builder call made is used", TypeOf[T]())
+		k.fault(&ruleValue, "use of a zero Reg of type %s, not created by a builder call", TypeOf[T]())
 		return ir.Operand{}, false
 	case x.k != k:
-		k.foreign("a value", x.k)
+		k.foreign("value", x.k)
 		return ir.Operand{}, false
 	case x.r == nil:
 		if !k.reaches(x.scope) {
-			k.fault(&ruleScope, "this constant is made inside %s, which is over: it is the same whether that ran or not; Var before it and Set inside make what changes", k.scopeName(x.scope))
+			k.fault(&ruleScope, "constant defined inside %s is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside", k.scopeName(x.scope))
 		}
 		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
 	case !k.reaches(x.scope):
-		k.fault(&ruleScope, "this value is computed inside %s, which is over: here it may not have been computed", k.scopeName(x.scope))
+		k.outOfScope("value", x.scope)
 		return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 	}
 	return ir.Operand{Kind: ir.Register, Reg: x.r}, true
@@ -115,7 +115,7 @@ func (k *Kernel) arg(x Operand) ir.Operand {
 
 // missing is what stands for an operand that is nil.
 func (k *Kernel) missing() ir.Operand {
-	k.fault(&ruleOperand, "an operand is nil")
+	k.fault(&ruleOperand, "operand is nil")
 	return ir.Operand{}
 }
 
@@ -143,7 +143,7 @@ func (x Reg[T]) register() Reg[T] {
 	return duplicate(x)
 }
 
-// Var is a variable that starts as x: a register of its own, which Set writes.
+// Var returns a new variable with the initial value x. Set assigns to it.
 func (x Reg[T]) Var() Reg[T] {
 	d := duplicate(x)
 	if x.k != nil {
@@ -172,31 +172,33 @@ func (x Reg[T]) kept() Reg[T] {
 
 // Set makes the variable x equal to y from here on.
 //
+// Set assigns y to the variable x.
+//
 //go:noinline
 func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
 		if y.k != nil {
-			y.k.fault(&ruleValue, "Set of a %s value that no builder call made; begin with Var", TypeOf[T]())
+			y.k.fault(&ruleValue, "Set of a zero Reg of type %s; declare a variable with Var", TypeOf[T]())
 		}
 		return
 	}
 	if x.r == nil {
-		k.fault(&ruleValue, "Set of a constant; begin with Var")
+		k.fault(&ruleValue, "Set of a constant; declare a variable with Var")
 		return
 	}
 	for i := range k.specials {
 		if s := &k.specials[i]; s.r == x.r {
-			k.fault(&ruleValue, "Set of %s, which is read once for the whole kernel; begin with Var", s.name)
+			k.fault(&ruleValue, "Set of %s, which is read once per kernel; declare a variable with Var", s.name)
 			return
 		}
 	}
 	if what := k.asked(x.r); what != "" {
-		k.fault(&ruleValue, "Set of %s, which is worked out once for all who ask; begin with Var", what)
+		k.fault(&ruleValue, "Set of %s, which is computed once per kernel; declare a variable with Var", what)
 		return
 	}
 	if !x.r.Varies {
-		k.fault(&ruleValue, "Set of a value that is no variable, which stays what it is; begin with Var")
+		k.fault(&ruleValue, "Set of a value that is not a variable; declare one with Var")
 		return
 	}
 	x.r.Set = true

@@ -31,9 +31,9 @@ func (s *Stage) release() {
 	defer func() { k.reading = k.reading[:len(k.reading)-1] }()
 	switch {
 	case s.by != tcgen05 && p.pair:
-		k.fault(&ruleProtocol, "pipeline %s is filled by both blocks of a pair for the tensor cores, and read by threads, which the odd block's would wait for in vain; PerBlock makes it each block's own", p.name)
+		k.fault(&ruleProtocol, "deadlock: pipeline %s is shared by a CTA pair, but threads read it, and those of the odd block would wait forever; use PerBlock", p.name)
 	case s.by == tcgen05 && k.tmem.pair && !p.pair:
-		k.fault(&ruleProtocol, "pipeline %s is each block's own (PerBlock), and the tensor cores read that of both", p.name)
+		k.fault(&ruleProtocol, "pipeline %s is separate for each block (PerBlock), but the MMA of a CTA pair reads both blocks", p.name)
 	case s.by == tcgen05:
 		s.settle()
 		if p.far {
@@ -47,7 +47,7 @@ func (s *Stage) release() {
 		s.settle()
 		arrivals = k.roleWarps() * p.signals()
 		lane, order := k.Lane(), s.order()
-		near := k.U32(1).Shl(lane).And(p.neighbours()).NeI(0)
+		near := k.U32(1).Shl(lane).And(p.neighbours()).NEI(0)
 		k.When(near, func() { empty.arriveAt(lane, order) })
 	case p.far:
 		s.finish()
@@ -55,7 +55,7 @@ func (s *Stage) release() {
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
 		lane, order := k.Lane(), s.order()
-		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
+		k.When(lane.LTI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
 	default:
 		s.finish()
 		arrivals = k.roleWarps()

@@ -16,7 +16,7 @@ type ring struct {
 
 func (k *Kernel) newRing(name string, stages int) ring {
 	if stages < 1 || stages > 64 {
-		k.fault(&ruleProtocol, "%s has %d stages; 1 to 64 are expected", name, stages)
+		k.fault(&ruleProtocol, "%s has %d stages, want 1 to 64", name, stages)
 		stages = 1
 	}
 	return ring{k: k, name: name, stages: stages,
@@ -50,7 +50,7 @@ func (r *ring) state(parity int) *place {
 
 // barriers are the two barriers of the stage that a role is at.
 func (r *ring) barriers(at *place) (full, empty Barrier) {
-	full = r.full.Nth(at.stage)
+	full = r.full.At(at.stage)
 	empty = r.empty
 	empty.at = full.at.Plus(r.empty.at.off - r.full.at.off)
 	return full, empty
@@ -69,7 +69,7 @@ func (s *place) next(r *ring) {
 	}
 	step := s.stage.in(k)
 	k.ins("add.u32", step, step, number(1))
-	k.When(s.stage.EqI(int64(r.stages)), func() {
+	k.When(s.stage.EQI(int64(r.stages)), func() {
 		flip()
 		s.stage.Set(k.U32(0))
 	})

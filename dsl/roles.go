@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Role is what some warps of a block do, apart from the others.
+// A Role is the code of some warps of a block.
 type Role struct {
 	name     string
 	first, n int // warps
@@ -19,7 +19,7 @@ type Role struct {
 	body     func(index Reg[U32])
 }
 
-// OnWarp is a role of one warp.
+// OnWarp returns a role of one warp.
 func OnWarp(warp int, name string, body func()) Role {
 	return Role{name: name, first: warp, n: 1, each: 1, body: alone(body)}
 }
@@ -32,22 +32,24 @@ func alone(body func()) func(Reg[U32]) {
 	return func(Reg[U32]) { body() }
 }
 
-// OnWarps is a role of n warps; the body is told which of them it is.
+// OnWarps returns a role of n warps. The body takes the index of the warp within the role.
 func OnWarps(first, n int, name string, body func(index Reg[U32])) Role {
 	return Role{name: name, first: first, n: n, each: 1, body: body}
 }
 
-// OnWarpgroup is a role of one group of four warps.
+// OnWarpgroup returns a role of one warpgroup of four warps.
 func OnWarpgroup(group int, name string, body func()) Role {
 	return Role{name: name, first: 4 * group, n: 4, each: 4, body: alone(body)}
 }
 
-// OnWarpgroups is a role of n groups of four warps; the body is told which of them it is.
+// OnWarpgroups returns a role of n warpgroups. The body takes the index of the warpgroup within the
+// role.
 func OnWarpgroups(first, n int, name string, body func(index Reg[U32])) Role {
 	return Role{name: name, first: 4 * first, n: 4 * n, each: 4, body: body}
 }
 
-// Regs is the role with a budget of registers for each thread: setmaxnreg. All roles of a kernel have one or none has.
+// Regs sets the register budget per thread of the role (setmaxnreg). Either all roles of a kernel
+// have one or none.
 func (r Role) Regs(n int) Role {
 	r.regs = n
 	return r
@@ -70,11 +72,12 @@ type role struct {
 	filled    []*Pipeline // that it fills and outlives
 }
 
-// Roles splits the warps of the block. What the roles do runs at the same time; behind Roles all warps go on together.
+// Roles assigns roles to the warps of the block. The roles run concurrently; all warps continue
+// together after Roles.
 func (k *Kernel) Roles(roles ...Role) {
 	k = k.sound()
 	if k.role != nil {
-		k.fault(&ruleRole, "roles inside role %s", k.role.name)
+		k.fault(&ruleRole, "nested roles inside role %s", k.role.name)
 		return
 	}
 	k.checkRoles(roles)
@@ -91,11 +94,11 @@ func (k *Kernel) Roles(roles ...Role) {
 			var other Reg[Pred]
 			switch {
 			case r.n == 1:
-				other = warp.NeI(int64(r.first))
+				other = warp.NEI(int64(r.first))
 			case r.first == 0:
-				other = warp.GeI(int64(r.n))
+				other = warp.GEI(int64(r.n))
 			default:
-				other = warp.SubI(int64(r.first)).GeI(int64(r.n))
+				other = warp.SubI(int64(r.first)).GEI(int64(r.n))
 			}
 			k.branchIf(other, false, next)
 		}
@@ -123,6 +126,11 @@ func label(name string) string {
 	return "role"
 }
 
+// validBudget reports whether the role has a register budget that setmaxnreg takes.
+func (r Role) validBudget() bool {
+	return r.regs >= 24 && r.regs <= 256 && r.regs%8 == 0 && r.first%4 == 0 && r.n%4 == 0
+}
+
 func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	if !k.runs("role "+r.name, r.body != nil) {
 		return
@@ -133,7 +141,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	k.role, k.started = b, nil
 	b.head.Labels[0].Doc = []string{fmt.Sprintf("// role %s: %s", r.name, r.who())}
 	k.place(b.head)
-	if r.regs != 0 {
+	if r.validBudget() {
 		how := "dec"
 		if r.regs > k.launchRegs() {
 			how = "inc"
@@ -170,10 +178,10 @@ func (r Role) who() string {
 // closeRole adds to the head what turned out to be needed there.
 func (k *Kernel) closeRole(b *role) {
 	if b.single && b.n > 1 {
-		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NeI(int64(b.first)) })
+		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NEI(int64(b.first)) })
 	}
 	if b.even {
-		k.leaveHead(b, func() Reg[Pred] { return k.parity().NeI(0) })
+		k.leaveHead(b, func() Reg[Pred] { return k.parity().NEI(0) })
 	}
 }
 
@@ -215,7 +223,7 @@ func (k *Kernel) atHead(build func()) {
 	k.cur, k.guard, k.open = was, guard, open
 }
 
-// Leader is a predicate that one thread of the warp alone has, worked out once.
+// Leader returns a predicate that is true in one thread of the warp. It is elected once per kernel.
 func (k *Kernel) Leader() Reg[Pred] {
 	k = k.sound()
 	if k.role == nil {
@@ -243,19 +251,19 @@ func (k *Kernel) launchRegs() int {
 func (k *Kernel) checkRoles(roles []Role) {
 	warps := k.BlockThreads() / 32
 	if warps == 0 {
-		k.fault(&ruleRole, "a kernel with roles says how many threads it has: Threads, or Warpgroups")
+		k.fault(&ruleRole, "Roles needs the block size; declare it with Threads or Warpgroups")
 		return
 	}
 	owner := make([]string, warps)
 	budget, told := 0, 0
 	for _, r := range roles {
 		if r.first < 0 || r.n < 1 || r.first+r.n > warps {
-			k.fault(&ruleRole, "role %s is %s; the block has %d warps", r.name, r.who(), warps)
+			k.fault(&ruleRole, "role %s has %s, but the block has %d warps", r.name, r.who(), warps)
 			continue
 		}
 		for w := r.first; w < r.first+r.n; w++ {
 			if owner[w] != "" {
-				k.fault(&ruleRole, "warp %d is in the roles %s and %s", w, owner[w], r.name)
+				k.fault(&ruleRole, "warp %d is in two roles, %s and %s", w, owner[w], r.name)
 				break
 			}
 			owner[w] = r.name
@@ -264,10 +272,10 @@ func (k *Kernel) checkRoles(roles []Role) {
 			told++
 			budget += 32 * r.n * r.regs
 			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
-				k.fault(&ruleRole, "role %s has a budget of %d registers; a multiple of 8 from 24 to 256 is expected", r.name, r.regs)
+				k.fault(&ruleRole, "role %s has a budget of %d registers, want a multiple of 8 from 24 to 256", r.name, r.regs)
 			}
 			if r.first%4 != 0 || r.n%4 != 0 {
-				k.fault(&ruleRole, "role %s has a register budget and is %s; budgets are for whole groups of four warps", r.name, r.who())
+				k.fault(&ruleRole, "role %s has a register budget and consists of %s, want whole warpgroups", r.name, r.who())
 			}
 		}
 	}
@@ -275,9 +283,9 @@ func (k *Kernel) checkRoles(roles []Role) {
 		return
 	}
 	if told < len(roles) {
-		k.fault(&ruleRole, "%d of %d roles have a register budget; all or none must", told, len(roles))
+		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", told, len(roles))
 	}
 	if pool := 32 * warps * k.launchRegs(); budget > pool {
-		k.fault(&ruleRole, "the roles ask for %d registers; the launch gives %d: %d threads with %d each", budget, pool, 32*warps, k.launchRegs())
+		k.fault(&ruleRole, "register budgets of the roles need %d registers, but the launch has %d: %d threads with %d each", budget, pool, 32*warps, k.launchRegs())
 	}
 }

@@ -8,27 +8,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// StoreRows writes 128 rows to the matrix, of which each thread has one, as it has of accumulators in tensor memory: numbers gives so many of its row, from a
-// column on, and they are converted to the matrix's type, which is .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1. A bias, an activation, a scale or another
-// matrix (SharedTile.LoadRow) is what numbers does with the sums that it loads.
-func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
-	o.storeRows(row, col, 32, numbers, numbers != nil)
+// StoreRows writes 128 rows to the matrix, one per thread, as accumulators in tensor memory are
+// distributed. The function elements returns n elements of the thread's row, starting at column
+// col; it can add a bias or another matrix ([SharedTile.LoadRow]), scale, and apply an activation.
+// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1.
+func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
+	o.storeRows(row, col, 32, elements, elements != nil)
 }
 
 // storeRows is StoreRows of so many numbers at a time.
-func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int) []Reg[F32], given bool) {
+func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32], given bool) {
 	k := o.kernel()
-	if !made(k, "StoreRows of an output", row.k) || !k.runs("StoreRows", given) {
+	if !made(k, "output in StoreRows", row.k) || !k.runs("StoreRows", given) {
 		return
 	}
 	o.stores()
 	t := o.to.tile
 	switch {
 	case t.Rows != 128 || o.groups != 1:
-		k.fault(&ruleShape, "128 rows do not fit an output of %s for %d warpgroups", t, o.groups)
+		k.fault(&ruleShape, "128 rows do not match the output tile %s for %d warpgroups", t, o.groups)
 		return
 	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
-		k.fault(&ruleShape, "an output of %s; .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns are expected", t, chunk)
+		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
 		return
 	}
 	k.storesSums(o.to, Addr{}, row, col, 128, t.Cols, 128)
@@ -41,9 +42,9 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int
 	line := k.Thread().AndI(127)
 	put := tile.rowWriter(line)
 	for c := 0; c < t.Cols; c += chunk {
-		x := numbers(c, chunk)
+		x := elements(c, chunk)
 		if len(x) != chunk {
-			k.fault(&ruleShape, "%d numbers of a row where %d are asked for", len(x), chunk)
+			k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x), chunk)
 			return
 		}
 		put(c, x)
@@ -98,17 +99,17 @@ func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 	}
 }
 
-// LoadRow reads n neighbours in a row of the tile, from a column on, as F32: of .f32, .bf16 or .f16 with a swizzle, whole units of sixteen bytes. It is
-// what an epilogue adds to a row of its sums, which Produce brought.
+// LoadRow reads n adjacent elements of a row as F32, in whole units of 16 bytes, of a swizzled tile
+// of .f32, .bf16 or .f16. It suits epilogues that add a tile that a pipeline loaded.
 func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	k := t.at.k
 	none := make([]Reg[F32], max(n, 0))
-	if !made(k, "LoadRow of a tile", row.k) {
+	if !made(k, "tile in LoadRow", row.k) {
 		return none
 	}
 	bits := t.Type.Bits()
 	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle || col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
-		k.fault(&ruleShape, "columns %d to %d of a row of %s; whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle are expected", col, col+n-1, t.Tile)
+		k.fault(&ruleShape, "columns %d to %d of a row of %s, want whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle", col, col+n-1, t.Tile)
 		return none
 	}
 	t.open()

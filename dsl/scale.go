@@ -10,9 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A BlockScale says how numbers of a block-scaled format share scale factors: so many neighbours along a row have one, of a
-// type. Scale factors are kept in atoms of 128 rows by four factors, 512 bytes, in which row r's factor c stands at byte
-// (r mod 32)*16 + (r/32)*4 + c: in global memory one atom behind the other along a row, then row by row of atoms.
+// A BlockScale describes a block-scaled format: each scale factor has the given type and applies to
+// a block of Vector adjacent elements in a row. Scale factors are stored in atoms of 512 bytes, for
+// 128 rows by four factors: factor c of row r is at byte (r mod 32)*16 + (r/32)*4 + c. In global
+// memory atoms are stored in row-major order.
 type BlockScale struct {
 	Type   isa.Type // ue8m0 or ue4m3
 	Vector int      // numbers that share a factor
@@ -26,7 +27,8 @@ var (
 	NVFP4 = BlockScale{isa.Ue4m3, 16} // with e2m1
 )
 
-// Offset is where the scale factor of a number lies in global memory, in bytes, for a matrix of so many columns.
+// Offset returns the byte offset in global memory of the scale factor for an element of a matrix
+// with the given number of columns.
 func (b BlockScale) Offset(row, col, cols int) int {
 	b.Vector = max(1, b.Vector)
 	atoms := (cols + 4*b.Vector - 1) / (4 * b.Vector) // along a row
@@ -34,19 +36,21 @@ func (b BlockScale) Offset(row, col, cols int) int {
 	return 512*(row/128*atoms+factor/4) + row%32*16 + row%128/32*4 + factor%4
 }
 
-// Bytes is the bytes of the scale factors of a matrix, whose rows and columns are rounded up to whole atoms. Factors of what the matrix does
-// not have are numbers too: zero times NaN would be NaN.
+// Bytes returns the size in bytes of the scale factors of a matrix, with rows and columns rounded
+// up to whole atoms. Scale factors in the padding must be valid numbers, since zero times NaN is
+// NaN.
 func (b BlockScale) Bytes(rows, cols int) int {
 	return b.Offset((rows-1)/128*128+127, cols-1, cols)/512*512 + 512
 }
 
-// ScaleMap is a parameter for the scale factors of a tile of rows and columns: the tensor map moves whole atoms, as bytes. The rows are a multiple
-// of 128; or 64 or 192, of which every other tile begins in the middle of an atom (Half).
+// ScaleMap declares a parameter for the scale factors of a tile of rows and columns. The tensor map
+// copies whole atoms as bytes. The rows must be a multiple of 128, or 64 or 192; in those two cases
+// every second tile starts in the middle of an atom (see [SharedTile.ScaleHalf]).
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
 	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
 	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
-		k.fault(&ruleShape, "scale factors for %dx%d with one for %d numbers; a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d, are expected", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
+		k.fault(&ruleShape, "scale factors for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}
 	m := k.TensorMap(name, isa.U64, Box{Rows: (rows + 127) / 128, Cols: 64 * atoms}, NoSwizzle)
@@ -56,13 +60,14 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 	return m
 }
 
-// Half is scale factors for 64 or 192 columns of ScaledMMA, those of the n-th tile: where n is odd, they begin in the middle of an atom of 128.
-func (t SharedTile) Half(n Reg[U32]) SharedTile {
+// ScaleHalf returns the scale factors of tile n for a ScaledMMA with 64 or 192 columns. If n is
+// odd, they start in the middle of an atom of 128 rows.
+func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	k := t.at.k
 	switch {
-	case !made(k, "Half of a tile", n.k):
+	case !made(k, "tile in ScaleHalf", n.k):
 	case !t.halved:
-		k.fault(&ruleShape, "Half of %s; scale factors of a ScaleMap for 64 or 192 rows are expected", t)
+		k.fault(&ruleShape, "ScaleHalf of %s, want scale factors of a ScaleMap with 64 or 192 rows", t)
 	default:
 		t.half = n.AndI(1).ShlI(1) // 64 rows of an atom are two columns
 	}
@@ -101,7 +106,8 @@ func (k *Kernel) scaleQualifier(kind tensorKind) string {
 	return named[1]
 }
 
-// Scales takes the columns of tensor memory that the scale factors of one stage of a pipeline need, for tiles that are cols deep.
+// Scales reserves tensor memory columns for the scale factors of one pipeline stage, for tiles with
+// the given depth.
 func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 	if t.kernel() == nil {
 		return t
@@ -116,8 +122,8 @@ func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 // scaleRows is how many times 128 columns of the accumulator the second factor has rows for, each with scale factors.
 func (t *TMEM) scaleRows() int { return (t.cols + 127) / 128 }
 
-// ScaledMMA adds the product of x and the transpose of y, each number times the scale factor of its block. The factors travel
-// from shared to tensor memory before it, by the same thread, which keeps the order.
+// ScaledMMA adds the block-scaled product of x and the transpose of y. The thread first copies the
+// scale factors from shared to tensor memory; tcgen05 executes the copy and the MMA in order.
 func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
 	a.scaled(tensorProduct{x: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
@@ -132,18 +138,18 @@ type scales struct {
 // scaled multiplies, and where there are places x is sparse: it has half of the columns of y.
 func (a *AccumulatorStage) scaled(p tensorProduct) {
 	k, s := a.kernel(), p.scales
-	if !made(k, "ScaledMMA of sums", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
+	if !made(k, "accumulator in ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
 		return
 	}
 	a.multiplied = true
 	defer p.readStages()
 	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
 	if !ok {
-		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s per %d elements: tcgen05 has no such kind; with elements of 6 and 8 bits, those of 4 must be padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
 		return
 	}
 	if a.t.half {
-		k.fault(&ruleShape, "block-scaled MMA into sums of .f16 (Half); those of block-scaled products are .f32")
+		k.fault(&ruleShape, "block-scaled MMA into an accumulator of .f16 (F16Accumulators), want .f32")
 		return
 	}
 	p.kind = kind
@@ -190,23 +196,23 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 		rows := []int{1, a.t.scaleRows()}[i]
 		switch {
 		case f.at.k == nil || f.Type != isa.U64 || f.Cols != 64*depth/(4*s.Vector) || f.Rows != rows:
-			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of %d rows and that depth is expected", f.Tile, depth, 128*rows)
+			k.fault(&ruleShape, "scale factors %s for tiles of depth %d, want a ScaleMap of %d rows and that depth", f.Tile, depth, 128*rows)
 			return false
 		case f.halved && (i == 0 || f.half.k == nil || a.t.cols%128 == 0):
-			k.fault(&ruleShape, "scale factors for %d columns of sums; those for 64 and 192 are of a ScaleMap for as many rows, and Half says which tile they are of", a.t.cols)
+			k.fault(&ruleShape, "scale factors for %d columns of the accumulator, want a ScaleMap with 64 or 192 rows and ScaleHalf", a.t.cols)
 			return false
 		case f.stage == nil:
-			k.fault(&ruleProtocol, "scale factors that belong to no stage of a pipeline: nothing would wait for them")
+			k.fault(&ruleProtocol, "scale factors that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 			return false
 		}
 	}
 	switch {
 	case a.t.scaled == 0:
-		k.fault(&ruleProtocol, "no tensor memory for scale factors; say Scales when the accumulators are made")
+		k.fault(&ruleProtocol, "no tensor memory for scale factors; call Scales when the accumulators are declared")
 	case a.t.scaled != depth/(4*s.Vector):
-		k.fault(&ruleProtocol, "tensor memory for scale factors of tiles %d deep, and tiles %d deep; say so where Scales takes it", 4*s.Vector*a.t.scaled, depth)
+		k.fault(&ruleProtocol, "tensor memory is reserved for scale factors of depth %d, but the tiles have depth %d; pass that depth to Scales", 4*s.Vector*a.t.scaled, depth)
 	case a.t.rows < 128:
-		k.fault(&ruleShape, "block-scaled MMA into an accumulator of %d rows; 128 are expected, or 256 for a pair of blocks", a.t.rows)
+		k.fault(&ruleShape, "block-scaled MMA into an accumulator of %d rows, want 128, or 256 for a CTA pair", a.t.rows)
 	default:
 		return true
 	}
@@ -227,8 +233,9 @@ func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
 	}
 }
 
-// Sparse is the scaling of a product whose first matrix is half zero (SparseScaledMMA): a factor is for twice as many numbers, zeros counted.
+// Sparse returns the scaling for an MMA with a sparse A operand (SparseScaledMMA): each scale
+// factor applies to twice as many elements, counting zeros.
 func (b BlockScale) Sparse() BlockScale { return BlockScale{b.Type, 2 * b.Vector} }
 
-// String is the format of the scale factors as messages name it.
+// String returns the name of the scale factor format.
 func (b BlockScale) String() string { return fmt.Sprintf("%s for %d", b.Type, b.Vector) }

@@ -49,8 +49,8 @@ func TestPadded(t *testing.T) {
 		{Type: isa.E2m1, Rows: 16, Cols: 256, Swizzle: dsl.Swizzle128, Padded: true},
 		{Type: isa.E3m2, Rows: 16, Cols: 128},
 	} {
-		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols || tile.Copied() != tile.Bytes()*tile.Type.Bits()/8 {
-			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile, tile.RowBytes(), tile.Bytes(), tile.Copied())
+		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols || tile.CopyBytes() != tile.Bytes()*tile.Type.Bits()/8 {
+			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile, tile.RowBytes(), tile.Bytes(), tile.CopyBytes())
 		}
 		seen := make(map[int]bool) // where sixteen begin
 		for row := range tile.Rows {

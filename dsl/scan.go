@@ -3,8 +3,8 @@
 
 package dsl
 
-// WarpScan combines x of the lanes up to and with each: lane 0 has its own, lane 31 that of all. Combine is given the lower lanes first and must
-// be associative; it need not be commutative.
+// WarpScan returns the inclusive scan of x over the lanes of the warp. The function combine takes
+// the lower lanes first and must be associative; it need not be commutative.
 func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
 	if k == nil || !k.runs("WarpScan", combine != nil) {
@@ -13,22 +13,23 @@ func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k.fullWarps("WarpScan")
 	lane := k.Lane()
 	for n := int64(1); n < 32; n *= 2 {
-		there := lane.GeI(n)
+		there := lane.GEI(n)
 		x = Select(there, combined("WarpScan", combine, x.ShuffleUp(n), x), x)
 	}
 	return x
 }
 
-// WarpScanBefore combines x of the lanes before each. Lane 0 has first.
-func (x Reg[T]) WarpScanBefore(first Reg[T], combine func(a, b Reg[T]) Reg[T]) Reg[T] {
+// WarpExclusiveScan returns the exclusive scan of x over the lanes of the warp, which is first in
+// lane 0.
+func (x Reg[T]) WarpExclusiveScan(first Reg[T], combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	if x.k == nil {
 		return x
 	}
-	return Select(x.k.Lane().EqI(0), first, x.WarpScan(combine).ShuffleUp(1))
+	return Select(x.k.Lane().EQI(0), first, x.WarpScan(combine).ShuffleUp(1))
 }
 
-// BlockScan combines x of the threads of the block up to and with each, and all of them. The block is one that BlockReduce takes; combine is one that
-// WarpScan takes.
+// BlockScan returns the inclusive scan of x over the threads of the block, and the total. See
+// BlockReduce and WarpScan for the requirements.
 func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
 	if x.k != nil && !x.k.runs("BlockScan", combine != nil) {
 		return x, x
@@ -42,21 +43,22 @@ func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]
 	scan = x.WarpScan(combine)
 	before, all := scanWarps(scan, name, combine)
 	if k := x.k; k != nil && before.k != nil {
-		scan = Select(k.WarpIndex().EqI(0), scan, combine(before, scan))
+		scan = Select(k.WarpIndex().EQI(0), scan, combine(before, scan))
 	}
 	return scan, all
 }
 
-// BlockScanBefore combines x of the threads of the block before each, and all of them. Thread 0 has first.
-func BlockScanBefore[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
-	if x.k != nil && !x.k.runs("BlockScanBefore", combine != nil) {
+// BlockExclusiveScan returns the exclusive scan of x over the threads of the block, which is first
+// in thread 0, and the total.
+func BlockExclusiveScan[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+	if x.k != nil && !x.k.runs("BlockExclusiveScan", combine != nil) {
 		return x, x
 	}
 	if x.k != nil {
-		if _, ok := x.k.wholeWarps("BlockScanBefore"); !ok {
+		if _, ok := x.k.wholeWarps("BlockExclusiveScan"); !ok {
 			return x, x
 		}
-		x.k.together("BlockScanBefore", true)
+		x.k.together("BlockExclusiveScan", true)
 	}
 	upTo := x.WarpScan(combine)
 	before, all := scanWarps(upTo, name, combine)
@@ -66,12 +68,12 @@ func BlockScanBefore[T Scalar](x, first Reg[T], name string, combine func(a, b R
 	}
 	own := upTo.ShuffleUp(1) // of the lanes before, but for lane 0
 	if before.k == nil {
-		return Select(k.Lane().EqI(0), first, own), all
+		return Select(k.Lane().EQI(0), first, own), all
 	}
-	start := Select(k.WarpIndex().EqI(0), first, before)
+	start := Select(k.WarpIndex().EQI(0), first, before)
 	// What first is combined with must not count it twice: it stands for no thread at all.
-	inner := Select(k.WarpIndex().EqI(0), own, combine(before, own))
-	return Select(k.Lane().EqI(0), start, inner), all
+	inner := Select(k.WarpIndex().EQI(0), own, combine(before, own))
+	return Select(k.Lane().EQI(0), start, inner), all
 }
 
 // scanWarps is what the warps before each have in all, and what all warps have, where the last lane of each has that of its warp. Of the
@@ -90,7 +92,7 @@ func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg
 	}
 	parts := k.leaves(name)
 	sums := Shared[T](k, parts, warps)
-	k.If(k.Lane().EqI(31), func() { sums.Store(k.WarpIndex(), scan) })
+	k.If(k.Lane().EQI(31), func() { sums.Store(k.WarpIndex(), scan) })
 	k.Sync()
 	// Each warp scans the sums of all of them; lanes beyond the last repeat it, and nobody asks them.
 	each := sums.Load(k.Lane().MinI(int64(warps - 1))).WarpScan(combine)
@@ -103,9 +105,9 @@ func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	warps = k.BlockThreads() / 32
 	switch {
 	case warps == 0 || k.BlockThreads()%32 != 0:
-		k.fault(&ruleShape, "%s needs a block of whole warps, told by Threads; this one has %v threads", what, k.threads)
+		k.fault(&ruleShape, "%s needs a block of whole warps, declared with Threads; this one has %v threads", what, k.threads)
 	case k.role != nil:
-		k.fault(&ruleRole, "%s in role %s: it waits for all threads of the block, and a role has some of them", what, k.role.name)
+		k.fault(&ruleRole, "deadlock: %s in role %s waits for all threads of the block", what, k.role.name)
 	default:
 		return warps, true
 	}

@@ -5,37 +5,43 @@ package dsl
 
 import "iter"
 
-// A Schedule deals the tiles of a result out to the blocks of a grid that stays on the machine until all are done.
+// A Schedule assigns output tiles to the blocks of a persistent grid.
 type Schedule struct {
 	k          *Kernel
 	rows, cols Reg[U32] // tiles
 	group      int
 }
 
-// Tiles are a Schedule or a Dynamic, where a kernel is built for either.
+// Tiles is a Schedule or a DynamicSchedule, for kernels that support both.
 type Tiles interface {
-	Each() iter.Seq[TileAt]
+	Each() iter.Seq[TileCoord]
 }
 
-// A TileAt is where a tile stands, counted in tiles.
-type TileAt struct{ Row, Col Reg[U32] }
+// A TileCoord is the position of a tile in a matrix, counted in tiles. Coordinates that count
+// elements are passed as two values, row and col.
+type TileCoord struct{ Row, Col Reg[U32] }
 
-// Persistent is a schedule over so many rows and columns of tiles. Tiles are dealt in groups of so many rows, column by
-// column, so that blocks that run at the same time share what they read through the L2 cache. The blocks of a cluster get neighbouring tiles: those along its x
-// tiles of neighbouring rows, those along its y of neighbouring columns; the grid has whole clusters, and where the tiles do not come out even, some lie outside.
+// TileAt returns the TileCoord of a row and a column of tiles.
+func TileAt(row, col Reg[U32]) TileCoord { return TileCoord{Row: row, Col: col} }
+
+// Persistent returns a schedule over the given rows and columns of tiles, for a persistent grid.
+// Tiles are assigned in groups of the given number of rows, column by column, so that concurrent
+// blocks share operands in the L2 cache. The blocks of a cluster get adjacent tiles: those along x
+// tiles in adjacent rows, those along y tiles in adjacent columns. The grid must consist of whole
+// clusters. If the tiles do not divide evenly, some tiles are outside of the matrix.
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 	k = k.sound()
 	if group < 1 {
-		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	k.schedules++
 	return &Schedule{k: k, rows: rows.kept(), cols: cols.kept(), group: group}
 }
 
-// Each is the tiles of the block, one a turn.
-func (s *Schedule) Each() iter.Seq[TileAt] {
-	return func(yield func(TileAt) bool) {
+// Each returns a loop over the tiles of the block.
+func (s *Schedule) Each() iter.Seq[TileCoord] {
+	return func(yield func(TileCoord) bool) {
 		if s == nil || s.k == nil {
 			return
 		}
@@ -53,7 +59,7 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 		for id := range k.RangeStep(first, total, step) {
 			tile, on := k.dealt(k.inCluster(grouped(id, rows, cols, s.group))), false
 			if k.m.calls.run(func() { on = yield(tile) }); !on {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 				return
 			}
 		}
@@ -63,13 +69,13 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 // clusterTiles is how many rows and columns of tiles the blocks of a cluster work on.
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
-		k.fault(&ruleProtocol, "tiles are dealt to clusters of %d x %d x %d blocks; two dimensions are expected", k.cluster[0], k.cluster[1], k.cluster[2])
+		k.fault(&ruleProtocol, "schedule in a cluster of %d x %d x %d blocks, want at most two dimensions", k.cluster[0], k.cluster[1], k.cluster[2])
 	}
 	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
 }
 
 // inCluster is the tile of the block among those of its cluster.
-func (k *Kernel) inCluster(at TileAt) TileAt {
+func (k *Kernel) inCluster(at TileCoord) TileCoord {
 	high, wide := k.clusterTiles()
 	up, left := k.ClusterRank(), k.U32(0)
 	if wide > 1 {
@@ -84,12 +90,12 @@ func (k *Kernel) inCluster(at TileAt) TileAt {
 	return at
 }
 
-// Grouped is the tile of the block in a grid with a block for each tile, numbered along x: as Persistent deals them, in groups of
-// so many rows.
-func (k *Kernel) Grouped(rows, cols Reg[U32], group int) TileAt {
+// BlockTile returns the tile of the block in a grid with one block per tile along x. Tiles are
+// assigned in groups of the given number of rows, as Persistent does.
+func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	k = k.sound()
 	if group < 1 {
-		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	k.schedules++
@@ -97,10 +103,10 @@ func (k *Kernel) Grouped(rows, cols Reg[U32], group int) TileAt {
 }
 
 // grouped is the tile of a number. Within a group of rows, tiles go down the rows first. The last group may have fewer.
-func grouped(id, rows, cols Reg[U32], group int) TileAt {
+func grouped(id, rows, cols Reg[U32], group int) TileCoord {
 	if group == 1 {
 		row := id.Div(cols)
-		return TileAt{Row: row, Col: id.Sub(row.Mul(cols))}
+		return TileCoord{Row: row, Col: id.Sub(row.Mul(cols))}
 	}
 	span := cols.MulI(int64(group))
 	g := id.Div(span)
@@ -108,5 +114,5 @@ func grouped(id, rows, cols Reg[U32], group int) TileAt {
 	height := rows.Sub(base).MinI(int64(group))
 	in := id.Sub(g.Mul(span))
 	col := in.Div(height)
-	return TileAt{Row: base.Add(in.Sub(col.Mul(height))), Col: col}
+	return TileCoord{Row: base.Add(in.Sub(col.Mul(height))), Col: col}
 }

@@ -10,21 +10,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Semaphore is a counter in global memory by which blocks of one launch wait for one another. It is zero when the launch begins.
+// A Semaphore is a counter in global memory with which blocks of one launch wait for each other. It
+// must be zero when the launch starts.
 type Semaphore struct {
 	at Array[U32]
 	of *ir.Reg // the array's address
 }
 
-// Semaphore is the i-th of an array of counters in global memory.
+// Semaphore returns element i of an array of counters in global memory as a semaphore.
 func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 	k = k.sound()
 	switch {
 	case counters.at.k == nil:
-		k.fault(&ruleValue, "a semaphore in an array that no builder call made")
+		k.fault(&ruleValue, "array of the semaphore is a zero value, not created by a builder call")
 		return Semaphore{}
 	case counters.at.space != isa.Global && counters.at.space != isa.Generic:
-		k.fault(&ruleMemory, "a semaphore in %s memory, which other blocks do not see; Barrier is for the threads of a block", counters.at.space)
+		k.fault(&ruleMemory, "semaphore in %s memory, which other blocks cannot access; for the threads of a block use Barrier", counters.at.space)
 	}
 	return Semaphore{counters.At(i), counters.at.reg}
 }
@@ -42,7 +43,7 @@ func (k *Kernel) checkSemaphores() {
 		return
 	}
 	for _, w := range alone {
-		k.doubt(w.pos, "nothing in this kernel arrives at the semaphore: blocks of one launch wait for one another, and unless another launch counts it up meanwhile, this waits for ever")
+		k.doubt(w.pos, "deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it")
 	}
 }
 
@@ -65,50 +66,53 @@ func (k *Kernel) counts() bool {
 	return stores > k.resets
 }
 
-// Arrive counts one more for each thread that comes to it, so that one thread of a block calls it for all, behind a Sync. Whoever waits for that can read
-// what the thread wrote, and behind a barrier what the threads wrote that met it there.
+// Arrive adds one per thread that executes it, with release order. To arrive for a block, call Sync
+// and then Arrive in one thread. After a Wait for that count, a thread can read what the threads
+// wrote before.
 func (s Semaphore) Arrive() {
 	if k := s.at.at.k; k != nil {
 		k.counted = append(k.counted, s.of)
-		s.at.Reduce("add", k.U32(0), k.U32(1), Release, InGPU)
+		s.at.Reduce("add", k.U32(0), k.U32(1), Release, ScopeGPU)
 	}
 }
 
-// Wait waits until the count is n or more. One thread does this for others that it meets at a barrier behind it: they then read what was written
-// before the arrivals too. The blocks that arrive must be running, or have run: those with lower numbers, or a grid that fits the machine.
+// Wait waits until the counter is at least n, with acquire order. To wait for a block, call Wait in
+// one thread and then Sync. The arriving blocks must be running or finished: blocks with lower
+// indices, or any block of a grid that fits on the device at once.
 func (s Semaphore) Wait(n Reg[U32]) {
 	k := s.at.at.k
-	if !made(k, "Wait of a semaphore", n.k) {
+	if !made(k, "semaphore in Wait", n.k) {
 		return
 	}
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
 	}
-	if !n.Constant() || n.bits > 0 {
+	if !n.IsConstant() || n.bits > 0 {
 		k.waits = append(k.waits, waiting{s.of, k.m.calls.here()})
 	}
 	again := k.newBlock("wait")
 	k.place(again)
-	k.branchIf(s.at.Get(Acquire, InGPU).Lt(n), false, again)
+	k.branchIf(s.at.LoadFirst(Acquire, ScopeGPU).LT(n), false, again)
 }
 
-// Reset makes the count zero, for the next launch: what the last thread that waits for it does.
+// Reset sets the counter to zero for the next launch. The last thread that waits must call it.
 func (s Semaphore) Reset() {
 	if k := s.at.at.k; k != nil {
 		k.resets++
-		s.at.Put(k.U32(0), Relaxed, InGPU)
+		s.at.StoreFirst(k.U32(0), Relaxed, ScopeGPU)
 	}
 }
 
-// Fence orders what the thread reads and writes before it against what it reads and writes behind it, as threads of a scope see it: InCTA,
-// InCluster (sm_90), InGPU, InSystem. It is __threadfence of CUDA for InGPU. Other threads see that order by a flag that they read, and have a
-// fence behind; a Semaphore does both.
+// Fence orders the memory accesses of the thread before it with those after it, as observed by the
+// threads of a scope: ScopeCTA, ScopeCluster (sm_90), ScopeGPU, ScopeSys. For ScopeGPU it is
+// __threadfence of CUDA. Another thread observes that order only if it reads a flag written after
+// the fence and then executes a fence itself; [Semaphore] does both.
 func (k *Kernel) Fence(scope Mod) {
 	k = k.sound()
-	old, ok := map[Mod]string{InCTA: "cta", InCluster: "", InGPU: "gl", InSystem: "sys"}[scope]
+	old, ok := map[Mod]string{ScopeCTA: "cta", ScopeCluster: "", ScopeGPU: "gl", ScopeSys: "sys"}[scope]
 	switch {
 	case !ok || old == "" && !k.m.Has(70):
-		k.fault(&ruleOperand, "a fence for %q; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected", string(scope))
+		k.fault(&ruleOperand, "fence of scope %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster", string(scope))
 	case k.m.Has(70):
 		k.ins("fence.acq_rel." + string(scope))
 	default:

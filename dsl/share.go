@@ -140,7 +140,7 @@ func (p *Pipeline) signals() int {
 }
 
 // even reports the even block of a pair, which multiplies for both.
-func (k *Kernel) even() Reg[Pred] { return k.parity().EqI(0) }
+func (k *Kernel) even() Reg[Pred] { return k.parity().EQI(0) }
 
 // parity is the block's number in its pair.
 func (k *Kernel) parity() Reg[U32] {
@@ -158,16 +158,17 @@ func (k *Kernel) leading() Reg[U32] {
 	return k.ClusterRank().AndI(0xfffffffe)
 }
 
-// MulticastRow is the feed, shared by the blocks of the cluster whose tiles of the result are in the same row of tiles: each loads a part of the left factor,
-// for all of them.
+// MulticastRow returns the feed shared by the blocks of the cluster in the same row of output
+// tiles: each block loads a part of the A operand for all of them.
 func (f Feed) MulticastRow() Feed { return f.by(sameRow) }
 
-// MulticastCol is the feed, shared by the blocks of the cluster whose tiles of the result are in the same column: each loads a part of the right factor, for all
-// of them. In a pair both blocks load the tile so, as they need the scale factors of all columns.
+// MulticastCol returns the feed shared by the blocks of the cluster in the same column of output
+// tiles: each block loads a part of the B operand for all of them. Both blocks of a CTA pair load
+// the whole tile in this way, which is what the scale factors of B need.
 func (f Feed) MulticastCol() Feed { return f.by(sameCol) }
 
-// MulticastHalf is MulticastCol of the right factor where pairs work as one, of which each block has half of the columns: the even blocks share one half,
-// the odd ones the other.
+// MulticastHalf is MulticastCol for the B operand of CTA pairs, of which each block holds half of
+// the columns: the even blocks share one half, the odd blocks the other. See [Kernel.CTAPair].
 func (f Feed) MulticastHalf() Feed { return f.by(sameHalf) }
 
 func (f Feed) by(s share) Feed {
@@ -182,9 +183,9 @@ func (p *Pipeline) share(f Feed) {
 	bytes := t.Cols / n * t.Type.Bits() / 8 // of a part of a row
 	switch {
 	case f.share == sameHalf && !k.tmem.pair:
-		k.fault(&ruleProtocol, "halves of %s are shared, which pairs of blocks have (Pair); MulticastCol shares whole tiles", m.name)
+		k.fault(&ruleProtocol, "MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
 	case f.share != unshared && f.share != everyone && k.cluster[2] > 1:
-		k.fault(&ruleProtocol, "%s is shared along rows and columns in a cluster of %d x %d x %d blocks; two dimensions are expected", m.name, k.cluster[0], k.cluster[1], k.cluster[2])
+		k.fault(&ruleProtocol, "%s is shared along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions", m.name, k.cluster[0], k.cluster[1], k.cluster[2])
 	case n == 1:
 		return
 	case t.Rows%(8*n) == 0:
@@ -193,7 +194,7 @@ func (p *Pipeline) share(f Feed) {
 		m.high, m.box = 1, min(256, t.Cols/n)
 		m.columns = true
 	default:
-		k.fault(&ruleShape, "%d rows of %s cannot be split over a cluster of %d in groups of eight", t.Rows, m.name, n)
+		k.fault(&ruleShape, "%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows, m.name, n)
 	}
 	p.far = true
 }

@@ -40,7 +40,8 @@ func sharedLimit(number int) int64 {
 	return staticShared
 }
 
-// Shared is a variable in the shared memory of the block, with its dimensions, the last one densest.
+// Shared declares a variable in the shared memory of the block with the given dimensions, in
+// row-major order.
 func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -48,16 +49,17 @@ func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.used(v)}, dims: dims}
 }
 
-// DynamicShared is what a launch gives of shared memory beyond Kernel.DynamicShared: as many numbers as its bytes hold. The kernel is told
-// their count in another way, a parameter for instance. A kernel has one such variable.
+// DynamicShared declares a shared variable whose size the launch chooses: the dynamic shared memory
+// beyond what [Kernel.DynamicShared] returns. The kernel must get the number of elements in another
+// way, such as a parameter. A kernel can declare one such variable.
 func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
 	if k.shared.rest != nil {
-		k.fault(&ruleMemory, "%s is the second variable whose size the launch gives; all of them would begin at one address", name)
+		k.fault(&ruleMemory, "%s is the second variable of dynamic size; both would have the same address", name)
 	}
 	if !identifier(name) || k.names[name] {
-		k.fault(&ruleKernel, "%q is no name for a variable, or taken", name)
+		k.fault(&ruleKernel, "%q is not a valid variable name, or already declared", name)
 		name = unique("dynamic", k.names)
 	}
 	k.names[name] = true
@@ -66,11 +68,11 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
 
-// SharedBytes is room in the shared memory of the block, aligned as asked.
+// SharedBytes declares bytes of shared memory with the given alignment.
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
 	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
-		k.fault(&ruleMemory, "an alignment of %d; a power of two is expected", align)
+		k.fault(&ruleMemory, "alignment of %d, want a power of two", align)
 		align = 16
 	}
 	v := k.newShared(name, isa.B8, align, []int{bytes})
@@ -81,26 +83,26 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 	total := size(t)
 	for _, d := range dims {
 		if d < 1 {
-			k.fault(&ruleMemory, "%s has a dimension of %d; a positive number is expected", name, d)
+			k.fault(&ruleMemory, "%s has a dimension of %d, want a positive number", name, d)
 			d = 1
 		}
 		if total *= int64(d); total > 1<<31 || d > 1<<31 {
-			k.fault(&ruleSize, "%s has a size of more than 2^31 bytes", name)
+			k.fault(&ruleSize, "%s is larger than 2^31 bytes", name)
 			total = size(t)
 			break
 		}
 	}
 	switch {
 	case !identifier(name):
-		k.fault(&ruleKernel, "%q is no name for a variable", name)
+		k.fault(&ruleKernel, "%q is not a valid variable name", name)
 		name = unique("shared", k.names)
 	case k.names[name]:
-		k.fault(&ruleKernel, "%s is taken: two variables of %s cannot have one name", name, k.Name())
+		k.fault(&ruleKernel, "%s is already a variable of %s", name, k.Name())
 		name = unique(name, k.names)
 	}
 	k.names[name] = true
 	if limit := sharedLimit(k.m.ir.Target.Info().Number); total > limit {
-		k.fault(&ruleSize, "%s takes %d bytes; a block of %s has %d bytes of shared memory", name, total, k.m.Target(), limit)
+		k.fault(&ruleSize, "shared memory limit exceeded: %s has %d bytes, but a block of %s has %d", name, total, k.m.Target(), limit)
 		total = 1
 	}
 	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))), Dims: []int64{total / size(t)}, Pos: k.m.calls.here()}
@@ -108,7 +110,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 	return v
 }
 
-// Local is a variable in memory of each thread's own, with its dimensions.
+// Local declares a variable in the local memory of each thread, with the given dimensions.
 func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -116,17 +118,17 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	const most = 512 << 10 // bytes of a thread
 	for _, d := range dims {
 		if d < 1 {
-			k.fault(&ruleMemory, "%s has a dimension of %d; a positive number is expected", name, d)
+			k.fault(&ruleMemory, "%s has a dimension of %d, want a positive number", name, d)
 			d = 1
 		}
 		if d > most || n*int64(d)*size(TypeOf[T]()) > most {
-			k.fault(&ruleSize, "%s has a size of more than 512 KB, which is what a thread has of local memory", name)
+			k.fault(&ruleSize, "%s is larger than 512 KB, the local memory of a thread", name)
 			break
 		}
 		n *= int64(d)
 	}
 	if !identifier(name) || k.names[name] {
-		k.fault(&ruleKernel, "%q is no name for a variable, or taken", name)
+		k.fault(&ruleKernel, "%q is not a valid variable name, or already declared", name)
 		name = unique("local", k.names)
 	}
 	k.names[name] = true
@@ -150,7 +152,7 @@ func (k *Kernel) checkShared() {
 	limit := sharedLimit(k.m.ir.Target.Info().Number)
 	if total := k.sharedTotal(); total > limit {
 		last := k.shared.vars[len(k.shared.vars)-1]
-		k.m.faultAt(last.Pos, &ruleSize, "the shared variables of %s take %d bytes in all; a block of %s has %d", k.Name(), total, k.m.Target(), limit)
+		k.m.faultAt(last.Pos, &ruleSize, "shared memory limit exceeded: the variables of %s have %d bytes in all, but a block of %s has %d", k.Name(), total, k.m.Target(), limit)
 	}
 }
 
@@ -209,5 +211,6 @@ func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 	}
 }
 
-// DynamicShared is the bytes of shared memory that a launch of k must give, and where what it gives more begins; known after Module.Build.
+// DynamicShared returns the bytes of dynamic shared memory that a launch of k needs. It is known
+// after [Module.Build]. Memory beyond it belongs to the variable of the function [DynamicShared].
 func (k *Kernel) DynamicShared() int { return int(k.sound().shared.bytes) }

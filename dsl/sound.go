@@ -20,7 +20,7 @@ func (k *Kernel) stray() *Kernel {
 	}
 	m := New("stray", strayTarget)
 	m.stray = true
-	m.fault(&ruleKernel, "a Kernel that no Module made; begin with the method Kernel of what dsl.New returns")
+	m.fault(&ruleKernel, "Kernel is a zero value; create it with Module.Kernel")
 	*k = *m.function("stray")
 	m.kernels[0] = k
 	k.f.Kernel, k.f.HasParams, k.f.Linkage = true, true, ".visible"
@@ -44,7 +44,7 @@ func (m *Module) begun() *Module {
 	}
 	m.stray = true
 	m.start("stray", strayTarget, nil)
-	m.fault(&ruleTarget, "a Module that dsl.New did not make, which has no target")
+	m.fault(&ruleTarget, "Module is a zero value without a target; create it with dsl.New")
 	return m
 }
 
@@ -62,9 +62,9 @@ func (f *Func) made() bool { return f != nil && f.Kernel != nil && f.m != nil }
 // foreign records that k is given what belongs to another kernel. A kernel that no builder call made is one that nobody may ask for findings, so the
 // other one is told too.
 func (k *Kernel) foreign(what string, of *Kernel) {
-	k.fault(&ruleForeign, "%s of %s is used in %s", what, of.Name(), k.Name())
+	k.fault(&ruleForeign, "%s of kernel %s is used in %s", what, of.Name(), k.Name())
 	if k.m.stray && !of.m.stray {
-		of.fault(&ruleForeign, "%s of %s is used in a Kernel that no Module made", what, of.Name())
+		of.fault(&ruleForeign, "%s of kernel %s is used in a zero Kernel", what, of.Name())
 	}
 }
 

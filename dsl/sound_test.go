@@ -45,7 +45,7 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 		func() { dsl.Param[dsl.U32](k, "n").AddI(1) },
 		func() { dsl.Struct[struct{ N dsl.Reg[dsl.U32] }](k, "s") },
 		func() { dsl.FloatParam(k, "x", isa.F16).Load(k.U32(0)) },
-		func() { dsl.Argument[dsl.U32](k, "a") },
+		func() { dsl.CallParam[dsl.U32](k, "a") },
 		func() { dsl.NewByte(k) },
 		func() { dsl.NewReg[dsl.F16](k).Neg() },
 		func() { dsl.Const[dsl.U8](k, 3) },
@@ -61,9 +61,9 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 		func() { k.Ins("call", f) },
 		func() { k.CallTargets(f, nil, other) },
 		func() { dsl.Arg[dsl.F32](f, "x") },
-		func() { dsl.Give(f, k.F32(1)) },
+		func() { dsl.ReturnValue(f, k.F32(1)) },
 		func() { dsl.GlobalVariable[dsl.F32](m, "v", 4).In(k).LoadI(0) },
-		func() { dsl.Table[dsl.F32](m, "t", 1, 2).In(k).LoadI(0) },
+		func() { dsl.ConstantVariable[dsl.F32](m, "t", 1, 2).In(k).LoadI(0) },
 		func() { dsl.Variable[dsl.F32]{}.In(k) },
 		func() { op.On(k).Bar().Sync().Do(0) },
 		func() { op.On(k).Mov().U32().Do(k.U32(1).Var(), 1) },
@@ -71,7 +71,7 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 			for _, option := range []dsl.KernelOption{dsl.Threads(32), dsl.MaxThreads(32), dsl.MinBlocks(2), dsl.MaxRegs(32), dsl.Cluster(2)} {
 				option(k)
 			}
-			for _, option := range []dsl.Option{dsl.Lines(), dsl.Verify(), dsl.Version("8.6"), dsl.IndependentSamplers()} {
+			for _, option := range []dsl.Option{dsl.LineInfo(), dsl.Verify(), dsl.Version("8.6"), dsl.IndependentSamplers()} {
 				option(m)
 			}
 		},
@@ -106,23 +106,23 @@ func TestStrayFindings(t *testing.T) {
 		name, want string
 		build      func(m *dsl.Module, k *dsl.Kernel) *dsl.Module // the one that tells
 	}{
-		{"module", "D101 a Module that dsl.New did not make", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
+		{"module", "D101 Module is a zero value without a target", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
 			m := new(dsl.Module)
 			k := m.Kernel("k", dsl.Threads(32))
 			dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
 			return m
 		}},
-		{"kernel", "D103 a Kernel that no Module made", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
+		{"kernel", "D103 Kernel is a zero value", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
 			k := new(dsl.Kernel)
 			dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
 			return k.Module()
 		}},
-		{"condition", "D203 a value of k is used in a Kernel that no Module made", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"condition", "D203 value of kernel k is used in a zero Kernel", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			var nothing *dsl.Kernel
-			nothing.If(k.Lane().LtI(3), func() {})
+			nothing.If(k.Lane().LTI(3), func() {})
 			return m
 		}},
-		{"address", "D203 an address of k is used in a Kernel that no Module made", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"address", "D203 address of kernel k is used in a zero Kernel", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			new(dsl.Kernel).Ins("st.global.u32", dsl.Global[dsl.U32](k, "x").Addr(), 1)
 			return m
 		}},
@@ -130,12 +130,12 @@ func TestStrayFindings(t *testing.T) {
 			dsl.GlobalVariable[dsl.U32](m, "v", 1).In(nil)
 			return m
 		}},
-		{"function", "D303 a call of no function", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"function", "D303 call of a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			k.Call(new(dsl.Func))
 			return m
 		}},
-		{"result", "D303 Give of a function that no module made", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
-			dsl.Give(nil, k.F32(1))
+		{"result", "D303 ReturnValue in a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+			dsl.ReturnValue(nil, k.F32(1))
 			return m
 		}},
 	} {

@@ -8,9 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// SparseMMAFor is the shape that multiplies a matrix A of which two of four neighbours in a row are zero (PTX ISA 9.1, section 9.7.14.6). Of
-// numbers of 4 bits neighbours are pairs, of which two of four are zero; of TF32 they are halves of numbers, that is, one of two numbers is
-// zero. Its K counts the columns of A with the zeros.
+// SparseMMAFor returns the shape of mma.sync for a sparse A operand, in which two of each four
+// adjacent elements in a row are zero (PTX ISA 9.1, section 9.7.14.6). For 4-bit elements two of
+// four adjacent pairs are zero, for TF32 one of two elements. K counts the columns of A including
+// the zeros.
 func SparseMMAFor(t, sums isa.Type) MMA {
 	s := MMAFor(t, sums)
 	s.K *= 2
@@ -29,28 +30,29 @@ func (s MMA) unit() int {
 // units is how many of them so many numbers are.
 func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 
-// MMASparse adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on. The tiles of y lie side by side;
-// x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
-// every four, the places of the two, two bits each, the first in the lowest.
-func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "MMASparse of sums", x.at.k, meta.at.k) {
-		w.SparseProduct(x, fromX, meta, y, fromY).MMA()
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row. The tiles of y are side by side and together have twice the columns of x. The tile meta
+// holds the sparsity metadata: for every four elements the indices of the two stored ones, two bits
+// each, the first in the lowest bits.
+func (w *WarpTile[C]) SparseMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
+	if made(w.kernel(), "accumulator in SparseMMA", x.at.k, meta.at.k) {
+		w.SparseMMAStep(x, fromX, meta, y, fromY).MMA()
 	}
 }
 
-// SparseProduct is what MMASparse adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) SparseProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
-	if !made(w.kernel(), "SparseProduct of sums", x.at.k, meta.at.k) {
-		return Product{}
+// SparseMMAStep returns what SparseMMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
+	if !made(w.kernel(), "accumulator in SparseMMAStep", x.at.k, meta.at.k) {
+		return MMAStep{}
 	}
 	if !w.unscaled() || !w.sparse(x, meta, y) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.spread(x, fromX, meta, y, fromY)
 }
 
 // spread is the product of tiles that go together, of which the left one leaves zeros out.
-func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
+func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
 	k, s := w.k, w.shape
 	lane := k.Lane()
 	a := x.reader(fromX.Add(lane.AndI(15)), lane.ShrI(4))
@@ -101,28 +103,28 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	k, s := w.k, w.shape
 	if x.at.k == nil || meta.at.k == nil || len(y) == 0 {
-		k.fault(&ruleValue, "MMASparse of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
 		return false
 	}
 	cols := 0
 	for _, t := range y {
 		if t.at.k == nil || t.Tile != y[0].Tile {
-			k.fault(&ruleShape, "MMASparse of tiles %s and %s side by side; tiles of one shape are expected", y[0].Tile, t.Tile)
+			k.fault(&ruleShape, "SparseMMA of tiles %s and %s side by side, want tiles of the same shape", y[0].Tile, t.Tile)
 			return false
 		}
 		cols += t.Cols
 	}
 	switch {
 	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 && s.A != isa.Tf32:
-		k.fault(&ruleShape, "MMASparse of %s, of which the tensor cores leave no zeros out; .tf32 and types of 4, 8 and 16 bits are expected", s)
+		k.fault(&ruleShape, "SparseMMA of %s, want .tf32 or a type of 4, 8 or 16 bits", s)
 	case !s.Sparse:
-		k.fault(&ruleShape, "MMASparse with %s of %s, which takes no zeros; SparseMMAFor gives a shape that does", s, s.A)
+		k.fault(&ruleShape, "SparseMMA with %s of %s, a dense shape; use a shape from SparseMMAFor", s, s.A)
 	case !s.takes(x.Tile, s.A) || !s.takes(y[0].Tile, s.B):
-		k.fault(&ruleShape, "MMASparse of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A, s.differ())
+		k.fault(&ruleShape, "SparseMMA of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A, s.differ())
 	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
-		k.fault(&ruleShape, "MMASparse of %s and %d tiles of %s into %dx%d: half as many columns as those together, whose rows have a multiple of 64 bytes, and at least so many rows are expected", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
+		k.fault(&ruleShape, "SparseMMA of %s and %d tiles of %s into %dx%d: x must have half as many columns as the tiles of y together, rows of a multiple of 64 bytes, and there must be enough rows", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
-		k.fault(&ruleShape, "MMASparse told by %s where the zeros are; %d rows of %d bytes without a swizzle are expected", meta.Tile, x.Rows, s.units(cols)/8)
+		k.fault(&ruleShape, "SparseMMA: metadata tile %s has the wrong shape, want %d rows of %d bytes without a swizzle", meta.Tile, x.Rows, s.units(cols)/8)
 	default:
 		return true
 	}

@@ -25,12 +25,18 @@ func (t Tile) told() int {
 // placeAtoms is how many atoms tell the zeros of 128 rows of a tile.
 func (t Tile) placeAtoms() int { return t.RowBytes() / (t.told() * placeBytes) }
 
-// SparsityOffset is where a byte of what tells the zeros of a row lies in global memory, if each row has so many of them, for numbers of
-// a type. There is a byte for each four numbers that the row keeps, each eight of 4 bits that are packed, and each two of TF32: four bits for
-// four neighbours, which are numbers, or pairs of packed ones, or halves of TF32. They are the places of the first and second that is kept of the four, of
-// which the first is lower; of TF32 they are 0x4 where the first of two numbers is kept, and 0xe where the second is. Like scale factors they are
-// kept in atoms, of 128 rows by 16 bytes: one behind the other along a row, then row by row of atoms. Within an atom a row's 16 bytes lie together, but
-// for types of 16 and 32 bits: there two rows, eight apart, share the 32 bytes of both by halves of words.
+// SparsityOffset returns the byte offset in global memory of byte b of the sparsity metadata of a
+// row, for elements of type t and rows with the given number of metadata bytes.
+//
+// One metadata byte describes four stored elements, eight stored 4-bit elements that are packed, or
+// two stored TF32 elements. Each four bits describe a group of four elements of the dense matrix
+// (pairs of packed elements, halves of TF32): the indices of the first and the second stored
+// element, the lower one first. For TF32 they are 0x4 if the first of two elements is stored and
+// 0xe if the second is.
+//
+// As with scale factors, metadata is stored in atoms of 128 rows by 16 bytes, in row-major order.
+// Within an atom the 16 bytes of a row are contiguous, except for types of 16 and 32 bits: there
+// two rows, eight apart, interleave 16-bit words in 32 bytes.
 func SparsityOffset(t isa.Type, row, b, bytes int) int {
 	atoms := (bytes + placeBytes - 1) / placeBytes // along a row
 	line, in := row%placeRows, b%placeBytes
@@ -41,36 +47,38 @@ func SparsityOffset(t isa.Type, row, b, bytes int) int {
 	return placeRows*placeBytes*(row/placeRows*atoms+b/placeBytes) + line*placeBytes + in
 }
 
-// SparsityBytes is the bytes of what tells the zeros of so many rows, which are rounded up to whole atoms. The atoms are told where the matrix
-// ends too: the places 0 and 1 (the byte 0x44) are as good as any.
+// SparsityBytes returns the size in bytes of the sparsity metadata of a matrix with the given rows
+// and metadata bytes per row, rounded up to whole atoms. Metadata of padding must be valid too: use
+// the indices 0 and 1 (the byte 0x44).
 func SparsityBytes(rows, bytes int) int {
 	high, wide := (rows+placeRows-1)/placeRows, (bytes+placeBytes-1)/placeBytes
 	return high * wide * placeRows * placeBytes
 }
 
-// SparsityMap is a parameter for what tells the zeros of the tiles of a: the tensor map moves whole atoms, as bytes. Its rows count 128 rows
-// of a, its columns eight bytes.
+// SparsityMap declares a parameter for the sparsity metadata of the tiles of a. The tensor map
+// copies whole atoms as bytes. A row of it covers 128 rows of a, a column eight bytes.
 func (k *Kernel) SparsityMap(name string, a *TensorMap) *TensorMap {
 	k = k.sound()
 	atoms := 1
 	switch {
 	case a == nil || a.k == nil:
-		k.fault(&ruleValue, "a sparsity map %s of a tensor map that no builder call made", name)
+		k.fault(&ruleValue, "tensor map of sparsity map %s is a zero value, not created by a builder call", name)
 	case a.tile.Rows != placeRows || a.tile.placeAtoms() < 1 || a.tile.RowBytes()%(a.tile.told()*placeBytes) != 0:
-		k.fault(&ruleShape, "a sparsity map %s for tiles of %s; %d rows of a multiple of %d bytes are expected", name, a.tile, placeRows, a.tile.told()*placeBytes)
+		k.fault(&ruleShape, "sparsity map %s for tiles of %s, want %d rows of a multiple of %d bytes", name, a.tile, placeRows, a.tile.told()*placeBytes)
 	default:
 		atoms = a.tile.placeAtoms()
 	}
 	return k.TensorMap(name, isa.U64, Box{Rows: 1, Cols: placeRows * placeBytes / 8 * atoms}, NoSwizzle)
 }
 
-// Sparsity takes the columns of tensor memory that tell the zeros of one stage of a pipeline, for tiles of a.
+// Sparsity reserves tensor memory columns for the sparsity metadata of one pipeline stage, for
+// tiles of a.
 func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 	if t.kernel() == nil {
 		return t
 	}
 	if a == nil || a.k == nil {
-		t.k.fault(&ruleValue, "tensor memory for the zeros of a tensor map that no builder call made")
+		t.k.fault(&ruleValue, "tensor map in Sparsity is a zero value, not created by a builder call")
 		return t
 	}
 	t.placed = placeBytes / 4 * a.tile.placeAtoms()
@@ -78,9 +86,10 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 	return t
 }
 
-// SparseScaledMMA is ScaledMMA of a matrix x of which half is zero and left out: of each four neighbours in a row, which are pairs of numbers
-// where two of 4 bits share a byte, x has two. Places, from a SparsityMap, tell which. Tiles of y have twice as many columns, and
-// the scaling is a Sparse one. Types of 4 bits that share bytes need sm_100a, sm_103a or sm_110a.
+// SparseScaledMMA is ScaledMMA for a sparse A operand x, which stores two of each four adjacent
+// elements in a row (pairs of elements, if two 4-bit elements share a byte). The sparsity metadata
+// comes from a SparsityMap, the tiles of y have twice as many columns, and b must come from
+// [BlockScale.Sparse]. Types of 4 bits that share bytes need sm_100a, sm_103a or sm_110a.
 func (a *AccumulatorStage) SparseScaledMMA(b BlockScale, x, places, y, scaleX, scaleY SharedTile) {
 	a.scaled(tensorProduct{x: x, places: &places, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
@@ -99,13 +108,13 @@ func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 	atoms := x.placeAtoms()
 	switch {
 	case x.turned:
-		k.fault(&ruleShape, "sparse MMA of %s; the first factor lies as it is read", x)
+		k.fault(&ruleShape, "sparse MMA with %s as A operand, which cannot be transposed", x)
 	case places.at.k == nil || places.Type != isa.U64 || places.Rows != 1 || places.Cols != placeRows*placeBytes/8*atoms:
-		k.fault(&ruleShape, "the zeros of %s are told by %s; a tile of its SparsityMap is expected", x.Tile, places.Tile)
+		k.fault(&ruleShape, "sparsity metadata of %s is %s, want a tile of its SparsityMap", x.Tile, places.Tile)
 	case places.stage == nil:
-		k.fault(&ruleProtocol, "the zeros of %s are told by a tile that belongs to no stage of a pipeline: nothing would wait for it", x.Tile)
+		k.fault(&ruleProtocol, "sparsity metadata of %s belongs to no pipeline stage: nothing waits for the MMA before it is overwritten", x.Tile)
 	case a.t.placed != placeBytes/4*atoms:
-		k.fault(&ruleProtocol, "%d columns of tensor memory tell the zeros of %s, which takes %d; say Sparsity when the accumulators are made", a.t.placed, x.Tile, placeBytes/4*atoms)
+		k.fault(&ruleProtocol, "%d columns of tensor memory for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared", a.t.placed, x.Tile, placeBytes/4*atoms)
 	default:
 		return true
 	}

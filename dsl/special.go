@@ -13,10 +13,10 @@ import (
 // A Dim3 is an index or a size in three dimensions.
 type Dim3 struct{ X, Y, Z Reg[U32] }
 
-// TID is the index of the thread in its block.
+// TID returns the thread index in the block.
 func (k *Kernel) TID() Dim3 { return k.sound().dim3("%tid.x", "%tid.y", "%tid.z") }
 
-// NTID is the size of the block in threads. Where Threads told it, it is a constant.
+// NTID returns the size of the block in threads. It is constant if Threads specified it.
 func (k *Kernel) NTID() Dim3 {
 	k = k.sound()
 	if k.threads[0] != 0 {
@@ -25,36 +25,36 @@ func (k *Kernel) NTID() Dim3 {
 	return k.dim3("%ntid.x", "%ntid.y", "%ntid.z")
 }
 
-// CTAID is the index of the block in the grid.
+// CTAID returns the index of the block in the grid.
 func (k *Kernel) CTAID() Dim3 { return k.sound().dim3("%ctaid.x", "%ctaid.y", "%ctaid.z") }
 
-// NCTAID is the size of the grid in blocks.
+// NCTAID returns the size of the grid in blocks.
 func (k *Kernel) NCTAID() Dim3 { return k.sound().dim3("%nctaid.x", "%nctaid.y", "%nctaid.z") }
 
-// ClusterID is the index of the cluster in the grid.
+// ClusterID returns the index of the cluster in the grid.
 func (k *Kernel) ClusterID() Dim3 {
 	return k.sound().dim3("%clusterid.x", "%clusterid.y", "%clusterid.z")
 }
 
-// NClusterID is the size of the grid in clusters.
+// NClusterID returns the size of the grid in clusters.
 func (k *Kernel) NClusterID() Dim3 {
 	return k.sound().dim3("%nclusterid.x", "%nclusterid.y", "%nclusterid.z")
 }
 
-// ClusterCTAID is the index of the block in its cluster.
+// ClusterCTAID returns the index of the block in its cluster.
 func (k *Kernel) ClusterCTAID() Dim3 {
 	k = k.sound()
 	return k.dim3("%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z")
 }
 
-// ClusterRank is the number of the block in its cluster.
+// ClusterRank returns the rank of the block in its cluster.
 func (k *Kernel) ClusterRank() Reg[U32] { return Special[U32](k, "%cluster_ctarank") }
 
-// Lane is the number of the thread in its warp.
+// Lane returns the lane index of the thread in its warp.
 func (k *Kernel) Lane() Reg[U32] { return Special[U32](k, "%laneid") }
 
-// Thread is the number of the thread in its block, as warps are cut from it: along x first, then y and z. In a block that Threads declares along
-// x alone it is TID().X.
+// Thread returns the linear thread index in the block, x first, then y and z. In a block that
+// Threads declares along x only, it is TID().X.
 func (k *Kernel) Thread() Reg[U32] {
 	k = k.sound()
 	if k.threads[0] != 0 && k.threads[1] == 1 && k.threads[2] == 1 {
@@ -81,7 +81,8 @@ func (k *Kernel) first(build func()) {
 	k.cur, k.guard, k.open = was, guard, scopes
 }
 
-// WarpIndex is the number of the thread's warp in its block, and the same in all lanes as the compiler sees it.
+// WarpIndex returns the index of the thread's warp in its block, in a form that the assembler knows
+// to be warp-uniform.
 func (k *Kernel) WarpIndex() Reg[U32] {
 	k = k.sound()
 	if k.warp.k == nil {
@@ -91,7 +92,7 @@ func (k *Kernel) WarpIndex() Reg[U32] {
 	return k.warp
 }
 
-// Clock is the cycle counter of the multiprocessor. Every call reads it anew.
+// Clock returns the cycle counter of the multiprocessor, read at each call.
 func (k *Kernel) Clock() Reg[U64] {
 	k = k.sound()
 	d := fresh[U64](k)
@@ -99,7 +100,7 @@ func (k *Kernel) Clock() Reg[U64] {
 	return d
 }
 
-// GlobalTimer is the time in nanoseconds. Every call reads it anew.
+// GlobalTimer returns the time in nanoseconds, read at each call.
 func (k *Kernel) GlobalTimer() Reg[U64] {
 	k = k.sound()
 	d := fresh[U64](k)
@@ -130,8 +131,8 @@ func changing(name string) (how string, ok bool) {
 	return "", false
 }
 
-// Special is a special register, by its name with the %, that does not change while the kernel runs. It is read once, at the start of the kernel,
-// and not at all where nothing uses it.
+// Special returns a special register, named with the %, that does not change while the kernel runs.
+// It is read once, at the start of the kernel.
 func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
 	for i := range k.specials {
@@ -141,7 +142,7 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	}
 	k.checkSpecial(name)
 	if how, changes := changing(name); changes {
-		k.fault(&ruleOperand, "%s changes while the kernel runs, and Special reads it once; %s reads it anew", name, how)
+		k.fault(&ruleOperand, "%s changes while the kernel runs, but Special reads it once; use %s", name, how)
 	}
 	d := fresh[T](k)
 	d.scope = 0

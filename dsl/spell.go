@@ -139,7 +139,7 @@ func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.T
 	early, late := "", ""
 	for _, m := range mods {
 		switch m {
-		case Weak, Volatile, Relaxed, Acquire, Release, InCTA, InCluster, InGPU, InSystem:
+		case Weak, Volatile, Relaxed, Acquire, Release, ScopeCTA, ScopeCluster, ScopeGPU, ScopeSys:
 			early += "." + string(m)
 		default:
 			late += "." + string(m)

@@ -18,7 +18,7 @@ func TestNeighbours(t *testing.T) {
 	row, halo := dsl.Shared[dsl.U32](k, "row", 34), dsl.Shared[dsl.U32](k, "halo", 34)
 	at := k.TID().X
 	inner := at.AddI(1)
-	x.At(at.AddI(-1)).CopyAsync(halo.At(inner), 1, at.GtI(0), at.Lt(n))
+	x.At(at.AddI(-1)).CopyAsync(halo.At(inner), 1, at.GTI(0), at.LT(n))
 	k.CommitCopies()
 	row.Store(inner, x.Load(at))
 	k.WaitCopies(0)
@@ -37,11 +37,11 @@ func TestNeighbours(t *testing.T) {
 	k = m.Kernel("k", dsl.Threads(32))
 	x, row = dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "row", 32)
 	at = k.TID().X
-	x.At(at.AddI(-1)).CopyAsync(row.At(at), 1, at.LtI(31)) // the condition lets thread 0 read
+	x.At(at.AddI(-1)).CopyAsync(row.At(at), 1, at.LTI(31)) // the condition lets thread 0 read
 	k.CommitCopies()
 	k.WaitCopies(0)
 	x.Store(at, row.Load(at))
-	if list := m.Findings(); len(list) != 1 || !strings.Contains(list.String(), "steps_test.go:40:1: error D301: thread 0 of the first block is at byte") {
+	if list := m.Findings(); len(list) != 1 || !strings.Contains(list.String(), "steps_test.go:40:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
 		t.Errorf("%v", list)
 	}
 }

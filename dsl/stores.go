@@ -211,7 +211,7 @@ func (k *Kernel) spots(t *turn, w *watched) (list []storedSpot) {
 	}
 	s := w.stored
 	place := func(x Reg[U32]) (linear, bool) {
-		if x.Constant() {
+		if x.IsConstant() {
 			return linear{n: x.bits}, true
 		}
 		left := mostTerms
@@ -251,7 +251,7 @@ func (k *Kernel) share(a, b storedSpot) bool {
 		return name
 	}
 	at, _ := k.m.calls.Place(a.w.pos)
-	k.doubt(b.w.pos, "%s stores %dx%d sums to some of the places that those of %s went to at line %d: their tiles begin %d rows and %d columns apart",
+	k.doubt(b.w.pos, "overlapping stores: %s stores a %dx%d accumulator to elements that %s stored at line %d; the tiles start %d rows and %d columns apart",
 		who(b), o.rows, o.cols, who(a), at.Line, b.row.n-a.row.n, b.col.n-a.col.n)
 	return true
 }
@@ -272,7 +272,7 @@ func (k *Kernel) checkSums() {
 	}
 	for _, pos := range left {
 		if read {
-			k.doubt(pos, "products are added to these sums, and nothing reads them: others are read in their place, or they need not be computed")
+			k.doubt(pos, "accumulator is never read; another may be read in its place, or the MMA is not needed")
 		}
 	}
 }

@@ -9,52 +9,54 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A StreamSchedule deals the steps of all sums of a product out to the blocks of a grid, the same number to each, so that no multiprocessor is
-// without work in the last round (stream-K). A sum that two or more blocks have parts of is joined by the one that has its end; the others
-// leave their parts in memory.
+// A StreamSchedule divides the steps of all tiles of a GEMM evenly among the blocks of a grid, so
+// that no multiprocessor is idle in the last wave (stream-K). If several blocks compute parts of a
+// tile, the block with the last step adds the parts up; the others write theirs to memory.
 type StreamSchedule struct {
 	k                 *Kernel
 	rows, cols, steps Reg[U32]
 	together          int
-	parts             Array[F32]
-	told              Array[U32]
+	partials          Array[F32]
+	flags             Array[U32]
 	groups            int
 	barrier           NamedBarrier // the first of one for each warpgroup
 }
 
-// A StreamTile is steps of the sums of a tile: from First on, Steps in all.
+// A StreamTile is a range of steps of a tile: Steps steps, starting at First.
 type StreamTile struct {
-	TileAt
+	TileCoord
 	First, Steps Reg[U32]
 	s            *StreamSchedule
 	begin        Reg[U32] // of the tile, counted in steps of all tiles that are shared
 }
 
-// StreamK is a schedule over so many rows and columns of tiles, with so many steps each, for so many warpgroups that have a part of every tile.
-// What does not fill whole rounds of the grid is shared, with the round before it; the tiles of other rounds are dealt as Persistent deals
-// them. Each block has room in parts for the accumulators of its warpgroups (Accumulator.Save), and a number for each warpgroup in told, which
-// are zero when the launch begins and when it ends.
+// StreamK returns a stream-K schedule over the given rows and columns of tiles with the given
+// number of steps each, for warpgroups that each compute a part of every tile. The steps of the
+// tiles in the last full wave and in the remainder are divided evenly among the blocks; all other
+// tiles are assigned as Persistent does. Each block needs space in partials for the accumulators of
+// its warpgroups ([Accumulator.SavePartial]), and one element of flags per warpgroup, which must be
+// zero when the launch starts and is zero when it ends.
 //
-//	work := k.StreamK(rows, cols, steps, 8, 2, parts, told)
+//	work := k.StreamK(rows, cols, steps, 8, 2, partials, flags)
 //	for at := range work.Each() {
 //		acc := k.Accumulator(64, 256, isa.F32)
 //		for s := range ab.Consume(at.Steps) {
 //			acc.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
 //		}
-//		at.Join(acc, half, func() { out.Store(acc, 0, half, row, col) })
+//		at.Fixup(acc, half, func() { out.Store(acc, 0, half, row, col) })
 //	}
-func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parts Array[F32], told Array[U32]) *StreamSchedule {
+func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, partials Array[F32], flags Array[U32]) *StreamSchedule {
 	k = k.sound()
-	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together, parts: parts, told: told, groups: groups}
+	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together, partials: partials, flags: flags, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
-		k.fault(&ruleProtocol, "tiles in groups of %d rows for %d warpgroups; a positive number and 1 to 4 are expected", together, groups)
+		k.fault(&ruleProtocol, "StreamK with groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4", together, groups)
 		s.together, s.groups = 1, 1
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "steps are dealt to blocks, one by one, and not to clusters of %d", n)
+		k.fault(&ruleProtocol, "StreamK in a cluster of %d blocks, want no cluster", n)
 	}
-	if parts.at.k == nil || told.at.k == nil {
-		k.fault(&ruleValue, "the parts of shared sums are left in arrays that no builder call made")
+	if partials.at.k == nil || flags.at.k == nil {
+		k.fault(&ruleValue, "arrays of StreamK are a zero value, not created by a builder call")
 		return nil
 	}
 	s.barrier = k.barrierRow(s.groups, 128)[0]
@@ -72,8 +74,8 @@ func (s *StreamSchedule) shared() (tiles Reg[U32], begins func(block Reg[U32]) R
 	return tiles, func(block Reg[U32]) Reg[U32] { return block.Mad(each, block.Min(more)) }
 }
 
-// Each is the tiles that the block has steps of. It begins with the shared ones, the last of them first: that is the one whose end another
-// block has, which waits for it, and which has a lower block to wait for in turn when it is done with its own last one.
+// Each returns a loop over the tiles of which the block has steps. Shared tiles come first, the
+// last of them at the start: another block, which has the end of that tile, waits for it.
 func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 	return func(yield func(StreamTile) bool) {
 		if s == nil || s.k == nil {
@@ -88,39 +90,41 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 		top, l := k.newBlock("tiles"), k.newLoop()
 		k.place(top)
 		k.inside("a loop over tiles", func() {
-			sharing := at.Gt(first)
-			k.branchIf(sharing.Or(id.Lt(all)).Not(), false, l.end)
+			sharing := at.GT(first)
+			k.branchIf(sharing.Or(id.LT(all)).Not(), false, l.end)
 			tile := Select(sharing, at.SubI(1).Div(s.steps), id)
 			begin := tile.Mul(s.steps)
 			from, to := Select(sharing, first.Max(begin).Sub(begin), k.U32(0)), Select(sharing, at.Sub(begin), s.steps)
-			t := StreamTile{TileAt: grouped(tile, s.rows, s.cols, s.together), First: from, Steps: to.Sub(from), s: s, begin: begin}
+			t := StreamTile{TileCoord: grouped(tile, s.rows, s.cols, s.together), First: from, Steps: to.Sub(from), s: s, begin: begin}
 			at.Set(Select(sharing, begin.Add(from), at))
 			id.Set(Select(sharing, id, id.Add(k.NCTAID().X)))
 			if !yield(t) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 		})
 		k.closeLoop(l, func() { k.branch(top) })
 	}
 }
 
-// Join makes the sums of a warpgroup those of the whole tile, and runs store, if its steps are the last of the tile; otherwise it leaves them to
-// the block that has these. The threads of a warpgroup do this, and group is its number among those of the schedule.
-func (t StreamTile) Join(acc *Accumulator, group Reg[U32], store func()) {
+// Fixup completes the accumulator of a warpgroup with the parts of other blocks and runs store, if
+// the block has the last step of the tile. Otherwise it writes the part to memory for that block.
+// All threads of the warpgroup must call it. Group is the index of the warpgroup among those of the
+// schedule.
+func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 	s := t.s
 	if s == nil || s.k == nil {
-		made(nil, "Join of a tile", acc.kernel(), group.k)
+		made(nil, "tile in Fixup", acc.kernel(), group.k)
 		return
 	}
 	k := s.k
 	switch {
 	case acc.kernel() == nil:
-		k.fault(&ruleValue, "Join of sums that no builder call made")
+		k.fault(&ruleValue, "accumulator in Fixup is a zero value, not created by a builder call")
 		return
-	case !k.runs("Join", store != nil):
+	case !k.runs("Fixup", store != nil):
 		return
 	}
-	size, first := int64(acc.rows*acc.cols), k.Thread().AndI(127).EqI(0)
+	size, first := int64(acc.rows*acc.cols), k.Thread().AndI(127).EQI(0)
 	sync := func() {
 		if s.groups == 1 {
 			s.barrier.Sync()
@@ -130,12 +134,12 @@ func (t StreamTile) Join(acc *Accumulator, group Reg[U32], store func()) {
 	}
 	of := func(block Reg[U32]) (Array[F32], Semaphore) {
 		slot := block.MadI(int64(s.groups), group)
-		return s.parts.At(slot.MulI(size)), k.Semaphore(s.told, slot)
+		return s.partials.At(slot.MulI(size)), k.Semaphore(s.flags, slot)
 	}
-	k.If(t.First.Add(t.Steps).Eq(s.steps), func() {
+	k.If(t.First.Add(t.Steps).EQ(s.steps), func() {
 		_, begins := s.shared()
 		block, left := k.CTAID().X.Var(), t.First.Var()
-		k.While(func() Reg[Pred] { return left.NeI(0) }, func() {
+		k.While(func() Reg[Pred] { return left.NEI(0) }, func() {
 			k.Comment("the blocks before this one have the steps that are left")
 			block.Set(block.SubI(1))
 			part, done := of(block)
@@ -144,29 +148,29 @@ func (t StreamTile) Join(acc *Accumulator, group Reg[U32], store func()) {
 				done.Reset()
 			})
 			sync()
-			acc.AddSaved(part)
+			acc.AddPartial(part)
 			left.Set(begins(block).Max(t.begin).Sub(t.begin))
 		})
 		store()
 	}, func() {
 		k.Comment("another block has the last step, and joins the sums")
 		part, done := of(k.CTAID().X)
-		acc.Save(part)
+		acc.SavePartial(part)
 		sync()
 		k.If(first, done.Arrive)
 	})
 }
 
-// Save writes the sums of a warpgroup to memory in an order of its own, in which AddSaved reads them: rows times columns numbers, from a
-// multiple of 16 bytes on. The sums are of F32.
-func (a *Accumulator) Save(to Array[F32]) {
-	a.saved("Save", to, func(to Array[F32], sums []Reg[F32]) { to.PutVec(sums) })
+// SavePartial writes the accumulator of a warpgroup to memory in an internal order, in which
+// AddPartial reads it: rows*cols elements, aligned to 16 bytes. It requires an F32 accumulator.
+func (a *Accumulator) SavePartial(to Array[F32]) {
+	a.saved("SavePartial", to, func(to Array[F32], sums []Reg[F32]) { to.StoreFirstVec(sums) })
 }
 
-// AddSaved adds sums that Save wrote, of an accumulator with as many rows and columns.
-func (a *Accumulator) AddSaved(from Array[F32]) {
-	a.saved("AddSaved", from, func(from Array[F32], sums []Reg[F32]) {
-		for i, x := range from.GetVec(len(sums)) {
+// AddPartial adds elements that SavePartial wrote, from an accumulator of the same shape.
+func (a *Accumulator) AddPartial(from Array[F32]) {
+	a.saved("AddPartial", from, func(from Array[F32], sums []Reg[F32]) {
+		for i, x := range from.LoadFirstVec(len(sums)) {
 			assign(sums[i], sums[i].Add(x))
 		}
 	})
@@ -180,10 +184,10 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 	k := a.k
 	switch {
 	case at.at.k == nil:
-		k.fault(&ruleValue, "%s of sums at an address that no builder call made", what)
+		k.fault(&ruleValue, "address in %s is a zero value, not created by a builder call", what)
 		return
 	case a.typ != isa.F32:
-		k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
+		k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
 		return
 	}
 	a.holds()

@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Struct is a kernel parameter that is a struct passed by value. S is a Go struct of values of the kernel, pointers
-// to global memory (Array), Go arrays of both, and structs; they lie as C lays the same struct out, each at a multiple of its size.
+// Struct declares a kernel parameter that is a struct passed by value. S is a Go struct of values
+// of the kernel, pointers to global memory (Array), Go arrays of both, and nested structs. Fields
+// are laid out as in C, each aligned to its size.
 //
 //	type scaling struct {
 //		Factor dsl.Reg[dsl.F32]
@@ -24,23 +25,24 @@ import (
 //	s := dsl.Struct[scaling](k, "s")
 //	y := x.FMA(s.Factor, s.Shift[2])
 //
-// A launch gives the bytes of a Go struct with fields of the same sizes: a [32]byte here, or a slice of so many.
+// A launch passes the bytes of a Go struct with fields of the same sizes, as an array or a slice:
+// here a [32]byte.
 func Struct[S any](k *Kernel, name string) S {
 	k = k.sound()
 	var s S
 	p := structure{k: k}
 	value := reflect.ValueOf(&s).Elem()
-	problem := fmt.Sprintf("is a %s", value.Type())
+	problem := fmt.Sprintf("has type %s", value.Type())
 	if value.Kind() == reflect.Struct {
 		problem = p.measure(value, "")
 	}
 	if problem != "" {
-		k.fault(&ruleOperand, "parameter %s %s; a struct of values and arrays of the kernel with exported names is expected", name, problem)
+		k.fault(&ruleOperand, "parameter %s %s, want a struct of values and arrays of the kernel with exported field names", name, problem)
 		return s
 	}
 	bytes := (p.bytes + p.align - 1) / p.align * p.align
 	if most := k.paramRoom(); bytes > most {
-		k.fault(&ruleSize, "parameter %s has %d bytes; all parameters of a kernel have %d at most", name, bytes, most)
+		k.fault(&ruleSize, "parameter %s has %d bytes, but the parameters of a kernel have at most %d", name, bytes, most)
 		bytes = most
 	}
 	p.v = k.param(name, isa.B8, bytes)
@@ -86,7 +88,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	if f, ok := x.Addr().Interface().(field); ok {
 		n := size(f.stored())
 		if f.stored() == isa.Predicate {
-			return "has a predicate, " + name
+			return "has a predicate field, " + name
 		}
 		p.bytes = (p.bytes + n - 1) / n * n
 		p.fields = append(p.fields, placed{f, p.bytes})
@@ -109,7 +111,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 			f := x.Type().Field(i)
 			full := strings.TrimPrefix(name+"."+f.Name, ".")
 			if !f.IsExported() {
-				return "has a field without an exported name, " + full
+				return "has an unexported field, " + full
 			}
 			if problem := inner.measure(x.Field(i), full); problem != "" {
 				return problem
@@ -126,7 +128,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 		p.bytes += (inner.bytes + inner.align - 1) / inner.align * inner.align
 		return ""
 	}
-	return fmt.Sprintf("has a %s, %s", x.Type(), name)
+	return fmt.Sprintf("has a field of type %s, %s", x.Type(), name)
 }
 
 // stored is what memory holds of x.

@@ -5,13 +5,14 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
-func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
-	if !made(w.kernel(), "Place of sums", warp.k) {
+// Origin returns the first row and column of a warp's tile within the tile of the block, whose
+// warps are arranged with the given number across.
+func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
+	if !made(w.kernel(), "accumulator in Origin", warp.k) {
 		return Reg[U32]{}, Reg[U32]{}
 	}
 	if across < 1 {
-		w.k.fault(&ruleShape, "%d warps across; a positive number is expected", across)
+		w.k.fault(&ruleShape, "%d warps across, want a positive number", across)
 		across = 1
 	}
 	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
@@ -28,10 +29,11 @@ func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 	return cell[2*n], cell[2*n+1]
 }
 
-// Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it. They are the
-// sums themselves, which later products change: Var keeps what one is now.
+// Each calls visit for the elements of the lane, two adjacent columns at a time: x is at row and
+// col of the warp's tile, y in the next column. The values are the accumulator registers
+// themselves, which later MMAs modify; use Var to copy one.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
-	if !made(w.kernel(), "Each of sums") {
+	if !made(w.kernel(), "accumulator in Each") {
 		return
 	}
 	k, s := w.k, w.shape
@@ -58,15 +60,15 @@ func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 	}
 }
 
-// A Cell is where a sum of a WarpTile or an Accumulator stands.
+// A Cell is the position of an element of a WarpTile or an Accumulator.
 type Cell struct {
-	Line     int // which of the rows that the lane has a part of, see Lines
+	LocalRow int // which of the rows that the lane has a part of, see Lines
 	lane     Reg[U32]
 	warp     Reg[U32] // of a warpgroup, whose warps have sixteen rows each; nothing where a warp has the tile
 	row, col int      // of the lane 0
 }
 
-// Row is the row of the tile.
+// Row returns the row within the tile.
 func (c Cell) Row() Reg[U32] {
 	row := c.lane.ShrI(2).AddI(int64(c.row))
 	if c.warp.k != nil {
@@ -75,20 +77,21 @@ func (c Cell) Row() Reg[U32] {
 	return row
 }
 
-// Col is the column of the tile.
+// Col returns the column within the tile.
 func (c Cell) Col() Reg[U32] { return c.lane.AndI(3).ShlI(1).AddI(int64(c.col)) }
 
-// Lines is the number of rows that a lane has a part of; four lanes share each.
-func (w *WarpTile[C]) Lines() int {
+// LocalRows returns the number of rows of which a lane holds elements. Four lanes share each row.
+func (w *WarpTile[C]) LocalRows() int {
 	if w == nil {
 		return 0
 	}
 	return w.rows / 8
 }
 
-// Row is the row of the tile that one of the Lines is: what is wanted for each row is read once so, ahead of a Map.
+// Row returns the row of the tile for one of the lane's LocalRows. Use it to load values per row
+// once, before Map.
 func (w *WarpTile[C]) Row(line int) Reg[U32] {
-	if !made(w.kernel(), "Row of sums") || !w.k.among(line, w.Lines()) {
+	if !made(w.kernel(), "accumulator in Row") || !w.k.among(line, w.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: w.k.Lane(), row: line/w.pairs()*w.shape.M + line%w.pairs()*8}.Row()
@@ -97,7 +100,7 @@ func (w *WarpTile[C]) Row(line int) Reg[U32] {
 // among reports whether there is a line of a number.
 func (k *Kernel) among(line, lines int) bool {
 	if line < 0 || line >= lines {
-		k.fault(&ruleShape, "line %d of sums that have %d", line, lines)
+		k.fault(&ruleShape, "local row %d is out of bounds: a lane has %d", line, lines)
 		return false
 	}
 	return true
@@ -109,16 +112,17 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 	for i, line := range w.regs {
 		for j, cell := range line {
 			for h := range w.pairs() {
-				do(Cell{Line: i*w.pairs() + h, lane: lane, row: i*w.shape.M + h*8, col: j * w.shape.N}, cell, h)
+				do(Cell{LocalRow: i*w.pairs() + h, lane: lane, row: i*w.shape.M + h*8, col: j * w.shape.N}, cell, h)
 			}
 		}
 	}
 }
 
-// Map puts what f makes of each sum in its place: a factor, an activation, a mask, a bias. A lane goes over its own sums. What f is given is
-// the sum itself, which is what f made of it behind Map: Var keeps what it was.
+// Map replaces each element with the result of f, such as a scale, an activation, a mask or a bias.
+// Each lane visits its own elements. The argument of f is the accumulator register itself, which
+// holds the result after Map; use Var to keep its old value. For a bias per column use AddBias.
 func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
-	if !made(w.kernel(), "Map of sums") {
+	if !made(w.kernel(), "accumulator in Map") {
 		return
 	}
 	k := w.k
@@ -143,31 +147,33 @@ func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 	assign(cell[2*n+1], y)
 }
 
-// RowReduce combines the sums of each row: what it returns stands in all four lanes of the row, for each of the Lines.
+// RowReduce combines the elements of each row. It returns one value for each of the LocalRows, the
+// same in all four lanes of the row.
 func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
-	if !made(w.kernel(), "RowReduce of sums") {
+	if !made(w.kernel(), "accumulator in RowReduce") {
 		return nil
 	}
-	all := make([]Reg[C], w.Lines())
+	all := make([]Reg[C], w.LocalRows())
 	if !w.k.runs("RowReduce", combine != nil) {
 		return all
 	}
 	w.visit(func(c Cell, cell []Reg[C], n int) {
 		x, y := w.pair(cell, n)
-		gather(all, c.Line, x, y, combine)
+		gather(all, c.LocalRow, x, y, combine)
 	})
 	for i, x := range all {
-		all[i] = w.AcrossRow(x, combine).kept() // combine may return what it was given
+		all[i] = w.QuadReduce(x, combine).kept() // combine may return what it was given
 	}
 	return all
 }
 
-// AcrossRow combines what the four lanes of a row have each gathered of it.
-func (w *WarpTile[C]) AcrossRow(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
-	if !made(w.kernel(), "AcrossRow of sums", x.k) {
+// QuadReduce combines x over the quad of lanes that share a row, and returns the result in all
+// four.
+func (w *WarpTile[C]) QuadReduce(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
+	if !made(w.kernel(), "accumulator in QuadReduce", x.k) {
 		return x
 	}
-	if !w.k.runs("AcrossRow", combine != nil) {
+	if !w.k.runs("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)

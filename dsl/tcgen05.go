@@ -57,13 +57,14 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 6
 	default:
-		k.fault(&ruleShape, "%s: tcgen05 reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
+		k.fault(&ruleShape, "%s as an operand of tcgen05, want a swizzle of 32, 64 or 128 bytes", t.Tile)
 	}
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
 
-// Descriptor is the tile as wgmma takes it on sm_90a, and as tcgen05 takes it elsewhere, for instructions that are written out with Ins. A
-// step along the rows adds Offset0 of the column, in units of 16 bytes.
+// Descriptor returns the matrix descriptor of the tile, for wgmma on sm_90a and for tcgen05
+// elsewhere, for instructions written with Ins. To advance along the rows, add DescriptorOffset of
+// the column, in units of 16 bytes.
 func (t SharedTile) Descriptor() Reg[U64] {
 	k := t.at.k
 	switch {
@@ -75,34 +76,36 @@ func (t SharedTile) Descriptor() Reg[U64] {
 	return k.tensorDescriptor(t)
 }
 
-// MMA adds the product of x and the transpose of y: x has a row for each row of the accumulator, y one for each column; in a pair,
-// each block holds half of the rows of both. Tiles of 8 and 16 bits may be Transposed: their columns are the accumulator's then.
+// MMA adds the product of x and the transpose of y. The rows of x are the rows of the accumulator,
+// the rows of y its columns. In a CTA pair each block holds half of the rows of both; see
+// [Kernel.CTAPair]. Tiles of 8 and 16 bits may be Transposed.
 func (a *AccumulatorStage) MMA(x, y SharedTile) {
 	a.dense(tensorProduct{x: x, y: y})
 }
 
-// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, of TF32 one of two, and places,
-// from a SparsityMap, tell which. Tiles of y have twice as many columns.
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row (of TF32 one of two). The sparsity metadata comes from a SparsityMap. The tiles of y have
+// twice as many columns.
 func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
 	a.dense(tensorProduct{x: x, places: &places, y: y})
 }
 
-// MMALeft adds the product of a left factor in tensor memory and the transpose of y, as MMA does.
-func (a *AccumulatorStage) MMALeft(x *FactorStage, y SharedTile) {
-	if a.left("MMALeft", x, y) {
+// MMAFromTMEM is MMA with an A operand in tensor memory.
+func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
+	if a.left("MMAFromTMEM", x, y) {
 		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
 	}
 }
 
-// ScaledMMALeft is MMALeft of block-scaled types, as ScaledMMA has them: the factor is of .e4m3 or .e5m2.
-func (a *AccumulatorStage) ScaledMMALeft(b BlockScale, x *FactorStage, y, scaleX, scaleY SharedTile) {
-	if a.left("ScaledMMALeft", x, y) {
+// ScaledMMAFromTMEM is ScaledMMA with an A operand in tensor memory, of .e4m3 or .e5m2.
+func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, y, scaleX, scaleY SharedTile) {
+	if a.left("ScaledMMAFromTMEM", x, y) {
 		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 	}
 }
 
 // left reports whether a factor in tensor memory can be multiplied.
-func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool {
+func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) bool {
 	k := a.kernel()
 	if k != nil {
 		a.multiplied = true
@@ -110,9 +113,9 @@ func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool 
 	switch {
 	case !made(k, what+" of sums", x.kernel(), y.at.k):
 	case x.kernel() == nil:
-		k.fault(&ruleValue, "%s of a factor that no builder call made", what)
+		k.fault(&ruleValue, "operand of %s is a zero value, not created by a builder call", what)
 	case x.fills:
-		k.fault(&ruleProtocol, "%s of factor %s while it is written; its Drain gives one to read", what, x.t.name)
+		k.fault(&ruleProtocol, "%s of TMEMOperand %s while it is written; its Drain provides one to read", what, x.t.name)
 	default:
 		return true
 	}
@@ -122,7 +125,7 @@ func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool 
 // dense multiplies without scale factors.
 func (a *AccumulatorStage) dense(p tensorProduct) {
 	k := a.kernel()
-	if !made(k, "MMA of sums", p.x.at.k, p.y.at.k) {
+	if !made(k, "accumulator in MMA", p.x.at.k, p.y.at.k) {
 		return
 	}
 	a.multiplied = true
@@ -133,7 +136,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", p.x.Tile, p.y.Tile)
 		return
 	case kind.name == "f8f6f4" && (p.x.wide() != 8 || p.y.wide() != 8):
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 reads numbers of 4 bits padded here (Box.Padded)", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 needs padded elements of 4 bits (Box.Padded)", p.x.Tile, p.y.Tile)
 		return
 	}
 	p.kind = kind
@@ -145,7 +148,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	case kind.name == "i8" && !a.t.half:
 		sums = 2
 	case a.t.half && !half:
-		k.fault(&ruleShape, "MMA of %s and %s into sums of .f16 (Half), which products of .f16 and of 8, 6 and 4 bits have", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits", p.x.Tile, p.y.Tile)
 		return
 	case a.t.half:
 		sums = 0
@@ -159,10 +162,10 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 type tensorProduct struct {
 	kind   tensorKind
 	x, y   SharedTile
-	left   *FactorStage // that x is, where it is in tensor memory; the tile is its shape then
-	places *SharedTile  // that tell the zeros of x, which is sparse
-	scales *scales      // of block-scaled types
-	op     string       // how the numbers are scaled, as the instruction says it
+	left   *TMEMOperandStage // that x is, where it is in tensor memory; the tile is its shape then
+	places *SharedTile       // that tell the zeros of x, which is sparse
+	scales *scales           // of block-scaled types
+	op     string            // how the numbers are scaled, as the instruction says it
 	id     func(step int) uint32
 }
 
@@ -312,22 +315,22 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	depth := p.kind.depth
 	switch {
 	case !a.fills:
-		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill gives one to write")
+		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill provides one to write")
 	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.stage == nil && y.stage == nil && p.left == nil:
-		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
-		k.fault(&ruleShape, "sparse MMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x, y, depth)
+		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
 	case p.places == nil && (deep != deepY || deep%depth != 0):
-		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x, y, depth)
+		k.fault(&ruleShape, "MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y, depth)
 	case !x.turnsTo(p.kind) || !y.turnsTo(p.kind):
 	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 || share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
-		k.fault(&ruleShape, "integers are multiplied into %d columns; beyond 32 a multiple of 16 is expected, and of 32 in a pair", t.cols)
+		k.fault(&ruleShape, "integer MMA into %d columns, want a multiple of 16 beyond 32, or of 32 in a CTA pair", t.cols)
 	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
-		k.fault(&ruleShape, "MMA of %s into %d columns; a multiple of %d is expected of transposed numbers of 8 bits", y, t.cols, 16*share)
+		k.fault(&ruleShape, "MMA of %s into %d columns, want a multiple of %d for transposed tiles of 8 bits", y, t.cols, 16*share)
 	case p.places != nil:
 		return a.fitsPlaces(x, *p.places)
 	default:
@@ -340,7 +343,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 func (t SharedTile) turnsTo(kind tensorKind) bool {
 	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
 	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
-		t.at.k.fault(&ruleShape, "%s; tcgen05 turns numbers of 8 and 16 bits here, and others lie as they are read", t)
+		t.at.k.fault(&ruleShape, "%s cannot be transposed, want elements of 8 or 16 bits", t)
 		return false
 	}
 	return true

@@ -52,7 +52,7 @@ func (c tensorCase) build(t *testing.T) string {
 	}
 	k := m.Kernel("k", options...)
 	if share == 2 {
-		k.Pair()
+		k.CTAPair()
 	}
 	depth := c.depth
 	if c.sparse {
@@ -79,7 +79,7 @@ func (c tensorCase) build(t *testing.T) string {
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(1)) {
 				for _, m := range maps {
-					s.Load(m, k.U32(0), s.Index())
+					s.Load(m, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}
 		}),
@@ -250,7 +250,7 @@ func TestTileDescriptors(t *testing.T) {
 		tile := dsl.Tile{Type: typ, Rows: c.cols, Cols: c.depth, Swizzle: c.swizzle}
 		var steps []string
 		for i := range f[6:] {
-			off := tile.Offset0(i * 256 / typ.Bits())
+			off := tile.DescriptorOffset(i * 256 / typ.Bits())
 			if turned {
 				off = i * 256 / typ.Bits() * tile.Pitch()
 			}

@@ -12,9 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tensor is a kernel parameter that describes a tensor of one to five dimensions in global memory to the TMA. In shared memory a box is
-// a Tile whose rows are the innermost dimension, and whose outer dimensions follow one another. The launch gives a map that
-// runtime.Tiled or runtime.Im2col makes.
+// A Tensor is a kernel parameter that holds a tensor map for a tensor of one to five dimensions. In
+// shared memory a box is a Tile: its rows are the innermost dimension, and the outer dimensions
+// follow each other. The launch passes a map made by runtime.Tiled or runtime.Im2col. All
+// coordinates count elements.
 type Tensor struct {
 	m      *TensorMap // the parameter, and the tile that a copy brings
 	box    []int      // outermost first
@@ -23,21 +24,22 @@ type Tensor struct {
 	many   *TensorMap // tiles of gathered rows that stages hold (FeedRows)
 }
 
-// Tensor is a parameter for a tensor, to be moved in boxes whose sizes go from the outermost dimension to the innermost, whose
-// elements lie side by side. What a box has beyond the tensor's edges is read as zeros and not written. A box that is wider than its
-// swizzle takes a copy for each part as wide as that, and is a tile of as many slabs.
+// Tensor declares a parameter for a tensor map in tiled mode. The box sizes go from the outermost
+// dimension to the innermost, whose elements are contiguous. Elements of a box outside of the
+// tensor are read as zeros and not written. A box that is wider than its swizzle takes one copy per
+// swizzle width, and is a tile of several slabs.
 func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	k = k.sound()
 	b := slices.Clone(box)
 	problem := ""
 	if len(b) < 1 || len(b) > 5 {
-		problem = fmt.Sprintf("a box of %d dimensions; 1 to 5 are expected", len(b))
+		problem = fmt.Sprintf("box of %d dimensions, want 1 to 5", len(b))
 		b = []int{64, 64}
 	}
 	rows := 1
 	for _, n := range b {
 		if n < 1 || n > 256 {
-			problem = fmt.Sprintf("a box of %v: along each dimension there are 1 to 256 elements", box)
+			problem = fmt.Sprintf("box of %v, want 1 to 256 elements in each dimension", box)
 		}
 	}
 	if problem == "" {
@@ -48,17 +50,18 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	return k.tensor(name, t, b, rows, s, problem)
 }
 
-// Im2col is a parameter for images: a tensor of three to five dimensions, images first and channels last, of which a copy brings so
-// many channels of so many pixels, those that a filter goes over. The launch says where its corners are.
+// Im2col declares a parameter for a tensor map in im2col mode: a tensor of three to five
+// dimensions, images first and channels last, from which a copy loads the given numbers of channels
+// and pixels. The launch specifies the bounding box.
 func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels int, s Swizzle) *Tensor {
 	k = k.sound()
 	problem := ""
 	switch {
 	case dimensions < 3 || dimensions > 5:
-		problem = fmt.Sprintf("images of %d dimensions; 3 to 5 are expected", dimensions)
+		problem = fmt.Sprintf("im2col tensor of %d dimensions, want 3 to 5", dimensions)
 		dimensions = 3
 	case pixels < 1 || pixels > 1024 || channels < 1 || channels > 256:
-		problem = fmt.Sprintf("%d channels of %d pixels; 1 to 256 and 1 to 1024 are expected", channels, pixels)
+		problem = fmt.Sprintf("%d channels of %d pixels, want 1 to 256 and 1 to 1024", channels, pixels)
 	}
 	box := make([]int, dimensions)
 	box[dimensions-1] = channels
@@ -67,12 +70,13 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 	return x
 }
 
-// Rows is a parameter for a matrix of which a copy gathers or scatters four rows from anywhere, each with so many columns (sm_100).
-func (k *Kernel) Rows(name string, t isa.Type, cols int, s Swizzle) *Tensor {
+// RowTensor declares a parameter for a tensor map in gather mode: a copy gathers or scatters four
+// arbitrary rows of a matrix, with the given number of columns (sm_100).
+func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor {
 	k = k.sound()
 	x := k.Tensor(name, t, []int{1, cols}, s)
 	if x.m.tile.Slabs() > 1 {
-		k.fault(&ruleShape, "tensor %s: %s: rows that are gathered are no wider than the swizzle", name, x.m.tile)
+		k.fault(&ruleShape, "tensor %s: %s: gathered rows must not be wider than the swizzle", name, x.m.tile)
 	}
 	x.rows = true
 	return x
@@ -87,13 +91,13 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 	switch {
 	case problem != "":
 	case tile.wide() != t.Bits():
-		problem = tile.String() + ": padded numbers come as a TensorMap"
+		problem = tile.String() + ": padded elements need a TensorMap"
 	case tile.RowBytes()%16 != 0:
-		problem = tile.String() + ": the innermost dimension of a box has a multiple of 16 bytes"
+		problem = tile.String() + ": the innermost dimension of a box must be a multiple of 16 bytes"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor %s: %s", name, problem)
-		tile = Tile{Type: isa.F32, Rows: 8, Cols: 16}
+		tile = k.standIn(Tile{Type: isa.F32, Rows: 8, Cols: 16})
 	}
 	x := &Tensor{m: k.mapParam(name, tile), box: box}
 	x.m.of, x.m.high, x.m.box = x, tile.Rows, tile.Cols/tile.Slabs()
@@ -121,7 +125,7 @@ func (x *Tensor) kernel() *Kernel {
 	return x.m.k
 }
 
-// Tile is the tile in shared memory that one copy brings.
+// Tile returns the shape in shared memory of the box of one copy.
 func (x *Tensor) Tile() Tile {
 	if x.kernel() == nil {
 		return Tile{}
@@ -129,16 +133,18 @@ func (x *Tensor) Tile() Tile {
 	return x.m.tile
 }
 
-// Load starts the copy of a box that begins at coordinates, outermost first, and makes a barrier count its bytes. Coordinates are
-// signed: a box may begin before the tensor. The innermost is that of a multiple of 16 bytes; the hardware stops at others with an illegal
-// instruction. One thread does this. With a mask, the box goes to the blocks of the cluster whose bits
-// are set, at the same place in each.
+// Load starts the copy of a box at the given coordinates, outermost first, and completes its bytes
+// on the mbarrier full. Coordinates are signed: a box may start before the tensor. The innermost
+// coordinate must be a multiple of 16 bytes; otherwise the hardware raises an illegal instruction
+// error. One thread must call it. With a mask, the box is multicast to the blocks of the cluster
+// whose bits are set.
 func (x *Tensor) Load(to SharedTile, at []Reg[U32], full Barrier, mask ...Reg[U16]) {
 	x.load("", to, at, nil, full, mask)
 }
 
-// LoadPixels is Load of an Im2col tensor: offsets are those of the filter's element, outermost first, one for each dimension of space.
-func (x *Tensor) LoadPixels(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
+// LoadIm2col is Load for an Im2col tensor. The offsets are those of the filter element, outermost
+// first, one per spatial dimension.
+func (x *Tensor) LoadIm2col(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
 	x.load(".im2col", to, at, offsets, full, mask)
 }
 
@@ -148,7 +154,7 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 	case !x.fits("loaded into", mode == ".im2col", to, at):
 		return
 	case x.im2col && len(offsets) != len(x.box)-2:
-		k.fault(&ruleShape, "tensor %s is loaded with %d offsets; %d are expected", x.m.name, len(offsets), len(x.box)-2)
+		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, want %d", x.m.name, len(offsets), len(x.box)-2)
 		return
 	case !k.known(full):
 		return
@@ -172,19 +178,20 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 	}
 }
 
-// Store starts the copy of a box from shared memory to coordinates, outermost first. One thread does this, after a FenceAsync of all that wrote
-// the tile. It is part of the thread's next CommitStores.
+// Store starts the copy of a box from shared memory to the given coordinates, outermost first. One
+// thread must call it, after FenceAsync in all threads that wrote the tile. The copy belongs to the
+// thread's next CommitStores.
 func (x *Tensor) Store(from SharedTile, at ...Reg[U32]) {
 	x.store("cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group", from, at)
 }
 
-// Reduce is Store that combines the box with what the tensor holds, as TensorMap.Reduce does.
+// Reduce is Store that combines the box with the tensor, as [TensorMap.Reduce] does.
 func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
 	x.store("cp.reduce.async.bulk.tensor.%dd.global.shared::cta."+string(how)+"%s.bulk_group", from, at)
 }
 
 func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
-	if !made(x.kernel(), "Store of a tensor", from.at.k) {
+	if !made(x.kernel(), "tensor in Store", from.at.k) {
 		return
 	}
 	mode := ""
@@ -200,7 +207,7 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 	}
 }
 
-// Prefetch asks for a box to be in the L2 cache soon. One thread does this.
+// Prefetch prefetches a box into the L2 cache. One thread must call it.
 func (x *Tensor) Prefetch(at ...Reg[U32]) {
 	if x.kernel() == nil {
 		return
@@ -218,19 +225,19 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
 	k := x.kernel()
 	switch {
-	case !made(k, "a copy of a tensor", t.at.k):
+	case !made(k, "tensor in the copy", t.at.k):
 	case t.at.k == nil:
-		k.fault(&ruleValue, "tensor %s is %s a tile that no builder call made", x.m.name, what)
+		k.fault(&ruleValue, "tensor %s is %s a tile that is a zero value, not created by a builder call", x.m.name, what)
 	case t.Tile != x.m.tile:
-		k.fault(&ruleShape, "tensor %s has boxes of %s; it is %s %s", x.m.name, x.m.tile, what, t.Tile)
+		k.fault(&ruleShape, "tensor %s has boxes of %s, but is %s %s", x.m.name, x.m.tile, what, t.Tile)
 	case x.rows:
-		k.fault(&ruleShape, "tensor %s has rows, which Gather and Scatter copy", x.m.name)
+		k.fault(&ruleShape, "tensor %s has rows; copy them with Gather and Scatter", x.m.name)
 	case pixels != x.im2col:
-		k.fault(&ruleShape, "tensor %s: LoadPixels copies what Im2col describes, and Load everything else", x.m.name)
+		k.fault(&ruleShape, "tensor %s: use LoadIm2col for an Im2col tensor, and Load for all others", x.m.name)
 	case len(at) != len(x.box):
-		k.fault(&ruleShape, "tensor %s has %d dimensions and %d coordinates are given", x.m.name, len(x.box), len(at))
+		k.fault(&ruleShape, "tensor %s has %d dimensions, got %d coordinates", x.m.name, len(x.box), len(at))
 	case x.between(at[len(at)-1]):
-		k.fault(&ruleShape, "tensor %s: a box begins at element %d of %s along the innermost dimension; a multiple of 16 bytes is expected",
+		k.fault(&ruleShape, "tensor %s: misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
 			x.m.name, at[len(at)-1].bits, x.m.tile.Type)
 	default:
 		return true
@@ -244,7 +251,7 @@ func (x *Tensor) between(at Reg[U32]) bool {
 	if len(x.box) > 2 && x.m.tile.RowBytes() <= 32 {
 		return false
 	}
-	return at.Constant() && at.bits*int64(x.m.tile.wide())%128 != 0
+	return at.IsConstant() && at.bits*int64(x.m.tile.wide())%128 != 0
 }
 
 // innermostFirst is coordinates as PTX has them.
@@ -254,7 +261,7 @@ func innermostFirst[T Scalar](at []Reg[T]) []Operand {
 	return list
 }
 
-// Feed is the boxes of x as one of the kinds of tile of a Pipeline.
+// Feed returns the boxes of x as one of the inputs of a Pipeline.
 func (x *Tensor) Feed() Feed {
 	if x == nil {
 		return Feed{}
@@ -262,14 +269,16 @@ func (x *Tensor) Feed() Feed {
 	return Feed{from: x.m}
 }
 
-// Fill starts the copy of the box that begins at coordinates, outermost first, into a stage that Produce gave.
-func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
+// LoadStage starts the copy of a box at the given coordinates, outermost first, into a stage from
+// Produce.
+func (x *Tensor) LoadStage(s *Stage, at ...Reg[U32]) {
 	x.bring(s, func(to SharedTile) { x.Load(to, at, s.Full()) })
 }
 
-// FillPixels is Fill of an Im2col tensor, as LoadPixels is Load: a step of a convolution that tensor cores take for a product.
-func (x *Tensor) FillPixels(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
-	x.bring(s, func(to SharedTile) { x.LoadPixels(to, at, offsets, s.Full()) })
+// LoadStageIm2col is LoadStage for an Im2col tensor, as LoadIm2col is Load. It is one step of a
+// convolution as an implicit GEMM.
+func (x *Tensor) LoadStageIm2col(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
+	x.bring(s, func(to SharedTile) { x.LoadIm2col(to, at, offsets, s.Full()) })
 }
 
 // bring lets one thread load into a stage.
@@ -283,8 +292,8 @@ func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	}
 }
 
-// In is the box that a stage holds, or the rows that were gathered.
-func (x *Tensor) In(s *Stage) SharedTile {
+// InStage returns the box, or the gathered rows, in a stage.
+func (x *Tensor) InStage(s *Stage) SharedTile {
 	if !x.given(s) {
 		return SharedTile{}
 	}
@@ -296,11 +305,11 @@ func (x *Tensor) In(s *Stage) SharedTile {
 
 // given reports whether a stage is one.
 func (x *Tensor) given(s *Stage) bool {
-	if !made(x.kernel(), "a tile of a tensor", s.kernel()) {
+	if !made(x.kernel(), "tile of the tensor", s.kernel()) {
 		return false
 	}
 	if s.kernel() == nil {
-		x.m.k.fault(&ruleValue, "tensor %s in a stage that no builder call made", x.m.name)
+		x.m.k.fault(&ruleValue, "tensor %s in a stage that is a zero value, not created by a builder call", x.m.name)
 		return false
 	}
 	return true

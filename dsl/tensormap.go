@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A TensorMap is a kernel parameter that describes a matrix in global memory to the TMA: its element type, and the box that one
-// copy moves. The launch makes it from this declaration and the matrix, so they cannot disagree.
+// A TensorMap is a kernel parameter that holds a tensor map for a matrix in global memory. The
+// launch makes the map from this declaration and the matrix, so that they always agree.
 type TensorMap struct {
 	k    *Kernel
 	v    *ir.Var
@@ -26,14 +26,15 @@ type TensorMap struct {
 	written bool // no map: threads write the tile (Written)
 }
 
-// Box is the rows and columns of a tile, as TensorMap takes them.
+// A Box is the number of rows and columns of a tile, as TensorMap takes them.
 type Box struct {
 	Rows, Cols int
 	Padded     bool // see Tile.Padded
 }
 
-// TensorMap is a parameter for a matrix of rows whose neighbours lie side by side, to be moved in tiles. A tile that is wider than
-// its swizzle takes a copy for each part as wide as that, and a single row of more than 256 elements one for each 256.
+// TensorMap declares a parameter for the tensor map of a row-major matrix that is copied in tiles.
+// A tile that is wider than its swizzle takes one copy per swizzle width, and a single row of more
+// than 256 elements one per 256.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
 	k = k.sound()
 	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
@@ -48,15 +49,16 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	switch {
 	case problem != "":
 	case box.Rows > 256 || m.box > 256:
-		problem = m.tile.String() + ": a copy moves at most 256 rows and 256 columns"
+		problem = m.tile.String() + ": a copy has at most 256 rows and 256 columns"
 	case m.tile.wide() != t.Bits() && (m.box != 128 || s != NoSwizzle && s != Swizzle128):
-		problem = m.tile.String() + ": copies of padded numbers move 128 of a row, with a swizzle of 128 bytes or none"
+		problem = m.tile.String() + ": a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none"
 	case m.tile.wide() == t.Bits() && m.box*t.Bits()/8%16 != 0:
-		problem = m.tile.String() + ": the rows of a copy have a multiple of 16 bytes"
+		problem = m.tile.String() + ": the rows of a copy must be a multiple of 16 bytes"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor map %s: %s", name, problem)
-		m.tile, m.box = Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, 64
+		m.tile = k.standIn(Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128})
+		m.box = 64
 	}
 	p := k.mapParam(name, m.tile)
 	p.high, p.box = p.tile.Rows, m.box
@@ -66,7 +68,7 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 // mapParam is a parameter that is a tensor map, of which a copy brings a tile.
 func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no tensor maps; they came with sm_90, and before it cp.async copies tiles", k.m.Target())
+		k.fault(&ruleLacks, "%s has no tensor maps, which need sm_90; use cp.async", k.m.Target())
 	}
 	m := &TensorMap{k: k, name: name, tile: t, v: k.param(name, isa.B8, 128)}
 	m.v.Align = 64
@@ -74,7 +76,7 @@ func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	return m
 }
 
-// Tile is the tile that one load of m brings.
+// Tile returns the shape of a tile.
 func (m *TensorMap) Tile() Tile {
 	if m == nil {
 		return Tile{Type: isa.B32, Rows: 1, Cols: 4}
@@ -82,16 +84,17 @@ func (m *TensorMap) Tile() Tile {
 	return m.tile
 }
 
-// Name is the name of the parameter.
+// Name returns the name of the parameter.
 func (m *TensorMap) Name() string {
 	if m == nil {
-		return "a tensor map that no builder call made"
+		return "tensor map"
 	}
 	return m.name
 }
 
-// CopyBox is the rows and columns that a single copy moves, which the launch makes the map for: all of the tile, or as many columns
-// as the swizzle is wide, and as many rows as one block of a cluster loads for the others.
+// CopyBox returns the box of a single copy, for which the launch makes the map. It is the whole
+// tile, or as many columns as the swizzle is wide and as many rows as one block of a cluster loads
+// for the others.
 func (m *TensorMap) CopyBox() Box {
 	if m == nil {
 		return Box{}
@@ -133,8 +136,9 @@ func (m *TensorMap) bracket(coordinates ...Operand) ir.Operand {
 	return k.bracket(inner, k.vector(at...))
 }
 
-// Load starts the copies of the tile whose first element is at a row and column, and makes a barrier count its bytes. One thread
-// does this. With a mask, the tile goes to the blocks of the cluster whose bits are set, at the same place in each.
+// Load starts the copy of the tile whose first element is at row and col, and completes its bytes
+// on the mbarrier full. One thread must call it. With a mask, the tile is multicast to the blocks
+// of the cluster whose bits are set.
 func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ...Reg[U16]) {
 	m.load(to, 0, m.Tile().Rows, row, col, full, mask)
 }
@@ -143,10 +147,10 @@ func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ..
 func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	switch {
 	case m.kernel() == nil && t.at.k != nil:
-		t.at.k.fault(&ruleValue, "a copy through a tensor map that no builder call made")
+		t.at.k.fault(&ruleValue, "tensor map in the copy")
 	case m.kernel() == nil:
 	case t.at.k == nil:
-		m.k.fault(&ruleValue, "a copy of a tile that no builder call made, through %s", m.name)
+		m.k.fault(&ruleValue, "tile copied through %s is a zero value, not created by a builder call", m.name)
 	default:
 		return m.k, true
 	}
@@ -160,7 +164,7 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 		return
 	}
 	if to.Tile != m.tile {
-		k.fault(&ruleShape, "tensor map %s brings %s; it is loaded into %s", m.name, m.tile, to.Tile)
+		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is loaded into %s", m.name, m.tile, to.Tile)
 		return
 	}
 	copyTo := m.copier(full, mask)
@@ -209,14 +213,16 @@ func (k *Kernel) signal(full Barrier) (at Addr, group string) {
 	return Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}, ".cta_group::2"
 }
 
-// Store starts the copies of a tile from shared memory to a row and column of the matrix. One thread does this, after a proxy
-// fence of all that wrote the tile. They are part of the thread's next CommitStores.
+// Store starts the copy of a tile from shared memory to the matrix, with its first element at row
+// and col. One thread must call it, after FenceAsync in all threads that wrote the tile. The copy
+// belongs to the thread's next CommitStores.
 func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
 	m.store("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", from, row, col)
 }
 
-// Reduce is Store that combines the tile with what the matrix holds: how is add, min, max, inc, dec, and, or, xor. Elements are
-// combined one by one, in any order, so that several blocks may reduce into one tile.
+// Reduce is Store that combines the tile with the matrix. The operation is add, min, max, inc, dec,
+// and, or, xor. Each element is combined atomically, so that several blocks may reduce into one
+// tile.
 func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
 	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from, row, col)
 }
@@ -227,7 +233,7 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		return
 	}
 	if from.Tile != m.tile {
-		k.fault(&ruleShape, "tensor map %s takes %s; it is stored from %s", m.name, m.tile, from.Tile)
+		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is stored from %s", m.name, m.tile, from.Tile)
 		return
 	}
 	k.storesBehind()
@@ -242,21 +248,24 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 	}
 }
 
-// CommitStores makes one group of the stores that the thread has started.
+// CommitStores commits the bulk stores that the thread started as one group
+// (cp.async.bulk.commit_group).
 func (k *Kernel) CommitStores() {
 	k = k.sound()
 	k.storing.committed = true
 	k.ins("cp.async.bulk.commit_group")
 }
 
-// WaitStores waits until at most n groups of the thread's stores have not been written.
+// WaitStores waits until at most n groups of the thread's bulk stores are incomplete
+// (cp.async.bulk.wait_group).
 func (k *Kernel) WaitStores(n int) {
 	k = k.sound()
 	k.waited, k.storing.waited = true, true
 	k.waitGroups("cp.async.bulk.wait_group", n)
 }
 
-// WaitStoresRead waits until at most n groups of the thread's stores still read shared memory.
+// WaitStoresRead waits until at most n groups of the thread's bulk stores still read shared memory
+// (cp.async.bulk.wait_group.read).
 func (k *Kernel) WaitStoresRead(n int) {
 	k = k.sound()
 	k.storing.waited = true
@@ -266,12 +275,13 @@ func (k *Kernel) WaitStoresRead(n int) {
 // waitGroups waits until at most n groups of copies are under way.
 func (k *Kernel) waitGroups(op string, n int) {
 	if n < 0 {
-		k.fault(&ruleProtocol, "%d groups under way; 0 or more are expected", n)
+		k.fault(&ruleProtocol, "%d groups in flight, want 0 or more", n)
 		n = 0
 	}
 	k.ins(op, number(int64(n)))
 }
 
-// FenceAsync makes the thread's writes to shared memory visible to the TMA and the tensor cores. Every thread that wrote does
-// this, before the barrier behind which one thread starts the copy.
+// FenceAsync makes the thread's writes to shared memory visible to the asynchronous proxy, that is,
+// to the TMA and the tensor cores. Every thread that wrote must call it, before the barrier after
+// which one thread starts the copy.
 func (k *Kernel) FenceAsync() { k.sound().ins("fence.proxy.async.shared::cta") }

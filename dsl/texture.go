@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// IndependentSamplers keeps textures and samplers apart: .texmode_independent. Without it a texture has its sampler with it, and Sampler
-// cannot be used.
+// IndependentSamplers separates textures and samplers (.texmode_independent). Without it each
+// texture has its own sampler, and Sampler cannot be used.
 func IndependentSamplers() Option {
 	return func(m *Module) {
 		m = m.sound()
@@ -19,31 +19,32 @@ func IndependentSamplers() Option {
 	}
 }
 
-// Texture is a texture of the module that host code binds by its name.
+// Texture declares a texture that host code binds by name.
 func (m *Module) Texture(name string) Operand { return m.sound().opaque(name, isa.Texref) }
 
-// Sampler is a sampler of the module that host code binds by its name. The module is made with IndependentSamplers.
+// Sampler declares a sampler that host code binds by name. The module needs the option
+// IndependentSamplers.
 func (m *Module) Sampler(name string) Operand {
 	m = m.sound()
 	if len(m.ir.Options) == 0 {
-		m.fault(&ruleOperand, "a sampler apart from its texture needs the option IndependentSamplers")
+		m.fault(&ruleOperand, "Sampler needs the option IndependentSamplers")
 	}
 	return m.opaque(name, isa.Samplerref)
 }
 
-// Surface is a surface of the module that host code binds by its name.
+// Surface declares a surface that host code binds by name.
 func (m *Module) Surface(name string) Operand { return m.sound().opaque(name, isa.Surfref) }
 
 func (m *Module) opaque(name string, t isa.Type) Operand {
 	if since := isa.MakeVersion(1, 5); !m.atLeast(since) {
-		m.fault(&ruleLacks, "PTX %s has no %s; it came with %s", m.version(), t, since)
+		m.fault(&ruleLacks, "PTX %s has no %s, which needs %s", m.version(), t, since)
 	}
 	switch {
 	case !identifier(name):
-		m.fault(&ruleKernel, "%q is no name for a %s", name, strings.TrimPrefix(t.String(), "."))
+		m.fault(&ruleKernel, "%q is not a valid %s name", name, strings.TrimPrefix(t.String(), "."))
 		name = m.claim("handle")
 	case m.names[name]:
-		m.fault(&ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		m.fault(&ruleKernel, "%s is already declared in this module", name)
 		name = m.claim(name)
 	}
 	m.names[name] = true

@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Swizzle says how 16-byte units change places in shared memory so that the rows of a tile, read side by side, lie in different
-// banks. It is named by the bytes of a row: within a period of eight rows, the unit's number is XORed with the row's. It
-// is the same for the copies of the TMA, the descriptors of wgmma and tcgen05, and addresses that the kernel works out.
+// A Swizzle permutes the 16-byte units of a tile in shared memory so that a column access of eight
+// rows has no bank conflicts. It is named by the bytes of a row: the unit index is XORed with the
+// row index, within a period of eight rows. The TMA, the descriptors of wgmma and tcgen05, and
+// computed addresses all use it.
 type Swizzle int
 
-// Swizzles.
+// The swizzle modes of the TMA.
 const (
 	NoSwizzle  Swizzle = 0
 	Swizzle32  Swizzle = 32
@@ -23,7 +24,7 @@ const (
 	Swizzle128 Swizzle = 128
 )
 
-// String is the swizzle as messages name it.
+// String returns a description of the swizzle.
 func (s Swizzle) String() string {
 	if s == NoSwizzle {
 		return "no swizzle"
@@ -44,10 +45,12 @@ func (s Swizzle) mask() int {
 	return 0
 }
 
-// Apply is where the byte at an offset lies. Offsets count from an address that is a multiple of Period.
+// Apply returns the swizzled position of a byte offset, relative to an address that is a multiple
+// of Period.
 func (s Swizzle) Apply(offset int) int { return offset ^ offset>>3&s.mask() }
 
-// Period is the bytes after which the pattern repeats, and what a tile's address must be a multiple of.
+// Period returns the number of bytes after which the pattern repeats, to which a tile's address
+// must be aligned.
 func (s Swizzle) Period() int {
 	if s == NoSwizzle {
 		return 16
@@ -55,8 +58,8 @@ func (s Swizzle) Period() int {
 	return 8 * int(s)
 }
 
-// A Tile is the shape of a matrix in shared memory: rows of elements of which neighbours in a row lie side by side. A
-// swizzled tile whose rows are longer than the swizzle is a sequence of slabs, each as wide as the swizzle.
+// A Tile is the shape of a row-major matrix in shared memory. A swizzled tile whose rows are longer
+// than the swizzle is a sequence of slabs, each as wide as the swizzle.
 type Tile struct {
 	Type       isa.Type
 	Rows, Cols int
@@ -75,10 +78,10 @@ func (t Tile) wide() int {
 	return 8
 }
 
-// RowBytes is the bytes of a row, without its pad.
+// RowBytes returns the bytes of a row, without its padding.
 func (t Tile) RowBytes() int { return t.Cols * t.wide() / 8 }
 
-// Slabs is the number of parts that a swizzled tile comes in.
+// Slabs returns the number of slabs of a swizzled tile.
 func (t Tile) Slabs() int {
 	if t.Swizzle == NoSwizzle {
 		return 1
@@ -86,7 +89,7 @@ func (t Tile) Slabs() int {
 	return (t.RowBytes() + int(t.Swizzle) - 1) / int(t.Swizzle)
 }
 
-// Pitch is the bytes from a row to the next, within a slab.
+// Pitch returns the distance in bytes between rows within a slab.
 func (t Tile) Pitch() int {
 	if t.Swizzle != NoSwizzle {
 		return int(t.Swizzle)
@@ -94,19 +97,21 @@ func (t Tile) Pitch() int {
 	return t.RowBytes() + t.Pad
 }
 
-// SlabBytes is the bytes of a slab.
+// SlabBytes returns the bytes of a slab.
 func (t Tile) SlabBytes() int { return t.Rows * t.Pitch() }
 
-// Bytes is the bytes of the whole tile.
+// Bytes returns the size of the tile.
 func (t Tile) Bytes() int { return t.Slabs() * t.SlabBytes() }
 
-// Copied is the bytes that copies of the tile bring, which is what a barrier expects: all but those that stay free between padded numbers.
-func (t Tile) Copied() int { return t.Rows * t.Cols * t.Type.Bits() / 8 }
+// CopyBytes returns the bytes that a copy of the tile completes on an mbarrier: all bytes of the
+// tile except the padding between elements.
+func (t Tile) CopyBytes() int { return t.Rows * t.Cols * t.Type.Bits() / 8 }
 
-// Align is what the address of the tile must be a multiple of.
+// Align returns the alignment in bytes of the tile's address.
 func (t Tile) Align() int { return max(16, t.Swizzle.Period()) }
 
-// Offset is where an element lies, in bytes from the start of the tile; of numbers smaller than a byte, where its first bit does.
+// Offset returns the byte offset of an element from the start of the tile, or of its first bit for
+// elements smaller than a byte.
 func (t Tile) Offset(row, col int) int { return t.offset(row, col, t.SlabBytes()) }
 
 func (t Tile) offset(row, col, slabBytes int) int {
@@ -121,8 +126,9 @@ func (t Tile) offset(row, col, slabBytes int) int {
 	return slab*slabBytes + t.Swizzle.Apply(row*t.Pitch()+b%int(t.Swizzle))
 }
 
-// Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
-func (t Tile) Offset0(col int) int { return t.offset0(col, t.SlabBytes()) }
+// DescriptorOffset returns the byte offset of column col of the first row before the swizzle, by
+// which a matrix descriptor is advanced.
+func (t Tile) DescriptorOffset(col int) int { return t.offset0(col, t.SlabBytes()) }
 
 func (t Tile) offset0(col, slabBytes int) int {
 	b := col * t.wide() / 8
@@ -132,7 +138,7 @@ func (t Tile) offset0(col, slabBytes int) int {
 	return b/int(t.Swizzle)*slabBytes + b%int(t.Swizzle)
 }
 
-// String is the tile as messages name it: 128x64 .bf16 with a swizzle of 128 bytes.
+// String returns a description of the tile, such as 128x64 .bf16 with a 128-byte swizzle.
 func (t Tile) String() string {
 	s := fmt.Sprintf("%dx%d %s", t.Rows, t.Cols, t.Type)
 	if t.Padded {
@@ -148,23 +154,23 @@ func (t Tile) String() string {
 func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
-		return fmt.Sprintf("a tile of %dx%d", t.Rows, t.Cols)
+		return fmt.Sprintf("tile of %dx%d", t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
-		return fmt.Sprintf("%s: a row is no whole number of bytes", t)
+		return fmt.Sprintf("%s: a row is not a whole number of bytes", t)
 	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
-		return fmt.Sprintf("%s: numbers of 4 and 6 bits are padded", t)
+		return fmt.Sprintf("%s: only elements of 4 and 6 bits are padded", t)
 	case t.wide() != t.Type.Bits() && t.Cols%16 != 0:
-		return fmt.Sprintf("%s: padded numbers come in sixteens", t)
+		return fmt.Sprintf("%s: the columns of padded elements must be a multiple of sixteen", t)
 	case t.Swizzle != NoSwizzle && t.Swizzle.mask() == 0:
-		return fmt.Sprintf("%s: swizzles have 32, 64 or 128 bytes", t)
+		return fmt.Sprintf("%s: a swizzle has 32, 64 or 128 bytes", t)
 	case t.Pad < 0 || t.Pad*8%t.wide() != 0:
-		return fmt.Sprintf("%s: a pad of %d bytes; none, or whole numbers of the type, are expected", t, t.Pad)
+		return fmt.Sprintf("%s: padding of %d bytes per row, want whole elements", t, t.Pad)
 	case t.Swizzle != NoSwizzle && t.Pad != 0:
-		return fmt.Sprintf("%s: a tile has a swizzle or a pad, not both", t)
+		return fmt.Sprintf("%s: a tile has a swizzle or padding, not both", t)
 	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
-		return fmt.Sprintf("%s: a row of %d bytes; a multiple of 16 is expected", t, t.RowBytes())
+		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of 16", t, t.RowBytes())
 	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) && t.RowBytes()%int(t.Swizzle) != 0:
-		return fmt.Sprintf("%s: a row of %d bytes is no multiple of the swizzle", t, t.RowBytes())
+		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of the swizzle", t, t.RowBytes())
 	}
 	return ""
 }
@@ -183,7 +189,7 @@ type SharedTile struct {
 	half   Reg[U32]
 }
 
-// SlabBytes is the bytes from a slab to the next.
+// SlabBytes returns the distance in bytes between slabs.
 func (t SharedTile) SlabBytes() int {
 	if t.slab != 0 {
 		return t.slab
@@ -191,11 +197,12 @@ func (t SharedTile) SlabBytes() int {
 	return t.Tile.SlabBytes()
 }
 
-// Offset is where an element lies, in bytes from the start of the tile, as Tile.Offset says of a whole one.
+// Offset returns the byte offset of an element from the start of the tile; see [Tile.Offset].
 func (t SharedTile) Offset(row, col int) int { return t.offset(row, col, t.SlabBytes()) }
 
-// Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
-func (t SharedTile) Offset0(col int) int { return t.offset0(col, t.SlabBytes()) }
+// DescriptorOffset returns the byte offset of column col of the first row before the swizzle, by
+// which a matrix descriptor is advanced.
+func (t SharedTile) DescriptorOffset(col int) int { return t.offset0(col, t.SlabBytes()) }
 
 // rows is n rows of the tile that begin so many bytes further on in each slab.
 func (t SharedTile) rows(at Addr, n int) SharedTile {
@@ -205,12 +212,12 @@ func (t SharedTile) rows(at Addr, n int) SharedTile {
 	return t
 }
 
-// SharedTile is room for a tile in the shared memory of the block.
+// SharedTile declares a tile in the shared memory of the block.
 func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
-		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
+		t = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4})
 	}
 	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.begins())}
 }
@@ -226,7 +233,7 @@ func (t Tile) begins() int {
 // apart is the bytes from one of several tiles to the next.
 func (t Tile) apart() int { return (t.Bytes() + t.begins() - 1) / t.begins() * t.begins() }
 
-// Addr is the address of the tile's first byte.
+// Addr returns the address of the tile.
 func (t SharedTile) Addr() Addr {
 	t.open()
 	t.cover.elsewhere()
@@ -240,20 +247,22 @@ func (t SharedTile) open() {
 	}
 }
 
-// Kernel is the kernel that the tile belongs to.
+// Kernel returns the kernel that the tile belongs to.
 func (t SharedTile) Kernel() *Kernel { return t.at.k }
 
-// RowsFrom is n rows of the tile that begin at a row known while building. A swizzled tile is cut at multiples of eight rows.
+// RowsFrom returns n rows of the tile, starting at a row that is known while the kernel is built.
+// In a swizzled tile it must be a multiple of eight.
 func (t SharedTile) RowsFrom(row, n int) SharedTile {
 	if t.at.k != nil && (row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
-		t.at.k.fault(&ruleShape, "rows %d to %d of a tile of %s; whole groups of eight rows are expected", row, row+n-1, t.Tile)
+		t.at.k.fault(&ruleShape, "rows %d to %d of %s, want whole groups of eight rows", row, row+n-1, t.Tile)
 		return t
 	}
 	return t.rows(t.at.Plus(int64(row*t.Pitch())), n)
 }
 
-// Element is the tile from an element on, wherever its swizzle puts it: Get and Put are for the element, GetVec and PutVec for neighbours in the
-// same 16 bytes.
+// Element returns the tile as an array that starts at an element, with the swizzle applied.
+// LoadFirst and StoreFirst access the element; LoadFirstVec and StoreFirstVec access adjacent
+// elements in the same 16 bytes.
 func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 	k := t.at.k
 	each := int(size(TypeOf[T]()))
@@ -261,11 +270,11 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 	case k == nil:
 		return Array[T]{}
 	case t.wide() != 8*each || t.Type.Bits() != 8*each:
-		k.fault(&ruleShape, "an element of %s as a %s, which has %d bits", t.Tile, TypeOf[T](), 8*each)
+		k.fault(&ruleShape, "element of %s as %s, want %d bits", t.Tile, TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
-	if row.Constant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.Constant() && (col.bits < 0 || col.bits >= int64(t.Cols)) {
-		k.fault(&ruleShape, "an element of %s in row %s and column %s", t.Tile, spot(row), spot(col))
+	if row.IsConstant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.IsConstant() && (col.bits < 0 || col.bits >= int64(t.Cols)) {
+		k.fault(&ruleShape, "out of bounds: element of %s at row %s and column %s", t.Tile, spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
 	t.takes(row, 1, t.Rows, "row")
@@ -286,19 +295,19 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 
 // spot is a row or column as messages name it.
 func spot(x Reg[U32]) string {
-	if x.Constant() {
+	if x.IsConstant() {
 		return strconv.FormatInt(x.bits, 10)
 	}
-	return "that the kernel works out"
+	return "a run-time value"
 }
 
-// Stage is the n-th of several tiles that lie one behind the other, as SharedTiles has them.
-func (t SharedTile) Stage(n Reg[U32]) SharedTile {
+// At returns the n-th of several contiguous tiles, as SharedTiles declares them.
+func (t SharedTile) At(n Reg[U32]) SharedTile {
 	if t.at.k == nil {
 		return t
 	}
-	if t.count > 0 && n.Constant() && (n.bits < 0 || n.bits >= int64(t.count)) {
-		t.at.k.fault(&ruleShape, "tile %d of %d", n.bits, t.count)
+	if t.count > 0 && n.IsConstant() && (n.bits < 0 || n.bits >= int64(t.count)) {
+		t.at.k.fault(&ruleShape, "tile index %d is out of bounds: there are %d tiles", n.bits, t.count)
 		return t
 	}
 	if t.count > 0 {
@@ -309,7 +318,7 @@ func (t SharedTile) Stage(n Reg[U32]) SharedTile {
 	return t
 }
 
-// Part is one of n equal parts of the tile's rows, which the kernel chooses. Of a Transposed tile, whose rows lie down the columns, a part is whole
+// Part returns part i of n equal parts of the tile's rows. Parts of a Transposed tile are whole
 // slabs.
 func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 	if t.at.k == nil {
@@ -319,11 +328,11 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		return t.across(i, n)
 	}
 	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 {
-		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows are expected", t.Tile, n)
+		t.at.k.fault(&ruleShape, "%s in %d parts, want whole groups of eight rows", t.Tile, n)
 		return t
 	}
-	if i.Constant() && (i.bits < 0 || i.bits >= int64(n)) {
-		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
+	if i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)) {
+		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
 		return t
 	}
 	t.takes(i, 1, n, "part")
@@ -335,10 +344,10 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	switch {
 	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:
-		t.at.k.fault(&ruleShape, "%s in %d parts; whole slabs, as wide as the swizzle, are expected", t, n)
+		t.at.k.fault(&ruleShape, "%s in %d parts, want whole slabs, as wide as the swizzle", t, n)
 		return t
-	case i.Constant() && (i.bits < 0 || i.bits >= int64(n)):
-		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
+	case i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)):
+		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
 		return t
 	}
 	t.takes(i, 1, n, "part")
@@ -349,12 +358,13 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	return t
 }
 
-// SharedTiles is room for n tiles, one behind the other, each where the TMA may copy to; Stage tells them apart.
+// SharedTiles declares n contiguous tiles in shared memory, each aligned for the TMA.
+// [SharedTile.At] selects one.
 func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" || n < 1 {
 		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
-		t, n = Tile{Type: isa.B32, Rows: 1, Cols: 4}, 1
+		t, n = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4}), 1
 	}
 	return SharedTile{Tile: t, count: n, at: k.SharedBytes(name, n*t.apart(), t.begins())}
 }

@@ -33,7 +33,7 @@ func (k *Kernel) columns(n int) int {
 	t := &k.tmem
 	if t.base == nil {
 		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a", "sm_107f") {
-			k.fault(&ruleLacks, "%s has no tensor memory, which sm_100a and its family have; sm_90a has wgmma (Accumulator), and every target from sm_80 on mma.sync", k.m.Target())
+			k.fault(&ruleLacks, "%s has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on", k.m.Target())
 		}
 		base := fresh[U32](k)
 		base.r.Name = k.regName("tmem")
@@ -44,7 +44,7 @@ func (k *Kernel) columns(n int) int {
 	first := t.columns
 	t.columns += n
 	if t.columns > 512 {
-		k.fault(&ruleSize, "%d columns of tensor memory; a multiprocessor has 512", t.columns)
+		k.fault(&ruleSize, "%d columns of tensor memory, want at most 512", t.columns)
 		t.columns = first
 	}
 	return first
@@ -66,7 +66,7 @@ func (k *Kernel) allocate() {
 		k.SyncCluster()
 	}
 	k.Comment("the first warp takes tensor memory for the block")
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		k.ins("tcgen05.alloc."+t.group()+".sync.aligned.shared::cta.b32", k.arg(slot), number(int64(t.allocated())))
 		k.ins("tcgen05.relinquish_alloc_permit." + t.group() + ".sync.aligned")
 	})
@@ -89,13 +89,13 @@ func (k *Kernel) giveBack() {
 	} else {
 		k.Sync()
 	}
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32", ir.Operand{Kind: ir.Register, Reg: t.base}, number(int64(t.allocated())))
 	})
 }
 
-// TMEM is a ring of accumulators in tensor memory (sm_100a): one role fills them with products, another reads them, and with two
-// or more stages the one need not wait for the other.
+// TMEM is a ring of accumulators in tensor memory (sm_100a). One role fills them with MMAs and
+// another reads them; with two or more stages both run concurrently.
 type TMEM struct {
 	ring
 	rows, cols int
@@ -109,9 +109,9 @@ type TMEM struct {
 	taken      taken
 }
 
-// Half makes the sums of a ring F16, for products of .f16, and of types of 8, 6 and 4 bits without scale factors. They take as many columns as those of F32;
-// Load gives them as F32.
-func (t *TMEM) Half() *TMEM {
+// F16Accumulators makes the accumulators of the ring F16, for operands of .f16, and of 8, 6 and 4
+// bits without scale factors. They take as many columns as F32; Load converts them to F32.
+func (t *TMEM) F16Accumulators() *TMEM {
 	if t.kernel() != nil {
 		t.half = true
 	}
@@ -126,18 +126,21 @@ func (t *TMEM) kernel() *Kernel {
 	return t.k
 }
 
-// TMEM is a ring of accumulators of rows (64 or 128; 256 for a pair of blocks) and columns.
+// TMEM declares a ring of accumulators in tensor memory with the given number of rows (64 or 128;
+// 256 for a CTA pair) and columns.
 func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	k = k.sound()
 	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
-		k.fault(&ruleShape, "an accumulator of %d rows in tensor memory; 64 or 128 are expected, and 256 for a pair of blocks (Pair)", rows)
+		k.fault(&ruleShape, "accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)", rows)
+		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
-		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 16 up to 256 is expected", cols)
+		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 16 up to 256", cols)
+		k.standInShape(rows, cols)
 	}
 	if cols < 8 || cols > 256 {
-		t.cols = 16
+		_, t.cols = k.standInShape(rows, 16)
 	}
 	t.taken.parts = make([]bool, t.cols)
 	k.unread = append(k.unread, t.checkTaken)
@@ -146,19 +149,33 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	return t
 }
 
-// Pair makes every two blocks of a cluster that are neighbours along x work as one: the even one multiplies for both, on tiles of which each holds a half.
-func (k *Kernel) Pair() {
+// CTAPair makes every two adjacent blocks of a cluster along x a CTA pair (tcgen05 .cta_group::2):
+// the even block issues the MMAs for both, and each block holds half of the operands and half of
+// the accumulator.
+//
+//	                     B columns
+//	              0 .. N/2-1   N/2 .. N-1
+//	              (even block) (odd block)   shared memory: each block loads half of B
+//	            +--------------------------+
+//	A rows      |                          |
+//	0 .. 127    |  even block: tensor      |  A rows 0 .. 127 in the even block's shared memory
+//	            |  memory, rows 0 .. 127   |
+//	            +--------------------------+
+//	128 .. 255  |  odd block: tensor       |  A rows 128 .. 255 in the odd block's shared memory
+//	            |  memory, rows 128 .. 255 |
+//	            +--------------------------+
+func (k *Kernel) CTAPair() {
 	k = k.sound()
 	if k.cluster[0]%2 != 0 || k.clusterSize() < 2 {
-		k.fault(&ruleProtocol, "a pair of blocks in clusters of %d; Cluster(2) is expected, or another even number of blocks along x", k.clusterSize())
+		k.fault(&ruleProtocol, "CTA pair in clusters of %d blocks, want Cluster(2) or another even number along x", k.clusterSize())
 	}
 	if k.tmem.base != nil {
-		k.fault(&ruleProtocol, "Pair comes before the first use of tensor memory")
+		k.fault(&ruleProtocol, "CTAPair must precede the first use of tensor memory")
 	}
 	k.tmem.pair = true
 }
 
-// An AccumulatorStage is one accumulator of a TMEM ring, while it is filled or read.
+// An AccumulatorStage is one accumulator of a TMEM ring while it is filled or read.
 type AccumulatorStage struct {
 	t     *TMEM
 	place *place
@@ -190,8 +207,9 @@ func (a *AccumulatorStage) address() Reg[U32] {
 	return a.place.stage.MadI(int64(a.t.cols), base)
 }
 
-// Fill waits until the next accumulator is free, runs body, which multiplies into it, and tells the readers when the products are
-// done. It belongs to a role of one warp, of which one thread starts the multiplications.
+// Fill waits until the next accumulator is free, calls body, which issues the MMAs, and signals the
+// readers when they are complete. It must run in a role of one warp, of which one thread issues the
+// MMAs.
 func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	k := t.kernel()
 	if k == nil || !k.runs("Fill", body != nil) {
@@ -210,14 +228,15 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
 	body(a)
 	if !a.multiplied {
-		k.fault(&ruleProtocol, "the body of Fill multiplies nothing into %s, and Drain would read what nobody made", t.name)
+		k.fault(&ruleProtocol, "body of Fill issues no MMA into %s: Drain would read undefined values", t.name)
 	}
 	k.When(k.Leader(), func() { k.commit(full, t.pair) })
 	state.next(&t.ring)
 }
 
-// Drain waits until the next accumulator is full, runs body, which reads it, and hands it back, where the body has not done that itself (Release). It
-// belongs to a role of four warps whose first is a multiple of four: each reads a quarter of the rows.
+// Drain waits until the next accumulator is full, calls body, which reads it, and frees it, unless
+// body has called Release. It must run in a role of four warps whose first index is a multiple of
+// four, since each warp can access only a quarter of the rows.
 func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	k := t.kernel()
 	if k == nil || !k.runs("Drain", body != nil) {
@@ -237,21 +256,22 @@ func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	state.next(&t.ring)
 }
 
-// Release hands the accumulator back before the body of Drain ends: behind the last Load, so that products go on while the rest of the body works with
-// what was read. All threads of the role do this, outside of conditions and loops of the body.
+// Release frees the accumulator before the body of Drain ends, so that the next MMAs can start
+// while the body still works with the values that it loaded. All threads of the role must call it,
+// after the last Load, outside of conditions and loops of the body.
 func (a *AccumulatorStage) Release() {
 	k := a.kernel()
 	switch {
 	case k == nil:
 		return
 	case a.fills:
-		k.fault(&ruleProtocol, "Release of sums that products are added to; Drain gives sums that are handed back")
+		k.fault(&ruleProtocol, "Release of an accumulator that is being written; Drain provides one to release")
 		return
 	case a.gone:
-		k.fault(&ruleProtocol, "sums of %s are handed back twice", a.t.name)
+		k.fault(&ruleProtocol, "accumulator %s is released twice", a.t.name)
 		return
 	case k.scope() != a.scope:
-		k.fault(&ruleProtocol, "Release in a condition or a loop; the body of Drain hands sums back once, on every way through it")
+		k.fault(&ruleProtocol, "Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path")
 		return
 	}
 	a.gone = true
@@ -282,8 +302,9 @@ func (k *Kernel) commit(b Barrier, pair bool) {
 	k.ins(op+".b64", k.arg(b.at))
 }
 
-// Row is the row of the accumulator that the thread reads, counted within its block's 128. Of an accumulator of 64 rows each warp has
-// sixteen, in its first lanes; the others read what is not a row, and Row is 64 or more there.
+// Row returns the row of the accumulator that the thread reads, among the 128 of its block. If the
+// accumulator has 64 rows, each warp has sixteen, in its first lanes; in the other lanes Row is 64
+// or more and the loaded values are meaningless.
 func (a *AccumulatorStage) Row() Reg[U32] {
 	k := a.kernel()
 	if k == nil {
@@ -291,38 +312,39 @@ func (a *AccumulatorStage) Row() Reg[U32] {
 	}
 	warp, lane := k.WarpIndex().AndI(3), k.Lane()
 	if a.t.rows == 64 {
-		return Select(lane.LtI(16), warp.MadI(16, lane), lane.AddI(64))
+		return Select(lane.LTI(16), warp.MadI(16, lane), lane.AddI(64))
 	}
 	return warp.MadI(32, lane)
 }
 
-// Load reads n columns of the thread's row (Row), from a column on.
-func (a *AccumulatorStage) Load(col, n int) []Reg[F32] { return Sums[F32](a, col, n) }
+// Load reads n columns of the thread's row (see Row), starting at column col.
+func (a *AccumulatorStage) Load(col, n int) []Reg[F32] { return LoadAccumulator[F32](a, col, n) }
 
-// Sums is Load for sums of another type of 32 bits: S32 for products of integers.
-func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
+// LoadAccumulator is [AccumulatorStage.Load] for accumulators of another 32-bit type: S32 for
+// products of integers.
+func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	k := a.kernel()
 	if k == nil {
 		return zeros[T](k, n)
 	}
 	if t := TypeOf[T](); t.Bits() != 32 {
-		k.fault(&ruleShape, "sums in tensor memory as %s; they have 32 bits", t)
+		k.fault(&ruleShape, "accumulator in tensor memory as %s, want a 32-bit type", t)
 		return zeros[T](k, n)
 	}
 	if a.fills {
-		k.fault(&ruleProtocol, "sums are read while products are added to them; Drain gives them to read")
+		k.fault(&ruleProtocol, "accumulator is read while MMAs write it; Drain provides one to read")
 		return zeros[T](k, n)
 	}
 	if a.gone {
-		k.fault(&ruleProtocol, "sums are read after they were handed back (Release, Output.StoreTMEM): products may be added to them already")
+		k.fault(&ruleProtocol, "accumulator is read after Release or Output.StoreTMEM: later MMAs may already overwrite it")
 		return zeros[T](k, n)
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
-		k.fault(&ruleShape, "columns %d to %d of an accumulator of %d; a power of two up to 128 at a time is expected", col, col+n-1, a.t.cols)
+		k.fault(&ruleShape, "columns %d to %d of an accumulator with %d columns, want a power of two up to 128", col, col+n-1, a.t.cols)
 		return zeros[T](k, n)
 	}
 	if a.t.half && TypeOf[T]() != isa.F32 {
-		k.fault(&ruleShape, "sums of .f16 in tensor memory as %s; they are read as .f32", TypeOf[T]())
+		k.fault(&ruleShape, "accumulator of .f16 in tensor memory as %s, want .f32", TypeOf[T]())
 		return zeros[T](k, n)
 	}
 	k.lanes("Load")

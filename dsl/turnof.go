@@ -40,7 +40,7 @@ type lastTurn struct {
 // late is which turn is looked at, in words behind a thread.
 func (t *turn) late() string {
 	if t.when == finalTurn {
-		return ", in the last turn of its loops,"
+		return ", in the last iteration of its loops,"
 	}
 	return ""
 }

@@ -9,51 +9,51 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Scalar is a type that a register of a kernel can hold: the T of Reg[T].
+// A Scalar is a type that a register can hold: the T of Reg[T]. The scalar types have no useful
+// values; they are type arguments only.
 type Scalar interface {
 	scalar() isa.Type
 }
 
-// The scalar types. Their values are nothing by themselves; they stand between brackets: Reg[F32].
 type (
-	Pred    struct{} // a predicate: true or false
-	B8      struct{} // 8 bits of nothing in particular
-	B16     struct{}
-	B32     struct{}
-	B64     struct{}
-	B128    struct{}
-	U8      struct{} // unsigned integers
-	U16     struct{}
-	U32     struct{}
-	U64     struct{}
-	S8      struct{} // signed integers
-	S16     struct{}
-	S32     struct{}
-	S64     struct{}
+	Pred    struct{} // a predicate
+	B8      struct{} // 8 untyped bits
+	B16     struct{} // 16 untyped bits
+	B32     struct{} // 32 untyped bits
+	B64     struct{} // 64 untyped bits
+	B128    struct{} // 128 untyped bits
+	U8      struct{} // an unsigned 8-bit integer
+	U16     struct{} // an unsigned 16-bit integer
+	U32     struct{} // an unsigned 32-bit integer
+	U64     struct{} // an unsigned 64-bit integer
+	S8      struct{} // a signed 8-bit integer
+	S16     struct{} // a signed 16-bit integer
+	S32     struct{} // a signed 32-bit integer
+	S64     struct{} // a signed 64-bit integer
 	F16     struct{} // IEEE half precision
-	F16x2   struct{} // two of them in 32 bits
-	BF16    struct{} // the upper half of an F32
-	BF16x2  struct{}
-	TF32    struct{} // an F32 with 10 bits of mantissa, as tensor cores read it
-	F32     struct{}
+	F16x2   struct{} // two F16 in 32 bits
+	BF16    struct{} // bfloat16: the upper half of an F32
+	BF16x2  struct{} // two BF16 in 32 bits
+	TF32    struct{} // an F32 of which tensor cores read 10 bits of mantissa
+	F32     struct{} // IEEE single precision
 	F32x2   struct{} // two F32 in 64 bits (sm_100)
-	F64     struct{}
-	E4M3    struct{} // 8-bit floating point
-	E5M2    struct{}
-	UE8M0   struct{} // a power of two, as block scales are
-	UE4M3   struct{}
-	E4M3x2  struct{}
-	E5M2x2  struct{}
-	E4M3x4  struct{}
-	E5M2x4  struct{}
-	UE8M0x2 struct{}
-	UE4M3x2 struct{}
-	E2M1x2  struct{} // packed 4-bit floating point
-	E2M1x4  struct{}
-	E2M3x4  struct{}
-	E3M2x4  struct{}
-	E2M3x2  struct{} // packed 6-bit floating point
-	E3M2x2  struct{}
+	F64     struct{} // IEEE double precision
+	E4M3    struct{} // 8-bit floating point, 4 bits of exponent
+	E5M2    struct{} // 8-bit floating point, 5 bits of exponent
+	UE8M0   struct{} // a power of two, as a block scale factor
+	UE4M3   struct{} // an unsigned E4M3, as a block scale factor
+	E4M3x2  struct{} // two E4M3 in 16 bits
+	E5M2x2  struct{} // two E5M2 in 16 bits
+	E4M3x4  struct{} // four E4M3 in 32 bits
+	E5M2x4  struct{} // four E5M2 in 32 bits
+	UE8M0x2 struct{} // two UE8M0 in 16 bits
+	UE4M3x2 struct{} // two UE4M3 in 16 bits
+	E2M1x2  struct{} // two 4-bit floating-point values in 8 bits
+	E2M1x4  struct{} // four 4-bit floating-point values in 16 bits
+	E2M3x4  struct{} // four 6-bit floating-point values in 32 bits
+	E3M2x4  struct{} // four 6-bit floating-point values in 32 bits
+	E2M3x2  struct{} // two 6-bit floating-point values in 16 bits
+	E3M2x2  struct{} // two 6-bit floating-point values in 16 bits
 )
 
 func (Pred) scalar() isa.Type    { return isa.Predicate }
@@ -95,7 +95,7 @@ func (UE8M0x2) scalar() isa.Type { return isa.Ue8m0x2 }
 func (UE4M3x2) scalar() isa.Type { return isa.Ue4m3x2 }
 func (E3M2x2) scalar() isa.Type  { return isa.E3m2x2 }
 
-// TypeOf is T as the instruction set knows it.
+// TypeOf returns the instruction-set type of T.
 func TypeOf[T Scalar]() isa.Type {
 	var t T
 	return t.scalar()
@@ -161,39 +161,40 @@ func packed(t isa.Type) int {
 // A Mod is a modifier of an instruction, without its dot.
 type Mod string
 
-// Modifiers that values and memory accesses take. Every other one can be written as a string.
+// Modifiers of arithmetic and memory accesses. Any other can be written as a string. Acronyms are
+// in capitals, as in package op.
 const (
-	RN     Mod = "rn"  // to the nearest, ties to even
-	RZ     Mod = "rz"  // towards zero
-	RM     Mod = "rm"  // down
-	RP     Mod = "rp"  // up
-	RNA    Mod = "rna" // to the nearest, ties away from zero
-	RNI    Mod = "rni" // to the nearest integer
-	RZI    Mod = "rzi" // to an integer, towards zero
-	RMI    Mod = "rmi" // to an integer, down
-	RPI    Mod = "rpi" // to an integer, up
-	FTZ    Mod = "ftz" // subnormal numbers are zero
-	Sat    Mod = "sat" // into the range of the type, of floats into 0 to 1
-	SatF   Mod = "satfinite"
-	Approx Mod = "approx" // fast, with a documented error
-	Full   Mod = "full"   // of div.f32: approximate over the full range
-	NaN    Mod = "NaN"    // a NaN wins
-	Relu   Mod = "relu"   // negative numbers are zero
+	RN        Mod = "rn"  // to nearest, ties to even
+	RZ        Mod = "rz"  // towards zero
+	RM        Mod = "rm"  // down
+	RP        Mod = "rp"  // up
+	RNA       Mod = "rna" // to nearest, ties away from zero
+	RNI       Mod = "rni" // to the nearest integer
+	RZI       Mod = "rzi" // to an integer, towards zero
+	RMI       Mod = "rmi" // to an integer, down
+	RPI       Mod = "rpi" // to an integer, up
+	FTZ       Mod = "ftz" // flush subnormals to zero
+	Sat       Mod = "sat" // saturate; floats to 0 to 1
+	SatFinite Mod = "satfinite"
+	Approx    Mod = "approx" // approximate, with a documented error
+	Full      Mod = "full"   // of div.f32: approximate over the full range
+	NaN       Mod = "NaN"    // propagate NaN
+	ReLU      Mod = "relu"   // clamp negative values to zero
 
-	Trans Mod = "trans" // of ldmatrix and stmatrix: each matrix turned
+	Trans Mod = "trans" // transpose, for ldmatrix and stmatrix
 
-	Weak      Mod = "weak"
-	Volatile  Mod = "volatile"
-	Relaxed   Mod = "relaxed"
-	Acquire   Mod = "acquire"
-	Release   Mod = "release"
-	AcqRel    Mod = "acq_rel"
-	InCTA     Mod = "cta" // scopes: among the threads of the block
-	InCluster Mod = "cluster"
-	InGPU     Mod = "gpu"
-	InSystem  Mod = "sys"
+	Weak         Mod = "weak"
+	Volatile     Mod = "volatile"
+	Relaxed      Mod = "relaxed"
+	Acquire      Mod = "acquire"
+	Release      Mod = "release"
+	AcqRel       Mod = "acq_rel"
+	ScopeCTA     Mod = "cta" // the scopes of the memory model
+	ScopeCluster Mod = "cluster"
+	ScopeGPU     Mod = "gpu"
+	ScopeSys     Mod = "sys"
 
-	NC            Mod = "nc" // through the read-only path
+	NC            Mod = "nc" // through the read-only cache
 	CacheAll      Mod = "ca"
 	CacheGlobal   Mod = "cg"
 	CacheStream   Mod = "cs"

@@ -57,7 +57,7 @@ func (k *Kernel) checkUnread() {
 	}
 	for _, u := range k.shared.uses {
 		if u.read != ir.NoPos && !u.written && u.named == u.known {
-			k.m.faultAt(u.read, &ruleMemory, "nothing writes %s, which is read here: shared memory begins with what was there before", u.v.Name)
+			k.m.faultAt(u.read, &ruleMemory, "read of uninitialized shared memory: nothing writes %s", u.v.Name)
 		}
 	}
 	k.checkSemaphores()
@@ -108,7 +108,7 @@ func (u *usage) combine(k *Kernel) {
 func (p *Pipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for _, f := range p.feeds[from : to+1] {
-			p.k.doubt(p.taken.first, "pipeline %s brings tiles of %s, and who takes its stages never asks for one: another tile is read in its place, or it need not be brought", p.name, f.from.name)
+			p.k.doubt(p.taken.first, "pipeline %s loads tiles of %s, but no consumer uses them; another tile may be read in its place, or the load is not needed", p.name, f.from.name)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func (p *Pipeline) checkTaken() {
 func (p *AsyncPipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for i := from; i <= to; i++ {
-			p.k.doubt(p.taken.first, "pipeline %s brings tile %d, %s, and who takes its stages never asks for it: another tile is read in its place, or it need not be brought", p.name, i, p.tiles[i])
+			p.k.doubt(p.taken.first, "pipeline %s loads tile %d, %s, but no consumer uses it; another tile may be read in its place, or the load is not needed", p.name, i, p.tiles[i])
 		}
 	})
 }
@@ -126,7 +126,7 @@ func (p *AsyncPipeline) checkTaken() {
 func (t *TMEM) checkTaken() {
 	t.taken.left(func(from, to int) {
 		if slices.Contains(t.taken.parts, true) {
-			t.k.doubt(t.taken.first, "columns %d to %d of %s are multiplied into and never read", from, to, t.name)
+			t.k.doubt(t.taken.first, "columns %d to %d of %s are computed and never read", from, to, t.name)
 		}
 	})
 }

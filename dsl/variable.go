@@ -13,23 +13,24 @@ import (
 // constantLimit is the most memory that the variables in .const of a module may take.
 const constantLimit = 64 << 10
 
-// A Variable is numbers that belong to the module, not to a launch: every kernel of the module may read them, each through In. The host finds
-// one by its name, with runtime.Variable.
+// A Variable is an array that belongs to the module. Every kernel of the module can read it,
+// through In. The host finds it by name, with runtime.Variable.
 type Variable[T Scalar] struct {
 	m    *Module
 	v    *ir.Var
 	dims []int
 }
 
-// Table is constants of a module, in .const memory. That is fast where all threads of a warp read the same one.
-func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
+// ConstantVariable declares constants in .const memory (__constant__), which is fast if all threads
+// of a warp read the same element.
+func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 	m = m.sound()
 	v := m.variable(name, isa.Const, TypeOf[T](), len(values))
 	list := make([]ir.Operand, len(values))
 	for i, x := range values {
 		c, ok := constantOf(TypeOf[T](), x)
 		if !ok {
-			m.fault(&ruleConstant, "%v is no %s", x, TypeOf[T]())
+			m.fault(&ruleConstant, "%v is not a valid %s", x, TypeOf[T]())
 		}
 		list[i] = ir.Operand{Kind: c.kind, Value: c.bits}
 	}
@@ -41,23 +42,24 @@ func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 		}
 	}
 	if all > constantLimit {
-		m.fault(&ruleSize, "the tables of %s take %d bytes; a module has %d bytes of constant memory", m.Name(), all, constantLimit)
+		m.fault(&ruleSize, "constant memory limit exceeded: the variables of %s have %d bytes, but a module has %d", m.Name(), all, constantLimit)
 	}
 	return Variable[T]{m: m, v: v, dims: []int{len(values)}}
 }
 
-// GlobalVariable is n numbers of a module in global memory, zero when it is loaded. They stay from launch to launch.
+// GlobalVariable declares n elements in global memory that are zero when the module is loaded and
+// persist between launches.
 func GlobalVariable[T Scalar](m *Module, name string, n int) Variable[T] {
 	m = m.sound()
 	return Variable[T]{m: m, v: m.variable(name, isa.Global, TypeOf[T](), n), dims: []int{n}}
 }
 
-// In is the variable as an array of a kernel.
+// In returns the variable as an array of a kernel.
 func (x Variable[T]) In(k *Kernel) Array[T] {
 	k = k.sound()
 	switch {
 	case x.m == nil:
-		k.fault(&ruleValue, "a variable that no builder call made is used")
+		k.fault(&ruleValue, "variable is a zero value, not created by a builder call")
 		return Array[T]{}
 	case x.m != k.m:
 		k.alien(x.m, "variable %s of another module is used in %s", x.v.Name, k.Name())
@@ -80,19 +82,19 @@ func (x Variable[T]) In(k *Kernel) Array[T] {
 func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.Var {
 	switch {
 	case !identifier(name):
-		m.fault(&ruleKernel, "%q is no name for a variable", name)
+		m.fault(&ruleKernel, "%q is not a valid variable name", name)
 		name = m.claim("variable")
 	case m.names[name]:
-		m.fault(&ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		m.fault(&ruleKernel, "%s is already declared in this module", name)
 		name = m.claim(name)
 	}
 	m.names[name] = true
 	if t == isa.Predicate {
-		m.fault(&ruleMemory, "%s of predicates, which memory does not hold; a U8 or U32 does (Select, To), and NeI(0) makes a predicate of it", name)
+		m.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
 		t = isa.U8
 	}
 	if n < 1 || int64(n) > 1<<31 {
-		m.fault(&ruleMemory, "%s has %d elements; a positive number, less than 2^31, is expected", name, n)
+		m.fault(&ruleMemory, "%s has %d elements, want a positive number less than 2^31", name, n)
 		n = 1
 	}
 	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16, Dims: []int64{int64(n)}, Pos: m.calls.here()}

@@ -9,16 +9,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// LoadVec reads n elements that begin at element i, in one access of at most 16 bytes (32 on sm_100). The address must be a
-// multiple of the bytes that it reads: i counts elements, not vectors, and is a multiple of n. An i that is none for some thread is told where
-// it can be worked out while the kernel is built.
-func (a Array[T]) LoadVec(i Reg[U32], n int, mods ...Mod) []Reg[T] { return a.At(i).GetVec(n, mods...) }
+// LoadVec returns the n elements that start at element i, read in one access of at most 16 bytes
+// (32 on sm_100). The address must be aligned to the size of the vector: i counts elements, not
+// vectors, and must be a multiple of n. Build reports a misaligned i if it can evaluate it for the
+// threads of the first block.
+func (a Array[T]) LoadVec(i Reg[U32], n int, mods ...Mod) []Reg[T] {
+	return a.At(i).LoadFirstVec(n, mods...)
+}
 
-// StoreVec writes elements that begin at element i, in one access.
-func (a Array[T]) StoreVec(i Reg[U32], x []Reg[T], mods ...Mod) { a.At(i).PutVec(x, mods...) }
+// StoreVec writes the elements that start at element i, in one access. See LoadVec for the
+// alignment.
+func (a Array[T]) StoreVec(i Reg[U32], x []Reg[T], mods ...Mod) { a.At(i).StoreFirstVec(x, mods...) }
 
-// GetVec reads the first n elements.
-func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
+// LoadFirstVec returns the first n elements.
+func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
 	k := a.at.k
 	list := make([]Reg[T], max(n, 0))
 	if k == nil {
@@ -89,8 +93,8 @@ func (k *Kernel) joinBytes(to ir.Operand, from []ir.Operand) {
 	k.ins("mov.b32", to, k.vector(halves[0], halves[1]))
 }
 
-// PutVec writes the first elements.
-func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
+// StoreFirstVec writes the first elements.
+func (a Array[T]) StoreFirstVec(x []Reg[T], mods ...Mod) {
 	k := a.at.k
 	if k == nil {
 		return
@@ -149,13 +153,13 @@ func (a Array[T]) words(n int) (words, bool) {
 	}
 	switch {
 	case n < 1 || n&(n-1) != 0 || total > widest || w.count > 4 && total != 32:
-		k.fault(&ruleMemory, "a vector of %d times %s; a power of two of at most %d bytes is expected", n, t, widest)
+		k.fault(&ruleMemory, "vector of %d x %s, want a power of two and at most %d bytes", n, t, widest)
 		return w, false
 	case a.at.align != 0 && int64(a.at.align) < total && a.at.v != nil:
-		k.fault(&ruleMemory, "a vector of %d bytes at an address that is a multiple of %d", total, a.at.align)
+		k.fault(&ruleMemory, "misaligned vector access: %d bytes at an address that is a multiple of %d bytes only", total, a.at.align)
 		return w, false
 	case a.at.off%total != 0 && a.at.off%size(t) == 0 && a.at.off != 0:
-		k.fault(&ruleMemory, "a vector of %d bytes at offset %d; a multiple of %d is expected", total, a.at.off, total)
+		k.fault(&ruleMemory, "misaligned vector access: %d bytes at offset %d, want a multiple of %d", total, a.at.off, total)
 		return w, false
 	}
 	return w, true

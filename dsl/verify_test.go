@@ -79,7 +79,7 @@ func TestIgnored(t *testing.T) {
 		if c.comment != "" {
 			k.Comment("%s", c.comment)
 		}
-		weight := at.Get()
+		weight := at.LoadFirst()
 		if !c.wait {
 			k.WaitDependencies()
 		}

@@ -26,7 +26,7 @@ func shuffled[T Scalar](x Reg[T], how string, n ir.Operand, clamp int64) Reg[T] 
 	if k == nil {
 		return x
 	}
-	k.together("a shuffle", false)
+	k.together("shuffle", false)
 	x = x.register()
 	d := fresh[T](k)
 	k.exchange(TypeOf[T](), d.in(k), x.in(k), func(d, s ir.Operand) {
@@ -59,7 +59,7 @@ func (k *Kernel) exchange(t isa.Type, d, x ir.Operand, send func(d, s ir.Operand
 		send(e, b)
 		k.ins("mov.b64", d, k.vector(c, e))
 	default:
-		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", held)
+		k.fault(&ruleOperand, "shuffle of %s, want 16, 32 or 64 bits", held)
 	}
 }
 
@@ -73,28 +73,28 @@ func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
 	return d.in(k)
 }
 
-// ShuffleXor is x of the lane whose number differs in the bits of mask.
+// ShuffleXor returns x of the lane whose index is the own index XOR mask.
 func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", x.k.distance(mask), 31) }
 
-// ShuffleDown is x of the lane n further up; the last n lanes keep theirs.
+// ShuffleDown returns x of the lane with index n higher. The last n lanes keep their own.
 func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", x.k.distance(n), 31) }
 
-// ShuffleUp is x of the lane n further down; the first n lanes keep theirs.
+// ShuffleUp returns x of the lane with index n lower. The first n lanes keep their own.
 func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.k.distance(n), 0) }
 
 // distance is a number of lanes as an operand of a shuffle of k, nil for none.
 func (k *Kernel) distance(n int64) ir.Operand {
 	if k != nil && (n < 0 || n > 31) {
-		k.fault(&ruleConstant, "a shuffle by %d lanes; a warp has lanes 0 to 31", n)
+		k.fault(&ruleConstant, "shuffle by %d lanes, want 0 to 31", n)
 		n = 0
 	}
 	return number(n)
 }
 
-// ShuffleFrom is x of a lane.
+// ShuffleFrom returns x of the given lane.
 func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
-	if lane.Constant() && x.k != nil && (lane.bits < 0 || lane.bits > 31) {
-		x.k.fault(&ruleConstant, "a shuffle from lane %d; a warp has lanes 0 to 31", lane.bits)
+	if lane.IsConstant() && x.k != nil && (lane.bits < 0 || lane.bits > 31) {
+		x.k.fault(&ruleConstant, "shuffle from lane %d, want 0 to 31", lane.bits)
 		return x
 	}
 	if x.k == nil {
@@ -103,7 +103,7 @@ func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
 	return shuffled(x, "idx", lane.in(x.k), 31)
 }
 
-// WarpReduce combines x of all lanes of the warp; every lane gets the result.
+// WarpReduce combines x over the lanes of the warp and returns the result in every lane.
 func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	if x.k == nil || !x.k.runs("WarpReduce", combine != nil) {
 		return x
@@ -118,27 +118,28 @@ func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 // fullWarps reports a call that takes 32 lanes, in a block whose last warp has fewer, and comes to it.
 func (k *Kernel) fullWarps(what string) {
 	if n := k.BlockThreads(); n%32 != 0 && len(k.conds) == 0 && k.role == nil && !k.parted {
-		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has %d lanes of 32: what the others bring is nothing", what, n, n%32)
+		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has only %d of 32 lanes: the missing lanes contribute undefined values", what, n, n%32)
 	}
 }
 
-// WarpSum is the sum of x over the warp, in every lane.
+// WarpSum returns the sum of x over the warp in every lane.
 func (x Reg[T]) WarpSum() Reg[T] {
 	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Add(b) })
 }
 
-// WarpMax is the largest x of the warp, in every lane.
+// WarpMax returns the largest x of the warp in every lane.
 func (x Reg[T]) WarpMax() Reg[T] {
 	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Max(b) })
 }
 
-// WarpMin is the smallest x of the warp, in every lane.
+// WarpMin returns the smallest x of the warp in every lane.
 func (x Reg[T]) WarpMin() Reg[T] {
 	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Min(b) })
 }
 
-// Redux combines numbers of 32 bits of the warp, in one instruction where there is one (integers from sm_80 on, the smallest and largest F32
-// on sm_100a) and by shuffles elsewhere: how is add, min, max, and, or, xor.
+// Redux combines 32-bit values over the warp, with redux.sync if the target has it (integers from
+// sm_80 on, min and max of F32 on sm_100a) and with shuffles otherwise. The operation is add, min,
+// max, and, or, xor.
 func (x Reg[T]) Redux(how Mod) Reg[T] {
 	if x.k == nil {
 		return x
@@ -152,7 +153,7 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	}[how]
 	switch {
 	case !known:
-		x.k.fault(&ruleOperand, "Redux %q; add, min, max, and, or, xor are expected", how)
+		x.k.fault(&ruleOperand, "Redux %q, want add, min, max, and, or or xor", how)
 		return x
 	case t == isa.F32 && (how == "add" || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")), t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
 		return x.WarpReduce(combine)
@@ -166,7 +167,7 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	return d
 }
 
-// Ballot is a bit for each lane of the warp: whether p holds there.
+// Ballot returns a mask with a bit for each lane of the warp in which p is true.
 func (k *Kernel) Ballot(p Reg[Pred]) Reg[U32] {
 	k = k.sound()
 	k.together("Ballot", false)
@@ -175,20 +176,20 @@ func (k *Kernel) Ballot(p Reg[Pred]) Reg[U32] {
 	return d
 }
 
-// AnyLane is whether p holds in a lane of the warp.
+// AnyLane reports whether p is true in any lane of the warp.
 func (k *Kernel) AnyLane(p Reg[Pred]) Reg[Pred] { return k.sound().vote("any", p) }
 
-// AllLanes is whether p holds in every lane of the warp.
+// AllLanes reports whether p is true in every lane of the warp.
 func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.sound().vote("all", p) }
 
 func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
-	k.together("a vote", false)
+	k.together("vote", false)
 	d := fresh[Pred](k)
 	k.ins("vote.sync."+how+".pred", d.in(k), p.register().in(k), number(fullWarp))
 	return d
 }
 
-// ActiveLanes is a bit for each lane of the warp that is here.
+// ActiveLanes returns a mask of the lanes of the warp that execute the call.
 func (k *Kernel) ActiveLanes() Reg[U32] {
 	k = k.sound()
 	d := fresh[U32](k)
@@ -196,7 +197,7 @@ func (k *Kernel) ActiveLanes() Reg[U32] {
 	return d
 }
 
-// MatchAny is a bit for each lane of the warp that has the same x (sm_70).
+// MatchAny returns a mask of the lanes of the warp with the same x (sm_70).
 func (x Reg[T]) MatchAny() Reg[U32] {
 	if x.k == nil {
 		return Reg[U32]{}
@@ -207,18 +208,19 @@ func (x Reg[T]) MatchAny() Reg[U32] {
 	return d
 }
 
-// Elect picks one lane of the warp, which alone gets true. On targets before sm_90 it is lane 0.
+// Elect returns a predicate that is true in one lane of the warp (elect.sync). On targets before
+// sm_90 that is lane 0.
 func (k *Kernel) Elect() Reg[Pred] {
 	k = k.sound()
 	if !k.m.Has(90) {
-		return k.Lane().EqI(0)
+		return k.Lane().EQI(0)
 	}
 	p := fresh[Pred](k)
 	k.ins("elect.sync", k.both(ir.Operand{Kind: ir.Sink}, p.in(k)), number(fullWarp))
 	return p
 }
 
-// Sync waits for all threads of the block.
+// Sync waits for all threads of the block (__syncthreads).
 func (k *Kernel) Sync() {
 	k = k.sound()
 	k.meet("Sync")
@@ -226,7 +228,7 @@ func (k *Kernel) Sync() {
 	k.ins("bar.sync", number(0))
 }
 
-// SyncWarp waits for all threads of the warp.
+// SyncWarp waits for all threads of the warp (__syncwarp).
 func (k *Kernel) SyncWarp() {
 	k = k.sound()
 	k.together("SyncWarp", false)
@@ -237,7 +239,7 @@ func (k *Kernel) SyncWarp() {
 func (k *Kernel) SyncCluster() {
 	k = k.sound()
 	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Sync is for the threads of a block", k.m.Target())
+		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for the threads of a block use Sync", k.m.Target())
 		return
 	}
 	k.meet("SyncCluster")
@@ -246,8 +248,9 @@ func (k *Kernel) SyncCluster() {
 	k.ins("barrier.cluster.wait.aligned")
 }
 
-// BlockReduce combines x of all threads of the block; every thread gets the result. The block has whole warps, and Threads tells
-// how many. The name is that of the shared memory it takes.
+// BlockReduce combines x over all threads of the block and returns the result in every thread. The
+// block must consist of whole warps, and Threads must specify its size. The name is that of the
+// shared memory variable it uses.
 func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
 	if k == nil {
@@ -263,7 +266,7 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 		return x
 	}
 	parts := Shared[T](k, k.leaves(name), warps)
-	k.If(k.Lane().EqI(0), func() { parts.Store(k.WarpIndex(), x) })
+	k.If(k.Lane().EQI(0), func() { parts.Store(k.WarpIndex(), x) })
 	k.Sync()
 	if warps&(warps-1) == 0 {
 		// A lane for each warp; the others repeat them.

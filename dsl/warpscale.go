@@ -8,8 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// ScaledMMAFor is the shape of mma.sync that multiplies numbers of a block-scaled format, with sums in F32 (sm_120a): e2m1 by e2m1 with a factor
-// for 32 or 16 numbers, and types of 8, 6 and 4 bits by one another with one for 32, those of 4 bits padded (PTX ISA 9.1, section 9.7.14.5.14).
+// ScaledMMAFor returns the shape of mma.sync for a block-scaled format, with accumulators of F32
+// (sm_120a): e2m1 by e2m1 with a scale factor per 32 or 16 elements, or any types of 8, 6 and 4
+// bits with a scale factor per 32 elements, where elements of 4 bits are padded (PTX ISA 9.1,
+// section 9.7.14.5.14).
 func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := MMA{M: 16, N: 8, K: 32, A: a, B: b, C: isa.F32, Scale: s}
 	if a.Bits() == 4 && b.Bits() == 4 {
@@ -18,7 +20,8 @@ func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	return m
 }
 
-// SparseScaledMMAFor is ScaledMMAFor of a matrix A of which half is zero and left out, as SparseMMAFor says. The scaling is a Sparse one.
+// SparseScaledMMAFor is ScaledMMAFor for a sparse A operand; see SparseMMAFor. The scaling must
+// come from [BlockScale.Sparse].
 func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := ScaledMMAFor(a, b, s)
 	m.K *= 2
@@ -67,46 +70,46 @@ func (s MMA) scaling() string {
 // unscaled reports a product without scale factors of a shape that has some.
 func (w *WarpTile[C]) unscaled() bool {
 	if w.shape.scaled() {
-		w.k.fault(&ruleShape, "a product with %s of %s and %s, whose numbers have scale factors; ScaledProduct and SparseScaledProduct are given them", w.shape, w.shape.A, w.shape.B)
+		w.k.fault(&ruleShape, "MMA with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep", w.shape, w.shape.A, w.shape.B)
 		return false
 	}
 	return true
 }
 
-// ScaledMMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, each number times the scale factor of its
-// block. The scale factors are tiles of a ScaleMap for the rows of x and of y; the depth of the tiles is whole atoms.
+// ScaledMMA is MMA for block-scaled operands. The scale factors are tiles of a ScaleMap for the
+// rows of x and of y. The depth of the tiles must be whole atoms.
 func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "ScaledMMA of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
-		w.ScaledProduct(x, fromX, y, fromY, scaleX, scaleY).MMA()
+	if made(w.kernel(), "accumulator in ScaledMMA", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+		w.ScaledMMAStep(x, fromX, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
-// ScaledProduct is what ScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) ScaledProduct(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
-	if !made(w.kernel(), "ScaledProduct of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
-		return Product{}
+// ScaledMMAStep returns what ScaledMMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
+	if !made(w.kernel(), "accumulator in ScaledMMAStep", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+		return MMAStep{}
 	}
 	_, depth := y.sides()
 	if !w.multiplies(x, y) || !w.scales(x, y, scaleX, scaleY, depth) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// SparseScaledMMA is ScaledMMA of a matrix x of which half is zero and left out, as MMASparse has it.
+// SparseScaledMMA is ScaledMMA for a sparse A operand x, as in SparseMMA.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "SparseScaledMMA of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
-		w.SparseScaledProduct(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
+	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
-// SparseScaledProduct is what SparseScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) SparseScaledProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
-	if !made(w.kernel(), "SparseScaledProduct of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
-		return Product{}
+// SparseScaledMMAStep returns what SparseScaledMMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
+	if !made(w.kernel(), "accumulator in SparseScaledMMAStep", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+		return MMAStep{}
 	}
 	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
 }
@@ -117,13 +120,13 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	_, kind := s.factors()
 	switch {
 	case !s.scaled():
-		k.fault(&ruleShape, "scale factors with %s of %s and %s, which takes none; ScaledMMAFor gives a shape that does", s, s.A, s.B)
+		k.fault(&ruleShape, "ScaledMMA with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor", s, s.A, s.B)
 		return false
 	case kind == "":
-		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no kind for it", s, s.A, s.B, s.Scale)
+		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no such kind", s, s.A, s.B, s.Scale)
 		return false
 	case !k.m.Is("sm_120a", "sm_120f", "sm_121a", "sm_121f"):
-		k.fault(&ruleLacks, "%s has no mma.sync with scale factors, which sm_120a and its family have; sm_100a has ScaledMMA of tensor memory", k.m.Target())
+		k.fault(&ruleLacks, "%s has no block-scaled mma.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory", k.m.Target())
 		return false
 	case x.Type != s.A || y.Type != s.B:
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with %s of %s and %s", x.Tile, y.Tile, s, s.A, s.B)
@@ -132,7 +135,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	for i, f := range []SharedTile{scaleX, scaleY} {
 		rows := []SharedTile{x, y}[i].Rows
 		if f.at.k == nil || f.Type != isa.U64 || f.Swizzle != NoSwizzle || depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) || 128*f.Rows < rows {
-			k.fault(&ruleShape, "scale factors %s for %d rows of tiles %d deep; a tile of a ScaleMap of so many rows, rounded up to a multiple of 128, and that depth is expected", f.Tile, rows, depth)
+			k.fault(&ruleShape, "scale factors %s for %d rows of tiles of depth %d, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth", f.Tile, rows, depth)
 			return false
 		}
 	}
@@ -141,7 +144,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 
 // withScales is a product whose numbers have scale factors. A register holds four factors of a row, for one instruction, two or four, which name the first that
 // they take. Lane l has those of row l/4 of the left factor, and where l is odd of the row eight further down; of the right factor, those of column l/4.
-func (w *WarpTile[C]) withScales(p Product, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) Product {
+func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) MMAStep {
 	if p.k == nil {
 		return p
 	}

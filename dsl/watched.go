@@ -81,6 +81,7 @@ func (k *Kernel) watch(w watched) {
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)
+	a.aligned(bytes)
 	if isShared(a.space) && a.k == k && (a.reg != nil || a.v != nil) {
 		k.touches(a, bytes, writes)
 	}
@@ -92,6 +93,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 //go:noinline
 func (k *Kernel) combines(a Addr, bytes int64) {
 	a.use.combine(k)
+	a.aligned(bytes)
 	k.reachesFor(a, bytes, true, nil)
 }
 
@@ -101,7 +103,7 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	case a.k != k || a.reg == nil && a.v == nil:
 	case a.v != nil:
 		if size := a.v.Size(); a.v.Dims != nil && a.v.Dims[0] != ir.Unsized && (a.off < 0 || a.off+bytes > size) {
-			k.fault(&ruleMemory, "%d bytes at byte %d of %s, which has %d", bytes, a.off, a.v.Name, size)
+			k.fault(&ruleMemory, "out of bounds: %d bytes at byte %d of %s, which has %d", bytes, a.off, a.v.Name, size)
 		}
 	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local || a.space == isa.Const:
 		k.watch(watched{pos: k.m.calls.above(), space: a.space, reg: a.reg, off: a.off, bytes: bytes, writes: writes, nc: slices.Contains(mods, NC)})
@@ -151,7 +153,7 @@ func (w *watched) threads(k *Kernel) (first, end int) {
 
 // under builds what runs where p holds, or where it does not.
 func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
-	k.amid(condition{p: p.r, not: not}, p.Constant(), false, build)
+	k.amid(condition{p: p.r, not: not}, p.IsConstant(), false, build)
 }
 
 // hold adds a condition to those that hold here. Calls that are watched have the list as it was.
@@ -190,6 +192,7 @@ func (k *Kernel) checkWatched() {
 	}
 	t := k.newTurn()
 	told := places{calls: &k.m.calls}
+	outside := make(map[string]bool) // lines with an index outside of a tile
 	for i := range k.watching {
 		w := &k.watching[i]
 		if told.has(w.pos) || t.work > mostWork {
@@ -198,11 +201,15 @@ func (k *Kernel) checkWatched() {
 		found := false
 		switch {
 		case w.tile != nil:
-			found = k.checkPlace(t, w)
+			if found = k.checkPlace(t, w); found {
+				outside[k.lineOf(w.pos)] = true
+			}
 		case w.stored != nil:
 			found = k.checkStored(t, w)
 		case w.what != "":
 			found = k.checkTogether(t, w)
+		case w.space == isa.Shared && len(outside) > 0 && outside[k.lineOf(w.pos)]:
+			// The access follows from the index.
 		default:
 			found = k.checkAccess(t, w)
 		}
@@ -219,6 +226,12 @@ func (k *Kernel) checkWatched() {
 	k.checkExtents(t, &told)
 	t.end()
 	k.watching, k.takings, k.touched = nil, nil, nil
+}
+
+// lineOf returns the author's file and line of a position.
+func (k *Kernel) lineOf(pos ir.Pos) string {
+	at, _ := k.m.calls.Place(pos)
+	return at.String()
 }
 
 // checkAccess reports an access of the first thread that cannot make it.
@@ -245,14 +258,14 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 		switch {
 		case !ok:
 		case there && size > 0 && (off < 0 || off+w.bytes > size): // a launch may promise bounds that keep within it
-			k.m.faultAt(w.pos, &ruleMemory, "thread %d%s is at byte %d of %s, which has %d; an index counts elements, and If keeps threads away", thread, t.late(), off, name, size)
+			k.m.faultAt(w.pos, &ruleMemory, "out of bounds: thread %d%s accesses byte %d of %s, which has %d; an index counts elements, and If can exclude threads", thread, t.late(), off, name, size)
 			return true
 		case off%w.bytes != 0:
-			k.m.faultAt(w.pos, &ruleMemory, "thread %d%s is at byte %d of %s, and moves %d bytes at once, which begin at a multiple of %d: the index of a vector of n counts elements too, and is a multiple of n",
+			k.m.faultAt(w.pos, &ruleMemory, "misaligned vector access: thread %d%s accesses byte %d of %s with %d bytes, want a multiple of %d; the index counts elements and must be a multiple of the vector length",
 				thread, t.late(), off, name, w.bytes, w.bytes)
 			return true
 		case there && w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
-			k.m.faultAt(w.pos, &ruleMemory, "thread %d of the first block%s is at byte %d of %s: an index is a U32, and never negative; If or Select keeps it from that, and AtI(-1) begins an element before", thread, t.late(), off, name)
+			k.m.faultAt(w.pos, &ruleMemory, "out of bounds: thread %d of the first block%s accesses byte %d of %s: an index is a U32 and cannot be negative; use If or Select, or AtI(-1) for the preceding element", thread, t.late(), off, name)
 			return true
 		}
 	}
@@ -288,17 +301,17 @@ func (k *Kernel) checkTogether(t *turn, w *watched) bool {
 	for first := 0; first < len(come); first += 32 {
 		lanes := come[first:min(first+32, len(come))]
 		if in, out := slices.Index(lanes, true), slices.Index(lanes, false); in >= 0 && out >= 0 {
-			k.m.faultAt(w.pos, &ruleProtocol, "%s where some lanes of a warp do not come: thread %d does, and thread %d does not; what all lanes do stands outside of the condition, and Select chooses what they bring",
+			k.m.faultAt(w.pos, &ruleProtocol, "divergent %s: thread %d of a warp executes it, but thread %d does not; move it out of the condition",
 				w.what, begin+first+in, begin+first+out)
 			return true
 		}
 	}
 	if w.most > 0 && n > w.most {
-		k.m.faultAt(w.pos, &ruleProtocol, "%s of a barrier for %d threads, to which %d come here at once", w.what, w.most, n)
+		k.m.faultAt(w.pos, &ruleProtocol, "%s: barrier expects %d threads, but %d arrive", w.what, w.most, n)
 		return true
 	}
 	if in, out := slices.Index(come, true), slices.Index(come, false); w.block && w.role == nil && in >= 0 && out >= 0 {
-		k.m.faultAt(w.pos, &ruleProtocol, "%s where some warps of the block do not come: thread %d does, and thread %d does not; it is for all threads of the block", w.what, in, out)
+		k.m.faultAt(w.pos, &ruleProtocol, "deadlock: divergent %s: thread %d executes it, but thread %d, of another warp, does not; all threads of the block must", w.what, in, out)
 		return true
 	}
 	return false
@@ -331,6 +344,6 @@ func (k *Kernel) checkReadOnly(t *turn) {
 		}) {
 			rule.Severity = diag.Warning // parts of it, which may lie apart
 		}
-		k.m.faultAt(w.pos, &rule, "NC reads %s, which the kernel writes: that path may have what was there before, and is for what nobody writes while the kernel runs; leave NC out", t.pointer(root).Name)
+		k.m.faultAt(w.pos, &rule, "NC load of %s, which the kernel writes, may return stale data; leave NC out", t.pointer(root).Name)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Accumulator is the result of matrix multiplications of a warpgroup: a matrix of 64 rows for each of its parts, spread over the
-// registers of 128 threads.
+// An Accumulator is the destination of wgmma: a matrix of 64 rows per part, distributed over the
+// registers of the 128 threads of a warpgroup.
 type Accumulator struct {
 	k     *Kernel
 	rows  int // multiple of 64
@@ -26,25 +26,26 @@ type Accumulator struct {
 	taken int    // how often products and Clear name its registers
 }
 
-// Accumulator is a matrix of rows and columns for wgmma (sm_90a), empty: the first multiplication writes it, the others add to it.
-// A thread holds rows*cols/128 of its numbers.
+// Accumulator returns a new accumulator of wgmma (sm_90a) with the given shape. The first MMA
+// overwrites it, later ones add to it. Each thread holds rows*cols/128 elements.
 func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	k = k.sound()
 	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64, empty: true, loops: len(k.loops)}
 	switch {
 	case !k.m.Is("sm_90a"):
-		k.fault(&ruleLacks, "%s has no wgmma, which sm_90a alone has; sm_100a has tcgen05 (TMEM), and every target from sm_80 on mma.sync (MMA)", k.m.Target())
+		k.fault(&ruleLacks, "%s has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on", k.m.Target())
 	case rows < 64 || rows%64 != 0 || rows > 256:
-		k.fault(&ruleShape, "an accumulator of %d rows; wgmma makes 64 at a time, in one warpgroup", rows)
+		k.fault(&ruleShape, "accumulator of %d rows, want a multiple of 64 up to 256 in one warpgroup", rows)
 	case cols < 8 || cols > 256 || cols%8 != 0:
-		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 8 up to 256 is expected", cols)
+		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 8 up to 256", cols)
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
-		k.fault(&ruleShape, "an accumulator of %s; wgmma makes .f32, .f16 and .s32", t)
+		k.fault(&ruleShape, "accumulator of %s, want .f32, .f16 or .s32", t)
 	case rows*cols/128*t.Bits()/32 > mostSums:
-		k.fault(&ruleShape, "an accumulator of %dx%d %s takes %d registers of each thread, which has 255; more warpgroups have a smaller one each", rows, cols, t, rows*cols/128*t.Bits()/32)
+		k.fault(&ruleShape, "accumulator of %dx%d %s needs %d registers per thread, which has 255; use more warpgroups with smaller accumulators", rows, cols, t, rows*cols/128*t.Bits()/32)
 	}
 	if a.parts < 1 || a.parts > 4 || cols < 8 || cols > 256 {
-		a.parts, a.cols = 1, 8
+		a.parts = 1
+		a.rows, a.cols = k.standInShape(64, 8)
 	}
 	each := a.cols / 2 * t.Bits() / 32
 	held := t
@@ -68,7 +69,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 // mostSums is how many registers sums may take: a thread has 255, and needs some besides.
 const mostSums = 240
 
-// Registers is the number of registers of a thread that the accumulator takes.
+// Registers returns the number of registers per thread that the accumulator takes.
 func (a *Accumulator) Registers() int {
 	if a.kernel() == nil {
 		return 0
@@ -93,10 +94,10 @@ func (a *Accumulator) kernel() *Kernel {
 	return a.k
 }
 
-// MMA adds the product of x and the transpose of y: x has the accumulator's rows, y a row for each of its columns, and both are as
-// deep as their rows are long. Either may be Transposed.
+// MMA adds the product of x and the transpose of y. The rows of x are the rows of the accumulator,
+// the rows of y its columns, and both tiles have the same depth. Either may be Transposed.
 func (a *Accumulator) MMA(x, y SharedTile) {
-	if !made(a.kernel(), "MMA of sums", x.at.k, y.at.k) {
+	if !made(a.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
 		return
 	}
 	k := a.k
@@ -112,7 +113,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	cols, deep := y.sides()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 		return
 	case x.Type != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "MMA of %s and %s: the element types differ", x.Tile, y.Tile)
@@ -120,19 +121,19 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	case !x.turns() || !y.turns():
 		return
 	case rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, a.rows, a.cols, a.rows, a.cols)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case left != deep || left%depth != 0:
-		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x, y, depth)
+		k.fault(&ruleShape, "MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y, depth)
 		return
 	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
-		k.fault(&ruleShape, "MMA of %s and %s: tiles with one swizzle are expected", x.Tile, y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s, want tiles with the same swizzle", x.Tile, y.Tile)
 		return
 	}
 	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, depth) + a.typ.String() + t.String() + y.Type.String()
 	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
 	if x.stage == nil && y.stage == nil {
-		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	}
 	k.ins("wgmma.fence.sync.aligned")
 	k.accumulate(op, a, x, y, dx, dy, depth, nil)
@@ -149,7 +150,7 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	}
 	down := func(part int) int { return part * 64 * x.Pitch() }
 	if x.turned {
-		down = func(part int) int { return x.Offset0(part * 64) }
+		down = func(part int) int { return x.DescriptorOffset(part * 64) }
 	}
 	for step := range deep / depth {
 		fx, fy := x.along(step*depth), y.along(step*depth*ratio)
@@ -185,7 +186,7 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 3
 	default:
-		k.fault(&ruleShape, "%s: wgmma reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
+		k.fault(&ruleShape, "%s as an operand of wgmma, want a swizzle of 32, 64 or 128 bytes", t.Tile)
 	}
 	return k.descriptor(t.at, mode<<62|t.strides())
 }
@@ -222,7 +223,7 @@ func (a *Accumulator) holds() {
 
 // emptySums records that sums of nothing are read.
 func (k *Kernel) emptySums(a *Accumulator) {
-	k.m.faultAt(a.asked, &ruleValue, "the sums of an accumulator into which nothing is multiplied; Clear makes them zero")
+	k.m.faultAt(a.asked, &ruleValue, "uninitialized accumulator: no MMA writes it, and Clear is not called")
 }
 
 // value is a number of the accumulator that a thread holds.
@@ -230,17 +231,19 @@ func (a *Accumulator) value(part, i int) Reg[F32] {
 	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
 }
 
-// EachSum visits the sums of the thread two neighbours at a time: x stands at row and col of the accumulator, y in the column behind it. T is
-// the accumulator's type. They are the sums themselves, which later products change: Var keeps what one is now.
-func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
+// EachElement calls visit for the accumulator elements of the thread, two adjacent columns at a
+// time: x is at row and col of the accumulator, y is in the next column. T is the accumulator's
+// element type. The values are the accumulator registers themselves, which later MMAs modify; use
+// Var to copy one.
+func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
 	k := a.kernel()
 	switch {
 	case k == nil:
 		return
 	case TypeOf[T]() != a.typ:
-		k.fault(&ruleShape, "the sums of an accumulator of %s as %s", a.typ, TypeOf[T]())
+		k.fault(&ruleShape, "accumulator of %s is used as %s", a.typ, TypeOf[T]())
 		return
-	case !k.runs("EachSum", visit != nil):
+	case !k.runs("EachElement", visit != nil):
 		return
 	}
 	a.holds()
@@ -267,8 +270,9 @@ func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T]
 	}
 }
 
-// At is two neighbouring numbers of the accumulator: of the thread's row in rows 0 to 7 of its warp's sixteen, or with lower in
-// rows 8 to 15, in the pair-th group of eight columns. It is for accumulators of F32.
+// At returns two adjacent elements of the accumulator: in columns 8*group and up, of the thread's
+// row in rows 0 to 7 of its warp's sixteen, or in rows 8 to 15 if lower is set. It requires an F32
+// accumulator.
 func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 	if a.kernel() == nil {
 		return x, y
@@ -278,7 +282,7 @@ func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 		i += 2
 	}
 	if a.typ != isa.F32 || part < 0 || part >= a.parts || group < 0 || 8*group >= a.cols {
-		a.k.fault(&ruleShape, "part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group, 8*group+7, a.rows, a.cols, a.typ)
+		a.k.fault(&ruleShape, "out of bounds: part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group, 8*group+7, a.rows, a.cols, a.typ)
 		return a.k.F32(0), a.k.F32(0)
 	}
 	a.holds()

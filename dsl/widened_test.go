@@ -42,15 +42,15 @@ func TestWidened(t *testing.T) {
 			y.Store(i, k.F32(1))
 		}},
 		"under a guard": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
-			k.When(i.LtI(7), func() { x.Store(i, k.F32(1)) })
+			k.When(i.LTI(7), func() { x.Store(i, k.F32(1)) })
 			y.Store(i, k.F32(1))
 		}},
 		"behind a guard": {1, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
 			x.Store(i, k.F32(1))
-			k.When(i.LtI(7), func() { y.Store(i, k.F32(1)) })
+			k.When(i.LTI(7), func() { y.Store(i, k.F32(1)) })
 		}},
 		"in a branch": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
-			k.If(i.LtI(7), func() { x.Store(i, k.F32(1)) })
+			k.If(i.LTI(7), func() { x.Store(i, k.F32(1)) })
 			y.Store(i, k.F32(1))
 		}},
 	} {

@@ -89,14 +89,14 @@ func (k *Kernel) checkWritten() {
 		if in != nil && !written[r] { // whoever writes out a single instruction may not care what it reads
 			unset := ruleValue
 			unset.Severity = diag.Warning
-			k.m.faultAt(in.Pos, &unset, "this register of NewReg is read, and nothing writes it; Var begins with a value")
+			k.m.faultAt(in.Pos, &unset, "read of a NewReg that is never written; use Var for an initial value")
 			continue
 		}
 		if in != nil {
 			in = firstUnwritten(g, order, r)
 		}
 		if in != nil {
-			k.m.faultAt(in.Pos, &ruleValue, "this register of NewReg may be read before anything is written to it; Var begins with a value")
+			k.m.faultAt(in.Pos, &ruleValue, "NewReg may be read before it is written; use Var for an initial value")
 		}
 	}
 }

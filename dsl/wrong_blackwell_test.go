@@ -14,20 +14,20 @@ import (
 var wrongBlackwell = []wrongKernel{
 	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) { // tiles that blocks share
 		k := m.Kernel("c", dsl.Threads(256), dsl.Cluster(3, 2))
-		k.Pair() // want `D501: a pair of blocks in clusters of 6; Cluster\(2\) is expected, or another even number of blocks along x`
+		k.CTAPair() // want `D501: CTA pair in clusters of 6 blocks, want Cluster\(2\) or another even number along x`
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		s := k.ScaleMap("s", dsl.NVFP4, 128, 256)
-		k.Pipeline("p", 2, a.Feed().MulticastCol())         // want `D401: 128 rows of a cannot be split over a cluster of 3 in groups of eight|D501: nothing arrives`
-		k.Pipeline("p", 2, s.Feed().MulticastCol())         // want `D401: 1 rows of s cannot be split over a cluster of 3|D501: nothing arrives`
-		for range k.Dynamic(k.U32(4), k.U32(4), 1).Each() { // want `D501: the hardware deals tiles to clusters of 3 x 2 blocks; a single dimension is expected here`
+		k.Pipeline("p", 2, a.Feed().MulticastCol())                 // want `D401: 128 rows of a cannot be split among a cluster of 3 blocks in groups of eight`
+		k.Pipeline("p", 2, s.Feed().MulticastCol())                 // want `D401: 1 rows of s cannot be split among a cluster of 3 blocks in groups of eight`
+		for range k.DynamicSchedule(k.U32(4), k.U32(4), 1).Each() { // want `D501: DynamicSchedule in a cluster of 3 x 2 blocks, want one dimension; use Persistent`
 		}
 	}},
 	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("c", dsl.Threads(256), dsl.Cluster(2, 1, 2))
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
-		k.Pipeline("p", 2, a.Feed().MulticastHalf())           // want `D501: halves of a are shared, which pairs of blocks have \(Pair\); MulticastCol`
-		k.Pipeline("p", 2, a.Feed().MulticastRow())            // want `D501: a is shared along rows and columns in a cluster of 2 x 1 x 2 blocks; two dimensions are expected`
-		for range k.Persistent(k.U32(4), k.U32(4), 1).Each() { // want `D501: tiles are dealt to clusters of 2 x 1 x 2 blocks; two dimensions are expected`
+		k.Pipeline("p", 2, a.Feed().MulticastHalf())           // want `D501: MulticastHalf of a without CTAPair; MulticastCol shares whole tiles`
+		k.Pipeline("p", 2, a.Feed().MulticastRow())            // want `D501: a is shared along rows and columns in a cluster of 2 x 1 x 2 blocks, want at most two dimensions`
+		for range k.Persistent(k.U32(4), k.U32(4), 1).Each() { // want `D501: schedule in a cluster of 2 x 1 x 2 blocks, want at most two dimensions`
 		}
 	}},
 	{"sm_100a", func(m *dsl.Module, k *dsl.Kernel) { // rows that go out, and come in
@@ -36,51 +36,51 @@ var wrongBlackwell = []wrongKernel{
 		out := func(t isa.Type, cols int) *dsl.Output {
 			return k.Output("o", k.TensorMap(fmt.Sprint("m", cols, t.String()[1:]), t, dsl.Box{Rows: 128, Cols: cols}, dsl.Swizzle32), 1)
 		}
-		out(isa.S8, 64).StoreRows(row, zero, sums)  // want `D401: an output of 128x64 \.s8 .*; \.f32, \.bf16, \.f16, \.e4m3, \.e5m2 or \.e2m1 with a swizzle and a multiple of 32 columns`
+		out(isa.S8, 64).StoreRows(row, zero, sums)  // want `D401: output tile 128x64 \.s8 with a swizzle of 32 bytes, want \.f32, \.bf16, \.f16, \.e4m3, \.e5m2 or \.e2m1 with a swizzle and a multiple of 32 columns`
 		out(isa.E4m3, 96).StoreRows(row, zero, nil) // want `D205: .*`
 		four := out(isa.E2m1, 64)
-		four.StoreScaled(nil, row, zero, sums) // want `D201: StoreScaled with scale factors that no builder call made`
+		four.StoreScaled(nil, row, zero, sums) // want `D201: scale output in StoreScaled is a zero value, not created by a builder call`
 		to := k.ScaleOutput("s", dsl.NVFP4)
-		four.StoreScaled(to, row, zero, sums)                 // want `D401: scale factors s of a matrix whose size nobody said; Sized does`
+		four.StoreScaled(to, row, zero, sums)                 // want `D401: scale output s has no size; use Sized`
 		four.StoreScaled(to.Sized(row, zero), row, zero, nil) // want `D205: .*`
 		wide := out(isa.E5m2, 96)
-		wide.StoreScaled(to.Sized(row, zero), row, zero, sums)       // want `D401: an output of 128x96 \.e5m2 .* with a \.ue4m3 for 16; .* a multiple of 64 columns, or 32, are expected`
-		k.ScaleOutput("t", dsl.BlockScale{Type: isa.F32, Vector: 8}) // want `D401: scale factors that are \.f32 for 8; \.ue8m0 or \.ue4m3 for 16 or 32`
+		wide.StoreScaled(to.Sized(row, zero), row, zero, sums)       // want `D401: output tile 128x96 \.e5m2 with a swizzle of 32 bytes with \.ue4m3 for 16, want \.e4m3, \.e5m2 or \.e2m1 and a multiple of 64 columns, or 32`
+		k.ScaleOutput("t", dsl.BlockScale{Type: isa.F32, Vector: 8}) // want `D401: scale factors of \.f32 for 8, want \.ue8m0 or \.ue4m3 for 16 or 32 elements`
 		x := k.SharedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
-		x.LoadRow(row, 4, 8) // want `D401: columns 4 to 11 of a row of 128x64 \.bf16 .*; whole units of 16 bytes`
+		x.LoadRow(row, 4, 8) // want `D401: columns 4 to 11 of a row of 128x64 \.bf16 with a swizzle of 128 bytes, want whole units of 16 bytes of \.f32, \.bf16 or \.f16 with a swizzle`
 	}},
 	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // numbers of 4 and 6 bits in bytes
 		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle64})
 		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E2m1, isa.E2m3, isa.F32), 16, 16)
-		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: MMA of 64x128 \.e2m1 .* with m16n8k32 of \.e2m1 and \.e2m3: numbers of \.e2m1 and \.e2m3 are expected, those of 4 bits padded \(Box\.Padded\)`
+		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: MMA of 64x128 \.e2m1 with a swizzle of 64 bytes and 64x128 \.e3m2 with a swizzle of 128 bytes with m16n8k32 of \.e2m1 and \.e2m3: want elements of \.e2m1 and \.e2m3, with those of 4 bits padded \(Box\.Padded\)`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E3m2, isa.E3m2, isa.F32), 16, 16)
-		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: .* of ldmatrix needs PTX 8.6 .*|F402: .*mma needs .*`
+		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: .* of ldmatrix requires PTX 8.6 .*|F402: .*mma requires .*`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums of F16
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		p := k.Pipeline("p", 2, a.Feed())
-		acc := k.TMEM("acc", 128, 128, 1).Half()
+		acc := k.TMEM("acc", 128, 128, 1).F16Accumulators()
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(1)) {
-					s.Load(a, k.U32(0), s.Index())
+					s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(k.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(a))                                                     // want `D401: MMA of 128x64 \.bf16 .* into sums of \.f16 \(Half\), which products of \.f16 and of 8, 6 and 4 bits have`
-						d.ScaledMMALeft(dsl.MXFP8, &dsl.FactorStage{}, s.Tile(a), s.Tile(a), s.Tile(a)) // want `D201: ScaledMMALeft of a factor that no builder call made`
+						d.MMA(s.Tile(a), s.Tile(a))                                                              // want `D401: MMA of 128x64 \.bf16 with a swizzle of 128 bytes and 128x64 \.bf16 with a swizzle of 128 bytes into an accumulator of \.f16 \(F16Accumulators\), want operands of \.f16, or of 8, 6 or 4 bits`
+						d.ScaledMMAFromTMEM(dsl.MXFP8, &dsl.TMEMOperandStage{}, s.Tile(a), s.Tile(a), s.Tile(a)) // want `D201: operand of ScaledMMAFromTMEM is a zero value, not created by a builder call`
 					}
 				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
-					dsl.Sums[dsl.U32](d, 0, 8) // want `D401: sums of \.f16 in tensor memory as \.u32; they are read as \.f32`
+					dsl.LoadAccumulator[dsl.U32](d, 0, 8) // want `D401: accumulator of \.f16 in tensor memory as \.u32, want \.f32`
 				})
 			}),
 		)

@@ -14,7 +14,7 @@ import (
 var budgets = []wrongKernel{
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		multiplied(m, 120, func(k *dsl.Kernel) []*dsl.Accumulator {
-			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)} // want `D502: sums that are held here at once take 128 registers of each thread, and the budget of role multiply \(Regs\) is 120: some would be kept in local memory, or setmaxnreg would be left out; more warps have smaller sums each`
+			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)} // want `D502: live accumulators need 128 registers per thread, but the register budget of role multiply \(Regs\) is 120: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
 		}, both64)
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
@@ -24,35 +24,35 @@ var budgets = []wrongKernel{
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		multiplied(m, 64, func(k *dsl.Kernel) []*dsl.Accumulator {
-			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F16)} // want `D502: sums that are held here at once take 64 registers of each thread, and the budget of role multiply \(Regs\) is 64`
+			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F16)} // want `D502: live accumulators need 64 registers per thread, but the register budget of role multiply \(Regs\) is 64: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
 		}, both64)
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("many", dsl.Threads(1024))
-		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: sums that are held here at once take 64 registers of each thread, and 1024 threads of a multiprocessor have 64 each`
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: live accumulators need 64 registers per thread, but 1024 threads of a multiprocessor have 64 each: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		w.MMA(t, k.U32(0), t, k.U32(0))
-		k.If(k.WarpIndex().EqI(0), func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
+		k.If(k.WarpIndex().EQI(0), func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("bound", dsl.Threads(128), dsl.MaxRegs(96))
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		var all []*dsl.WarpTile[dsl.F32]
 		for range 2 {
-			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 64) // want `D502: sums that are held here at once take 128 registers of each thread, and MaxRegs leaves 96`
+			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 64) // want `D502: live accumulators need 128 registers per thread, but MaxRegs allows 96: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
 			w.MMA(t, k.U32(0), t, k.U32(0))
 			all = append(all, w)
 		}
 		d := k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64))
 		for _, w := range all {
-			w.Store(d.Nth(k.WarpIndex()), k.U32(0), k.U32(0))
+			w.Store(d.At(k.WarpIndex()), k.U32(0), k.U32(0))
 		}
 	}},
 }
 
 // sums64 is a helper that makes sums.
 func sums64(k *dsl.Kernel) *dsl.Accumulator {
-	return k.Accumulator(64, 256, isa.F32) // want `D502: sums that are held here at once take 256 registers of each thread, and the budget of role multiply \(Regs\) is 232.* from -33`
+	return k.Accumulator(64, 256, isa.F32) // want `D502: live accumulators need 256 registers per thread, but the register budget of role multiply \(Regs\) is 232: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each from -33 from 31 from 29`
 }
 
 // both64 multiplies into all sums before it stores them.
@@ -96,8 +96,8 @@ func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulat
 		}).Regs(regs),
 		dsl.OnWarpgroup(2, "load", func() {
 			for s := range p.Produce(steps.MulI(int64(times))) {
-				s.Load(a, k.U32(0), s.Index())
-				s.Load(b, k.U32(0), s.Index())
+				s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
+				s.Load(b, dsl.TileAt(k.U32(0), s.Iteration()))
 			}
 		}).Regs(24),
 	)
@@ -135,7 +135,7 @@ func TestRightBudgets(t *testing.T) {
 			for range 8 {
 				w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 64)
 				w.MMA(t, k.U32(0), t, k.U32(0))
-				w.Store(d.Nth(k.WarpIndex()), k.U32(0), k.U32(0))
+				w.Store(d.At(k.WarpIndex()), k.U32(0), k.U32(0))
 			}
 		},
 	} {

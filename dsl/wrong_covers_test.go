@@ -25,12 +25,12 @@ func placed(m *dsl.Module, l layout) {
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), l.rows, l.cols)
 	fromA, fromB := l.place(k, w, k.WarpIndex())
 	k.AsyncPipeline("ab", 3, t, t).Run(depth.CeilDiv(64), func(step u32, s dsl.AsyncStage) {
-		a.From(k.CTAID().Y.MulI(128)).CopyAsync(s.Tile(0), step.MulI(64))
-		b.From(k.CTAID().X.MulI(128)).CopyAsync(s.Tile(1), step.MulI(64))
+		a.RowsFrom(k.CTAID().Y.MulI(128)).CopyAsync(s.Tile(0), step.MulI(64))
+		b.RowsFrom(k.CTAID().X.MulI(128)).CopyAsync(s.Tile(1), step.MulI(64))
 	}, func(_ u32, s dsl.AsyncStage) {
-		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp multiplies rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes, which pipeline ab brings: the tiles of the warps, of 32 each, do not cover it from -4 from 42|D501: no warp multiplies rows 64 to 127 of 128x64 .* by rows 0 to 63 of 128x64 .*: the tiles of the warps, 64x64 each, do not cover their product`
+		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 32 each, do not cover the tile from -4 from 42|D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab with rows 0 to 63 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 64x64 each, do not cover the block tile from -4 from 45`
 	})
-	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: warps 1 and 2 store their sums, 64x64 each, to some of the same places|D501: no warp stores columns 64 to 127 of the block's tile, and that of the next block begins 128 columns on`
+	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, whose successor starts 128 columns later: the warp tiles do not cover it|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
 }
 
 // twice is a kernel with two roles of a warpgroup each that multiply the rows of a tile from some on, and store them somewhere.
@@ -49,7 +49,7 @@ func twice(m *dsl.Module, at int) {
 				for s := range p.Consume(steps) {
 					acc.MMA(s.Tile(a).Part(k.U32(part), 2), s.Tile(b))
 				}
-				acc.Store(d, tile.Row.MulI(128).AddI(int64(at)), tile.Col.MulI(128)) // want `D501: warpgroup 1 in role lower stores 64x128 sums to some of the places that those of warpgroup 0 in role upper went to at line 52: their tiles begin 32 rows and 0 columns apart`
+				acc.Store(d, tile.Row.MulI(128).AddI(int64(at)), tile.Col.MulI(128)) // want `D501: overlapping stores: warpgroup 1 in role lower stores a 64x128 accumulator to elements that warpgroup 0 in role upper stored at line 52; the tiles start 32 rows and 0 columns apart`
 			}
 		}
 	}
@@ -59,8 +59,8 @@ func twice(m *dsl.Module, at int) {
 		dsl.OnWarp(8, "load", func() {
 			for tile := range tiles.Each() {
 				for s := range p.Produce(steps) {
-					s.Load(a, tile.Row, s.Index())
-					s.Load(b, tile.Col, s.Index())
+					s.Load(a, dsl.TileAt(tile.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(tile.Col, s.Iteration()))
 				}
 			}
 		}),
@@ -70,7 +70,7 @@ func twice(m *dsl.Module, at int) {
 // covers are kernels that leave a part of their tiles out, or store some of it twice.
 var covers = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
-		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Place(warp, 2) }})
+		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		placed(m, layout{64, 64, func(_ *dsl.Kernel, _ *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
@@ -84,7 +84,7 @@ var covers = []wrongKernel{
 		some, others := sums16(k), sums16(k)
 		some.MMA(t, k.U32(0), t, k.U32(0))
 		others.MMA(t, k.U32(32), t, k.U32(32))
-		k.If(k.WarpIndex().EqI(0), func() {
+		k.If(k.WarpIndex().EQI(0), func() {
 			some.Store(d, n, k.U32(0))
 			some.Store(d, n, k.U32(32))
 		})
@@ -94,11 +94,11 @@ var covers = []wrongKernel{
 		some, others := sums16(k), sums16(k)
 		row := k.WarpIndex().MadI(32, n)
 		some.Store(d, row, k.U32(0))
-		others.Store(d, row, k.U32(16)) // want `D501: warp 0 stores 32x32 sums to some of the places that those of warp 0 went to at line 96: their tiles begin 0 rows and 16 columns apart`
+		others.Store(d, row, k.U32(16)) // want `D501: overlapping stores: warp 0 stores a 32x32 accumulator to elements that warp 0 stored at line 96; the tiles start 0 rows and 16 columns apart`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
-		k.Output("out", d, 1) // want `D501: nothing is stored through d, for which there is room in shared memory: Store, StoreRows and StoreTMEM do`
+		k.Output("out", d, 1) // want `D501: output d is never used, but takes shared memory; use Store, StoreRows or StoreTMEM`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		blocks(k, 128, 64)
@@ -111,15 +111,15 @@ var covers = []wrongKernel{
 // blocks is a helper that stores tiles of 128x64, so far apart.
 func blocks(k *dsl.Kernel, high, wide int64) {
 	n := dsl.Param[dsl.U32](k, "n")
-	at, w := k.Grouped(n, n, 8), sums16(k)
-	row, col := w.Place(k.WarpIndex(), 2)
-	w.Store(k.Matrix("d", isa.F16).Sized(n, n), at.Row.MulI(high).Add(row), at.Col.MulI(wide).Add(col)) // want `D501: no warp stores rows 128 to 191 of the block's tile, and that of the next block begins 192 rows on: the tiles of the warps do not cover it from -[0-9]+`
+	at, w := k.BlockTile(n, n, 8), sums16(k)
+	row, col := w.Origin(k.WarpIndex(), 2)
+	w.Store(k.Matrix("d", isa.F16).Sized(n, n), at.Row.MulI(high).Add(row), at.Col.MulI(wide).Add(col)) // want `D501: no warp stores rows 128 to 191 of the block tile, whose successor starts 192 rows later: the warp tiles do not cover it from -[0-9]+`
 	x := w
-	x.Store(k.Matrix("e", isa.F16).Sized(n, n), at.Row.MulI(128).Add(row), k.CTAID().Y.MulI(wide/2).Add(col)) // want `D501: the block stores 64 columns of sums, and the tile of the next block begins 32 columns on: blocks overwrite one another's sums from -[0-9]+`
+	x.Store(k.Matrix("e", isa.F16).Sized(n, n), at.Row.MulI(128).Add(row), k.CTAID().Y.MulI(wide/2).Add(col)) // want `D501: blocks overwrite each other's results: a block stores 64 columns, but the tile of the next block starts 32 columns later from -[0-9]+`
 }
 
 func sums16(k *dsl.Kernel) *dsl.WarpTile[dsl.F16] {
-	return dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 32, 32) // want `D501: products are added to these sums, and nothing reads them: others are read in their place, or they need not be computed from -[0-9]+`
+	return dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 32, 32) // want `D501: accumulator is never read; another may be read in its place, or the MMA is not needed from -[0-9]+`
 }
 
 // TestCovers builds kernels that leave something out: each warning must be at a line that wants it.
@@ -129,10 +129,10 @@ func TestCovers(t *testing.T) { testWrong(t, "wrong_covers_test.go", covers, fal
 func TestRightCovers(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module){
 		"two by two": func(m *dsl.Module) {
-			placed(m, layout{64, 64, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Place(warp, 2) }})
+			placed(m, layout{64, 64, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
 		},
 		"one by four": func(m *dsl.Module) {
-			placed(m, layout{128, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Place(warp, 4) }})
+			placed(m, layout{128, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 4) }})
 		},
 		"from data": func(m *dsl.Module) {
 			placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
@@ -179,7 +179,7 @@ func TestRightCovers(t *testing.T) {
 			n := dsl.Param[dsl.U32](k, "n")
 			d := k.Matrix("d", isa.F32).Sized(n, n)
 			store := func() { w.Store(d, k.WarpIndex().MulI(32), k.U32(0)) }
-			k.If(n.GtI(5), store, store)
+			k.If(n.GTI(5), store, store)
 		},
 	} {
 		m := dsl.New("covers", "sm_90a")

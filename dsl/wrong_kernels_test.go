@@ -22,264 +22,278 @@ type wrongKernel struct {
 // wrongKernels are the mistakes. Every finding must be at a line with a want, and every want must be met.
 var wrongKernels = []wrongKernel{
 	// Values.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; _ = k.F32(1).Var().Add(x) }},                   // want `D201: a \.f32 value that no builder call made is used`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; x.Set(k.F32(1)) }},                             // want `D201: Set of a \.f32 value that no builder call made; begin with Var`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(1).Set(k.F32(2)) }},                                 // want `D201: Set of a constant; begin with Var`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { _ = m.Kernel("other").U32(1).Var().Add(k.U32(1).Var()) }}, // want `D203: a value of k is used in other`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.If(m.Kernel("other").U32(1).Var().EqI(1), func() {}) }}, // want `D203: a value of other is used in k`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U8(300) }},                                              // want `D204: 300 is no \.u8`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(-1) }},                                              // want `D204: -1 is no \.u32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.S32(1 << 40) }},                                         // want `D204: 1099511627776 is no \.s32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.ConstF[dsl.U32](k, 1.5) }},                            // want `D204: 1\.5 is no \.u32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().AddI(1 << 33) }},                           // want `D204: 8589934592 is no \.u32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().ShlI(70) }},                                // want `D204: a shift by 70; 0 to 31 is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: CeilDiv by 0; a positive number is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; _ = k.F32(1).Var().Add(x) }},                   // want `D201: use of a zero Reg of type \.f32, not created by a builder call`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; x.Set(k.F32(1)) }},                             // want `D201: Set of a zero Reg of type \.f32; declare a variable with Var`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(1).Set(k.F32(2)) }},                                 // want `D201: Set of a constant; declare a variable with Var`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { _ = m.Kernel("other").U32(1).Var().Add(k.U32(1).Var()) }}, // want `D203: value of kernel k is used in other`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.If(m.Kernel("other").U32(1).Var().EQI(1), func() {}) }}, // want `D203: value of kernel other is used in k`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U8(300) }},                                              // want `D204: 300 is not a valid \.u8`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(-1) }},                                              // want `D204: -1 is not a valid \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.S32(1 << 40) }},                                         // want `D204: 1099511627776 is not a valid \.s32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.ConstF[dsl.U32](k, 1.5) }},                            // want `D204: 1\.5 is not a valid \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().AddI(1 << 33) }},                           // want `D204: 8589934592 is not a valid \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().ShlI(70) }},                                // want `D204: shift by 70, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: CeilDiv by 0, want a positive number`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().And(k.F32(1)) }},                           // want `F203: and has no modifier \.f32; expected one of \.b16 \.b32 \.b64 \.pred`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().ShlI(1) }},                                 // want `F203: shl has no modifier \.f32; expected one of \.b16 \.b32 \.b64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Rem(k.F32(2)) }},                           // want `F203: rem has no modifier \.f32; expected one of \.s16 \.s32 \.s64 \.u16 \.u32 \.u64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Sqrt() }},                                  // want `F203: sqrt has no modifier \.u32; expected one of \.f32 \.f64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Neg() }},                                   // want `F203: neg has no modifier \.u32; expected one of \.bf16 \.bf16x2 \.f16 .*\.s16 \.s32 \.s64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected one of \.f16 \.f16x2 \.f32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.Relu) }},                 // want `F203: add has no modifier \.relu`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.ReLU) }},                 // want `F203: add has no modifier \.relu`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected one of \.f32 \.f64`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of small numbers: \.f16x2, \.bf16x2, or one of 8, 6 or 4 bits is expected`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni does not go with the other modifiers here; expected one of \.rm \.rn \.rp \.rz`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma requires PTX 7\.0 on sm_80 or later, but the module is for PTX 9\.5 and sm_75`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: cannot reinterpret \.f32 as \.u64: 32 bits and 64 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: \.u64 does not consist of two halves of type \.f16`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: cannot widen \.u32, want \.f16x2, \.bf16x2, or a pair of 8, 6 or 4 bits`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt requires PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later, but`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni cannot be combined with the other modifiers here, expected one of \.rm \.rn \.rp \.rz`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
-		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: a \.b128 cannot be shuffled between lanes; 16, 32 and 64 bits can`
+		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: shuffle of \.b128, want 16, 32 or 64 bits`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("mul") }},           // want `D205: Redux "mul"; add, min, max, and, or, xor are expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Var().Named("9 lives") }}, // want `D103: "9 lives" is no name for a register`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("mul") }},           // want `D205: Redux "mul", want add, min, max, and, or or xor`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Var().Named("9 lives") }}, // want `D103: "9 lives" is not a valid register name`
 	// Scopes.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		var x f32
-		k.If(k.TID().X.EqI(0), func() { x = k.F32(1).Var() })
-		x.Add(x) // want `D202: this value is computed inside an If, which is over: here it may not h`
+		k.If(k.TID().X.EQI(0), func() { x = k.F32(1).Var() })
+		x.Add(x) // want `D202: value defined inside an If is used after it; it may be undefined here`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		var x u32
 		for i := range k.RangeI(0, 4) {
 			x = i.AddI(1)
 		}
-		k.BreakIf(k.TID().X.EqI(0))              // want `D206: BreakIf outside of any loop of the kernel`
-		dsl.Global[dsl.U32](k, "a").StoreI(0, x) // want `D202: this value is computed inside a loop, which is over: here it may not `
+		k.BreakIf(k.TID().X.EQI(0))              // want `D206: BreakIf outside of a loop of the kernel`
+		dsl.Global[dsl.U32](k, "a").StoreI(0, x) // want `D202: value defined inside a loop is used after it; it may be undefined here`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		var a dsl.Array[dsl.F32]
 		p := dsl.Global[dsl.F32](k, "p")
-		k.If(k.TID().X.EqI(0), func() { a = p.At(k.TID().X) })
-		a.Get() // want `D202: this address is computed inside an If, which is over: here it may not`
+		k.If(k.TID().X.EQI(0), func() { a = p.At(k.TID().X) })
+		a.LoadFirst() // want `D202: address defined inside an If is used after it; it may be undefined here`
 	}},
 	// Control flow.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		for i := range k.RangeI(0, 4) { // want `D206: a Go break or return left the body of this loop, which is built once;`
+		for i := range k.RangeI(0, 4) { // want `D206: Go break or return out of a kernel loop, whose body is built once; use k\.Break or k\.BreakIf`
 			if i.Type() == isa.U32 {
 				break
 			}
 		}
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Break() }},                                                         // want `D206: Break outside of any loop of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Continue() }},                                                      // want `D206: Continue outside of any loop of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.ContinueIf(k.TID().X.EqI(0)) }},                                    // want `D206: ContinueIf outside of any loop of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Branch(k.NewLabel("nowhere")) }},                                   // want `D207: label nowhere is never placed`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { l := k.NewLabel("here"); k.Place(l); k.Place(l) }},                   // want `D207: label here is placed twice`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { o := m.Kernel("o"); l := o.NewLabel("l"); o.Place(l); k.Branch(l) }}, // want `D203: a branch of k to a label of another kernel`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { o := m.Kernel("o"); l := o.NewLabel("l"); o.Place(l); k.Place(l) }},  // want `D203: a label of another kernel cannot be placed in k`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NewLabel("no name") }},                                             // want `D103: "no name" is no name for a label|D207: label label is never placed`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.When(p, func() { k.When(p, func() {}) }) }}, // want `D205: When inside When: one predicate guards an instruction;.* from 0`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.When(p, func() { k.If(p, func() {}) }) }},   // want `D205: a branch inside When, which guards single instructions.* from 0`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: a loop inside When, which guards single instructions; .* from 0`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the other case, found 2`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Break() }},                                                 // want `D206: Break outside of a loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Continue() }},                                              // want `D206: Continue outside of a loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.ContinueIf(k.TID().X.EQI(0)) }},                            // want `D206: ContinueIf outside of a loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Branch(k.NewLabel("nowhere")) }},                           // want `D207: label nowhere is never placed`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { l := k.NewLabel("here"); k.PlaceLabel(l); k.PlaceLabel(l) }}, // want `D207: label here is placed twice`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		o := m.Kernel("o")
+		l := o.NewLabel("l")
+		o.PlaceLabel(l)
+		k.Branch(l) // want `D203: k branches to a label of another kernel`
+	}},
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		o := m.Kernel("o")
+		l := o.NewLabel("l")
+		o.PlaceLabel(l)
+		k.PlaceLabel(l) // want `D203: label of another kernel is placed in k`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NewLabel("no name") }},                                             // want `D103: "no name" is not a valid label name|D207: label label is never placed`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.When(p, func() { k.When(p, func() {}) }) }}, // want `D205: When inside When: an instruction has one predicate; combine them with And from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.When(p, func() { k.If(p, func() {}) }) }},   // want `D205: branch inside When, which predicates single instructions; use If from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: loop inside When, which predicates single instructions; use If from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the else branch, got 2`
 	// Instructions written out.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a modifier of PTX; did you mean \.u32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: no instruction is called addd; did you mean add`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a PTX modifier; did you mean \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: unknown instruction addd; did you mean add`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1) }},                            // want `F301: add\.u32 takes 3 operands, found 2`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.F32(1).Var(), 1, 2) }},                         // want `F303: operand 1 of add\.u32 is a \.f32 register, expected a \.u32 register`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, "two") }},                     // want `D205: operand 3 of add\.u32 is a Go string, which is no operand`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, struct{}{}) }},                // want `D205: operand 3 of add\.u32 is a Go struct \{\}, which is no operand`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("ld.global.v3.f32", k.F32(1).Var(), dsl.At(k.U64(1), 0)) }}, // want `F202: \.v3 is not a modifier of PTX; did you mean \.v2`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence needs PTX 8\.0 on sm_90a; this file says PTX 9\.5, sm_90`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld needs PTX 8\.6 on sm_100f and its family, sm_110f and`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, "two") }},                     // want `D205: operand 3 of add\.u32 is a Go string; "two" is not a special register \(such as %tid\.x\), pass a variable or register as a Go value`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, struct{}{}) }},                // want `D205: operand 3 of add\.u32 has the Go type struct \{\}, which is not an operand`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("ld.global.v3.f32", k.F32(1).Var(), dsl.At(k.U64(1), 0)) }}, // want `F202: \.v3 is not a PTX modifier; did you mean \.v2`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence requires PTX 8\.0 on sm_90a, but the module is for PTX 9\.5 and sm_90`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld requires PTX 8\.6 on sm_100f and its family, sm_110f and`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EqI(0)), 0xffffffff) // want `F402: elect needs PTX 8\.0 on sm_90 or later; this file says PTX 9\.5, sm_80`
+		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EQI(0)), 0xffffffff) // want `F402: elect requires PTX 8\.0 on sm_90 or later, but the module is for PTX 9\.5 and sm_80`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bar.sync", 16) }},                              // want `F304: operand 1 of bar\.sync is the constant 16, expected a 32-bit integer register or`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("setp.lt.u32", k.U32(0).Var(), 1, 2) }},         // want `F303: operand 1 of setp\.lt\.u32 is a \.b32 register, expected a \.pred registe`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", k.U32(0).Var(), "%tidd.x") }},        // want `D205: %tidd\.x is no special register; did you mean %tid\?`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EqI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", k.U32(0).Var(), "%tidd.x") }},        // want `D205: %tidd\.x is not a special register; did you mean %tid\?`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EQI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
 	// Memory.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 3) }},              // want `D301: a vector of 3 times \.f32; a power of two of at most 16 bytes is expec`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 8) }},              // want `D301: a vector of 8 times \.f32; a power of two of at most 16 bytes is expec`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).GetVec(4) }},                   // want `D301: a vector of 16 bytes at offset 4; a multiple of 16 is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(4) }},                        // want `D301: element 4 of an array of 4`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(-1) }},                       // want `D301: element -1 of an array of 4`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 0) }},                                 // want `D301: a has a dimension of 0; a positive number is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 1<<20) }},                             // want `D302: a takes 4194304 bytes; a block of sm_90 has 232448 bytes of shared me`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a b", 4) }},                               // want `D103: "a b" is no name for a variable`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4); dsl.Shared[dsl.F32](k, "a", 4) }}, // want `D103: a is taken: two variables of k cannot have one name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 3) }},              // want `D301: vector of 3 x \.f32, want a power of two and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 8) }},              // want `D301: vector of 8 x \.f32, want a power of two and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).LoadFirstVec(4) }},             // want `D301: misaligned vector access: 16 bytes at offset 4, want a multiple of 16`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(4) }},                        // want `D301: index 4 is out of bounds: the array has 4 elements`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(-1) }},                       // want `D301: index -1 is out of bounds: the array has 4 elements`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 0) }},                                 // want `D301: a has a dimension of 0, want a positive number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 1<<20) }},                             // want `D302: shared memory limit exceeded: a has 4194304 bytes, but a block of sm_90 has 232448`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a b", 4) }},                               // want `D103: "a b" is not a valid variable name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4); dsl.Shared[dsl.F32](k, "a", 4) }}, // want `D103: a is already a variable of k`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4, 4).Index(k.TID().X) }},             // want `D301: 1 indices into an array of 2 dimensions`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 40).At64(k.U64(1)) }},                 // want `D301: an index of 64 bits into memory with addresses of 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedBytes("a", 64, 24) }},                                     // want `D301: an alignment of 24; a power of two is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is taken: two parameters or variables of k cannot have one name`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is no name for a parameter`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc does not go with the other modifiers here`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" of a \.f32: expected one of add, min, max, and, or, xor, inc, dec, exch`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.Put(k.F32(1)) }},                      // want `D201: a store to an array that no builder call made`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 40).At64(k.U64(1)) }},                 // want `D301: 64-bit index into memory with 32-bit addresses`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedBytes("a", 64, 24) }},                                     // want `D301: alignment of 24, want a power of two`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is already a parameter or variable of k`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is not a valid parameter name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a PTX modifier`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc cannot be combined with the other modifiers here`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" of \.f32: want one of add, min, max, and, or, xor, inc, dec, exch`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.StoreFirst(k.F32(1)) }},               // want `D201: array in Store is a zero value, not created by a builder call`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "a", 20000)
-		dsl.Shared[dsl.F32](k, "b", 20000) // want `D302: the shared variables of k take 160000 bytes in all; a block of sm_86 `
+		dsl.Shared[dsl.F32](k, "b", 20000) // want `D302: shared memory limit exceeded: the variables of k have 160000 bytes in all, but a block of sm_86 has 101376`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "", 4) }}, // want `D103: "" is no name for a variable, or taken`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "", 4) }}, // want `D103: "" is not a valid variable name, or already declared`
 	// Kernels and functions.
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("k") }},                                                   // want `D103: k is taken: two things of a module cannot have one name`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("2nd") }},                                                 // want `D103: "2nd" is no name for a kernel; one starts with a letter and goes on w`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("big", dsl.Threads(2048)) }},                              // want `D103: a block of \[2048 1 1\] threads cannot be launched: a block has 1 to 10`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("deep", dsl.Threads(1, 1, 65)) }},                         // want `D103: a block of \[1 1 65\] threads cannot be launched: a block has 1 to 1024`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("none", dsl.Threads(0)) }},                                // want `D103: a block of \[0 1 1\] threads cannot be launched: a block has 1 to 1024 `
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("regs", dsl.MaxRegs(300)) }},                              // want `D103: at most 300 registers: a thread has 16 to 255`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("blocks", dsl.MinBlocks(0)) }},                            // want `D103: 0 blocks on a multiprocessor: 1 to 32 fit`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("most", dsl.MaxThreads(1025)) }},                          // want `D103: at most 1025 threads: a block has 1 to 1024`
-	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(2)) }},                             // want `D102: sm_80 has no clusters; they came with sm_90`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: a cluster of \[17 1 1\] blocks cannot be launched: a cluster has at mos`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f) }},           // want `D303: f takes 1 arguments, found 0`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f is a \.u32; a \.f32 is expected`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: the result of f is taken for a \.f32; it is a function that has given none so far`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: a call of no function`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Give(f, f.F32(1)); dsl.Give(f, f.U32(1)) }},  // want `D303: f gives a \.u32 here and a \.f32 elsewhere`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }},                         // want `D203: f is a function of another module`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("k") }},                                                   // want `D103: k is already declared in this module`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("2nd") }},                                                 // want `D103: "2nd" is not a valid kernel name, want letters, digits, _ and \$, starting with a letter`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("big", dsl.Threads(2048)) }},                              // want `D103: block of \[2048 1 1\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("deep", dsl.Threads(1, 1, 65)) }},                         // want `D103: block of \[1 1 65\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("none", dsl.Threads(0)) }},                                // want `D103: block of \[0 1 1\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("regs", dsl.MaxRegs(300)) }},                              // want `D103: MaxRegs\(300\), want 16 to 255`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("blocks", dsl.MinBlocks(0)) }},                            // want `D103: MinBlocks\(0\), want 1 to 32`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("most", dsl.MaxThreads(1025)) }},                          // want `D103: MaxThreads\(1025\), want 1 to 1024`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(2)) }},                             // want `D102: sm_80 has no clusters, which need sm_90`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: cluster of \[17 1 1\] blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f) }},           // want `D303: f takes 1 arguments, got 0`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f has type \.u32, want \.f32`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: f returns a function without a result so far \(ReturnValue must precede the calls\), but its result is used as \.f32`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: call of a zero Func`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		f := m.Func("f")
+		dsl.ReturnValue(f, f.F32(1))
+		dsl.ReturnValue(f, f.U32(1)) // want `D303: f returns \.u32 here and \.f32 elsewhere`
+	}},
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }}, // want `D203: f is a function of another module`
 	// Tiles.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128) // want `D102: sm_80 has no tensor maps; they came with sm_90, and before it cp\.asyn`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128) // want `D102: sm_80 has no tensor maps, which need sm_90; use cp\.async`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 512, Cols: 64}, dsl.Swizzle128) // want `D401: tensor map a: 512x64 \.bf16 with a swizzle of 128 bytes: a copy moves `
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 512, Cols: 64}, dsl.Swizzle128) // want `D401: tensor map a: 512x64 \.bf16 with a swizzle of 128 bytes: a copy has at most 256 rows and 256 columns`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 96}, dsl.Swizzle128) // want `D401: tensor map a: 64x96 \.bf16 with a swizzle of 128 bytes: a row of 192 b`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 96}, dsl.Swizzle128) // want `D401: tensor map a: 64x96 \.bf16 with a swizzle of 128 bytes: a row has 192 bytes, want a multiple of the swizzle`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 4}, dsl.NoSwizzle) // want `D401: tensor map a: 64x4 \.bf16: the rows of a copy have a multiple of 16 by`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 4}, dsl.NoSwizzle) // want `D401: tensor map a: 64x4 \.bf16: the rows of a copy must be a multiple of 16 bytes`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle(96)) // want `D401: tensor map a: 64x64 \.bf16 with a swizzle of 96 bytes: swizzles have 3`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle(96)) // want `D401: tensor map a: 64x64 \.bf16 with a swizzle of 96 bytes: a swizzle has 32, 64 or 128 bytes`
 	}},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 0, Cols: 64}) }}, // want `D401: a tile of 0x64`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 0, Cols: 64}) }}, // want `D401: tile of 0x64`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 8, Cols: 64, Swizzle: dsl.Swizzle128, Pad: 16}) // want `D401: 8x64 \.bf16 with a swizzle of 128 bytes: a tile has a swizzle or a pad`
-	}},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).RowsFrom(4, 8) // want `D401: rows 4 to 11 of a tile of 64x64 \.bf16 with a swizzle of 128 bytes; wh`
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 8, Cols: 64, Swizzle: dsl.Swizzle128, Pad: 16}) // want `D401: 8x64 \.bf16 with a swizzle of 128 bytes: a tile has a swizzle or padding, not both`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).Part(k.U32(0), 5) // want `D401: 64x64 \.bf16 with a swizzle of 128 bytes in 5 parts; whole groups of e`
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).RowsFrom(4, 8) // want `D401: rows 4 to 11 of 64x64 \.bf16 with a swizzle of 128 bytes, want whole groups of eight rows`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 has no wgmma, which sm_90a alone has; sm_100a has tcgen05 \(TMEM`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: an accumulator of 32 rows; wgmma makes 64 at a time, in one warpgroup`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: an accumulator of 300 columns; a multiple of 8 up to 256 is expected`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: an accumulator of \.bf16; wgmma makes \.f32, \.f16 and \.s32`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a has no tensor memory, which sm_100a and its family have; sm_90|D501: nothing arrives at acc empty: no role empties the stages that another`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: an accumulator of 96 rows in tensor memory; 64 or 128 are expected, and 256 for a pair|D501: nothing arrives at acc empty: no role empties the stages that another`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: 768 columns of tensor memory; a multiprocessor has 512|D501: nothing arrives at acc empty: no role empties the stages that another`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.Pair() }},                                                         // want `D501: a pair of blocks in clusters of 1; Cluster\(2\) is expected`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors for 100x256 with one for 16 numbers; a multiple of 128 `
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: a warp's tile of 64x64 \.f32 for m16n8k32 with \.s32; a multiple of 16 `
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: a warp's tile of 60x64 \.f32 for m16n8k16 with \.f32; a multiple of 16 `
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).Part(k.U32(0), 5) // want `D401: 64x64 \.bf16 with a swizzle of 128 bytes in 5 parts, want whole groups of eight rows`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: accumulator of 32 rows, want a multiple of 64 up to 256 in one warpgroup`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: accumulator of 300 columns, want a multiple of 8 up to 256`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: accumulator of \.bf16, want \.f32, \.f16 or \.s32`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: accumulator of 96 rows in tensor memory, want 64 or 128, or 256 for a CTA pair \(CTAPair\)`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: 768 columns of tensor memory, want at most 512`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.CTAPair() }},                                                      // want `D501: CTA pair in clusters of 1 blocks, want Cluster\(2\) or another even number along x`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors for 100x256 with one per 16 elements, want a multiple of 128 rows, or 64 or 192, and a multiple of 64 columns, at most 256`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: warp tile of 64x64 \.f32 for m16n8k32 with \.s32, want a multiple of 16 rows and 16 columns`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: warp tile of 60x64 \.f32 for m16n8k16 with \.f32, want a multiple of 16 rows and 16 columns`
 	// Protocols.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},             // want `D501: barrier b waits for 0 arrivals; 1 to 1048575 are possible`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).NthI(2) }}, // want `D501: barrier 2 of b, which has 2`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},             // want `D102: sm_75 has no barrier objects; they came with sm_80, and Sync and Name`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},            // want `D501: a barrier of 48 threads; whole warps are expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},            // want `D501: mbarrier b expects 0 arrivals, want 1 to 1048575`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).AtI(2) }}, // want `D501: mbarrier index 2 is out of bounds: array b has 2`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},            // want `D102: sm_75 has no mbarriers, which need sm_80; use Sync or NamedBarrier`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},           // want `D501: named barrier for 48 threads, want a multiple of 32`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Ins("ld.global.b32", dsl.NewReg[dsl.U32](k), dsl.Bracket(struct{}{})) // want `D205: part 1 of a bracket is a Go struct \{\}, which is no operand`
+		k.Ins("ld.global.b32", dsl.NewReg[dsl.U32](k), dsl.Bracket(struct{}{})) // want `D205: part 1 of bracket has the Go type struct \{\}, which is not an operand`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: an operand is nil`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: an operand is nil`
-	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Sampler("s") }},                                                  // want `D205: a sampler apart from its texture needs the option IndependentSamplers`
-	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Texture("2d") }},                                                 // want `D103: "2d" is no name for a texref`
-	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Surface("k") }},                                                  // want `D103: k is taken: two things of a module cannot have one name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: operand is nil`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: operand is nil`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Sampler("s") }},                                                  // want `D205: Sampler needs the option IndependentSamplers`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Texture("2d") }},                                                 // want `D103: "2d" is not a valid texref name`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Surface("k") }},                                                  // want `D103: k is already declared in this module`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Ins("suq.width.b32", k.U32(1).Var(), dsl.Bracket(dsl.New("o", "sm_80").Surface("s"))) // want `D203: s of another module is used in k`
 	}},
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
-		k.Ins("cvt.u16.u8", dsl.NewReg[dsl.U16](k), dsl.NewByte(m.Kernel("o"))) // want `D203: a value of o is used in k`
+		k.Ins("cvt.u16.u8", dsl.NewReg[dsl.U16](k), dsl.NewByte(m.Kernel("o"))) // want `D203: value of kernel o is used in k`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Argument[dsl.U32](k, "1") }},                             // want `D103: "1" is no name for an argument`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BranchTargets() }},                                         // want `D205: a list of no labels`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.CallTargets() }},                                           // want `D205: a list of no functions`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Prototype(isa.U32, 0) }},                                   // want `D205: an argument of a prototype has no type`
-	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) { k.Ins("call", k.U64(1).Var(), m.Kernel("o").Prototype(0)) }}, // want `D203: a list of o is used in k`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.CallParam[dsl.U32](k, "1") }},                            // want `D103: "1" is not a valid argument name`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BranchTargets() }},                                         // want `D205: empty list of labels`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.CallTargets() }},                                           // want `D205: empty list of functions`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Prototype(isa.U32, 0) }},                                   // want `D205: prototype argument has no type`
+	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) { k.Ins("call", k.U64(1).Var(), m.Kernel("o").Prototype(0)) }}, // want `D203: list of kernel o is used in k`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("call", dsl.New("o", "sm_80").Func("f")) }},            // want `: f is a function of another module`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.MMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse with m16n8k16 of \.f16, which takes no zeros; SparseMMAFor gives`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA with m16n8k16 of \.f16, a dense shape; use a shape from SparseMMAFor`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.S8, 16)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x64 \.s8 with a swizzle of 128 bytes and .* the element types differ`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA of 64x64 \.s8 with a swizzle of 128 bytes and 64x128 \.s8 with a swizzle of 128 bytes with m16n8k32 of \.f16: the element types differ`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 32, isa.F16, 16)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x32 \.f16 .* half as many columns as those together`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA of 64x32 \.f16 with a swizzle of 128 bytes and 2 tiles of 64x64 \.f16 with a swizzle of 128 bytes into 64x32: x must have half as many columns as the tiles of y together, rows of a multiple of 64 bytes, and there must be enough rows`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse told by 64x8 \.b8 where the zeros are; 64 rows of 16 bytes without a swizzle`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA: metadata tile 64x8 \.b8 has the wrong shape, want 64 rows of 16 bytes without a swizzle`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F32, isa.F32), 32, isa.F32, 8)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of m16n8k16, of which the tensor cores leave no zeros out; \.tf32 and types of 4, 8 and 16 bits are expected`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA of m16n8k16, want \.tf32 or a type of 4, 8 or 16 bits`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
-		w.MMA(z[0], k.U32(0), z[2], k.U32(0)) // want `D401: MMA with m16n8k32, which leaves zeros out; MMASparse is told where they are`
+		w.MMA(z[0], k.U32(0), z[2], k.U32(0)) // want `D401: MMA with m16n8k32, a sparse shape; use SparseMMA`
 	}},
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async; it came with sm_80`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages; 2 to 16 are expected: one is computed on whi`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async, which needs sm_80`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages, want 2 to 16`
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
 		t := dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128}
 		p := k.AsyncPipeline("p", 3, t, t)
 		load := func(u32, dsl.AsyncStage) {}
 		w := dsl.NewWarpTile[dsl.F32](m.Kernel("other"), dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: tiles of k and k are multiplied into sums of other`
-		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.Product { return dsl.Product{} })                                         // want `D201: Multiply of a product that no builder call of this kernel made`
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: MMA of k and k into an accumulator of other`
+		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.MMAStep { return dsl.MMAStep{} })                                         // want `D201: MMAStep in Multiply is a zero value, or belongs to another kernel`
 		mine, first := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16), true
-		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { // want `D501: Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps`
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { // want `D501: Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape`
 			if first {
 				first = false
-				return mine.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0))
+				return mine.MMAStep(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0))
 			}
-			return dsl.Product{}
+			return dsl.MMAStep{}
 		})
-		p.Multiply(k.U32(4), load, nil) // want `D205: Multiply is given a function that is nil`
+		p.Multiply(k.U32(4), load, nil) // want `D205: Multiply is given a nil function`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: rows of a multiple of 16 bytes are expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: rows must be a multiple of 16 bytes`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in the roles a and b`
+		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in two roles, a and b`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarps(2, 7, "a", func(u32) {})) }},         // want `D502: role a is warps 2 to 8; the block has 8 warps`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and is warp 0; budgets are for whole gro|F402: setmaxnreg\.dec needs PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers; a multiple of 8 from 24 to 256 i|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expe`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarps(2, 7, "a", func(u32) {})) }},         // want `D502: role a has warps 2 to 8, but the block has 8 warps`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and consists of warp 0, want whole warpgroups|F402: setmaxnreg\.dec requires PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110a, or PTX 8\.7 on sm_120a, or PTX 8\.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, but the module is for PTX 9\.5 and sm_90`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers, want a multiple of 8 from 24 to 256|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expected an integer constant: 24 to 256 in steps of 8`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(256), dsl.OnWarpgroup(1, "b", func() {}).Regs(256)) // want `D502: the roles ask for 65536 registers; the launch gives 65280: 256 thread`
+		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(256), dsl.OnWarpgroup(1, "b", func() {}).Regs(256)) // want `D502: register budgets of the roles need 65536 registers, but the launch has 65280: 256 threads with 255 each`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(40), dsl.OnWarpgroup(1, "b", func() {})) // want `D502: 1 of 2 roles have a register budget; all or none must`
+		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(40), dsl.OnWarpgroup(1, "b", func() {})) // want `D502: 1 of 2 roles have a register budget, want all or none`
 	}},
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("free").Roles(dsl.OnWarp(0, "a", func() {})) }}, // want `D502: a kernel with roles says how many threads it has: Threads, or Warpgro`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("free").Roles(dsl.OnWarp(0, "a", func() {})) }}, // want `D502: Roles needs the block size; declare it with Threads or Warpgroups`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Roles(dsl.OnWarp(0, "a", func() { k.Roles(dsl.OnWarp(1, "b", func() {})) })) // want `D502: roles inside role a.* from 0`
+		k.Roles(dsl.OnWarp(0, "a", func() { k.Roles(dsl.OnWarp(1, "b", func() {})) })) // want `D502: nested roles inside role a from 0`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
-		p := k.Pipeline("p", 2, a.Feed()) // want `D501: nothing arrives at p empty: no role empties the stages that another f`
+		p := k.Pipeline("p", 2, a.Feed()) // want `D501: deadlock: no thread arrives at p empty; no role consumes the stages that another produces`
 		k.Roles(dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(4)) {
-				s.Load(a, s.Index(), s.Index())
+				s.Load(a, dsl.TileAt(s.Iteration(), s.Iteration()))
 			}
 		}))
 	}},
@@ -289,9 +303,9 @@ var wrongKernels = []wrongKernel{
 		p := k.Pipeline("p", 2, a.Feed(), b.Feed())
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
-				for s := range p.Produce(k.U32(4)) { // want `D501: the body of Produce does not load b: the stage would n.* from -2`
-					s.Load(a, s.Index(), s.Index())
-					s.Load(a, s.Index(), s.Index()) // want `D501: a is loaded twice in one stage: its bytes were expecte.* from -4`
+				for s := range p.Produce(k.U32(4)) { // want `D501: body of Produce does not load b: the stage would never become full from -2`
+					s.Load(a, dsl.TileAt(s.Iteration(), s.Iteration()))
+					s.Load(a, dsl.TileAt(s.Iteration(), s.Iteration())) // want `D501: a is loaded twice into one stage, whose mbarrier expects its bytes once from -2 from -4`
 				}
 			}),
 			dsl.OnWarpgroup(1, "math", func() {
@@ -301,14 +315,14 @@ var wrongKernels = []wrongKernel{
 				}
 			}))
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages; 1 to 64 are expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Fault("no kernel for %d", 7) }},      // want `D601: no kernel for 7`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages, want 1 to 64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule groups 0 rows of tiles, want a positive number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Errorf("no kernel for %d", 7) }},     // want `D601: no kernel for 7`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},
 }
 
 // helper makes a mistake for its caller.
-func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: \-1 is no \.u8.* from -4`
+func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: -1 is not a valid \.u8 from -4`
 
 // sparse is tiles for MMASparse: x has so many columns of a type, and what tells its zeros so many bytes.
 func sparse(k *dsl.Kernel, shape dsl.MMA, cols int, t isa.Type, told int) (*dsl.WarpTile[dsl.F32], []dsl.SharedTile) {

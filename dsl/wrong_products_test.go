@@ -18,8 +18,8 @@ var wrongProducts = []wrongKernel{
 		one := dsl.NewReg[dsl.B32](k)
 		p := k.AsyncPipeline("p", 3, x.Tile)
 		with := func(lists ...[]dsl.Reg[dsl.B32]) {
-			p.Multiply(k.U32(4), func(u32, dsl.AsyncStage) {}, func(s dsl.AsyncStage) dsl.Product { // want `D201: a \.b32 value that no builder call made`
-				return w.ProductWith(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: the right factor of a step is nothing; 2 times 2 registers|D401: the right factor of a step is 3 times 2 registers; 2 times 2|D401: the right factor of a step is lists of 2 and of 1 registers; 2 times 2 registers are expected, for each 8 of 16 columns`
+			p.Multiply(k.U32(4), func(u32, dsl.AsyncStage) {}, func(s dsl.AsyncStage) dsl.MMAStep { // want `D201: use of a zero Reg of type \.b32, not created by a builder call`
+				return w.MMAStepFunc(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: step of the B operand has 3 lists of 2 registers, want 2 lists of 2 registers, for each 8 of 16 columns`
 			})
 		}
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, {}})
@@ -27,49 +27,49 @@ var wrongProducts = []wrongKernel{
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one})
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one})
 		none := func(int) [][]dsl.Reg[dsl.B32] { return nil }
-		w.ProductWith(dsl.SharedTile{}, k.U32(0), none)    // want `D201: ProductWith of a tile that no builder call made`
-		w.ProductWith(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: ProductWith of 8x64 \.f16 .* into 16x16 with m16n8k16 of \.f16: at least so many rows of a multiple of 16`
-		w.ProductWith(x, k.U32(0), nil)                    // want `D205: ProductWith is given a function that is nil`
+		w.MMAStepFunc(dsl.SharedTile{}, k.U32(0), none)    // want `D201: tile in MMAStepFunc is a zero value, not created by a builder call`
+		w.MMAStepFunc(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: MMAStepFunc of 8x64 \.f16 with a swizzle of 128 bytes into 16x16 with m16n8k16 of \.f16: too few rows, or a depth that is not a multiple of 16`
+		w.MMAStepFunc(x, k.U32(0), nil)                    // want `D205: MMAStepFunc is given a nil function`
 		other := m.Kernel("other").SharedTile("x", x.Tile) // of another kernel
-		w.ProductWith(other, k.U32(0), none)               // want `D203: a tile of other is multiplied into sums of k`
+		w.MMAStepFunc(other, k.U32(0), none)               // want `D203: tile of other for an MMA into an accumulator of k`
 		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
-		s.ProductWith(x, k.U32(0), none) // want `D401: ProductWith of m16n8k8 \.tf32, whose fragments are read in a way of its own`
+		s.MMAStepFunc(x, k.U32(0), none) // want `D401: MMAStepFunc with m16n8k8 of \.tf32, whose fragments have another layout; use MMAStep`
 	}},
 	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // groups of products, and what they leave for the next
-		k.WaitProducts(-1) // want `D501: -1 groups of products under way; 0 to 7 are expected`
-		k.WaitProducts(8)  // want `D501: 8 groups of products under way`
+		k.WaitMMA(-1) // want `D501: WaitMMA\(-1\), want 0 to 7 groups in flight`
+		k.WaitMMA(8)  // want `D501: WaitMMA\(8\), want 0 to 7 groups in flight`
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		left := w.Left(x, k.U32(0))
-		left.Set(nil)                                                                                 // want `D201: fragments are set to some that no builder call made`
-		left.Set(dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16).Left(x, k.U32(0))) // want `D401: fragments of 16x64 \.f16 are set to some of 32x64 \.f16`
+		left := w.LoadFragments(x, k.U32(0))
+		left.Set(nil)                                                                                          // want `D201: Fragments in Set are a zero value, not created by a builder call`
+		left.Set(dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16).LoadFragments(x, k.U32(0))) // want `D401: Fragments of 16x64 \.f16 are set to 32x64 \.f16, or warp fragments to warpgroup fragments`
 		sums := k.Accumulator(64, 16, isa.F32)
 		sums.Clear()
 		high := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 64, 16)
 		high.Clear()
-		high.As(isa.F16).Set(sums.As(isa.F16)) // want `D401: fragments of 64x16 \.f16 are set to some of 64x16 \.f16, or of a warp to some of a warpgroup`
+		high.ToFragments(isa.F16).Set(sums.ToFragments(isa.F16)) // want `D401: Fragments of 64x16 \.f16 are set to 64x16 \.f16, or warp fragments to warpgroup fragments`
 		other := m.Kernel("other")
-		left.Set(dsl.NewWarpTile[dsl.F32](other, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Left(other.SharedTile("x", x.Tile), other.U32(0))) // want `D203: fragments of other are used in k`
+		left.Set(dsl.NewWarpTile[dsl.F32](other, dsl.MMAFor(isa.F16, isa.F32), 16, 16).LoadFragments(other.SharedTile("x", x.Tile), other.U32(0))) // want `D203: fragments of kernel other are used in k`
 	}},
 	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // sums that are promoted
 		total := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		part := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 32)
 		other := dsl.NewWarpTile[dsl.S32](m.Kernel("other"), dsl.MMAFor(isa.S8, isa.S32), 16, 16)
 		f := func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).Add(sum) }
-		dsl.Promote(total, part, f)   // want `D401: sums of 16x32 with m16n8k32 are promoted into 16x16 with m16n8k16; the same rows and columns`
-		dsl.Promote(total, other, f)  // want `D203: sums of other are promoted into those of k`
-		dsl.Promote(total, part, nil) // want `D205: Promote is given a function that is nil`
-		dsl.Promote(nil, part, f)     // want `D201: Promote of sums that no builder call made`
-		dsl.Promote(total, nil, f)    // want `D201: Promote of sums that no builder call made`
+		dsl.Promote(total, part, f)   // want `D401: accumulator of 16x32 with m16n8k32 is promoted into 16x16 with m16n8k16, want the same shape and layout`
+		dsl.Promote(total, other, f)  // want `D203: accumulator of kernel other is promoted into one of k`
+		dsl.Promote(total, part, nil) // want `D205: Promote is given a nil function`
+		dsl.Promote(nil, part, f)     // want `D201: accumulator in Promote is a zero value, not created by a builder call`
+		dsl.Promote(total, nil, f)    // want `D201: accumulator in Promote is a zero value, not created by a builder call`
 		a, b, c := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32), k.Accumulator(64, 32, isa.F32)
 		g := func(_ dsl.Cell, sum, x f32) f32 { return x.Add(sum) }
-		a.Row(2)                                                              // want `D401: line 2 of sums that have 2`
-		total.Row(-1)                                                         // want `D401: line -1 of sums that have 2`
-		dsl.PromoteSums(a, b, g)                                              // want `D401: sums of \.s32 are promoted as \.f32; their own type is expected`
-		dsl.PromoteSums(a, c, g)                                              // want `D401: sums of 64x32 are promoted into 64x64`
-		dsl.PromoteSums(b, a, g)                                              // want `D401: PromoteSums of an accumulator of \.s32; sums of \.f32 are expected`
-		dsl.PromoteSums(a, nil, g)                                            // want `D201: PromoteSums of sums that no builder call made`
-		dsl.PromoteSums(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: sums of third are promoted into those of k`
+		a.Row(2)                                                                     // want `D401: local row 2 is out of bounds: a lane has 2`
+		total.Row(-1)                                                                // want `D401: local row -1 is out of bounds: a lane has 2`
+		dsl.PromoteAccumulator(a, b, g)                                              // want `D401: accumulator of \.s32 is promoted as \.f32, want its element type, \.f32 or \.s32`
+		dsl.PromoteAccumulator(a, c, g)                                              // want `D401: accumulator of 64x32 is promoted into 64x64, want the same shape`
+		dsl.PromoteAccumulator(b, a, g)                                              // want `D401: PromoteAccumulator of an accumulator of \.s32, want \.f32`
+		dsl.PromoteAccumulator(a, nil, g)                                            // want `D201: accumulator in PromoteAccumulator is a zero value, not created by a builder call`
+		dsl.PromoteAccumulator(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: accumulator of kernel third is promoted into one of k`
 	}},
 	{"sm_120a", func(m *dsl.Module, k *dsl.Kernel) { // scale factors of mma.sync
 		tile := func(t isa.Type, cols int) dsl.SharedTile {
@@ -80,17 +80,17 @@ var wrongProducts = []wrongKernel{
 		}
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x, s, zero := tile(isa.E2m1, 256), scales(4), k.U32(0)
-		s.Half(zero)                                                            // want `D401: Half of 1x256 \.u64; scale factors of a ScaleMap for 64 or 192 rows`
-		w.MMA(x, zero, x, zero)                                                 // want `D401: a product with m16n8k64 of \.e2m1 and \.e2m1, whose numbers have scale factors; ScaledProduct`
-		w.MMASparse(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: a product with m16n8k64 .* whose numbers have scale factors`
-		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 for 128 rows of tiles 256 deep`
-		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors .* for 128 rows of tiles 256 deep`
+		s.ScaleHalf(zero)                                                       // want `D401: ScaleHalf of 1x256 \.u64, want scale factors of a ScaleMap with 64 or 192 rows`
+		w.MMA(x, zero, x, zero)                                                 // want `D401: MMA with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
+		w.SparseMMA(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: MMA with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
+		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 for 128 rows of tiles of depth 256, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth`
+		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors 0x0  for 128 rows of tiles of depth 256, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth`
 		w.ScaledMMA(x, zero, x, zero, m.Kernel("o").SharedTile("s", s.Tile), s) // want `D203: .*`
 		p := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.E4m3, isa.F32), 16, 16)
 		e := tile(isa.E4m3, 128)
-		p.ScaledMMA(e, zero, e, zero, s, s) // want `D401: scale factors with m16n8k32 of \.e4m3 and \.e4m3, which takes none; ScaledMMAFor`
+		p.ScaledMMA(e, zero, e, zero, s, s) // want `D401: ScaledMMA with m16n8k32 of \.e4m3 and \.e4m3, a shape without scale factors; use a shape from ScaledMMAFor`
 		q := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E4m3, dsl.NVFP4), 16, 16)
-		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16: mma\.sync has no kind for it`
+		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16: mma\.sync has no such kind`
 		g := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E5m2, dsl.MXFP8), 16, 16)
 		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: MMA of 128x128 \.e4m3 .* and 128x128 \.e4m3 .* with m16n8k32 of \.e4m3 and \.e5m2`
 	}},
@@ -98,21 +98,23 @@ var wrongProducts = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 128, Cols: 256, Swizzle: dsl.Swizzle128})
 		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
-		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no mma\.sync with scale factors, which sm_120a and its family have`
+		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no block-scaled mma\.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums in tensor memory that are handed back
 		acc := k.TMEM("acc", 128, 64, 2)
 		k.Roles(
 			dsl.OnWarp(0, "multiply", func() {
-				acc.Fill(func(d *dsl.AccumulatorStage) { d.Release() }) // want `D501: Release of sums that products are added to`
+				acc.Fill(func(d *dsl.AccumulatorStage) { // want `D501: body of Fill issues no MMA into acc: Drain would read undefined values`
+					d.Release() // want `D501: Release of an accumulator that is being written; Drain provides one to release`
+				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
-					k.If(d.Row().LtI(4), func() { d.Release() }) // want `D501: Release in a condition or a loop`
+					k.If(d.Row().LTI(4), func() { d.Release() }) // want `D501: Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path`
 					d.Load(0, 32)
 					d.Release()
-					d.Load(32, 32) // want `D501: sums are read after they were handed back`
-					d.Release()    // want `D501: sums of acc are handed back twice`
+					d.Load(32, 32) // want `D501: accumulator is read after Release or Output\.StoreTMEM: later MMAs may already overwrite it`
+					d.Release()    // want `D501: accumulator acc is released twice`
 				})
 			}),
 		)

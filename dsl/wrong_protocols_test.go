@@ -11,11 +11,11 @@ import (
 // wrongProtocols are mistakes with matrices, schedules, clusters and what else a kernel shares.
 var wrongProtocols = []wrongKernel{
 	// Matrices.
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},               // want `D205: a matrix of \.e2m3; numbers of 1, 2, 4, 8, 16, 32 or 64 bits are expected`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.F32).From(k.U32(0)) }}, // want `D401: From of matrix a, whose size nobody said; Sized does`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},                   // want `D205: matrix of \.e2m3, want elements of 1, 2, 4, 8, 16, 32 or 64 bits`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.F32).RowsFrom(k.U32(0)) }}, // want `D401: RowsFrom of matrix a, which has no size; use Sized`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		k.Matrix("a", isa.F16).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync of matrix a, whose size nobody said; Sized does`
+		k.Matrix("a", isa.F16).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync of matrix a, which has no size; use Sized`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -23,24 +23,24 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 60, Cols: 64, Swizzle: dsl.Swizzle128})
-		k.Matrix("a", isa.F16).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(0)) // want `D401: 60x64 \.f16 .* copied by 256 threads: 8 units of 16 bytes a row and 60 rows do not come out even`
+		k.Matrix("a", isa.F16).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync of 60x64 \.f16 with a swizzle of 128 bytes by 256 threads: 8 units of 16 bytes per row and 60 rows do not divide evenly among the threads`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 16)
-		w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) // want `D401: sums of \.s32 are stored to matrix d of \.f32`
+		w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) // want `D401: accumulator of \.s32 is stored to matrix d of \.f32`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		w.Place(k.WarpIndex(), 0) // want `D401: 0 warps across; a positive number is expected`
+		w.Origin(k.WarpIndex(), 0) // want `D401: 0 warps across, want a positive number`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Grouped(k.U32(4), k.U32(4), 0) }},        // want `D501: groups of 0 rows of tiles; a positive number is expected`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 has no clusters; they came with sm_90, and Wait is for the threads of a block`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BlockTile(k.U32(4), k.U32(4), 0) }},      // want `D501: schedule groups 0 rows of tiles, want a positive number`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 has no clusters, which need sm_90; for arrivals of this block use Wait`
 	// Padded numbers.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128, Padded: true}, dsl.Swizzle128) // want `D401: tensor map a: 64x128 \.e4m3, padded, .*: numbers of 4 and 6 bits are padded`
+		k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128, Padded: true}, dsl.Swizzle128) // want `D401: tensor map a: 64x128 \.e4m3, padded, with a swizzle of 128 bytes: only elements of 4 and 6 bits are padded`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.E2m3, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle64) // want `D401: tensor map a: 64x64 \.e2m3 .*: copies of padded numbers move 128 of a row, with a swizzle of 128 bytes or none`
+		k.TensorMap("a", isa.E2m3, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle64) // want `D401: tensor map a: 64x64 \.e2m3 with a swizzle of 64 bytes: a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
@@ -51,34 +51,34 @@ var wrongProtocols = []wrongKernel{
 		k.Roles(dsl.OnWarp(1, "multiply", func() {
 			acc.Fill(func(d *dsl.AccumulatorStage) {
 				for s := range p.Consume(k.U32(1)) {
-					d.ScaledMMA(dsl.MXFP8, s.Tile(a), s.Tile(b), s.Tile(sfa), s.Tile(sfb)) // want `D401: block-scaled MMA of .*: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded`
+					d.ScaledMMA(dsl.MXFP8, s.Tile(a), s.Tile(b), s.Tile(sfa), s.Tile(sfb)) // want `D401: block-scaled MMA of 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e2m1 with a swizzle of 64 bytes with a \.ue8m0 per 32 elements: tcgen05 has no such kind; with elements of 6 and 8 bits, those of 4 must be padded`
 				}
 			})
 		}))
 	}},
 	// Tiles that the hardware deals.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Dynamic(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 cannot take over blocks that have not started; that came with sm_100, and Persistent deals|D501: nothing arrives at tiles empty`
-	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.Dynamic(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected|D501: nothing arrives at tiles empty`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 has no cluster launch control, which needs sm_100; use Persistent`
+	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule groups 0 rows of tiles, want a positive number`
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) {
-		tiles := k.Dynamic(k.U32(4), k.U32(4), 1)
-		tiles.Deal() // want `D501: Deal outside of a role; one warp does nothing else`
+		tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 1)
+		tiles.RunScheduler() // want `D501: RunScheduler outside of a role; one warp must do nothing else`
 		k.Roles(dsl.OnWarps(0, 8, "work", func(u32) {
-			for range tiles.Each() { // want `D206: a Go break or return left the body of Each, which is built once`
+			for range tiles.Each() { // want `D206: Go break or return out of Each, whose body is built once`
 				break
 			}
 		}))
 	}},
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) {
-		tiles := k.Dynamic(k.U32(4), k.U32(4), 1) // want `D501: nothing arrives at tiles empty: no role empties the stages that another fills`
-		k.Roles(dsl.OnWarp(0, "deal", tiles.Deal))
+		tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 1) // want `D501: deadlock: no thread arrives at tiles empty; no role consumes the stages that another produces`
+		k.Roles(dsl.OnWarp(0, "deal", tiles.RunScheduler))
 	}},
 	// Clusters, and grids that follow one another.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Shared[dsl.F32](k, "x", 1).In(k.U32(0)).Get() // want `D501: shared memory of another block, in a kernel without Cluster`
+		dsl.Shared[dsl.F32](k, "x", 1).InBlock(k.U32(0)).LoadFirst() // want `D501: InBlock in a kernel without Cluster`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		dsl.Global[dsl.F32](k, "x").In(k.U32(0)) // want `D301: In of an address in \.global; blocks of a cluster reach each other's shared memory`
+		dsl.Global[dsl.F32](k, "x").InBlock(k.U32(0)) // want `D301: InBlock of an address in \.global memory, want shared memory`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
@@ -87,36 +87,38 @@ var wrongProtocols = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F32, Rows: 64, Cols: 16, Swizzle: dsl.Swizzle64})
-		d.Reduce("add", t, k.U32(0), k.U32(0)) // want `D401: tensor map d takes 64x32 \.f32 .*; it is stored from 64x16`
+		d.Reduce("add", t, k.U32(0), k.U32(0)) // want `D401: tensor map d has tiles of 64x32 \.f32 with a swizzle of 128 bytes, but is stored from 64x16 \.f32 with a swizzle of 64 bytes`
 	}},
 	// Variables of the module and structs.
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.U8](m, "t", 1, 300) }},                           // want `D204: 300 is no \.u8`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.S32](m, "t", 1.5) }},                             // want `D204: 1\.5 is no \.s32`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.F32](m, "t") }},                                  // want `D301: t has 0 elements; a positive number`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.F64](m, "t", make([]float64, 9000)...) }},        // want `D302: the tables of wrong take 72000 bytes; a module has 65536 bytes of constant memory`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.F32](m, "no name", 4) }},                // want `D103: "no name" is no name for a variable`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](m, "t", 1).In(k).StoreI(0, k.F32(1)) }},     // want `D301: a store to \.const memory, which a kernel only reads`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](m, "t", 1, 2).In(k).LoadI(2) }},             // want `D301: element 2 of an array of 2`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](dsl.New("other", "sm_90"), "t", 1).In(k) }}, // want `D203: variable t of another module is used in k`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var v dsl.Variable[dsl.F32]; v.In(k) }},                        // want `D201: a variable that no builder call made is used`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                                     // want `D205: parameter s is a int; a struct of values and arrays of the kernel with exported names is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},                         // want `D205: parameter s has a field without an exported name, x; a struct of values and arrays`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }},                   // want `D302: parameter s has 36000 bytes; all parameters of a kernel have 32764 at most`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.U8](m, "t", 1, 300) }},                       // want `D204: 300 is not a valid \.u8`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.S32](m, "t", 1.5) }},                         // want `D204: 1\.5 is not a valid \.s32`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t") }},                              // want `D301: t has 0 elements, want a positive number less than 2\^31`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F64](m, "t", make([]float64, 9000)...) }},    // want `D302: constant memory limit exceeded: the variables of wrong have 72000 bytes, but a module has 65536`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.F32](m, "no name", 4) }},                       // want `D103: "no name" is not a valid variable name`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1).In(k).StoreI(0, k.F32(1)) }}, // want `D301: store to \.const memory, which is read-only`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1, 2).In(k).LoadI(2) }},         // want `D301: index 2 is out of bounds: the array has 2 elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.PackRandom[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt needs`
+		dsl.ConstantVariable[dsl.F32](dsl.New("other", "sm_90"), "t", 1).In(k) // want `D203: variable t of another module is used in k`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E2M1x2](k.F32(1), k.F32(2)) }}, // want `F402: \.e2m1x2 of cvt needs`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var v dsl.Variable[dsl.F32]; v.In(k) }},      // want `D201: variable is a zero value, not created by a builder call`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                   // want `D205: parameter s has type int, want a struct of values and arrays of the kernel with exported field names`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},       // want `D205: parameter s has an unexported field, x, want a struct of values and arrays of the kernel with exported field names`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }}, // want `D302: parameter s has 36000 bytes, but the parameters of a kernel have at most 32764`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		dsl.PackStochastic[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt requires`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E2M1x2](k.F32(1), k.F32(2)) }}, // want `F402: \.e2m1x2 of cvt requires`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(1).Var().MatchAny() }},                // want `F203: match has no modifier \.b16; expected one of \.b32 \.b64`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		m.Kernel("sums")
-		dsl.Global[dsl.F32](k, "sums") // want `D103: parameter sums of k has the name of a function of the module, at which the assembler may crash`
+		dsl.Global[dsl.F32](k, "sums") // want `D103: parameter sums of k has the name of a function, at which ptxas may crash`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		var none *dsl.Matrix
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		none.Sized(k.U32(1), k.U32(1)).From(k.U32(0)).Repeated().CopyAsync(t, k.U32(0))                   // want `D201: a copy from a matrix that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Store(none, k.U32(0), k.U32(0)) // want `D201: sums are stored to a matrix that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Put(dsl.SharedTile{}, k.U32(0)) // want `D201: Put into a tile that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Put(t, k.U32(0))                // want `D401: sums of 16x16 \.f32 are put into 64x64 \.f16`
+		none.Sized(k.U32(1), k.U32(1)).RowsFrom(k.U32(0)).ClampRows().CopyAsync(t, k.U32(0))                      // want `D201: matrix in CopyAsync is a zero value, not created by a builder call`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Store(none, k.U32(0), k.U32(0))         // want `D201: matrix in Store is a zero value, not created by a builder call`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).StoreShared(dsl.SharedTile{}, k.U32(0)) // want `D201: tile in StoreShared is a zero value, not created by a builder call`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).StoreShared(t, k.U32(0))                // want `D401: accumulator of 16x16 \.f32 does not match the shared tile 64x64 \.f16 with a swizzle of 128 bytes`
 	}},
 }

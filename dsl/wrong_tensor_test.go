@@ -14,127 +14,127 @@ var wrongTensors = []wrongKernel{
 		half := k.SharedTile("half", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		brain := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 64)
-		w.MMALeft(w.As(isa.Bf16), half, k.U32(0))    // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* with m16n8k16 of \.f16: the element types differ`
-		brain.MMALeft(w.As(isa.F16), half, k.U32(0)) // want `D401: MMALeft of \.f16 and 64x64 \.f16 .* with m16n8k16 of \.bf16: the element types differ`
+		w.MMAFragments(w.ToFragments(isa.Bf16), half, k.U32(0))    // want `D401: MMAFragments of \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes with m16n8k16 of \.f16: the element types differ`
+		brain.MMAFragments(w.ToFragments(isa.F16), half, k.U32(0)) // want `D401: MMAFragments of \.f16 and 64x64 \.f16 with a swizzle of 128 bytes with m16n8k16 of \.bf16: the element types differ`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of tiles that are transposed
 		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
-		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 .*, transposed in 4 parts; whole slabs, as wide as the swizzle, are expected`
-		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 of 2`
+		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 with a swizzle of 128 bytes, transposed in 4 parts, want whole slabs, as wide as the swizzle`
+		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 is out of bounds: there are 2`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // left factors that the kernel computes
 		acc := k.Accumulator(64, 64, isa.F32)
 		none := func(int, int) []dsl.Reg[dsl.B32] { return nil }
-		acc.LeftWith(isa.F32, 64, none)                                                                     // want `D401: a left factor of 64 \.f32 a row in registers; a multiple of 16 of \.f16 or \.bf16 is expected`
-		acc.LeftWith(isa.F16, 24, none)                                                                     // want `D401: a left factor of 24 \.f16 a row in registers`
-		acc.LeftWith(isa.F16, 16, none)                                                                     // want `D401: 0 registers of a step of the left factor; 4 are expected`
-		acc.LeftWith(isa.F16, 16, nil)                                                                      // want `D205: LeftWith is given a function that is nil`
-		acc.LeftWith(isa.F16, 16, func(int, int) []dsl.Reg[dsl.B32] { return make([]dsl.Reg[dsl.B32], 4) }) // want `D201: register 0 of a step of the left factor is a value that no builder call made`
+		acc.AFragmentsFunc(isa.F32, 64, none)                                                                     // want `D401: A operand of 64 columns of \.f32 in registers, want a multiple of 16 columns of \.f16 or \.bf16`
+		acc.AFragmentsFunc(isa.F16, 24, none)                                                                     // want `D401: A operand of 24 columns of \.f16 in registers, want a multiple of 16 columns of \.f16 or \.bf16`
+		acc.AFragmentsFunc(isa.F16, 16, none)                                                                     // want `D401: step of the A operand has 0 registers, want 4`
+		acc.AFragmentsFunc(isa.F16, 16, nil)                                                                      // want `D205: AFragmentsFunc is given a nil function`
+		acc.AFragmentsFunc(isa.F16, 16, func(int, int) []dsl.Reg[dsl.B32] { return make([]dsl.Reg[dsl.B32], 4) }) // want `D201: register 0 of a step of the A operand is a zero value, not created by a builder call`
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		w.LeftWith(8, none) // want `D401: a left factor of 8 numbers a row for m16n8k16; a multiple of 16 is expected`
+		w.AFragmentsFunc(8, none) // want `D401: A operand has 8 columns for m16n8k16, want a multiple of 16`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // sparse products of wgmma
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		wide := k.SharedTile("wide", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		acc := k.Accumulator(64, 64, isa.F32)
 		places := func(int, int) u32 { return k.U32(0) }
-		acc.SparseMMA(x, x, places)                                                                // want `D401: SparseMMA of 64x64 \.f16 .* and 64x64 \.f16 .*: half as many columns as the second has are expected of the first`
-		acc.SparseMMA(x, wide, places)                                                             // want `D501: SparseMMA of tiles that belong to no stage of a pipeline`
-		acc.SparseMMA(x, wide, nil)                                                                // want `D205: SparseMMA is given a function that is nil`
+		acc.SparseMMA(x, x, places)                                                                // want `D401: SparseMMA of 64x64 \.f16 with a swizzle of 128 bytes and 64x64 \.f16 with a swizzle of 128 bytes: x must have half as many columns as y, and a multiple of 16`
+		acc.SparseMMA(x, wide, places)                                                             // want `D501: SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten`
+		acc.SparseMMA(x, wide, nil)                                                                // want `D205: SparseMMA is given a nil function`
 		acc.SparseMMA(x, k.SharedTile("o", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128}), places) // want `D401: SparseMMA of 64x64 \.f16 .* and 64x128 \.bf16: the element types differ`
-		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, places)                                 // want `D401: SparseMMA of .* into an accumulator of 64x128: 64 and 128 rows are expected`
+		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, places)                                 // want `D401: SparseMMA of 64x64 \.f16 with a swizzle of 128 bytes and 64x128 \.f16 with a swizzle of 128 bytes into an accumulator of 64x128, want 64 and 128 rows`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // tiles that threads write
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
-		w := k.Written("w", a.Tile())
-		k.Written("v", dsl.Tile{Type: isa.Bf16})  // want `D401: a tile of 0x0`
-		k.Pipeline("both", 2, w.Feed(), a.Feed()) // want `D501: pipeline both carries tiles that threads write \(Written\) and tiles that copies bring`
-		w.In(nil)                                 // want `D201: tile w in a stage that no builder call made`
+		w := k.ComputedTile("w", a.Tile())
+		k.ComputedTile("v", dsl.Tile{Type: isa.Bf16}) // want `D401: tile of 0x0`
+		k.Pipeline("both", 2, w.Feed(), a.Feed())     // want `D501: pipeline both mixes computed tiles and copied tiles; use one pipeline for each`
+		w.Tile(nil)                                   // want `D201: stage of computed tile w is a zero value, not created by a builder call`
 		p, q := k.Pipeline("p", 2, w.Feed()), k.Pipeline("q", 2, a.Feed())
 		k.Roles(
 			dsl.OnWarpgroup(1, "write", func() {
-				for range p.Produce(k.U32(4)) { // want `D501: the body of Produce does not write w: the stage would never be full`
+				for range p.Produce(k.U32(4)) { // want `D501: body of Produce does not write w: the stage would never become full`
 				}
 				for s := range q.Consume(k.U32(4)) {
-					w.In(s)   // want `D501: pipeline q carries no tiles of w`
+					w.Tile(s) // want `D501: pipeline q has no feed of w`
 					s.Tile(a) // the others do
 				}
 			}),
 			dsl.OnWarp(0, "load", func() {
 				for s := range q.Produce(k.U32(4)) {
-					s.Load(a, k.U32(0), s.Index())
+					s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 				for s := range p.Consume(k.U32(4)) {
-					w.In(s)
+					w.Tile(s)
 				}
 			}),
 		)
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // rows that are gathered
-		a, b := k.Rows("a", isa.Bf16, 64, dsl.Swizzle128), k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
-		b.FeedRows(8)   // want `D401: tensor b is copied in boxes; Rows makes one whose rows are gathered`
-		a.FeedRows(6)   // want `D401: tiles of 6 gathered rows; a multiple of 4 up to 128 is expected`
-		a.FeedRows(256) // want `D401: tiles of 256 gathered rows`
-		a.FeedRows(64)  // want `D401: tensor a feeds tiles of 64 gathered rows, and 4 before`
+		a, b := k.RowTensor("a", isa.Bf16, 64, dsl.Swizzle128), k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
+		b.GatherFeed(8)   // want `D401: tensor b is copied in boxes; declare it with RowTensor to gather rows`
+		a.GatherFeed(6)   // want `D401: feed of 6 gathered rows, want a multiple of 4 up to 128`
+		a.GatherFeed(256) // want `D401: feed of 256 gathered rows, want a multiple of 4 up to 128`
+		a.GatherFeed(64)  // want `D401: tensor a already has a feed of 4 gathered rows, got 64`
 		p := k.Pipeline("p", 2, b.Feed())
 		k.Roles(dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(4)) {
-				a.FillRows(s, [4]u32{}, k.U32(0)) // want `D501: pipeline p carries no tiles of a`
-				b.FillRows(s, [4]u32{}, k.U32(0)) // want `D501: tensor b is in no pipeline whose stages hold its gathered rows`
-				b.Fill(s, k.U32(0), k.U32(0))
+				a.GatherStage(s, [4]u32{}, k.U32(0)) // want `D501: pipeline p has no feed of a`
+				b.GatherStage(s, [4]u32{}, k.U32(0)) // want `D501: tensor b is in no pipeline with gathered rows; use GatherFeed`
+				b.LoadStage(s, k.U32(0), k.U32(0))
 			}
 		}), dsl.OnWarp(1, "read", func() {
 			for s := range p.Consume(k.U32(4)) {
-				b.In(s)
+				b.InStage(s)
 			}
 		}))
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // copies of a thread
 		x, to := dsl.Global[dsl.F16](k, "x"), dsl.Shared[dsl.F16](k, "to", 64)
-		x.CopyAsync(to, 16)                                                  // want `D301: a copy in the background of 32 bytes; 4, 8 or 16 are expected`
-		to.CopyAsync(to, 8)                                                  // want `D301: a copy in the background from \.shared memory to \.shared memory`
-		x.CopyAsync(dsl.Array[dsl.F16]{}, 8)                                 // want `D201: a copy into an array that no builder call made`
-		x.CopyAsync(to.AtI(60), 8)                                           // want `D301: 16 bytes at byte 120 of to, which has 128`
-		x.ReduceVec("add", k.U32(0), []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2)}) // want `D102: sm_80 combines no vectors, which came with sm_90; pairs are combined too, as one number of dsl\.As\[dsl\.F16x2\]`
+		x.CopyAsync(to, 16)                                                  // want `D301: CopyAsync of 32 bytes, want 4, 8 or 16`
+		to.CopyAsync(to, 8)                                                  // want `D301: CopyAsync from \.shared memory to \.shared memory memory, want global to shared`
+		x.CopyAsync(dsl.Array[dsl.F16]{}, 8)                                 // want `D201: destination of CopyAsync is a zero value, not created by a builder call`
+		x.CopyAsync(to.AtI(60), 8)                                           // want `D301: out of bounds: 16 bytes at byte 120 of to, which has 128`
+		x.ReduceVec("add", k.U32(0), []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2)}) // want `D102: sm_80 has no vector atomics, which need sm_90; use pairs: dsl\.As\[dsl\.F16x2\]`
 		k.CommitCopies()
 		k.WaitCopies(0)
 		k.Sync()
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F16](k, "x").At(k.TID().X).CopyAsync(dsl.Shared[dsl.F16](k, "to", 64), 8) // want `D301: thread 1 is at byte 2 of x, and moves 16 bytes at once`
+		dsl.Global[dsl.F16](k, "x").At(k.TID().X).CopyAsync(dsl.Shared[dsl.F16](k, "to", 64), 8) // want `D301: misaligned vector access: thread 1 accesses byte 2 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
 		k.CommitCopies()
 		k.WaitCopies(0)
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Barrier("b", 1).ArriveProducts() // want `D501: ArriveProducts in a kernel that multiplies nothing into tensor memory`
+		k.Barrier("b", 1).ArriveAfterMMA() // want `D501: ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator\.Wait`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // what is asked for in vain has as many numbers as were asked for
-		f := k.Factor("f", isa.F16, 64, 1)
+		f := k.TMEMOperand("f", isa.F16, 64, 1)
 		acc, a := k.TMEM("acc", 128, 64, 1), k.TensorMap("a", isa.F16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 		p := k.Pipeline("p", 2, a.Feed())
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(1)) {
-					s.Load(a, k.U32(0), k.U32(0))
+					s.Load(a, dsl.TileAt(k.U32(0), k.U32(0)))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				for s := range p.Consume(k.U32(1)) {
-					f.Drain(func(w *dsl.FactorStage) {
-						acc.Fill(func(d *dsl.AccumulatorStage) { d.MMALeft(w, s.Tile(a)) })
+					f.Drain(func(w *dsl.TMEMOperandStage) {
+						acc.Fill(func(d *dsl.AccumulatorStage) { d.MMAFromTMEM(w, s.Tile(a)) })
 					})
 				}
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
-				f.Fill(func(s *dsl.FactorStage) { // want `D501: the body of Fill puts nothing into columns 32 to 63 of factor f: what is multiplied there would be what was there before`
+				f.Fill(func(s *dsl.TMEMOperandStage) { // want `D501: Fill does not write columns 32 to 63 of TMEMOperand f: the MMA would read stale data`
 					x := make([]f32, 32)
 					for i := range x {
 						x[i] = k.F32(1)
 					}
-					s.Put(0, x)
+					s.Store(0, x)
 				})
 				acc.Drain(func(d *dsl.AccumulatorStage) {
-					x := d.Load(48, 32) // want `D401: columns 48 to 79 of an accumulator of 64; a power of two up to 128 at a time is expected`
+					x := d.Load(48, 32) // want `D401: columns 48 to 79 of an accumulator with 64 columns, want a power of two up to 128`
 					x[31].Add(x[0])
 				})
 			}),
@@ -143,20 +143,20 @@ var wrongTensors = []wrongKernel{
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // one mistake is told once
 		k.Module().Kernel("other")
 		pair := k.Module().Kernel("pair", dsl.Threads(256), dsl.Cluster(2))
-		pair.Pair()
+		pair.CTAPair()
 		a, b := pair.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), pair.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		p, acc := pair.Pipeline("p", 2, a.Feed(), b.Feed()), pair.TMEM("acc", 256, 128, 1)
 		pair.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(pair.U32(1)) {
-					s.Load(a, pair.U32(0), pair.U32(0))
-					s.Load(b, pair.U32(0), pair.U32(0))
+					s.Load(a, dsl.TileAt(pair.U32(0), pair.U32(0)))
+					s.Load(b, dsl.TileAt(pair.U32(0), pair.U32(0)))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(pair.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: MMA of .* into an accumulator of 256x128: 128 and 64 rows are expected`
+						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: MMA of 128x64 \.f16 with a swizzle of 128 bytes and 128x64 \.f16 with a swizzle of 128 bytes into an accumulator of 256x128, want 128 and 64 rows`
 					}
 				})
 			}),
@@ -171,20 +171,20 @@ var wrongTensors = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
 		warp, t := k.WarpIndex(), k.TID().X
 		for i := range k.Range(zero, n) {
-			w.MMA(x, warp.MulI(32), x, zero)                  // want `D401: warp 4 takes rows 128 to 159 of 128x64 \.f16 .*, which has 128`
-			w.MMA(x, warp.AndI(3).MulI(32), x, warp.MulI(16)) // want `D401: warp 7 takes rows 112 to 143 of 128x64`
-			w.MMA(x.Transposed(), zero, x.Transposed(), i)    // a number that nobody knows
-			w.MMA(x.Part(warp, 4), zero, x, zero)             // want `D401: warp 4 takes part 4 of 4, of 128x64 \.f16`
-			w.MMALeft(w.Left(x, warp.MulI(32)), x, zero)      // want `D401: warp 4 takes rows 128 to 159`
-			k.If(warp.LtI(4), func() { w.Left(x, warp.MulI(32)) })
-			k.If(i.AddI(1).Lt(n), func() {
-				dsl.Element[dsl.F16](two.Stage(i.AddI(2)), t.ShrI(1), zero).Put(k.F16(0)) // want `D401: warp 0 takes tile 2 of 2, of 128x64|D301: thread 0 is at byte 32768 of two`
+			w.MMA(x, warp.MulI(32), x, zero)                           // want `D401: out of bounds: warp 4 accesses rows 128 to 159 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
+			w.MMA(x, warp.AndI(3).MulI(32), x, warp.MulI(16))          // want `D401: out of bounds: warp 7 accesses rows 112 to 143 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
+			w.MMA(x.Transposed(), zero, x.Transposed(), i)             // a number that nobody knows
+			w.MMA(x.Part(warp, 4), zero, x, zero)                      // want `D401: out of bounds: warp 4 accesses part 4 of 4, of 128x64 \.f16 with a swizzle of 128 bytes`
+			w.MMAFragments(w.LoadFragments(x, warp.MulI(32)), x, zero) // want `D401: out of bounds: warp 4 accesses rows 128 to 159 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
+			k.If(warp.LTI(4), func() { w.LoadFragments(x, warp.MulI(32)) })
+			k.If(i.AddI(1).LT(n), func() {
+				dsl.Element[dsl.F16](two.At(i.AddI(2)), t.ShrI(1), zero).StoreFirst(k.F16(0)) // want `D301: out of bounds: thread 0 accesses byte 32768 of two, which has 32768; an index counts elements, and If can exclude threads|D401: out of bounds: warp 0 accesses tile 2 of 2, of 128x64 \.f16 with a swizzle of 128 bytes`
 			})
-			dsl.Element[dsl.F16](x, t, zero).Get()         // want `D401: thread 128 takes row 128 of 128x64 \.f16|D301: thread 128 is at byte 16384 of x`
-			dsl.Element[dsl.F16](x, zero, t.ShrI(1)).Get() // want `D401: thread 128 takes column 64 of 128x64 \.f16`
+			dsl.Element[dsl.F16](x, t, zero).LoadFirst()         // want `D301: out of bounds: thread 128 accesses byte 16384 of x, which has 16384; an index counts elements, and If can exclude threads|D401: out of bounds: thread 128 accesses row 128 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
+			dsl.Element[dsl.F16](x, zero, t.ShrI(1)).LoadFirst() // want `D401: out of bounds: thread 128 accesses column 64 of 128x64 \.f16 with a swizzle of 128 bytes, which has 64`
 		}
 		for row := range k.RangeStep(warp.MulI(32), n, k.U32(256)) { // a launch keeps it within the tile
-			w.Left(x, row)
+			w.LoadFragments(x, row)
 		}
 	}},
 	// Shared memory that is read, and that nothing writes.
@@ -195,15 +195,15 @@ var wrongTensors = []wrongKernel{
 		k.Ins("st.shared.f32", seen.Addr(), k.F32(2))
 		k.Sync()
 		y.Store(t, set.Load(t).Add(seen.Load(t)))
-		y.Store(t, unset.At(t).Get()) // want `D301: nothing writes unset, which is read here: shared memory begins with what was there before`
+		y.Store(t, unset.At(t).LoadFirst()) // want `D301: read of uninitialized shared memory: nothing writes unset`
 	}},
 	// What no builder call made, by its own name.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		s, rows := dsl.Shared[dsl.F32](k, "s", 4), k.Rows("rows", isa.Bf16, 64, dsl.Swizzle128)
-		dsl.Array[dsl.F32]{}.CopyAsync(s, 4)                       // want `D201: CopyAsync of an array that no builder call made`
-		k.Semaphore(dsl.Array[dsl.U32]{}, k.U32(0)).Wait(k.U32(1)) // want `D201: Wait of a semaphore that no builder call made`
-		dsl.SharedTile{}.LoadRow(k.U32(0), 0, 4)                   // want `D201: LoadRow of a tile that no builder call made`
-		rows.FeedRows(-4)                                          // want `D401: tiles of -4 gathered rows; a multiple of 4 up to 128 is expected`
+		s, rows := dsl.Shared[dsl.F32](k, "s", 4), k.RowTensor("rows", isa.Bf16, 64, dsl.Swizzle128)
+		dsl.Array[dsl.F32]{}.CopyAsync(s, 4)                       // want `D201: array in CopyAsync is a zero value, not created by a builder call`
+		k.Semaphore(dsl.Array[dsl.U32]{}, k.U32(0)).Wait(k.U32(1)) // want `D201: array of the semaphore is a zero value, not created by a builder call`
+		dsl.SharedTile{}.LoadRow(k.U32(0), 0, 4)                   // want `D201: tile in LoadRow is a zero value, not created by a builder call`
+		rows.GatherFeed(-4)                                        // want `D401: feed of -4 gathered rows, want a multiple of 4 up to 128`
 	}},
 	// Places that nobody knows, and that are multiples of no vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -212,18 +212,18 @@ var wrongTensors = []wrongKernel{
 			sum = sum.Add(sum)
 		}
 		x.LoadVec(sum.AddI(4), 4)
-		x.LoadVec(sum.AddI(7), 2) // want `D301: thread 0 is 4 bytes behind a multiple of 8 wherever that is, and moves 8 bytes at once`
+		x.LoadVec(sum.AddI(7), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		row := dsl.Global[dsl.U32](k, "rows").Load(k.TID().X)
 		for i := range k.Range(k.U32(0), n) {
 			x.LoadVec(row.MulI(256).AddI(4), 4)
-			x.LoadVec(row.MulI(256).AddI(6), 4) // want `D301: thread 0 is 8 bytes behind a multiple of 16 wherever that is, and moves 16 bytes at once`
+			x.LoadVec(row.MulI(256).AddI(6), 4) // want `D301: misaligned vector access: the address in thread 0 is 8 bytes past a multiple of 16, and the access has 16 bytes; the index counts elements and must be a multiple of the vector length`
 			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(2), 2)
-			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(3), 2) // want `D301: thread 0 is 4 bytes behind a multiple of 8`
+			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(3), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
 			x.LoadVec(row.Mul(n).AddI(1), 4)             // a multiple of four is less than that, perhaps
-			x.LoadVec(row.MulI(6).AddI(1), 2)            // want `D301: thread 0 is 4 bytes behind a multiple of 8`
+			x.LoadVec(row.MulI(6).AddI(1), 2)            // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
 		}
 	}},
 }

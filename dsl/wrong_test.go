@@ -71,6 +71,12 @@ func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool) (n 
 				t.Errorf("%s: %s: not in the kernel", at, d.Message)
 				continue
 			}
+			if at.EndColumn == 0 && *bless {
+				fmt.Printf("COLUMN %s:%d %s\n", file, at.Line, d.Message)
+			}
+			if d.Fix != nil && *bless {
+				fmt.Printf("FIX %s:%d %s\n", file, at.Line, d.Fix.Message)
+			}
 			got := fmt.Sprintf("%s: %s", d.Rule, d.Message)
 			for _, from := range d.From {
 				if filepath.Base(from.File) == file {
@@ -113,7 +119,7 @@ func TestError(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"wrong_test.go:", "wrong_kernels_test.go:", "error D204: 400 is no .u8", "called from "} {
+	for _, want := range []string{"wrong_test.go:", "wrong_kernels_test.go:", "error D204: 400 is not a valid .u8", "called from "} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q:\n%s", want, err)
 		}

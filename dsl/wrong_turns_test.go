@@ -15,61 +15,61 @@ var wrongTurns = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := dsl.Shared[dsl.F32](k, "s", 256)
 		for i := range k.RangeI(0, 5) {
-			s.Store(i.MadI(64, k.Lane()), k.F32(1)) // want `D301: thread 0, in the last turn of its loops, is at byte 1024 of s, which has 1024`
+			s.Store(i.MadI(64, k.Lane()), k.F32(1)) // want `D301: out of bounds: thread 0, in the last iteration of its loops, accesses byte 1024 of s, which has 1024; an index counts elements, and If can exclude threads`
 		}
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 32, Swizzle: dsl.Swizzle64})
 		for step := range k.RangeI(0, 4) {
-			t.Matrices(k.Lane().AndI(15), step.MadI(2, k.Lane().ShrI(4))) // want `D401: thread 0, in the last turn of its loops, takes the 16 bytes of number 6 of 64x32 \.bf16 .*, which has 4`
+			t.LoadMatrices(k.Lane().AndI(15), step.MadI(2, k.Lane().ShrI(4))) // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses 16-byte unit 6 of 64x32 \.bf16 with a swizzle of 64 bytes, which has 4`
 		}
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		for i := range dsl.Count(k.U32(0), k.U32(64), k.U32(16)) {
+		for i := range dsl.RangeOf(k.U32(0), k.U32(64), k.U32(16)) {
 			column(k, t, i)
 		}
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, t := sumsOf(k, 32), k.SharedTile("t", tileOf(isa.Bf16, 16))
 		for i := range k.RangeI(0, 3) {
-			w.MMA(t, i.MulI(32), t, k.U32(0)) // want `D401: warp 0, in the last turn of its loops, takes rows 64 to 95 of 64x64 \.bf16, which has 64`
+			w.MMA(t, i.MulI(32), t, k.U32(0)) // want `D401: out of bounds: warp 0, in the last iteration of its loops, accesses rows 64 to 95 of 64x64 \.bf16, which has 64`
 		}
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
-		written(m, func(k *dsl.Kernel, tile dsl.SharedTile) { dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).Get() })
+		written(m, func(k *dsl.Kernel, tile dsl.SharedTile) { dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).LoadFirst() })
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { written(m, func(*dsl.Kernel, dsl.SharedTile) {}) }},
 }
 
 // column is a helper that goes beyond the last column.
 func column(k *dsl.Kernel, t dsl.SharedTile, i u32) {
-	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).Get() // want `D401: thread 0, in the last turn of its loops, takes column 64 of 64x64 \.bf16 .*, which has 64 from -1[0-9]`
+	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -17 from -18`
 }
 
 // written is a kernel of which a role writes the left factor of products.
 func written(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
 	k := m.Kernel("written", dsl.Warpgroups(3))
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
-	x := k.Written("x", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+	x := k.ComputedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 	p, q, steps := k.Pipeline("p", 2, b.Feed()), k.Pipeline("q", 2, x.Feed()), dsl.Param[dsl.U32](k, "steps")
 	d := k.Matrix("d", isa.F32).Sized(steps, steps)
 	k.Roles(
 		dsl.OnWarpgroup(0, "multiply", func() {
 			acc := k.Accumulator(64, 128, isa.F32)
 			for s := range p.Consume(steps) {
-				q.ConsumeOne(func(own *dsl.Stage) { acc.MMA(x.In(own), s.Tile(b)) })
+				q.ConsumeOne(func(own *dsl.Stage) { acc.MMA(x.Tile(own), s.Tile(b)) })
 			}
 			acc.Store(d, k.U32(0), k.U32(0))
 		}),
 		dsl.OnWarpgroup(1, "write", func() {
 			for s := range q.Produce(steps) {
-				write(k, x.In(s)) // want `D501: nothing in the body of Produce writes tile x of pipeline q: the stage would have what was there before`
+				write(k, x.Tile(s)) // want `D501: body of Produce does not write tile x of pipeline q: consumers would read stale data`
 			}
 		}),
 		dsl.OnWarp(8, "load", func() {
 			for s := range p.Produce(steps) {
-				s.Load(b, k.U32(0), s.Index())
+				s.Load(b, dsl.TileAt(k.U32(0), s.Iteration()))
 			}
 		}),
 	)
@@ -88,20 +88,20 @@ func TestRightTurns(t *testing.T) {
 		"left before": func(_ *dsl.Module, k *dsl.Kernel) {
 			s := one(k)
 			for i := range k.RangeI(0, 9) {
-				k.BreakIf(i.EqI(4))
+				k.BreakIf(i.EQI(4))
 				s.Store(i.MadI(64, k.Lane()), k.F32(1))
 			}
 		},
 		"guarded": func(_ *dsl.Module, k *dsl.Kernel) {
 			s := one(k)
 			for i := range k.RangeI(0, 9) {
-				k.If(i.LtI(4), func() { s.Store(i.MadI(64, k.Lane()), k.F32(1)) })
+				k.If(i.LTI(4), func() { s.Store(i.MadI(64, k.Lane()), k.F32(1)) })
 			}
 		},
 		"returned before": func(_ *dsl.Module, k *dsl.Kernel) {
 			s := one(k)
 			for i := range k.RangeI(0, 9) {
-				k.ReturnIf(dsl.Global[dsl.U32](k, "x").Load(i).EqI(0))
+				k.ReturnIf(dsl.Global[dsl.U32](k, "x").Load(i).EQI(0))
 				s.Store(i.MadI(64, k.Lane()), k.F32(1))
 			}
 		},
@@ -118,7 +118,7 @@ func TestRightTurns(t *testing.T) {
 		},
 		"written": func(m *dsl.Module, _ *dsl.Kernel) {
 			written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
-				dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).Put(k.BF16(0))
+				dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).StoreFirst(k.BF16(0))
 			})
 		},
 	} {

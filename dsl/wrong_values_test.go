@@ -13,50 +13,50 @@ import (
 // wrongValues are mistakes with values that memory alone holds, with pointers and special registers, and with what is left nil.
 var wrongValues = []wrongKernel{
 	// Numbers that are stored and converted, and nothing else.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: add of a \.u8, which is stored, moved and converted; To\[dsl\.U32\]`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: not of a \.b8, which is stored`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LtI(0) }},                     // want `D205: a comparison of a \.s8, which is stored`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).ShlI(1) }},                    // want `D205: shl of a \.s8, which is stored`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: fma of a \.e4m3, .* To\[dsl\.F32\]|D205: mad of a \.e4m3`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: add of a \.e4m3x2, .* To\[dsl\.F16x2\] of a pair`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.TF32](k); x.Add(x) }},           // want `D205: add of a \.tf32, .* Bits\[dsl\.F32\]`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: a vector of 32 times \.u8; a power of two of at most 16 bytes is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a int, N; a struct of values`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: no add for \.u8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: no not for \.b8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LTI(0) }},                     // want `D205: no comparison for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).ShlI(1) }},                    // want `D205: no shl for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: no mad for \.e4m3, which can only be stored, moved and converted; convert with To\[dsl\.F32\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: no add for \.e4m3x2, which can only be stored, moved and converted; convert pairs with To\[dsl\.F16x2\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.TF32](k); x.Add(x) }},           // want `D205: no add for \.tf32, which can only be stored, moved and converted; use Bits\[dsl\.F32\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: vector of 32 x \.u8, want a power of two and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a field of type int, N, want a struct of values and arrays of the kernel with exported field names`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		type inner struct{ P [2]dsl.Reg[dsl.Pred] }
-		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate, In\.P\[0\]`
+		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate field, In\.P\[0\], want a struct of values and arrays of the kernel with exported field names`
 	}},
 	// Pointers.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: a \.u32 as an address in \.global memory, which has 64 bits`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: a \.u64 as an address in \.shared memory, which has 32 bits`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: a pointer into \.param; the generic window, global, shared and local`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: address of type \.u32 in \.global memory, want 64 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: address of type \.u64 in \.shared memory, want 32 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: pointer into \.param memory, want generic, global, shared or local`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		dsl.Global[dsl.F32](f.Kernel, "to")
-		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: an array in \.shared memory as an argument; functions take pointers to global memory`
-		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f is a \.u32; a \.u64 is expected`
-		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of f, a device function, which takes values and pointers`
+		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory memory as an argument, want global memory`
+		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f has type \.u32, want \.u64`
+		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of device function f must be a value or a pointer; structs and tensor maps are for kernels`
 	}},
 	// Special registers.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smidd") }},  // want `D205: %smidd is no special register; did you mean %smid\?`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "laneid") }},  // want `D205: laneid is no special register; did you mean %laneid\?`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smid.x") }}, // want `D205: %smid has no components, found %smid\.x`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%tid") }},    // want `D205: %tid has components, of which one is expected: %tid\.x`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.ClusterRank() }},                    // want `D102: sm_80 with PTX .* has no %cluster_ctarank: it needs PTX 7\.8 on sm_90`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smidd") }},  // want `D205: %smidd is not a special register; did you mean %smid\?`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "laneid") }},  // want `D205: laneid is not a special register; did you mean %laneid\?`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smid.x") }}, // want `D205: %smid has no components, got %smid\.x`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%tid") }},    // want `D205: %tid is a vector; use a component such as %tid\.x`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.ClusterRank() }},                    // want `D102: sm_80 with PTX 9\.5 has no %cluster_ctarank, which needs PTX 7\.8 on sm_90 or later`
 	// Loops and lanes that cannot be.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: a loop in steps of 0; a positive number is expected, since it counts up`
+		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: loop step is 0, want a positive number`
 		}
-		for range dsl.Count(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: a loop in steps of -1; a positive number`
+		for range dsl.RangeOf(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: loop step is -1, want a positive number`
 		}
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: a shuffle by 32 lanes; a warp has lanes 0 to 31`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: a shuffle by -1 lanes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: a barrier of 512 threads, in a block of 256`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: shuffle by 32 lanes, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: shuffle by -1 lanes, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: named barrier for 512 threads in a block of 256`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		dsl.Shared[dsl.F32](k, "s", 4).In(k.U32(2)) // want `D501: the block of rank 2, in a cluster of 2`
-		k.Barrier("b", 1).ArriveAt(k.U32(7))        // want `D501: the block of rank 7, in a cluster of 2`
+		dsl.Shared[dsl.F32](k, "s", 4).InBlock(k.U32(2)) // want `D501: block rank 2 is out of bounds: the cluster has 2 blocks`
+		k.Barrier("b", 1).ArriveAt(k.U32(7))             // want `D501: block rank 7 is out of bounds: the cluster has 2 blocks`
 	}},
 	// Factors in registers, and transposed ones.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -64,65 +64,65 @@ var wrongValues = []wrongKernel{
 		y := k.SharedTile("y", dsl.Tile{Type: isa.S8, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle64})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		n := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 64)
-		left := w.Left(x, k.U32(0))
-		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))              // want `D401: 64x64 \.s8 with a swizzle of 64 bytes transposed; the tensor cores turn numbers of 16 bits`
-		n.MMALeft(left, y, k.U32(0))                              // want `D401: MMALeft of \.f16 and 64x64 \.s8 .* with m16n8k32 of \.s8: the element types differ`
-		w.MMALeft(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 .* into 16x64: rows of one length, and at least so many rows`
-		w.MMALeft(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed into`
-		w.MMALeft(nil, x, k.U32(0))                               // want `D201: MMALeft of a factor that no builder call made`
-		n.As(isa.F16)                                             // want `D401: sums of \.s32 with m16n8k32 as a left factor of \.f16; sums of \.f32 become`
-		w.As(isa.E4m3)                                            // want `D401: sums of \.f32 with m16n8k16 as a left factor of \.e4m3`
-		w.Left(y, k.U32(0))                                       // want `D401: 64x64 \.s8 .* as the left factor of m16n8k16 \.f16; 16 rows of a multiple of 16`
-		w.Left(dsl.SharedTile{}, k.U32(0))                        // want `D201: the left factor is a tile that no builder call made`
-		w.Map(nil)                                                // want `D205: Map is given a function that is nil`
-		w.RowReduce(nil)                                          // want `D205: RowReduce is given a function that is nil`
+		left := w.LoadFragments(x, k.U32(0))
+		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))                   // want `D401: 64x64 \.s8 with a swizzle of 64 bytes cannot be transposed, since ldmatrix transposes elements of 16 bits only`
+		n.MMAFragments(left, y, k.U32(0))                              // want `D401: MMAFragments of \.f16 and 64x64 \.s8 with a swizzle of 64 bytes with m16n8k32 of \.s8: the element types differ`
+		w.MMAFragments(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: MMAFragments of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes into 16x64: the depths differ, or y has too few rows`
+		w.MMAFragments(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: MMAFragments of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed into 16x64: the depths differ, or y has too few rows`
+		w.MMAFragments(nil, x, k.U32(0))                               // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
+		n.ToFragments(isa.F16)                                         // want `D401: accumulator of \.s32 with m16n8k32 cannot become an A operand of \.f16; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
+		w.ToFragments(isa.E4m3)                                        // want `D401: accumulator of \.f32 with m16n8k16 cannot become an A operand of \.e4m3; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
+		w.LoadFragments(y, k.U32(0))                                   // want `D401: A operand 64x64 \.s8 with a swizzle of 64 bytes for m16n8k16 \.f16, want 16 rows and a multiple of 16 columns`
+		w.LoadFragments(dsl.SharedTile{}, k.U32(0))                    // want `D201: tile of LoadFragments is a zero value, not created by a builder call`
+		w.Map(nil)                                                     // want `D205: Map is given a nil function`
+		w.RowReduce(nil)                                               // want `D205: RowReduce is given a nil function`
 		split := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
-		split.Left(x, k.U32(0)) // want `D401: the left factor of m16n8k8 \.tf32 apart from its product; MMA reads both`
+		split.LoadFragments(x, k.U32(0)) // want `D401: fragments of m16n8k8 cannot be loaded ahead of the MMA with \.tf32; use MMA`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
-		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                   // want `D401: MMA of 32x64 \.f16 .*, transposed and 64x64 .*: rows of one length`
-		acc.MMALeft(nil, x)                                          // want `D201: MMALeft of a factor that no builder call made`
-		acc.MMALeft(acc.As(isa.Bf16), x)                             // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* into sums of \.f32: numbers of one type of 16 bits`
-		acc.MMALeft(acc.As(isa.F16), x.RowsFrom(0, 32))              // want `D401: MMALeft of 64x64 \.f16 and 32x64 \.f16 .* into 64x64: rows of one length`
-		acc.MMALeft(acc.As(isa.F16), x)                              // want `D501: MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it`
-		whole.As(isa.F16)                                            // want `D401: sums of 64x64 \.s32 as a left factor of \.f16; a multiple of 16 columns of \.f32`
-		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })          // want `D401: Map of an accumulator of \.s32; sums of \.f32 are expected`
-		acc.Map(nil)                                                 // want `D205: Map is given a function that is nil`
-		dsl.EachSum(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: the sums of an accumulator of \.s32 as \.f32`
+		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: MMA of 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes: the rows must have the same length, a multiple of 16 elements`
+		acc.MMAFragments(nil, x)                                         // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
+		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: MMAFragments of \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes into an accumulator of \.f32, want operands of one 16-bit type`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: MMAFragments of 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes into 64x64: the depths differ, or y has another number of rows than the accumulator columns`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten`
+		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, want \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16`
+		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map of an accumulator of \.s32, want \.f32`
+		acc.Map(nil)                                                     // want `D205: Map is given a nil function`
+		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: accumulator of \.s32 is used as \.f32`
 	}},
 	// Numbers that a type does not hold.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
-		dsl.Const[dsl.F16x2](k, 0x64006400)    // want `D204: 1\.6777472e\+09 is beyond the largest number of \.f16x2; infinity is math\.Inf\(1\), and Bits\[dsl\.F16x2\] takes`
-		k.F16(65520)                           // want `D204: 65520 is beyond the largest number of \.f16;`
-		k.F32(-math.MaxFloat64)                // want `D204: -1\.79.*e\+308 is beyond the largest number of \.f32`
-		k.BF16(3.4e38).MulF(1e39)              // want `D204: 1e\+39 is beyond the largest number of \.bf16`
-		dsl.Table[dsl.F16](m, "table", 1, 1e6) // want `D204`
-		k.F16(65504).MaxF(math.Inf(-1))        // fits, as an infinity does
+		dsl.Const[dsl.F16x2](k, 0x64006400)               // want `D204: 1\.6777472e\+09 overflows \.f16x2; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F16x2\] for a bit pattern`
+		k.F16(65520)                                      // want `D204: 65520 overflows \.f16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F16\] for a bit pattern`
+		k.F32(-math.MaxFloat64)                           // want `D204: -1\.7976931348623157e\+308 overflows \.f32; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F32\] for a bit pattern`
+		k.BF16(3.4e38).MulF(1e39)                         // want `D204: 3\.4e\+38 overflows \.bf16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.BF16\] for a bit pattern`
+		dsl.ConstantVariable[dsl.F16](m, "table", 1, 1e6) // want `D204`
+		k.F16(65504).MaxF(math.Inf(-1))                   // fits, as an infinity does
 	}},
 	// What is left nil.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
-		k.If(k.Lane().EqI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`
-		k.While(nil, nil)                                                                                                 // want `D205: While is given a function that is nil`
-		k.SwitchElse(k.Lane(), nil, func() {})                                                                            // want `D205: a default is given a function that is nil`
-		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is given a function that is nil`
-		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is given a function that is nil`
-		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is given a function that is nil`
-		m.Kernel("other", nil)                                                                                            // want `D205: Kernel is given a function that is nil`
-		k.Roles(dsl.OnWarp(0, "idle", nil))                                                                               // want `D205: role idle is given a function that is nil`
-		k.Pipeline("none", 2, dsl.Feed{})                                                                                 // want `D201: pipeline none carries tiles of a tensor map that no builder call made|D501`
-		k.Output("out", nil, 1)                                                                                           // want `D201: output out of a tensor map that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: a warp's tile of 16x16 for an MMA of m0n0k0; MMAFor gives shapes`
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 8, Cols: 64}, dsl.NoSwizzle).Store(dsl.SharedTile{}, k.U32(0), k.U32(0)) // want `D201: a copy of a tile that no builder call made, through a`
+		k.If(k.Lane().EQI(0), nil)                                                                                        // want `D205: an If is given a nil function`
+		k.While(nil, nil)                                                                                                 // want `D205: While is given a nil function`
+		k.SwitchDefault(k.Lane(), nil, func() {})                                                                         // want `D205: a default is given a nil function`
+		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is given a nil function`
+		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is given a nil function`
+		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is given a nil function`
+		m.Kernel("other", nil)                                                                                            // want `D205: Kernel is given a nil function`
+		k.Roles(dsl.OnWarp(0, "idle", nil))                                                                               // want `D205: role idle is given a nil function`
+		k.Pipeline("none", 2, dsl.Feed{})                                                                                 // want `D201: feed of pipeline none is a zero value, not created by a builder call`
+		k.Output("out", nil, 1)                                                                                           // want `D201: tensor map of output out is a zero value, not created by a builder call`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: warp tile of 16x16 for MMA shape m0n0k0; use a shape from MMAFor`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 8, Cols: 64}, dsl.NoSwizzle).Store(dsl.SharedTile{}, k.U32(0), k.U32(0)) // want `D201: tile copied through a is a zero value, not created by a builder call`
 	}},
 	// Sums and factors that no builder call made.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
-		w.MMALeft(&dsl.Fragments{}, x, k.U32(0))                    // want `D201: MMALeft of a factor that no builder call made`
-		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })         // want `D201: a \.f32 value that no builder call made`
-		k.Accumulator(64, 64, isa.F32).MMALeft(&dsl.Fragments{}, x) // want `D201: MMALeft of a factor that no builder call made`
+		w.MMAFragments(&dsl.Fragments{}, x, k.U32(0))                    // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
+		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })              // want `D201: use of a zero Reg of type \.f32, not created by a builder call`
+		k.Accumulator(64, 64, isa.F32).MMAFragments(&dsl.Fragments{}, x) // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -131,12 +131,12 @@ var wrongValues = []wrongKernel{
 		var a dsl.Accumulator
 		w.Map(func(_ dsl.Cell, x f32) f32 { return x }) // of no kernel, which could be told
 		a.Wait()
-		none.Store(k.Matrix("d", isa.F32), k.U32(0), k.U32(0)) // want `D201: Store of sums that no builder call made`
-		w.MMA(x, k.U32(0), x, k.U32(0))                        // want `D201: MMA of sums that no builder call made`
-		w.MMALeft(w.As(isa.F16), x, k.U32(0))                  // want `D201: MMALeft of sums that no builder call made`
-		w.Left(x, k.U32(0))                                    // want `D201: Left of sums that no builder call made`
-		w.Put(x, k.U32(0))                                     // want `D201: Put of sums that no builder call made`
-		a.MMA(x, x)                                            // want `D201: MMA of sums that no builder call made`
-		a.MMALeft(a.As(isa.F16), x)                            // want `D201: MMALeft of sums that no builder call made`
+		none.Store(k.Matrix("d", isa.F32), k.U32(0), k.U32(0)) // want `D201: accumulator in Store is a zero value, not created by a builder call`
+		w.MMA(x, k.U32(0), x, k.U32(0))                        // want `D201: accumulator in MMA is a zero value, not created by a builder call`
+		w.MMAFragments(w.ToFragments(isa.F16), x, k.U32(0))    // want `D201: accumulator in MMAFragments is a zero value, not created by a builder call`
+		w.LoadFragments(x, k.U32(0))                           // want `D201: accumulator in LoadFragments is a zero value, not created by a builder call`
+		w.StoreShared(x, k.U32(0))                             // want `D201: accumulator in StoreShared is a zero value, not created by a builder call`
+		a.MMA(x, x)                                            // want `D201: accumulator in MMA is a zero value, not created by a builder call`
+		a.MMAFragments(a.ToFragments(isa.F16), x)              // want `D201: accumulator in MMAFragments is a zero value, not created by a builder call`
 	}},
 }

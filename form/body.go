@@ -12,7 +12,7 @@ import (
 type body struct {
 	fn     *function
 	block  *ptx.Block
-	loads  []load // of .param variables, to be held against calls
+	loads  []load // of .param variables, to be compared with calls
 	labels bool   // one was passed, so what follows may run before what precedes
 
 	missing map[string]bool // names that were reported as not declared
@@ -44,7 +44,8 @@ func (c *checker) readBody(b *ptx.Block, f *function) {
 	c.statements(b.Stmts)
 	for _, l := range c.body.loads {
 		if !l.sym.called && !c.lostNames().named[l.sym.name] {
-			c.fault(&ruleNoCall, l.at, "%s is read and no call puts a result into it", clip(l.sym.name)).
+			c.fault(&ruleNoCall, l.at, "%s is read, but no call stores a result in it",
+				clip(l.sym.name)).
 				related(l.sym.at, "the declaration is here")
 		}
 	}
@@ -80,7 +81,8 @@ func (c *checker) statements(list []ptx.Node) {
 		case *ptx.Func:
 			c.bodyFunction(n)
 		case *ptx.Section:
-			c.fault(&ruleDirectivePlace, n, ".section stands in a function; it belongs to the module")
+			c.fault(&ruleDirectivePlace, n, ".section is not allowed in a function; move it to "+
+				"module scope")
 		}
 	}
 }
@@ -117,7 +119,7 @@ func (c *checker) label(w ptx.Word, k kind) *symbol {
 		c.twice(sym, w.Text, old)
 		return nil
 	}
-	s.names[w.Text] = sym
+	s.put(w.Text, sym)
 	return sym
 }
 
@@ -146,7 +148,8 @@ func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bo
 		c.unknown(o, name, func(s *symbol) bool { return s.kind == label })
 		return false
 	case sym.kind == variable || sym.kind == routine:
-		c.fault(&ruleTargets, o, "%s is %s; a branch goes to a label", clip(name), kindWords[sym.kind])
+		c.fault(&ruleTargets, o, "%s is %s, expected a label as the branch target", clip(name),
+			kindWords[sym.kind])
 	}
 	return true
 }
@@ -165,7 +168,8 @@ func (c *checker) callList(d *ptx.Directive) {
 			}
 			switch {
 			case f.kind != routine:
-				c.fault(&ruleTargets, o, "%s is %s; .calltargets lists functions", clip(name), kindWords[f.kind])
+				c.fault(&ruleTargets, o, "%s is %s, expected a list of functions after "+
+					".calltargets", clip(name), kindWords[f.kind])
 			case sym != nil:
 				sym.targets = append(sym.targets, f.fn)
 			}
@@ -182,18 +186,21 @@ func (c *checker) guard(in *ptx.Instr) {
 	sym := c.find(w.Text, w.At)
 	if sym == nil {
 		if s, ok := isa.SpecialRegister(w.Text); ok {
-			c.fault(&ruleGuard, w, "guard %s is a special register of type %s; a predicate is expected", clip(w.Text), s.Type)
+			c.fault(&ruleGuard, w, "guard %s is a special register of type %s, expected a "+
+				"predicate", clip(w.Text), s.Type)
 			return
 		}
 		c.unknown(w, w.Text, func(s *symbol) bool { return s.kind == variable && s.shape.typ == c.types.pred })
 		return
 	}
 	if sym.kind != variable {
-		c.fault(&ruleGuard, w, "guard %s is %s; a predicate is expected", clip(w.Text), kindWords[sym.kind])
+		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text),
+			kindWords[sym.kind])
 		return
 	}
 	if sym.shape.typ != c.types.pred {
-		c.fault(&ruleGuard, w, "guard %s is %s; a predicate is expected", clip(w.Text), sym.shape.String()).
+		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text),
+			sym.shape.String()).
 			related(sym.at, "the declaration is here")
 	}
 }

@@ -44,7 +44,8 @@ func (c *checker) callOperand(in *ptx.Instr, i int) isa.Arg {
 func (c *checker) call(in *ptx.Instr, op *opcode) {
 	s, ok := siteOf(in)
 	if !ok {
-		c.fault(&ruleCall, in, "call has the form: call (result), function, (arguments), prototype")
+		c.fault(&ruleCall, in, "malformed call, expected: call (result), function, (arguments), "+
+			"prototype")
 		return
 	}
 	sym := c.find(s.target.Text, s.target.At)
@@ -60,7 +61,8 @@ func (c *checker) call(in *ptx.Instr, op *opcode) {
 	case sym.kind == variable && sym.shape.space == isa.Reg:
 		c.indirectCall(s, sym)
 	default:
-		c.fault(&ruleCallTarget, s.target, "%s is %s; a function, or a register with its address, is expected", clip(s.target.Text), kindWords[sym.kind])
+		c.fault(&ruleCallTarget, s.target, "%s is %s, expected a function, or a register with "+
+			"its address", clip(s.target.Text), kindWords[sym.kind])
 		c.callParts(s)
 	}
 }
@@ -100,7 +102,7 @@ func (c *checker) directCall(s callSite, f *function) {
 		f.called = s.target.Span
 	}
 	if s.proto != nil {
-		c.fault(&ruleCallTarget, s.proto, "%s is called by name, so the call takes no prototype", clip(f.name))
+		c.fault(&ruleCallTarget, s.proto, "call of %s by name takes no prototype", clip(f.name))
 	}
 	c.pass(s, f)
 }
@@ -110,10 +112,12 @@ func (c *checker) directCall(s callSite, f *function) {
 func (c *checker) indirectCall(s callSite, reg *symbol) {
 	t := reg.shape.typ
 	if !t.Whole() || t.Bits() < 32 || t.Bits() > 64 || reg.shape.vec > 1 {
-		c.fault(&ruleCallTarget, s.target, "%s is %s; the address of a function is a .b64 register", clip(s.target.Text), reg.shape.String())
+		c.fault(&ruleCallTarget, s.target, "%s is %s, expected a .b64 register with the address "+
+			"of a function", clip(s.target.Text), reg.shape.String())
 	}
 	if s.proto == nil {
-		c.fault(&rulePrototype, s.target, "the call through %s names no prototype, which says what is passed", clip(s.target.Text))
+		c.fault(&rulePrototype, s.target, "indirect call through %s has no prototype",
+			clip(s.target.Text))
 		c.callParts(s)
 		return
 	}
@@ -132,11 +136,14 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 		}
 		return
 	case sym.kind != variable:
-		c.fault(&rulePrototype, s.proto, "%s is %s; a prototype, a list of call targets or a table of functions is expected", clip(s.proto.Text), kindWords[sym.kind])
+		c.fault(&rulePrototype, s.proto, "%s is %s, expected a prototype, a list of call targets "+
+			"or a table of functions", clip(s.proto.Text), kindWords[sym.kind])
 	case sym.shape.space != isa.Global && sym.shape.space != isa.Const:
-		c.fault(&rulePrototype, s.proto, "%s is in %s; a table of functions is a .global or .const array", clip(s.proto.Text), sym.shape.space)
+		c.fault(&rulePrototype, s.proto, "%s is in %s, expected a table of functions in .global "+
+			"or .const", clip(s.proto.Text), sym.shape.space)
 	case !sym.holds:
-		c.fault(&rulePrototype, s.proto, "%s is not initialised with functions, so it says nothing of what is called", clip(s.proto.Text))
+		c.fault(&rulePrototype, s.proto, "%s has no initializer, so the functions that it may "+
+			"call are unknown", clip(s.proto.Text))
 	}
 	c.callParts(s)
 }
@@ -169,7 +176,8 @@ func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals [
 		if len(formals) == 1 {
 			want = one
 		}
-		c.fault(&ruleCallCount, at, "%s has %d %s; the call gives %d", clip(name), len(formals), want, len(actual)).
+		c.fault(&ruleCallCount, at, "%s has %d %s, but the call passes %d", clip(name),
+			len(formals), want, len(actual)).
 			related(f.at, "the declaration is here")
 		c.callParts(s)
 		return false
@@ -193,18 +201,22 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 		case v.sort == noSort:
 			return false
 		case r == output:
-			return bad("result %d is the constant %s; a variable or _ is expected", i+1, clip(c.text(o)))
+			return bad("result %d is the constant %s, expected a variable or _", i+1,
+				clip(c.text(o)))
 		case len(p.shape.dims) > 0 || p.shape.vec > 1 || class == isa.Pred:
-			return bad("argument %d is a constant and the parameter %s", i+1, p.shape.String())
+			return bad("argument %d is a constant, but the parameter is %s", i+1, p.shape.String())
 		case v.integer() && (class == isa.Float || class == isa.Half):
-			return bad("argument %d is an integer and the parameter %s; a floating-point constant is expected", i+1, p.shape.String())
+			return bad("argument %d is an integer, but the parameter is %s; expected a "+
+				"floating-point constant", i+1, p.shape.String())
 		case v.real() && (class == isa.Signed || class == isa.Unsigned):
-			return bad("argument %d is a floating-point constant and the parameter %s; an integer is expected", i+1, p.shape.String())
+			return bad("argument %d is a floating-point constant, but the parameter is %s; "+
+				"expected an integer", i+1, p.shape.String())
 		}
 		return true
 	}
 	if o.Kind != ptx.Name {
-		return bad("%s %d is %s; a register, a .param variable or a constant is expected", one, i+1, clip(c.text(o)))
+		return bad("%s %d is %s, expected a register, a .param variable or a constant", one, i+1,
+			clip(c.text(o)))
 	}
 	if o.Text == "_" {
 		return r == output || bad("argument %d is _, which has no value", i+1)
@@ -218,9 +230,10 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 		c.unknown(o, o.Text, passable)
 		return false
 	case sym.kind != variable || sym.shape.space != isa.Reg && sym.shape.space != isa.Param:
-		return bad("%s %d is %s; a register or a .param variable is expected", one, i+1, whatIs(sym))
+		return bad("%s %d is %s, expected a register or a .param variable", one, i+1, whatIs(sym))
 	case sym.shape.space == isa.Param && sym.role != noRole:
-		return bad("%s %d is %s, a parameter of the function itself; copy it to a .param variable", one, i+1, clip(o.Text))
+		return bad("%s %d is %s, a parameter of the enclosing function; copy it to a .param "+
+			"variable", one, i+1, clip(o.Text))
 	}
 	if r == output {
 		sym.called = true
@@ -228,9 +241,11 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 	actual := sym.shape
 	switch {
 	case !passes(&p.shape, &actual):
-		return bad("%s %d of %s is %s; the signature says %s", one, i+1, clip(callee(f)), actual.String(), p.shape.String())
+		return bad("%s %d of %s is %s, but the signature declares %s", one, i+1, clip(callee(f)),
+			actual.String(), p.shape.String())
 	case actual.align != p.shape.align:
-		return bad("%s %d of %s is aligned to %d; the signature says %d", one, i+1, clip(callee(f)), actual.align, p.shape.align)
+		return bad("%s %d of %s is aligned to %d, but the signature declares %d", one, i+1,
+			clip(callee(f)), actual.align, p.shape.align)
 	}
 	return true
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Options changes what Check asks of a module.
+// Options select what Check requires of a module.
 type Options struct {
-	// Whole says that the module is not linked with others: a function that is called must be
-	// defined here even if it is declared .extern.
+	// Whole says that the module is not linked with others: every called function must be defined
+	// in it, even one declared .extern.
 	Whole bool
 }
 
-// Check reports what is wrong with the form of a module, sorted by place. A module with syntax
-// errors can be checked too: what could not be parsed is passed over, since the parser has reported it.
+// Check reports errors in the form of a module, sorted by place. A module with syntax errors
+// can be checked too; Check skips what the parser could not parse and has reported.
 func Check(f *ptx.File, opt Options) diag.List {
 	c := newChecker(f, opt)
 	c.file()

@@ -76,7 +76,8 @@ func (c *checker) wantInteger(o *ptx.Operand, v value, what string) bool {
 	if v.sort == noSort || v.integer() {
 		return v.sort != noSort
 	}
-	c.fault(&ruleExpression, o, "%s is %s, a floating-point constant; an integer is expected", what, clip(c.text(o)))
+	c.fault(&ruleExpression, o, "%s is %s, a floating-point constant; expected an integer", what,
+		clip(c.text(o)))
 	return false
 }
 
@@ -88,7 +89,8 @@ func (c *checker) unary(o *ptx.Operand) value {
 	switch o.Text {
 	case "+", "-":
 		if v.sort == single {
-			c.fault(&ruleExpression, o, "%s is exact and takes no sign", clip(c.text(&o.Args[0])))
+			c.fault(&ruleExpression, o, "%s is a bit pattern and takes no sign",
+				clip(c.text(&o.Args[0])))
 			return value{}
 		}
 		if o.Text == "-" {
@@ -119,7 +121,7 @@ func (c *checker) binary(o *ptx.Operand) value {
 		return value{}
 	}
 	if x.sort == single || y.sort == single {
-		c.fault(&ruleExpression, o, "a 0f literal stands for itself; it cannot be an operand of %s", o.Text)
+		c.fault(&ruleExpression, o, "a 0f literal cannot be an operand of %s", o.Text)
 		return value{}
 	}
 	switch o.Text {
@@ -129,7 +131,8 @@ func (c *checker) binary(o *ptx.Operand) value {
 		}
 	}
 	if x.real() != y.real() {
-		c.fault(&ruleExpression, o, "the operands of %s are an integer and a floating-point constant; both must be the same", o.Text)
+		c.fault(&ruleExpression, o, "operands of %s are an integer and a floating-point "+
+			"constant, expected two of the same kind", o.Text)
 		return value{}
 	}
 	zero := y.integer() && y.bits == 0 || y.real() && y.float == 0

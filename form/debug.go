@@ -16,18 +16,23 @@ type location [3]uint32
 // sourceFile checks .file index "name", time, size.
 func (c *checker) sourceFile(d *ptx.Directive) {
 	if len(d.Args) < 2 || len(d.Args) > 4 {
-		c.fault(&ruleFile, d, ".file takes an index and a name in quotes, and may give time and size")
+		c.fault(&ruleFile, d, ".file takes an index and a quoted file name, optionally followed "+
+			"by time and size")
 		return
 	}
 	var index uint32
 	for i := range d.Args {
 		if i == 1 {
 			if d.Args[i].Kind != ptx.String {
-				c.fault(&ruleFile, d.Args[i], "%s is not a file name in quotes", clip(c.text(&d.Args[i])))
+				c.fault(&ruleFile, d.Args[i], "%s is not a quoted file name",
+					clip(c.text(&d.Args[i])))
 			}
 			continue
 		}
 		v, ok := c.plainInteger(&d.Args[i])
+		if c.tooLarge(&d.Args[i]) {
+			return
+		}
 		if !ok {
 			c.fault(&ruleFile, d.Args[i], "%s is not an integer", clip(c.text(&d.Args[i])))
 			return
@@ -41,7 +46,8 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 		}
 	}
 	if old, ok := c.files[index]; ok {
-		c.fault(&ruleFileTwice, d.Args[0], "file index %d is given twice", index).related(old, "it was given here")
+		c.fault(&ruleFileTwice, d.Args[0], "file index %d is declared twice", index).
+			related(old, "first declared here")
 		return
 	}
 	c.files[index] = d.Span
@@ -55,6 +61,9 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 			continue
 		}
 		v, good := c.plainInteger(&d.Args[i])
+		if c.tooLarge(&d.Args[i]) {
+			return at, false
+		}
 		if !good {
 			c.fault(&ruleLocation, d.Args[i], "%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])), d.Name.Text)
 			return at, false
@@ -70,7 +79,8 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 		n++
 	}
 	if n != 3 {
-		c.fault(&ruleLocation, d, "%s takes three numbers, file, line and column; %d are given", d.Name.Text, n)
+		c.fault(&ruleLocation, d, "%s takes three numbers (file, line and column), but %d are "+
+			"given", d.Name.Text, n)
 		return at, false
 	}
 	return at, true
@@ -98,18 +108,24 @@ func (c *checker) location(d *ptx.Directive) {
 			continue
 		}
 		var from location
-		good := len(t.Args) == 3
+		good, reported := len(t.Args) == 3, false
 		for j := range t.Args {
+			reported = reported || c.tooLarge(&t.Args[j])
 			v, isInteger := c.plainInteger(&t.Args[j])
 			short, fits := word32(v)
 			if good = good && isInteger && fits; good {
 				from[j] = short
 			}
 		}
+		if reported {
+			continue
+		}
 		if !good {
-			c.fault(&ruleLocation, t, "inlined_at takes three numbers of 32 bits, file, line and column")
+			c.fault(&ruleLocation, t, "inlined_at takes three 32-bit numbers: file, line and "+
+				"column")
 		} else if !c.locs[from] {
-			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no .loc of this function gave before", from[0], from[1], from[2])
+			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no preceding .loc of this "+
+				"function has", from[0], from[1], from[2])
 		}
 	}
 	c.locs[at] = true
@@ -119,7 +135,8 @@ func (c *checker) location(d *ptx.Directive) {
 func (c *checker) finishDebug() {
 	for i := range c.inlined {
 		if o := &c.inlined[i]; !c.marks[o.Text] {
-			c.fault(&ruleFunctionName, o, "%s is not a label of a .section of this module; function_name takes one", clip(o.Text))
+			c.fault(&ruleFunctionName, o, "%s is not a label of a .section of this module, "+
+				"expected one after function_name", clip(o.Text))
 		}
 	}
 }
@@ -132,10 +149,14 @@ func (c *checker) sources(n *ptx.Sources) {
 		if !ok {
 			continue
 		}
+		if c.tooLarge(&s.File) {
+			continue
+		}
 		v, _ := c.plainInteger(&s.File)
 		index, fits := word32(v)
 		if _, given := c.files[index]; !fits || !given {
-			c.fault(&ruleFile, s.File, "no .file before this has the number %s", clip(s.File.Text))
+			c.fault(&ruleFile, s.File, "file index %s has no preceding .file directive",
+				clip(s.File.Text))
 		}
 	}
 }
@@ -145,7 +166,8 @@ func (c *checker) section(n *ptx.Section) {
 	c.need(n, ".section", 2, 0, 0)
 	c.debug = true
 	if _, ok := isa.ParseType(n.Name.Text); ok {
-		c.fault(&ruleSectionData, n.Name, "%s is a type, not the name of a section", n.Name.Text)
+		c.fault(&ruleSectionData, n.Name, "%s is a type, expected the name of a section",
+			n.Name.Text)
 	}
 	labels := make(map[string]*ptx.Label)
 	for _, line := range n.Lines {
@@ -178,7 +200,8 @@ func (c *checker) sectionData(line *ptx.Data) {
 	case ".b64":
 		width = 64
 	default:
-		c.fault(&ruleSectionData, line.Type, "%s is not a type of debug data; there are .b8, .b16, .b32 and .b64", clip(line.Type.Text))
+		c.fault(&ruleSectionData, line.Type, "%s is not a debug data type, expected .b8, .b16, "+
+			".b32 or .b64", clip(line.Type.Text))
 		return
 	}
 	for i := range line.Args {
@@ -191,11 +214,16 @@ func (c *checker) sectionData(line *ptx.Data) {
 		}
 		if !isConstant(o) {
 			if len(line.Args) > 1 {
-				c.fault(&ruleSectionData, o, "%s is an address, which stands alone on its line", clip(c.text(o)))
+				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line",
+					clip(c.text(o)))
 				return
 			}
+			if o.Kind == ptx.Binary && len(o.Args) == 2 && c.tooLarge(&o.Args[1]) {
+				continue
+			}
 			if width < 32 && o.Kind != ptx.Binary {
-				c.fault(&ruleSectionData, o, "%s is an address, which %s does not hold; .b32 or .b64 is expected", clip(c.text(o)), line.Type.Text)
+				c.fault(&ruleSectionData, o, "%s is an address, which does not fit into %s; "+
+					"expected .b32 or .b64", clip(c.text(o)), line.Type.Text)
 			}
 			continue
 		}

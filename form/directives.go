@@ -12,7 +12,7 @@ import (
 func (c *checker) moduleDirective(d *ptx.Directive) {
 	switch name := d.Name.Text; name {
 	case ".version", ".target", ".address_size":
-		c.fault(&ruleLateHeader, d, "%s stands after other declarations; it belongs to the head of the module", name)
+		c.fault(&ruleLateHeader, d, "%s must precede all declarations of the module", name)
 	case ".pragma":
 		c.pragma(d, false)
 	case ".alias":
@@ -22,10 +22,12 @@ func (c *checker) moduleDirective(d *ptx.Directive) {
 	case "@@DWARF":
 		c.gone(d, "@@DWARF", 2, 0)
 	case ".loc", ".loc_intermediate", ".branchtargets", ".calltargets":
-		c.fault(&ruleDirectivePlace, d, "%s stands at module scope; it belongs into a function", name)
+		c.fault(&ruleDirectivePlace, d, "%s is not allowed at module scope; move it into a "+
+			"function", name)
 	default:
 		if _, ok := tunedNamed(name); ok {
-			c.fault(&ruleDirectivePlace, d, "%s stands alone; it belongs between a function's header and its body", name)
+			c.fault(&ruleDirectivePlace, d, "%s must be between the header of a function and its "+
+				"body", name)
 			return
 		}
 		c.unknownDirective(d, []string{".pragma", ".alias", ".file", ".global", ".shared", ".const", ".extern", ".visible",
@@ -54,12 +56,13 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 	case ".target":
 		c.readTarget(d, true)
 	case ".version", ".address_size", ".file":
-		c.fault(&ruleDirectivePlace, d, "%s stands in a function; it belongs to the module", name)
+		c.fault(&ruleDirectivePlace, d, "%s is not allowed in a function; move it to module scope",
+			name)
 	case "@@DWARF":
 		c.gone(d, "@@DWARF", 2, 0)
 	default:
 		if _, ok := tunedNamed(name); ok {
-			c.fault(&ruleDirectivePlace, d, "%s stands in the body; it belongs before the {", name)
+			c.fault(&ruleDirectivePlace, d, "%s must be before the { of the function body", name)
 			return
 		}
 		c.unknownDirective(d, []string{".pragma", ".loc", ".reg", ".local", ".shared", ".param", ".global", ".const",
@@ -68,7 +71,8 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 }
 
 func (c *checker) unknownDirective(d *ptx.Directive, known []string) {
-	c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that can stand here", clip(d.Name.Text)).
+	c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that is allowed here",
+		clip(d.Name.Text)).
 		instead(d.Name, diag.Nearest(d.Name.Text, known))
 }
 
@@ -76,7 +80,7 @@ func (c *checker) unknownDirective(d *ptx.Directive, known []string) {
 func (c *checker) alias(d *ptx.Directive) {
 	c.need(d.Name, ".alias", 6, 3, 30)
 	if len(d.Args) != 2 {
-		c.fault(&ruleAlias, d, ".alias takes two names: the alias and the function it stands for")
+		c.fault(&ruleAlias, d, ".alias takes two names: the alias and the function it refers to")
 		return
 	}
 	name, target := &d.Args[0], &d.Args[1]
@@ -86,13 +90,16 @@ func (c *checker) alias(d *ptx.Directive) {
 	}
 	switch {
 	case a == b:
-		c.fault(&ruleAlias, target, "%s cannot be an alias of itself", clip(name.Text))
+		c.fault(&ruleAlias, target, "%s cannot be an alias for itself", clip(name.Text))
 	case c.aliased[a.name] != "":
-		c.fault(&ruleAlias, name, "%s is an alias of %s already", clip(a.name), clip(c.aliased[a.name]))
+		c.fault(&ruleAlias, name, "%s is already an alias for %s", clip(a.name),
+			clip(c.aliased[a.name]))
 	case a.defined:
-		c.fault(&ruleAlias, name, "%s has a body; an alias is a .func that is declared only", clip(a.name)).related(a.at, "the body is here")
+		c.fault(&ruleAlias, name, "%s has a body, but an alias must be a .func declaration "+
+			"without a body", clip(a.name)).related(a.at, "the body is here")
 	case b.linkage == ".weak" || b.linkage == ".extern":
-		c.fault(&ruleAlias, target, "%s is %s; an alias stands for a function that this module defines for good", clip(b.name), b.linkage)
+		c.fault(&ruleAlias, target, "%s is %s, expected a function that this module defines and "+
+			"that is not .weak", clip(b.name), b.linkage)
 	case a.noreturn != b.noreturn:
 		c.fault(&ruleAlias, name, "%s and %s differ in .noreturn", clip(a.name), clip(b.name))
 	default:
@@ -112,9 +119,9 @@ func (c *checker) aliasPart(o *ptx.Operand) *function {
 	case sym == nil:
 		c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })
 	case sym.kind != routine:
-		c.fault(&ruleAlias, o, "%s is %s; aliases are for functions", clip(o.Text), kindWords[sym.kind])
+		c.fault(&ruleAlias, o, "%s is %s, expected a function", clip(o.Text), kindWords[sym.kind])
 	case sym.fn.entry:
-		c.fault(&ruleAlias, o, "%s is an .entry; aliases are for a .func", clip(o.Text))
+		c.fault(&ruleAlias, o, "%s is an .entry, expected a .func", clip(o.Text))
 	default:
 		return sym.fn
 	}

@@ -17,14 +17,15 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 			if c.torn() {
 				return true
 			}
-			word := "in a block that does not reach here"
+			word := "in a block that is not visible here"
 			if d.At > at.Pos() {
-				word = "further down"
+				word = "later in the file"
 				if _, same := labelIn(c.body.block.Stmts, name); same {
 					word = "in another block"
 				}
 			}
-			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration is %s", clip(name), word).
+			c.fault(&ruleUndeclared, at, "%s is not declared here; it is declared %s", clip(name),
+				word).
 				related(d, "the declaration is here")
 			return true
 		}
@@ -34,7 +35,8 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 			continue
 		}
 		if d, ok := named(n, name); ok {
-			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration is further down", clip(name)).
+			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration comes later",
+				clip(name)).
 				related(d, "the declaration is here")
 			return true
 		}

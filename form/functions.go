@@ -64,11 +64,13 @@ func (c *checker) signature(n *ptx.Func) *function {
 			c.fault(&ruleLinkage, word, ".common is for .global variables, not for functions")
 		}
 		if len(n.Linkage) > 1 {
-			c.fault(&ruleLinkage, n.Linkage[1], "%s follows %s; a declaration takes one of .extern, .visible and .weak", n.Linkage[1].Text, word.Text)
+			c.fault(&ruleLinkage, n.Linkage[1], "%s after %s; a declaration takes only one of "+
+				".extern, .visible and .weak", n.Linkage[1].Text, word.Text)
 		}
 	}
 	if f.entry && len(n.Returns) > 0 {
-		c.fault(&ruleReturns, n.Returns[0], "%s is an .entry, which returns nothing", clip(f.name))
+		c.fault(&ruleReturns, n.Returns[0], "%s is an .entry, which cannot return a value",
+			clip(f.name))
 	}
 	for _, v := range n.Returns {
 		f.returns = append(f.returns, c.formal(v, f, n.Kind.Text == ".callprototype", output))
@@ -94,7 +96,8 @@ func (c *checker) results(n *ptx.Func, f *function) {
 	}
 	for i := range f.returns {
 		if f.returns[i].shape.space == isa.Param {
-			c.fault(&ruleReturns, n.Returns[i], "of several return values each is a .reg; %s is a .param", clip(f.returns[i].name))
+			c.fault(&ruleReturns, n.Returns[i], "%s is a .param, expected a .reg because the "+
+				"function has several return values", clip(f.returns[i].name))
 			return
 		}
 	}
@@ -104,7 +107,7 @@ func (c *checker) results(n *ptx.Func, f *function) {
 func (c *checker) unsized(v *ptx.Var, f *function, last bool) {
 	switch {
 	case f.entry:
-		c.fault(&ruleUnsized, v, "a parameter of an .entry has a size; this array has none")
+		c.fault(&ruleUnsized, v, "a parameter of an .entry must have a size; this array has none")
 	case !last:
 		c.fault(&ruleUnsized, v, "only the last parameter may be an array without a size")
 	default:
@@ -121,16 +124,19 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		p.name, p.at = d.Name.Text, d.Name.Span
 		s.dims = c.dimensions(d.Dims, nil)
 		if len(s.dims) > 1 {
-			c.fault(&ruleArray, d, "parameter %s has %d dimensions; one is the most", clip(p.name), len(s.dims))
+			c.fault(&ruleArray, d, "parameter %s has %d dimensions, expected at most one",
+				clip(p.name), len(s.dims))
 		}
 		if d.Count != nil {
-			c.fault(&ruleRange, d, "a parameter is one name; %s<...> declares several", clip(p.name))
+			c.fault(&ruleRange, d, "%s<...> declares several names, expected one name per "+
+				"parameter", clip(p.name))
 		}
 		if d.Init != nil {
 			c.fault(&ruleInitialised, d.Init, "parameter %s cannot have an initial value", clip(p.name))
 		}
 		if p.name == "_" && !prototype {
-			c.fault(&ruleParameterName, d, "a parameter of a function has a name; _ is for prototypes")
+			c.fault(&ruleParameterName, d, "a parameter of a function must have a name; _ is for "+
+				"prototypes")
 		}
 	}
 	p.shape = s
@@ -138,10 +144,11 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 	if !prototype {
 		c.formalType(v, &s, f, ok)
 	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.small(&s)) {
-		c.fault(&ruleParameterType, v, "%s is not a type that functions pass; %s is", s.typ, wider(s.typ))
+		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
+			wider(s.typ))
 	}
 	if r == output && s.incomplete() {
-		c.fault(&ruleUnsized, v, "a return value has a size; this array has none")
+		c.fault(&ruleUnsized, v, "a return value must have a size; this array has none")
 	}
 	return p
 }
@@ -164,7 +171,9 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 				c.fault(&rulePointer, a, ".ptr is for parameters of an .entry")
 			}
 		case a.Name.Text == ".align" && ofPointee(v, a) && !f.entry && !prototype && v.Attrs[0].Name.Text != ".ptr":
-			c.fault(&rulePointer, a, ".align behind the type says where a pointer leads, which is for parameters of an .entry; that of the parameter stands before its type")
+			c.fault(&rulePointer, a, ".align after the type describes the target of a pointer "+
+				"and is only for parameters of an .entry; put the alignment of the parameter "+
+				"before its type")
 		}
 	}
 	switch {
@@ -174,14 +183,17 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			return
 		}
 		if h := &c.header; h.hasVersion && !h.since(2, 0) {
-			c.fault(&ruleParameterSpace, v.Space, "with PTX %s, parameters of a .func are registers", h.version)
+			c.fault(&ruleParameterSpace, v.Space, "in PTX %s, parameters of a .func are registers",
+				h.version)
 		} else if !h.on(20) {
 			c.fault(&ruleParameterSpace, v.Space, "on %s, parameters of a .func are registers", h.target)
 		}
 	case s.space != isa.Reg && !f.entry && ok:
-		c.fault(&ruleParameterSpace, v, "a parameter of a .func is a .reg or a .param; this one is in %s", clip(v.Space.Text))
+		c.fault(&ruleParameterSpace, v, "a parameter of a .func is in %s, expected .reg or .param",
+			clip(v.Space.Text))
 	case f.entry:
-		c.fault(&ruleParameterSpace, v.Space, "a parameter of an .entry is a .param; this one is in %s", clip(v.Space.Text)).
+		c.fault(&ruleParameterSpace, v.Space, "a parameter of an .entry is in %s, expected .param",
+			clip(v.Space.Text)).
 			fix(v.Space, ".param", "write .param")
 	}
 }
@@ -193,29 +205,32 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 		case s.space == isa.Reg:
 			c.fault(&ruleOpaque, v, "%s cannot be a register", s.typ)
 		case !f.entry:
-			c.fault(&ruleOpaque, v, "%s can be a parameter of an .entry, not of a .func", s.typ)
+			c.fault(&ruleOpaque, v, "%s can be a parameter of an .entry but not of a .func", s.typ)
 		}
 		c.samplerMode(v, s)
 		return
 	}
 	if !f.entry && ok && (c.passedPredicate(s) || c.small(s)) {
-		c.fault(&ruleParameterType, v, "%s is not a type that functions pass; %s is", s.typ, wider(s.typ))
+		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
+			wider(s.typ))
 		return
 	}
 	if s.space == isa.Reg {
 		if len(s.dims) > 0 {
-			c.fault(&ruleArray, v, "an array cannot be a register; .param is expected")
+			c.fault(&ruleArray, v, "an array cannot be in .reg, expected .param")
 		}
 		return
 	}
 	if s.typ.Class() == isa.Pred && ok {
-		c.fault(&rulePredicate, v.Type, "a predicate lives in a register; this one is a parameter in %s", clip(v.Space.Text))
+		c.fault(&rulePredicate, v.Type, "a predicate parameter is in %s, expected .reg",
+			clip(v.Space.Text))
 		return
 	}
 	if s.space == isa.Param {
 		c.parameterType(v, s)
 		if s.align > 128 && !f.entry {
-			c.fault(&ruleAlign, v, "a parameter of a .func cannot be aligned to %d bytes; 128 is the most", s.align)
+			c.fault(&ruleAlign, v, "a parameter of a .func is aligned to %d bytes, expected at "+
+				"most 128", s.align)
 		}
 	}
 }
@@ -271,7 +286,8 @@ func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 		most = 4352
 	}
 	if end > most {
-		c.fault(&ruleParameterBytes, n.Name, "the parameters of %s take %d bytes; PTX %s has %d", clip(f.name), end, c.header.version, most)
+		c.fault(&ruleParameterBytes, n.Name, "parameters of %s take %d bytes, but PTX %s allows %d",
+			clip(f.name), end, c.header.version, most)
 	} else if end > 4352 {
 		c.need(n.Name, "more than 4352 bytes of parameters", 8, 1, 70)
 	}
@@ -301,17 +317,19 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	}
 	c.specialName(n.Name, f.name)
 	if f.defined && f.linkage == ".extern" {
-		c.fault(&ruleRedefined, n.Name, "%s is .extern and has a body; .visible is expected", clip(f.name)).
+		c.fault(&ruleRedefined, n.Name, "%s is .extern but has a body, expected .visible",
+			clip(f.name)).
 			fix(n.Linkage[0], ".visible", "write .visible")
 	}
 	if target := c.aliased[f.name]; target != "" && f.defined {
-		c.fault(&ruleAlias, n.Name, "%s is an alias of %s, so it cannot have a body", clip(f.name), clip(target))
+		c.fault(&ruleAlias, n.Name, "%s is an alias for %s, so it cannot have a body", clip(f.name),
+			clip(target))
 	}
 	old := c.module.here(f.name)
 	if old == nil {
 		sym := c.symbol()
 		*sym = symbol{kind: routine, name: f.name, at: f.at, fn: f, linkage: f.linkage, arg: isa.Arg{Kind: isa.ArgFunc}}
-		c.module.names[f.name] = sym
+		c.module.put(f.name, sym)
 		c.order = append(c.order, f)
 		return
 	}
@@ -331,21 +349,22 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 	}
 	switch {
 	case old.entry != f.entry:
-		bad("%s is an .entry here and a .func there, or the other way round", clip(f.name))
+		bad("%s is declared both as an .entry and as a .func", clip(f.name))
 	case old.defined && f.defined:
 		bad("%s is defined twice", clip(f.name))
 	case old.defined:
 		bad("%s is declared after its definition", clip(f.name))
 	case f.defined && old.linkage == ".extern":
-		bad("%s is declared .extern and defined in this module; declare it .visible", clip(f.name))
+		bad("%s is declared .extern but defined in this module; declare it .visible", clip(f.name))
 	case old.linkage != f.linkage && !(f.linkage == "" && (old.linkage == ".visible" || old.linkage == ".weak")):
-		bad("%s is %s here and %s there", clip(f.name), linkageWord(f.linkage), linkageWord(old.linkage))
+		bad("%s is %s here but %s in the other declaration", clip(f.name), linkageWord(f.linkage),
+			linkageWord(old.linkage))
 	case old.noreturn != f.noreturn:
-		bad("%s has .noreturn in one declaration and not in the other", clip(f.name))
+		bad("%s has .noreturn in one declaration but not in the other", clip(f.name))
 	case old.preserve != f.preserve:
-		bad("%s has other .abi_preserve directives than before", clip(f.name))
+		bad("%s has different .abi_preserve directives than in the other declaration", clip(f.name))
 	case f.labelled && old.labelled && f.unified != old.unified:
-		bad("%s has another .unified identifier than before", clip(f.name))
+		bad("%s has a different .unified identifier than in the other declaration", clip(f.name))
 	default:
 		if what := differ(old, f); what != "" {
 			c.fault(&ruleMismatch, n.Name, "%s differs from its declaration: %s", clip(f.name), what).
@@ -390,14 +409,16 @@ func (c *checker) unresolved() {
 			continue
 		}
 		if f.linkage != ".extern" {
-			c.fault(&ruleUnresolved, f.at, "%s is declared and never defined; one that another module defines is .extern", clip(f.name))
+			c.fault(&ruleUnresolved, f.at, "%s is declared but never defined; declare it .extern "+
+				"if another module defines it", clip(f.name))
 			continue
 		}
 		if !c.opt.Whole && !several {
 			continue
 		}
 		if f.taken.At != ptx.NoPos {
-			c.fault(&ruleUnresolved, f.taken, "%s is not defined in this module, and its address is asked for", clip(f.name)).
+			c.fault(&ruleUnresolved, f.taken, "address of %s is taken, but this module does not "+
+				"define the function", clip(f.name)).
 				related(f.at, "the declaration is here")
 			continue
 		}
@@ -408,7 +429,8 @@ func (c *checker) unresolved() {
 		case "vprintf", "malloc", "free", "__assertfail": // the driver has them
 			continue
 		}
-		c.fault(&ruleUnresolved, f.called, "%s is called and not defined in this module", clip(f.name)).
+		c.fault(&ruleUnresolved, f.called, "%s is called but not defined in this module",
+			clip(f.name)).
 			related(f.at, "the declaration is here")
 	}
 }

@@ -57,7 +57,8 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 			return nil
 		}
 		if d.Name.Text != name {
-			c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that can stand here; did you mean %s?", clip(d.Name.Text), name).
+			c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that is allowed here; "+
+				"did you mean %s?", clip(d.Name.Text), name).
 				fix(d.Name, name, "write %s", name)
 		}
 		list = list[1:]
@@ -78,13 +79,14 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	d := next(".target")
 	switch headed := version != nil || c.lostNames().headed; {
 	case !headed && d == nil:
-		c.fault(&ruleNoVersion, at, "the module does not begin with .version and .target")
+		c.fault(&ruleNoVersion, at, "the module does not start with .version and .target")
 	case !headed:
-		c.fault(&ruleNoVersion, at, "the module does not begin with .version").
-			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest()).guess()
+		c.fault(&ruleNoVersion, at, "the module does not start with .version").
+			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "start with .version %s",
+				isa.Newest()).guess()
 	case d == nil:
 		at = behind
-		c.fault(&ruleNoTarget, at, "the module does not name its .target after .version")
+		c.fault(&ruleNoTarget, at, ".target is missing after .version")
 	}
 	for first := true; d != nil; d, first = next(".target"), false {
 		c.readTarget(d, first)
@@ -95,7 +97,8 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	return list
 }
 
-// headInOrder brings the directives that a module begins with into their order, and tells of the first that is not in it.
+// headInOrder sorts the directives at the start of a module into their order, and reports the
+// first one that is out of order.
 func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
 	names := [...]string{".version", ".target", ".address_size"}
 	var head [len(names)][]ptx.Node
@@ -123,9 +126,11 @@ func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
 	case late == nil:
 		return list
 	case strings.EqualFold(late.Name.Text, names[0]):
-		c.fault(&ruleNoVersion, late.Name, ".version stands behind %s; a module begins with it", clip(before.Name.Text))
+		c.fault(&ruleNoVersion, late.Name, ".version comes after %s; it must be the first "+
+			"directive of the module", clip(before.Name.Text))
 	default:
-		c.fault(&ruleNoTarget, late.Name, ".target stands behind %s; it belongs right after .version", clip(before.Name.Text))
+		c.fault(&ruleNoTarget, late.Name, ".target comes after %s; it must directly follow "+
+			".version", clip(before.Name.Text))
 	}
 	return slices.Concat(head[0], head[1], head[2], list[n:])
 }
@@ -137,7 +142,7 @@ func isBad(n ptx.Node) bool {
 
 func (c *checker) readVersion(d *ptx.Directive) {
 	if len(d.Args) == 0 {
-		c.fault(&ruleVersion, d, ".version names no version")
+		c.fault(&ruleVersion, d, ".version has no version number")
 		return
 	}
 	arg := d.Args[0]
@@ -145,16 +150,17 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
 	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || a > 99 || b > 99 || arg.Kind != ptx.Literal {
-		c.fault(&ruleVersion, arg, "%s is not a version: two numbers are expected, as in %s", clip(arg.Text), isa.Newest())
+		c.fault(&ruleVersion, arg, "%s is not a version, expected two numbers as in %s",
+			clip(arg.Text), isa.Newest())
 		return
 	}
 	// The assembler reads 8.10 as ten tenths more than 8, which is 9.0.
 	tenths := a*10 + b
 	v := isa.MakeVersion(tenths/10, tenths%10)
 	if !v.Known() {
-		f := c.fault(&ruleVersion, arg, "there is no PTX version %s", clip(arg.Text))
+		f := c.fault(&ruleVersion, arg, "unknown PTX version %s", clip(arg.Text))
 		if v > isa.Newest() {
-			f.d.Message = "PTX version " + clip(arg.Text) + " is not known; the newest is " + isa.Newest().String()
+			f.d.Message = "PTX version " + clip(arg.Text) + " is unknown; the newest is " + isa.Newest().String()
 			f.fix(arg, isa.Newest().String(), "write %s", isa.Newest())
 		}
 		return
@@ -165,7 +171,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 // readTarget reads one .target. Of several the last architecture counts.
 func (c *checker) readTarget(d *ptx.Directive, first bool) {
 	if len(d.Args) == 0 {
-		c.fault(&ruleTarget, d, ".target names no architecture")
+		c.fault(&ruleTarget, d, ".target has no architecture")
 		return
 	}
 	for i, arg := range d.Args {
@@ -173,12 +179,13 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 		case strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_"):
 			c.readArchitecture(arg)
 		case first && i == 0:
-			c.fault(&ruleTarget, arg, "%s is not an architecture, which .target names first", clip(word)).
+			c.fault(&ruleTarget, arg, "%s is not an architecture, expected one first after .target",
+				clip(word)).
 				instead(arg, diag.Nearest(strings.ToLower(word), targetNames()))
 			return
 		case word == "texmode_unified" || word == "texmode_independent":
 			if c.header.mode != "" && c.header.mode != word {
-				c.fault(&ruleTargetOption, arg, "%s contradicts %s", word, c.header.mode)
+				c.fault(&ruleTargetOption, arg, "%s conflicts with %s", word, c.header.mode)
 			}
 			c.header.mode = word
 			c.need(arg, word, 1, 5, 0)
@@ -187,7 +194,8 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 			c.need(arg, word, 3, 0, 0)
 		case word == "map_f64_to_f32":
 			if c.header.hasTarget && c.header.on(13) {
-				c.fault(&ruleTargetOption, arg, "map_f64_to_f32 is for targets before sm_13; %s has .f64", c.header.target)
+				c.fault(&ruleTargetOption, arg, "map_f64_to_f32 is for targets before sm_13, but "+
+					"%s has .f64", c.header.target)
 			}
 		default:
 			c.fault(&ruleTarget, arg, "%s is neither an architecture nor an option of .target", clip(word)).
@@ -199,7 +207,7 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 func (c *checker) readArchitecture(arg ptx.Operand) {
 	t, ok := isa.ParseTarget(arg.Text)
 	if !ok {
-		c.fault(&ruleTarget, arg, "there is no target %s", clip(arg.Text)).
+		c.fault(&ruleTarget, arg, "unknown target %s", clip(arg.Text)).
 			instead(arg, diag.Nearest(arg.Text, targetNames()))
 		return
 	}
@@ -225,12 +233,17 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 		if ok && (v == 32 || v == 64) {
 			c.header.address, c.header.addressAt = v, d.Args[0]
 			if v == 32 {
-				c.fault(&ruleAddressSize, d.Args[0], "addresses of 32 bits are no longer supported by the assembler; 64 is expected").
+				c.fault(&ruleAddressSize, d.Args[0], "32-bit addresses are no longer supported "+
+					"by the assembler, expected 64").
 					fix(d.Args[0], "64", "write 64")
 			}
 			return
 		}
-		c.fault(&ruleAddressSize, d.Args[0], ".address_size %s is neither 32 nor 64", clip(c.text(&d.Args[0])))
+		if c.tooLarge(&d.Args[0]) {
+			return
+		}
+		c.fault(&ruleAddressSize, d.Args[0], ".address_size is %s, expected 32 or 64",
+			clip(c.text(&d.Args[0])))
 		return
 	}
 	c.fault(&ruleAddressSize, d, ".address_size takes one number, 32 or 64")
@@ -246,13 +259,16 @@ func (c *checker) finishHeader() {
 		switch {
 		case !c.beyondHeader():
 		case h.version < info.Since:
-			c.fault(&ruleTargetSince, arg, "%s came with PTX %s; this file says %s", clip(arg.Text), info.Since, h.version)
+			c.fault(&ruleTargetSince, arg, "%s requires PTX %s or later, but the module is for "+
+				"PTX %s", clip(arg.Text), info.Since, h.version)
 		case info.Until != 0 && h.version > info.Until:
-			c.fault(&ruleTargetSince, arg, "%s is not a target after PTX %s; this file says %s", clip(arg.Text), info.Until, h.version)
+			c.fault(&ruleTargetSince, arg, "%s is not supported after PTX %s, but the module is "+
+				"for PTX %s", clip(arg.Text), info.Until, h.version)
 		}
 	}
 	if h.debug != nil && !c.debug {
-		c.fault(&ruleDebug, *h.debug, "the option debug asks for debug information, and the module has no .section with any")
+		c.fault(&ruleDebug, *h.debug, ".target has the option debug, but the module has no "+
+			".section with debug information")
 	}
 }
 
@@ -271,11 +287,13 @@ func (c *checker) beyondHeader() bool {
 func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	h := &c.header
 	if v := isa.MakeVersion(major, minor); h.hasVersion && h.version < v {
-		c.fault(&ruleFeature, at, "%s needs PTX %s; this file says %s", clip(feature), v, h.version)
+		c.fault(&ruleFeature, at, "%s requires PTX %s or later, but the module is for PTX %s",
+			clip(feature), v, h.version)
 		return
 	}
 	if h.hasTarget && h.target.Info().Number < number {
-		c.fault(&ruleFeature, at, "%s needs sm_%d or later; this file says %s", clip(feature), number, h.target)
+		c.fault(&ruleFeature, at, "%s requires sm_%d or later, but the module is for %s",
+			clip(feature), number, h.target)
 	}
 }
 
@@ -286,8 +304,10 @@ func (c *checker) gate(at ptx.Node, feature string, open, gone isa.Gate) {
 		return
 	}
 	if !open.Open(h.version, h.target) {
-		c.fault(&ruleFeature, at, "%s needs %s; this file says %s, %s", clip(feature), open, h.version, h.target)
+		c.fault(&ruleFeature, at, "%s requires %s, but the module is for PTX %s and %s",
+			clip(feature), open, h.version, h.target)
 	} else if len(gone.Clauses) > 0 && gone.Open(h.version, h.target) {
-		c.fault(&ruleGone, at, "%s is gone since %s; this file says %s, %s", clip(feature), gone, h.version, h.target)
+		c.fault(&ruleGone, at, "%s was removed in %s, but the module is for PTX %s and %s",
+			clip(feature), gone, h.version, h.target)
 	}
 }

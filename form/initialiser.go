@@ -18,10 +18,12 @@ func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bo
 	}
 	switch {
 	case s.space != isa.Global && s.space != isa.Const:
-		c.fault(&ruleInitialised, d.Init, "%s is in %s, where variables have no initial value; only .global and .const have", clip(d.Name.Text), s.space)
+		c.fault(&ruleInitialised, d.Init, "%s is in %s, where variables cannot be initialized; "+
+			"only .global and .const variables can", clip(d.Name.Text), s.space)
 		return
 	case linkage == ".extern":
-		c.fault(&ruleInitialised, d.Init, "%s is .extern; the module that defines it gives the value", clip(d.Name.Text))
+		c.fault(&ruleInitialised, d.Init, "%s is .extern and cannot be initialized here; "+
+			"initialize it in the defining module", clip(d.Name.Text))
 		return
 	case !ok:
 		return
@@ -31,7 +33,8 @@ func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bo
 		return
 	}
 	if s.typ == c.types.f16 {
-		c.fault(&ruleValue, d.Init, "a variable of type .f16 has no initial value; declare %s as .b16 and give the bits", clip(d.Name.Text))
+		c.fault(&ruleValue, d.Init, "a variable of type .f16 cannot be initialized; declare %s "+
+			"as .b16 and give the bits", clip(d.Name.Text))
 		return
 	}
 	c.value(d.Init, d.Name.Text, s, s.dims)
@@ -41,11 +44,12 @@ func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bo
 func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 	if len(dims) > 0 {
 		if o.Kind != ptx.Vector {
-			c.fault(&ruleValue, o, "%s is an array; its value is a list in braces", clip(name))
+			c.fault(&ruleValue, o, "%s is an array, expected a list in braces", clip(name))
 			return
 		}
 		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
-			c.fault(&ruleValueCount, o.Args[dims[0]], "%s has room for %s here; the list gives %d", clip(name), plural(int(dims[0]), "value"), len(o.Args))
+			c.fault(&ruleValueCount, o.Args[dims[0]], "%s takes %s here, but the list has %d",
+				clip(name), plural(int(dims[0]), "value"), len(o.Args))
 			return
 		}
 		for i := range o.Args {
@@ -56,9 +60,10 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 	if s.vec > 1 {
 		switch {
 		case o.Kind != ptx.Vector:
-			c.fault(&ruleValue, o, "%s is a vector; its value is a list in braces", clip(name))
+			c.fault(&ruleValue, o, "%s is a vector, expected a list in braces", clip(name))
 		case len(o.Args) != s.vec:
-			c.fault(&ruleValueCount, o, "%s has %d elements; the list gives %d", clip(name), s.vec, len(o.Args))
+			c.fault(&ruleValueCount, o, "%s has %d elements, but the list has %d", clip(name),
+				s.vec, len(o.Args))
 		default:
 			for i := range o.Args {
 				c.scalarValue(&o.Args[i], name, s)
@@ -67,7 +72,7 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 		return
 	}
 	if o.Kind == ptx.Vector {
-		c.fault(&ruleValue, o, "the list gives several values where %s has one", clip(name))
+		c.fault(&ruleValue, o, "the list has several values, but %s takes one", clip(name))
 		return
 	}
 	c.scalarValue(o, name, s)
@@ -85,7 +90,8 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 	}
 	switch class := s.typ.Class(); {
 	case class == isa.Float && !v.real():
-		f := c.fault(&ruleValue, o, "%s is %s and %s an integer; a floating-point constant is expected", clip(name), s.typ, clip(c.text(o)))
+		f := c.fault(&ruleValue, o, "%s is %s but %s is an integer; expected a floating-point "+
+			"constant", clip(name), s.typ, clip(c.text(o)))
 		if o.Kind == ptx.Literal {
 			text := o.Text + ".0"
 			if bits, ok := strings.CutPrefix(o.Text, "0x"); ok && (len(bits) == 8 || len(bits) == 16) {
@@ -94,9 +100,11 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 			f.fix(o, text, "write %s", text)
 		}
 	case (class == isa.Signed || class == isa.Unsigned) && v.real():
-		c.fault(&ruleValue, o, "%s is %s and %s a floating-point constant; an integer is expected", clip(name), s.typ, clip(c.text(o)))
+		c.fault(&ruleValue, o, "%s is %s but %s is a floating-point constant; expected an integer",
+			clip(name), s.typ, clip(c.text(o)))
 	case class == isa.Half && v.real():
-		c.fault(&ruleValue, o, "%s is %s, which no floating-point constant initialises; give the bits as an integer", clip(name), s.typ)
+		c.fault(&ruleValue, o, "%s is %s, which cannot be initialized with a floating-point "+
+			"constant; give the bits as an integer", clip(name), s.typ)
 	}
 }
 
@@ -134,7 +142,8 @@ func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
 func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	a, ok := c.decode(o)
 	if !ok {
-		c.fault(&ruleValue, o, "%s is neither a constant nor the address of a variable, plus a constant at most", clip(c.text(o)))
+		c.fault(&ruleValue, o, "%s is not a constant or the address of a variable plus a constant",
+			clip(c.text(o)))
 		return
 	}
 	if a.generic != nil {
@@ -159,10 +168,12 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	case sym.kind == routine:
 		sym.take(a.name.Span)
 		if a.generic != nil || a.offset != nil {
-			c.fault(&ruleValue, o, "%s is a function; its address is written as it is, without generic() and offset", clip(a.name.Text))
+			c.fault(&ruleValue, o, "%s is a function; write its name without generic() and offset",
+				clip(a.name.Text))
 		}
 	case sym.kind != variable || sym.shape.space != isa.Global && sym.shape.space != isa.Const:
-		c.fault(&ruleValueSpace, a.name, "%s is not in .global or .const; an initial value is the address of a variable there, or of a function", clip(a.name.Text))
+		c.fault(&ruleValueSpace, a.name, "%s is not in .global or .const, expected the address "+
+			"of a variable there, or of a function", clip(a.name.Text))
 	}
 }
 
@@ -174,17 +185,22 @@ func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape)
 		if unsigned && t.Bits() >= 32 {
 			return true
 		}
-		c.fault(&ruleValue, o, "%s is %s; an address is the value of a .u64 variable", clip(name), t)
+		c.fault(&ruleValue, o, "%s is %s, expected .u64 for an address", clip(name), t)
 		return false
 	}
 	c.need(a.mask, "a mask in an initial value", 7, 1, 0)
 	if !unsigned || t.Bits() != 8 && t.Bits() != 64 {
-		c.fault(&ruleValue, o, "%s is %s; a masked address is the value of a .u8 variable", clip(name), t)
+		c.fault(&ruleValue, o, "%s is %s, expected .u8 for a masked address", clip(name), t)
 		return false
 	}
-	m, _, _ := number(a.mask.Text)
+	m, over, _ := number(a.mask.Text)
+	if over {
+		c.fault(&ruleExpression, a.mask, "constant %s does not fit into 64 bits", clip(a.mask.Text))
+		return false
+	}
 	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.bits == 0xff<<n }) {
-		c.fault(&ruleMask, a.mask, "mask %s does not cut one whole byte out of an address; 0xff, 0xff00 and so on do", clip(a.mask.Text))
+		c.fault(&ruleMask, a.mask, "mask %s does not select one whole byte, expected 0xff "+
+			"shifted left by a multiple of 8", clip(a.mask.Text))
 		return false
 	}
 	return true

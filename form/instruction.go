@@ -101,7 +101,8 @@ func (c *checker) instruction(in *ptx.Instr) {
 		c.guard(in)
 	}
 	if op.nameless && c.labelWithoutColon(in) {
-		c.add("F201", diag.Error, in.Op.At, in.Op.To, "no instruction is called "+clip(in.Op.Text)+"; a label has a colon behind it").
+		c.add("F201", diag.Error, in.Op.At, in.Op.To, "unknown instruction "+clip(in.Op.Text)+
+			"; a label must be followed by a colon").
 			fixAt(in.Op.To, in.Op.To, ":", "write %s:", clip(in.Op.Text)).guess()
 		return
 	}
@@ -148,6 +149,9 @@ func (c *checker) instruction(in *ptx.Instr) {
 		if problems[i].Arg < 0 || len(c.list) == before && c.doubts == doubts {
 			c.problem(in, &problems[i])
 		}
+	}
+	if len(c.list) == before {
+		c.addressTaken(in, op)
 	}
 }
 
@@ -220,11 +224,13 @@ func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 	base := &a.Elems[0]
 	switch {
 	case base.Kind == isa.ArgReg && op.narrow && base.Type.Whole() && base.Type.Bits() == 32 && base.Count <= 1:
-		c.fault(&ruleAddress32, &o.Args[0], "address register %s has 32 bits; %s here takes an address of 64 bits", clip(c.text(&o.Args[0])), op.head)
+		c.fault(&ruleAddress32, &o.Args[0], "address register %s has 32 bits, but %s requires a "+
+			"64-bit address here", clip(c.text(&o.Args[0])), op.head)
 	case base.Kind == isa.ArgSym && (op.loads || op.stores):
 		c.parameterAccess(op, &o.Args[0])
 	case base.Kind == isa.ArgReg && op.space == "param::func" && (op.loads || op.stores) && c.body.fn.entry:
-		c.fault(&ruleParameterSide, &o.Args[0], "%s is a register; in an .entry, .param::func reaches the variables of calls, by name", clip(c.text(&o.Args[0])))
+		c.fault(&ruleParameterSide, &o.Args[0], "%s is a register; in an .entry, .param::func "+
+			"takes the name of a call variable", clip(c.text(&o.Args[0])))
 	}
 }
 
@@ -236,7 +242,8 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	}
 	if op.head == "cvta" {
 		if strings.HasSuffix(in.Op.Text, ".u32") {
-			c.fault(&ruleAddress32, in.Op, "addresses have 64 bits; cvta with .u64 is expected")
+			c.fault(&ruleAddress32, in.Op, "cvta has a 32-bit type, but addresses have 64 bits; "+
+				"use .u64")
 		}
 		return
 	}
@@ -247,13 +254,12 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	sym := c.symbolOf(o)
 	switch {
 	case sym == nil:
-	case sym.shape.space == isa.Param && sym.role == noRole:
-		c.fault(&ruleParameterAddress, o, "%s is a .param variable of a call; it has no address to take", clip(sym.name))
-		c.args[1] = isa.Arg{}
 	case sym.shape.space == isa.Global && op.width.Bits() == 32 && o.Kind != ptx.Binary:
-		c.fault(&ruleAddress32, o, "the address of %s, in .global, has 64 bits; %s takes 32 of them", clip(sym.name), clip(in.Op.Text))
+		c.fault(&ruleAddress32, o, "address of %s in .global has 64 bits, but %s takes only 32",
+			clip(sym.name), clip(in.Op.Text))
 	case sym.shape.typ.Class() == isa.Opaque && op.width.String() != ".u64":
-		c.fault(&ruleOpaque, o, "%s is a %s, whose handle is taken with mov.u64", clip(sym.name), sym.shape.typ)
+		c.fault(&ruleOpaque, o, "%s is a %s; take its handle with mov.u64", clip(sym.name),
+			sym.shape.typ)
 		c.args[1] = isa.Arg{}
 	}
 }

@@ -5,6 +5,7 @@ package form
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -56,12 +57,30 @@ func number(text string) (v value, over, ok bool) {
 		if err != nil && !math.IsInf(f, 0) {
 			return value{}, false, false
 		}
-		return value{sort: double, float: f}, math.IsInf(f, 0), true
+		return value{sort: double, float: f}, math.IsInf(f, 0) || vanishes(text, f), true
 	}
 	if strings.HasPrefix(text, "0") {
 		return whole(text, 8)
 	}
 	return whole(text, 10)
+}
+
+// vanishes reports whether a literal of value f is too small for a normal number. The assembler takes one only if it is
+// exactly a subnormal number, or zero.
+func vanishes(text string, f float64) bool {
+	const smallest, longest = 0x1p-1022, 2000 // no exact one that is longer has been written by anyone
+	if math.Abs(f) >= smallest {
+		return false
+	}
+	if f == 0 {
+		digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+		return strings.Trim(digits, "0.") != ""
+	}
+	if len(text) > longest {
+		return true
+	}
+	exact, ok := new(big.Rat).SetString(text)
+	return !ok || exact.Cmp(new(big.Rat).SetFloat64(f)) != 0
 }
 
 // whole reads the digits of an integer. Like the assembler it calls a literal too large only when
@@ -104,6 +123,19 @@ func (c *checker) plainInteger(o *ptx.Operand) (int64, bool) {
 		return 0, false
 	}
 	return int64(v.bits), true
+}
+
+// tooLarge reports an operand that would be an integer, did it fit into 64 bits.
+func (c *checker) tooLarge(o *ptx.Operand) bool {
+	if o.Kind != ptx.Literal {
+		return false
+	}
+	v, over, ok := number(o.Text)
+	if !ok || !over || !v.integer() {
+		return false
+	}
+	c.fault(&ruleExpression, o, "constant %s does not fit into 64 bits", clip(o.Text))
+	return true
 }
 
 // word32 is a number of a directive. The assembler keeps the low 32 bits of a signed number of 64 bits and

@@ -17,9 +17,11 @@ func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
 	c.samplerMode(v, s)
 	switch {
 	case at != atModule:
-		c.fault(&ruleOpaque, v, "%s is declared at module scope or as a parameter of an .entry, not in a body", s.typ)
+		c.fault(&ruleOpaque, v, "%s must be declared at module scope or as a parameter of an "+
+			".entry, not in a body", s.typ)
 	case s.space != isa.Global:
-		c.fault(&ruleOpaque, v.Space, "%s is declared in .global, not in %s", s.typ, s.space).fix(v.Space, ".global", "declare it in .global")
+		c.fault(&ruleOpaque, v.Space, "%s must be declared in .global, not in %s", s.typ, s.space).
+			fix(v.Space, ".global", "declare it in .global")
 	default:
 		return true
 	}
@@ -35,16 +37,21 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 		switch {
 		case a.Kind != isa.ArgAddress || len(a.Elems) == 0:
 		case op.head == "txq" && (op.sampler && apart || op.own) && a.Elems[0].Kind == isa.ArgSym && a.Elems[0].Type.String() == ".texref":
-			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture; a sampler is expected", clip(c.text(&in.Args[i].Args[0])))
+			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture, expected a sampler",
+				clip(c.text(&in.Args[i].Args[0])))
 		case op.head == "txq":
 		case apart && (len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym && a.Elems[1].Type.String() == ".texref"):
-			c.fault(&ruleTextureMode, &in.Args[i], "%s names no sampler; with texmode_independent one stands behind the texture", clip(c.text(&in.Args[i])))
+			c.fault(&ruleTextureMode, &in.Args[i], "%s has no sampler; with texmode_independent, "+
+				"the sampler follows the texture", clip(c.text(&in.Args[i])))
 		case !apart && len(a.Elems) == 3:
 			b, level := &in.Args[i].Args[1], diag.Error
 			if misread(in.Op.Text, &a.Elems[2], c.args[i+1:]) {
 				level = diag.Warning
 			}
-			c.add(ruleTextureMode.ID, level, b.Pos(), b.End(), "without texmode_independent in .target, "+clip(c.text(b))+" is read as the coordinates and not as a sampler, and what follows as an offset")
+			c.add(ruleTextureMode.ID, level, b.Pos(), b.End(),
+				"without texmode_independent in .target, "+clip(c.text(b))+
+					" is read as the coordinates instead of a sampler, and the next operand as an "+
+					"offset")
 		}
 	}
 }
@@ -76,7 +83,8 @@ func misread(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
 
 func (c *checker) samplerMode(v *ptx.Var, s *shape) {
 	if s.typ.String() == ".samplerref" && !c.header.independent() {
-		c.fault(&ruleTextureMode, v.Type, ".samplerref needs .target ..., texmode_independent; textures carry their samplers otherwise")
+		c.fault(&ruleTextureMode, v.Type, ".samplerref requires texmode_independent in .target; "+
+			"otherwise textures include their samplers")
 	}
 }
 
@@ -101,12 +109,13 @@ func opaqueWords() []string {
 // opaqueValue checks { field = value, ... }, in a list where the variable is an array.
 func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 	if o.Kind != ptx.Vector {
-		c.fault(&ruleField, o, "the value of %s is a list of fields in braces", s.typ)
+		c.fault(&ruleField, o, "initial value of %s must be a list of fields in braces", s.typ)
 		return
 	}
 	if len(dims) > 0 {
 		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
-			c.fault(&ruleValueCount, o.Args[dims[0]], "the array has room for %s; the list gives %d", plural(int(dims[0]), "value"), len(o.Args))
+			c.fault(&ruleValueCount, o.Args[dims[0]], "the array takes %s, but the list has %d",
+				plural(int(dims[0]), "value"), len(o.Args))
 			return
 		}
 		for i := range o.Args {
@@ -119,7 +128,7 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 		f := &o.Args[i]
 		name, val, ok := fieldOf(f)
 		if !ok {
-			c.fault(&ruleField, f, "%s names no field; name = value is expected", clip(c.text(f)))
+			c.fault(&ruleField, f, "%s has no field name, expected name = value", clip(c.text(f)))
 			continue
 		}
 		if !slices.Contains(fields, name.Text) {
@@ -127,7 +136,8 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 			continue
 		}
 		if val.Kind == ptx.Name && !slices.Contains(opaqueWords(), val.Text) && val.Text != "WARP_SZ" {
-			c.fault(&ruleField, val, "%s is not a value of %s", clip(val.Text), name.Text).instead(val, diag.Nearest(val.Text, opaqueWords()))
+			c.fault(&ruleField, val, "%s is not a valid value of %s", clip(val.Text), name.Text).
+				instead(val, diag.Nearest(val.Text, opaqueWords()))
 		}
 	}
 }

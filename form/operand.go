@@ -52,7 +52,7 @@ func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 		c.checkAddress(op, o, &a)
 		return a
 	}
-	c.fault(&ruleOperand, o, "%s is not an operand", clip(c.text(o)))
+	c.fault(&ruleOperand, o, "%s is not a valid operand", clip(c.text(o)))
 	return isa.Arg{}
 }
 
@@ -106,7 +106,8 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		if s.Vector {
 			a.Count = 4
 			if !op.vector {
-				c.fault(&ruleComponent, o, "%s has components; one of %s.x, %s.y and %s.z is expected", text, text, text, text).
+				c.fault(&ruleComponent, o, "%s is a vector, expected one of %s.x, %s.y and %s.z",
+					text, text, text, text).
 					fix(o, text+".x", "write %s.x", text).guess()
 				return isa.Arg{}
 			}
@@ -122,7 +123,8 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 func (c *checker) unknownName(o *ptx.Operand, text string) {
 	if len(text) > 1 && text[0] == '%' {
 		if near := nearestSpecial(text); near != "" && !c.likeRange(text) {
-			c.fault(&ruleUndeclared, o, "%s is not declared here and is no special register", clip(text)).instead(o, near)
+			c.fault(&ruleUndeclared, o, "%s is not declared here and is not a special register",
+				clip(text)).instead(o, near)
 			return
 		}
 	}
@@ -171,14 +173,16 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 		return c.specialPart(op, o, at, part, base, field)
 	}
 	if sym.kind != variable || sym.shape.space != isa.Reg {
-		c.fault(&ruleComponent, o, "%s is %s; only a register has the part %s", clip(base), kindWords[sym.kind], field)
+		c.fault(&ruleComponent, o, "%s is %s; only a register has a component %s", clip(base),
+			kindWords[sym.kind], field)
 		return isa.Arg{}
 	}
 	a := sym.arg
 	if sym.shape.vec > 1 {
 		at := max(strings.Index(".x.y.z.w", field), strings.Index(".r.g.b.a", field))
 		if n := at / 2; at < 0 || n >= sym.shape.vec || len(field) != 2 {
-			c.fault(&ruleComponent, part, "%s has %d components; %s is none of them", clip(base), sym.shape.vec, clip(field))
+			c.fault(&ruleComponent, part, "%s has %d components and no %s", clip(base),
+				sym.shape.vec, clip(field))
 			return isa.Arg{}
 		}
 		a.Count = 1
@@ -189,7 +193,8 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 		return a
 	}
 	if op.video {
-		c.fault(&ruleComponent, part, "%s does not select bytes or half words of a register, as .b0 and .h1 do", clip(field))
+		c.fault(&ruleComponent, part, "%s does not select a byte or half word of a register; use "+
+			"for example .b0 or .h1", clip(field))
 	} else {
 		c.fault(&ruleComponent, part, "%s is not a vector, so it has no component %s", clip(base), clip(field)).
 			fixAt(part.At, part.To, "", "drop %s", clip(field))
@@ -216,7 +221,8 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, bas
 	s, ok := isa.SpecialRegister(base)
 	if !ok {
 		if near := nearestSpecial(base); near != "" {
-			c.fault(&ruleUndeclared, at, "%s is not declared here and is no special register", clip(base)).instead(at, near)
+			c.fault(&ruleUndeclared, at, "%s is not declared here and is not a special register",
+				clip(base)).instead(at, near)
 			return isa.Arg{}
 		}
 		c.unknown(at, base, nil)
@@ -228,7 +234,8 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, bas
 		c.fault(&ruleComponent, part, "%s has no components", base).fixAt(part.At, part.To, "", "drop %s", clip(field))
 		return isa.Arg{}
 	case len(field) != 2 || !strings.Contains(".x.y.z.w.r.g.b.a", field):
-		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w; %s is none of them", base, clip(field))
+		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w, but not %s", base,
+			clip(field))
 		return isa.Arg{}
 	}
 	if op.width.Bits() == 16 && old16(base) {
@@ -260,7 +267,8 @@ func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 		a.Minus = true
 		return a
 	}
-	c.fault(&ruleNegation, o, "%s negates operand %s; %s takes operands as they are", o.Text, clip(c.text(&o.Args[0])), op.head)
+	c.fault(&ruleNegation, o, "%s negates operand %s, but %s does not take negated operands",
+		o.Text, clip(c.text(&o.Args[0])), op.head)
 	return isa.Arg{}
 }
 
@@ -280,13 +288,13 @@ func describe(a *isa.Arg) string {
 	case isa.ArgInt, isa.ArgFloat:
 		return "a constant"
 	}
-	return "no register"
+	return "not a register"
 }
 
 // offset is a name plus a constant.
 func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	if o.Text != "+" || len(o.Args) != 2 {
-		c.fault(&ruleOperand, o, "%s is not an operand", clip(c.text(o)))
+		c.fault(&ruleOperand, o, "%s is not a valid operand", clip(c.text(o)))
 		return isa.Arg{}
 	}
 	a := c.operand(op, &o.Args[0])
@@ -307,10 +315,12 @@ func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
 	case a.Kind == isa.ArgUnknown || i.Kind == isa.ArgUnknown:
 		return isa.Arg{}
 	case a.Kind != isa.ArgSym || !c.isArray(&o.Args[0]):
-		c.fault(&ruleIndex, &o.Args[0], "%s is not an array, so it takes no index", clip(c.text(&o.Args[0])))
+		c.fault(&ruleIndex, &o.Args[0], "%s is not an array and cannot be indexed",
+			clip(c.text(&o.Args[0])))
 		return isa.Arg{}
 	case i.Kind != isa.ArgInt && (i.Kind != isa.ArgReg || !i.Type.Whole()):
-		c.fault(&ruleIndex, &o.Args[1], "index %s is %s; an integer is expected", clip(c.text(&o.Args[1])), describe(&i))
+		c.fault(&ruleIndex, &o.Args[1], "index %s is %s, expected an integer",
+			clip(c.text(&o.Args[1])), describe(&i))
 		return isa.Arg{}
 	}
 	if op.head == "mov" || op.head == "cvta" {

@@ -16,17 +16,21 @@ func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 	}
 	switch {
 	case op.stores && sym.role == input:
-		c.fault(&ruleParameterWrite, o, "%s is an input parameter; st.param cannot write it", clip(sym.name)).
+		c.fault(&ruleParameterWrite, o, "%s is an input parameter and cannot be written by "+
+			"st.param", clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.loads && sym.role == output:
-		c.fault(&ruleParameterRead, o, "%s is a return value; ld.param cannot read it", clip(sym.name)).
+		c.fault(&ruleParameterRead, o, "%s is a return value and cannot be read by ld.param",
+			clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.space == "param::func" && sym.entry:
-		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry; .param::entry is expected", clip(sym.name))
+		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry, expected .param::entry",
+			clip(sym.name))
 	case op.space == "param::entry" && sym.role == noRole:
-		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call; .param::func is expected", clip(sym.name))
+		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call, expected .param::func",
+			clip(sym.name))
 	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0) && !c.lostNames().named[sym.name]:
-		c.fault(&ruleNoCall, o, "%s is read before any call puts a result into it", clip(sym.name)).
+		c.fault(&ruleNoCall, o, "%s is read before any call stores a result in it", clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.loads && sym.role == noRole && c.header.since(2, 0):
 		c.body.loads = append(c.body.loads, load{sym, o.Span})
@@ -44,7 +48,31 @@ func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 			continue
 		}
 		if sym := c.symbolOf(o); sym != nil && sym.shape.space == isa.Param && sym.role == noRole {
-			c.fault(&ruleParameterGuard, in, "%s.param of %s belongs to a call; it cannot have a guard", op.head, clip(sym.name)).
+			c.fault(&ruleParameterGuard, in, "%s.param of %s is part of a call and cannot have a "+
+				"guard", op.head, clip(sym.name)).
+				related(sym.at, "the declaration is here")
+		}
+	}
+}
+
+// addressTaken reports .param variables of a call whose address is taken: they may be passed in registers. The
+// assembler makes code for cvta of such a variable with an offset, and crashes on that of mov.
+func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
+	if op.head != "mov" && op.head != "cvta" && op.head != "prefetch" {
+		return
+	}
+	for i := range c.args {
+		a := &c.args[i]
+		if a.Kind == isa.ArgAddress && len(a.Elems) > 0 {
+			a = &a.Elems[0]
+		}
+		o := &in.Args[i]
+		if a.Kind != isa.ArgSym || a.Space.Base() != isa.Param || op.head == "cvta" && o.Kind != ptx.Name {
+			continue
+		}
+		if sym := c.symbolOf(o); sym != nil && sym.role == noRole {
+			c.fault(&ruleParameterAddress, o, "address of %s cannot be taken: it is a .param "+
+				"variable of a call", clip(sym.name)).
 				related(sym.at, "the declaration is here")
 		}
 	}
@@ -54,7 +82,8 @@ func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 // constants, which lie in another bank.
 func (c *checker) finishPointers() {
 	if c.pointed != nil && c.turned != nil {
-		c.fault(&ruleConstantPointer, c.turned.Op, "%s cannot stand in a module with a kernel's parameter that is a .ptr .const", clip(c.turned.Op.Text)).
+		c.fault(&ruleConstantPointer, c.turned.Op, "%s is not allowed in a module with a kernel "+
+			"parameter that is a .ptr .const", clip(c.turned.Op.Text)).
 			related(c.pointed.Span, "the parameter is here")
 	}
 }

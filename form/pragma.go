@@ -19,7 +19,7 @@ func (c *checker) pragma(d *ptx.Directive, inside bool) {
 	for i := range d.Args {
 		a := &d.Args[i]
 		if a.Kind != ptx.String {
-			c.fault(&rulePragma, a, "%s is not a string; a pragma is written in quotes", clip(c.text(a)))
+			c.fault(&rulePragma, a, "%s is not a quoted string", clip(c.text(a)))
 			continue
 		}
 		text := strings.Trim(a.Text, `"`)
@@ -49,7 +49,8 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	case "used_bytes_mask":
 		c.need(a, word, 8, 3, 50)
 		if _, err := strconv.ParseInt(rest, 0, 64); err != nil {
-			c.fault(&rulePragma, a, "used_bytes_mask takes one number; %s gives none", clip(a.Text))
+			c.fault(&rulePragma, a, "used_bytes_mask takes one number, but %s has none",
+				clip(a.Text))
 			return
 		}
 	case "frequency":
@@ -57,18 +58,20 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	case "enable_smem_spilling":
 		c.need(a, word, 8, 7, 75)
 		if inside && !c.body.fn.entry {
-			c.fault(&rulePragmaPlace, a, "enable_smem_spilling is for an .entry; %s is a .func", clip(c.body.fn.name))
+			c.fault(&rulePragmaPlace, a, "enable_smem_spilling is for an .entry, but %s is a .func",
+				clip(c.body.fn.name))
 			return
 		}
 	case "mma_throughput":
 		c.need(a, word, 9, 3, 0)
 	default:
-		c.fault(&rulePragmaUnknown, a, "%s is not a pragma that is known; the assembler passes over it", clip(a.Text)).
+		c.fault(&rulePragmaUnknown, a, "%s is not a known pragma; the assembler ignores it",
+			clip(a.Text)).
 			instead(a, quoted(diag.Nearest(word, pragmaNames())))
 		return
 	}
 	if !inside {
-		c.fault(&rulePragmaPlace, a, "%s belongs into the body of a function", word)
+		c.fault(&rulePragmaPlace, a, "%s must be in the body of a function", word)
 	}
 }
 
@@ -77,10 +80,10 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 func (c *checker) modulePragma(a *ptx.Operand, text string) {
 	word, _, _ := strings.Cut(text, " ")
 	if slices.Contains(pragmaNames(), word) && word != "nounroll" {
-		c.fault(&rulePragmaPlace, a, "%s belongs into the body of a function", word)
+		c.fault(&rulePragmaPlace, a, "%s must be in the body of a function", word)
 		return
 	}
-	c.fault(&rulePragma, a, "%s is not a pragma of modules; nounroll is the only one", clip(a.Text)).
+	c.fault(&rulePragma, a, "%s is not a module pragma; nounroll is the only one", clip(a.Text)).
 		instead(a, quoted(diag.Nearest(word, pragmaNames())))
 }
 
@@ -100,6 +103,6 @@ func (c *checker) frequency(a *ptx.Operand, rest string) {
 	c.need(a, "frequency", 9, 0, 0)
 	n, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)
 	if err != nil || n == 0 {
-		c.fault(&rulePragma, a, "frequency takes a positive number; %s gives none", clip(a.Text))
+		c.fault(&rulePragma, a, "frequency takes a positive number, but %s has none", clip(a.Text))
 	}
 }

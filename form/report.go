@@ -44,7 +44,8 @@ func (c *checker) add(rule string, s diag.Severity, from, to ptx.Pos, message st
 		return finding{c, &c.dropped}
 	}
 	if len(c.list) == maxFindings-1 {
-		rule, message = "F108", fmt.Sprintf("more than %d findings, the rest is not reported", maxFindings-1)
+		rule, message = "F108", fmt.Sprintf("more than %d findings; the rest are not shown",
+			maxFindings-1)
 	}
 	c.list = append(c.list, diag.Diagnostic{Place: c.place(from, to), Rule: rule, Severity: s, Message: message})
 	return finding{c, &c.list[len(c.list)-1]}

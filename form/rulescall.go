@@ -9,7 +9,8 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleCall = diag.Rule{
 		ID: "F620", Title: "malformed call", Layer: "form", Severity: diag.Error,
-		What:    "A call without a target, or with more behind it than arguments and a prototype.",
+		What: "A call without a target, or with extra operands after the arguments and the " +
+			"prototype.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "",
 		Right:   "",
@@ -18,7 +19,7 @@ var (
 	}
 	ruleCallTarget = diag.Rule{
 		ID: "F621", Title: "call of something that cannot be called", Layer: "form", Severity: diag.Error,
-		What: "A call of a kernel, a variable or a label, or a prototype where the function is named.",
+		What: "A call of a kernel, a variable or a label, or a direct call with a prototype.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .entry j() { ret; }
@@ -33,7 +34,8 @@ var (
 	}
 	rulePrototype = diag.Rule{
 		ID: "F622", Title: "indirect call without a prototype", Layer: "form", Severity: diag.Error,
-		What:  "A call through a register that names no prototype, list of call targets, or table of functions.",
+		What: "A call through a register without a prototype, list of call targets or table of " +
+			"functions.",
 		Why:   "The assembler rejects the module.",
 		Wrong: "call %rd1, (%r1);",
 		Right: `
@@ -55,13 +57,15 @@ call %rd1, (%r1), p;
 .func f(.param .b32 a) { ret; }
 .entry k() { call f, (1); ret; }
 `,
-		Fix:     "Pass what the signature says.",
+		Fix:     "Pass the arguments and results that the signature declares.",
 		Section: "9.7.12.5 call",
 	}
 	ruleCallType = diag.Rule{
-		ID: "F624", Title: "argument that does not match", Layer: "form", Severity: diag.Error,
-		What: "An argument or result whose type, size or alignment is not that of the signature, or that is neither register, .param variable nor constant.",
-		Why:  "The assembler rejects the module.",
+		ID: "F624", Title: "argument does not match the parameter", Layer: "form",
+		Severity: diag.Error,
+		What: "An argument or result whose type, size or alignment differs from the signature, " +
+			"or that is not a register, .param variable or constant.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .func f(.param .b32 a) { ret; }
 .entry k() { .param .b64 p; call f, (p); ret; }
@@ -74,9 +78,11 @@ call %rd1, (%r1), p;
 		Section: "7.1 Function Declarations and Definitions",
 	}
 	ruleTargets = diag.Rule{
-		ID: "F625", Title: "list of targets with something else", Layer: "form", Severity: diag.Error,
-		What: ".branchtargets with something that is no label, .calltargets with something that is no function.",
-		Why:  "The assembler rejects the module.",
+		ID: "F625", Title: "wrong kind of name in .branchtargets or .calltargets", Layer: "form",
+		Severity: diag.Error,
+		What: ".branchtargets with a name that is not a label, or .calltargets with a name that " +
+			"is not a function.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .global .b32 g;
 .entry k() { t: .branchtargets g; ret; }
@@ -87,7 +93,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterWrite = diag.Rule{
 		ID: "F630", Title: "store to an input parameter", Layer: "form", Severity: diag.Error,
-		What:    "st.param of a parameter that the function receives.",
+		What:    "st.param to a parameter that the function receives.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .b32 a) { st.param.b32 [a], 1; ret; }",
 		Right:   ".func (.param .b32 a) f() { st.param.b32 [a], 1; ret; }",
@@ -96,7 +102,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterRead = diag.Rule{
 		ID: "F631", Title: "load of a return value", Layer: "form", Severity: diag.Error,
-		What:    "ld.param of the value that the function returns.",
+		What:    "ld.param from the return value of the function.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.param .b32 a) f() { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
 		Right:   ".func f(.param .b32 a) { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
@@ -104,18 +110,19 @@ call %rd1, (%r1), p;
 		Section: "5.1.6.4 Device Function Parameters",
 	}
 	ruleParameterSide = diag.Rule{
-		ID: "F632", Title: ".param::entry and .param::func exchanged", Layer: "form", Severity: diag.Error,
-		What:    "ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
-		Why:     "The assembler rejects the module.",
-		Wrong:   ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
-		Right:   ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
-		Fix:     "Write the side that the parameter is on.",
-		Section: "5.1.6 Parameter State Space",
+		ID: "F632", Title: ".param::entry and .param::func swapped", Layer: "form",
+		Severity: diag.Error,
+		What:     "ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
+		Why:      "The assembler rejects the module.",
+		Wrong:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
+		Right:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
+		Fix:      "Use .param::entry for kernel parameters and .param::func for call variables.",
+		Section:  "5.1.6 Parameter State Space",
 	}
 	ruleParameterAddress = diag.Rule{
 		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,
-		What: "mov of the address of a .param variable in a function body.",
-		Why:  "The assembler rejects the module.",
+		What: "mov, cvta.param or prefetch.param.tensormap of a .param variable in a function body, which may be passed in registers.",
+		Why:  "The assembler rejects the module. It overlooks mov of such a variable with an offset, and crashes when it generates the code.",
 		Wrong: `
 .param .b32 a;
 mov.b64 %rd1, a;
@@ -139,20 +146,20 @@ mov.b64 %rd1, a;
 .func f(.param .b32 a) { ret; }
 .entry k() { .reg .b32 %r; .reg .pred %p; .param .b32 q; selp.b32 %r, 1, 0, %p; st.param.b32 [q], %r; call f, (q); ret; }
 `,
-		Fix:     "Choose the value before (selp), and pass it always.",
+		Fix:     "Select the value first (selp) and always pass it.",
 		Section: "7.1 Function Declarations and Definitions",
 	}
 	ruleNoCall = diag.Rule{
-		ID: "F635", Title: "result read that no call gives", Layer: "form", Severity: diag.Error,
-		What:  "ld.param of a .param variable in a body that no call of the function gives as its result.",
+		ID: "F635", Title: "result read without a call", Layer: "form", Severity: diag.Error,
+		What:  "ld.param of a .param variable that is not the result of any call in the function.",
 		Why:   "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: ".entry k() { .reg .b32 r; .param .b32 p; ld.param.b32 r, [p]; ret; }",
 		Right: `
 .extern .func (.param .b32 a) f();
 .entry k() { .reg .b32 r; .param .b32 p; call (p), f; ld.param.b32 r, [p]; ret; }
 `,
-		Fix:     "Call first.",
-		Gaps:    "A load that runs before the call, in a function that has one, is not reported.",
+		Fix:     "Do the call first.",
+		Gaps:    "A load before the call is not reported if the function has such a call.",
 		Section: "7.1 Function Declarations and Definitions",
 	}
 )

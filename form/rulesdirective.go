@@ -8,16 +8,16 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of directives.
 var (
 	ruleTuningValue = diag.Rule{
-		ID: "F701", Title: "wrong number for a directive", Layer: "form", Severity: diag.Error,
-		What:    "A directive of a function with too few, too many, or impossible numbers.",
+		ID: "F701", Title: "wrong argument of a directive", Layer: "form", Severity: diag.Error,
+		What:    "A function directive with too few, too many or out-of-range arguments.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 0 { ret; }",
 		Right:   ".entry k() .maxntid 128 { ret; }",
-		Fix:     "Give what the directive takes.",
+		Fix:     "Pass the arguments that the directive takes.",
 		Section: "11.4 Performance-Tuning Directives",
 	}
 	ruleTuningConflict = diag.Rule{
-		ID: "F702", Title: "directives that exclude each other", Layer: "form", Severity: diag.Error,
+		ID: "F702", Title: "conflicting directives", Layer: "form", Severity: diag.Error,
 		What:    ".maxntid with .reqntid, or .maxclusterrank with .reqnctapercluster.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 128 .reqntid 128 { ret; }",
@@ -26,21 +26,22 @@ var (
 		Section: "11.4.3 .reqntid",
 	}
 	ruleTuningNeeds = diag.Rule{
-		ID: "F703", Title: "directive that lacks its companions", Layer: "form", Severity: diag.Error,
-		What:    ".blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
-		Why:     "The assembler rejects the module.",
-		Wrong:   ".entry k() .blocksareclusters { ret; }",
-		Right:   ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
-		Fix:     "Add them.",
-		Section: "11.8.1 .blocksareclusters",
+		ID: "F703", Title: "directive without the directives it requires", Layer: "form",
+		Severity: diag.Error,
+		What:     ".blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
+		Why:      "The assembler rejects the module.",
+		Wrong:    ".entry k() .blocksareclusters { ret; }",
+		Right:    ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
+		Fix:      "Add them.",
+		Section:  "11.8.1 .blocksareclusters",
 	}
 	ruleTuningPlace = diag.Rule{
 		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form", Severity: diag.Error,
-		What:    "A directive of kernels on a .func, or the other way round.",
+		What:    "A kernel directive on a .func, or a .func directive on a kernel.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".func f() .maxntid 128 { ret; }",
 		Right:   ".entry k() .maxntid 128 { ret; }",
-		Fix:     "Move it, or drop it.",
+		Fix:     "Move it or delete it.",
 		Section: "11.4 Performance-Tuning Directives",
 	}
 	ruleTuningTwice = diag.Rule{
@@ -63,7 +64,7 @@ var (
 	}
 	ruleLanguage = diag.Rule{
 		ID: "F707", Title: "unknown language", Layer: "form", Severity: diag.Error,
-		What:    ".language with a name or number that is none.",
+		What:    ".language with an unknown name or number.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() .language "c++" { ret; }`,
 		Right:   `.entry k() .language "cuda c++" { ret; }`,
@@ -81,7 +82,7 @@ var (
 	}
 	rulePragmaPlace = diag.Rule{
 		ID: "F711", Title: "pragma in the wrong place", Layer: "form", Severity: diag.Error,
-		What: "A pragma of statements outside of a body, or one of kernels in a .func.",
+		What: "A statement pragma outside of a body, or a kernel pragma in a .func.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .pragma "enable_smem_spilling";
@@ -93,16 +94,16 @@ var (
 	}
 	rulePragmaUnknown = diag.Rule{
 		ID: "F712", Title: "unknown pragma", Layer: "form", Severity: diag.Warning,
-		What:    "A pragma in a function that no list has.",
+		What:    "A pragma in a function that is not a documented one.",
 		Why:     "The assembler ignores it.",
 		Wrong:   `.entry k() { .pragma "nounrol"; ret; }`,
 		Right:   `.entry k() { .pragma "nounroll"; ret; }`,
-		Fix:     "Write the pragma that was meant.",
+		Fix:     "Write the intended pragma.",
 		Section: "12 Descriptions of .pragma Strings",
 	}
 	ruleFile = diag.Rule{
 		ID: "F720", Title: "malformed .file", Layer: "form", Severity: diag.Error,
-		What:    ".file without an index and a name in quotes.",
+		What:    ".file without an index and a quoted name.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   "",
 		Right:   "",
@@ -121,7 +122,7 @@ var (
 .file 1 "a.cu"
 .file 2 "b.cu"
 `,
-		Fix:     "Number the files apart.",
+		Fix:     "Give each file its own index.",
 		Section: "11.5.3 .file",
 	}
 	ruleLocation = diag.Rule{
@@ -134,9 +135,10 @@ var (
 		Section: "11.5.4 .loc",
 	}
 	ruleInlined = diag.Rule{
-		ID: "F723", Title: "place of inlining that was never given", Layer: "form", Severity: diag.Error,
-		What: "inlined_at with a file, line and column that no .loc before it in the function has.",
-		Why:  "The assembler rejects the module.",
+		ID: "F723", Title: "inlined_at names a location without a preceding .loc", Layer: "form",
+		Severity: diag.Error,
+		What:     "inlined_at with a file, line and column that no preceding .loc of the function has.",
+		Why:      "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"
 .entry k() {
@@ -156,8 +158,9 @@ ret; }
 		Section: "11.5.4 .loc",
 	}
 	ruleSectionData = diag.Rule{
-		ID: "F724", Title: "debug data that does not fit", Layer: "form", Severity: diag.Error,
-		What:    "A value beyond .b8 or .b16, an address in them or beside other data on a line, or another type in a .section.",
+		ID: "F724", Title: "invalid debug data", Layer: "form", Severity: diag.Error,
+		What: "A value that does not fit into .b8 or .b16, an address in one of these types " +
+			"or next to other data on a line, or a .section with another type.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".section .debug_str { .b8 300 }",
 		Right:   ".section .debug_str { .b16 300 }",
@@ -165,8 +168,8 @@ ret; }
 		Section: "11.5.2 .section",
 	}
 	ruleFunctionName = diag.Rule{
-		ID: "F725", Title: "function_name that is no label", Layer: "form", Severity: diag.Error,
-		What: "function_name of a .loc with a name that no .section of the module has as a label.",
+		ID: "F725", Title: "function_name is not a label", Layer: "form", Severity: diag.Error,
+		What: "A .loc whose function_name is not a label in a .section of the module.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"

@@ -8,9 +8,10 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of functions.
 var (
 	ruleRedefined = diag.Rule{
-		ID: "F601", Title: "function declared in two ways", Layer: "form", Severity: diag.Error,
-		What: "A function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
-		Why:  "The assembler rejects the module.",
+		ID: "F601", Title: "conflicting declarations of a function", Layer: "form",
+		Severity: diag.Error,
+		What:     "A function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
+		Why:      "The assembler rejects the module.",
 		Wrong: `
 .func f() { ret; }
 .func f() { ret; }
@@ -19,7 +20,7 @@ var (
 .func f();
 .func f() { ret; }
 `,
-		Fix:     "Keep one definition, and declarations before it that say the same.",
+		Fix:     "Keep one definition, and make all declarations before it match.",
 		Section: "11.2.2 .func",
 	}
 	ruleMismatch = diag.Rule{
@@ -38,8 +39,8 @@ var (
 		Section: "11.2.2 .func",
 	}
 	ruleReturns = diag.Rule{
-		ID: "F603", Title: "return values that cannot be", Layer: "form", Severity: diag.Error,
-		What:    "Several return values of which one is a .param.",
+		ID: "F603", Title: "invalid return values", Layer: "form", Severity: diag.Error,
+		What:    "Several return values, one of which is a .param.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.param .b32 a, .param .b32 b) f() { ret; }",
 		Right:   ".func (.param .align 4 .b8 a[8]) f() { ret; }",
@@ -48,7 +49,8 @@ var (
 	}
 	ruleParameterSpace = diag.Rule{
 		ID: "F604", Title: "parameter in the wrong space", Layer: "form", Severity: diag.Error,
-		What:    "A parameter of an .entry that is no .param, or one of a .func that is neither .reg nor .param.",
+		What: "A parameter of an .entry that is not a .param, or one of a .func that is " +
+			"neither .reg nor .param.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.reg .b32 a) { ret; }",
 		Right:   ".entry k(.param .b32 a) { ret; }",
@@ -56,8 +58,9 @@ var (
 		Section: "5.1.6 Parameter State Space",
 	}
 	ruleParameterType = diag.Rule{
-		ID: "F605", Title: "type that a parameter cannot have", Layer: "form", Severity: diag.Error,
-		What:    "A .f16x2 or a vector in the parameter space, or, in a .func or a prototype, a predicate or an integer of 8 or 16 bits.",
+		ID: "F605", Title: "invalid type of a parameter", Layer: "form", Severity: diag.Error,
+		What: "A .f16x2 or a vector in the parameter space. In a .func or a prototype, also a " +
+			"predicate or an 8-bit or 16-bit integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .v2 .b32 a) { ret; }",
 		Right:   ".func f(.param .align 8 .b32 a[2]) { ret; }",
@@ -70,12 +73,13 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .b32 _) { ret; }",
 		Right:   ".func f(.param .b32 a) { ret; }",
-		Fix:     "Name it.",
+		Fix:     "Name the parameter.",
 		Section: "11.2.2 .func",
 	}
 	ruleParameterBytes = diag.Rule{
 		ID: "F607", Title: "too many bytes of parameters", Layer: "form", Severity: diag.Error,
-		What:    "Parameters of a kernel beyond 32764 bytes, or beyond 4352 before PTX 8.1 or sm_70.",
+		What: "Kernel parameters of more than 32764 bytes, or more than 4352 before PTX 8.1 " +
+			"or sm_70.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.param .b8 a[40000]) { ret; }",
 		Right:   ".entry k(.param .b8 a[4000]) { ret; }",
@@ -93,26 +97,31 @@ var (
 	}
 	rulePointer = diag.Rule{
 		ID: "F609", Title: ".ptr or .hidden on a parameter of a .func", Layer: "form", Severity: diag.Error,
-		What:    ".ptr, .align behind the type, or .hidden before the parameter, outside of the parameter list of an .entry.",
+		What: ".ptr, .align after the type, or .hidden before the parameter, outside of the " +
+			"parameter list of an .entry.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
 		Right:   ".entry k(.param .u64 .ptr .global a) { ret; }",
-		Fix:     "Drop it.",
+		Fix:     "Delete it.",
 		Section: "5.1.6.3 .ptr",
 	}
 	ruleConstantPointer = diag.Rule{
-		ID: "F613", Title: "constant pointer beside cvta.const", Layer: "form", Severity: diag.Error,
-		What:    "cvta.const, cvta.to.const or prefetch.const in a module with a kernel's parameter that is a .ptr .const, wherever they stand.",
-		Why:     "Such a parameter points into another bank of constants, whose addresses have no generic form. The assembler rejects the module, and names no line.",
+		ID: "F613", Title: "constant pointer parameter together with cvta.const", Layer: "form",
+		Severity: diag.Error,
+		What: "cvta.const, cvta.to.const or prefetch.const anywhere in a module that has a " +
+			"kernel parameter with .ptr .const.",
+		Why: "Such a parameter points into another constant bank, whose addresses have no " +
+			"generic form. The assembler rejects the module without naming a line.",
 		Wrong:   ".const .b32 c;\n.entry k(.param .u64 .ptr .const p) { .reg .b64 %a; cvta.const.u64 %a, c; ret; }",
 		Right:   ".const .b32 c;\n.entry k(.param .u64 p) { .reg .b64 %a; cvta.const.u64 %a, c; ret; }",
 		Fix:     "Drop .ptr .const.",
 		Section: "5.1.6.3 .ptr",
 	}
 	ruleAlias = diag.Rule{
-		ID: "F610", Title: "alias that cannot be", Layer: "form", Severity: diag.Error,
-		What: "An .alias of or for something that is no .func, with a body, a different signature, or a target that is .weak or .extern.",
-		Why:  "The assembler rejects the module.",
+		ID: "F610", Title: "invalid alias", Layer: "form", Severity: diag.Error,
+		What: "An .alias where one of the names is not a .func, the alias has a body, the " +
+			"signatures differ, or the target is .weak or .extern.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .func f() { ret; }
 .func g(.param .b32 a);
@@ -123,7 +132,7 @@ var (
 .func g();
 .alias g, f;
 `,
-		Fix:     "Declare the alias like the function it stands for.",
+		Fix:     "Declare the alias like the function it refers to.",
 		Section: "11.2.3 .alias",
 	}
 	ruleNoReturn = diag.Rule{
@@ -132,13 +141,16 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.reg .b32 r) f() .noreturn { exit; }",
 		Right:   ".func f() .noreturn { exit; }",
-		Fix:     "Drop one of the two.",
+		Fix:     "Delete one of the two.",
 		Section: "11.4.6 .noreturn",
 	}
 	ruleUnresolved = diag.Rule{
 		ID: "F612", Title: "function without a body", Layer: "form", Severity: diag.Error,
-		What: "A function that is declared without .extern and never defined, or, in a module that is not linked with others, or cannot be since one of its functions has several results, one that is called, or whose address is asked for, and not defined.",
-		Why:  "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		What: "A function that is declared without .extern but never defined. Also, in a module " +
+			"that is not linked with others, a function that is called or whose address is taken " +
+			"but that is not defined. A module with a function of several results cannot be " +
+			"linked.",
+		Why: "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: `
 .func f();
 .entry k() { call f; ret; }
@@ -147,7 +159,7 @@ var (
 .extern .func f();
 .entry k() { call f; ret; }
 `,
-		Fix:     "Define it, or declare it .extern and link.",
+		Fix:     "Define it, or declare it .extern and link the module that defines it.",
 		Section: "11.6.1 .extern",
 	}
 )

@@ -8,9 +8,11 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of versions and targets.
 var (
 	ruleFeature = diag.Rule{
-		ID: "F410", Title: "declaration or directive from a later version or target", Layer: "form", Severity: diag.Error,
-		What: "A directive, type, attribute or special register that the .version or .target of the module does not have.",
-		Why:  "The assembler rejects the module.",
+		ID: "F410", Title: "declaration or directive requires a later PTX version or target",
+		Layer: "form", Severity: diag.Error,
+		What: "A directive, type, attribute or special register that the .version or .target of " +
+			"the module does not support.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .version 7.0
 .target sm_90
@@ -23,16 +25,16 @@ var (
 .address_size 64
 .entry k() .reqnctapercluster 2 { ret; }
 `,
-		Fix:     "Raise .version or .target, or do without.",
+		Fix:     "Raise .version or .target, or do not use the feature.",
 		Section: "11 Directives",
 	}
 	ruleGone = diag.Rule{
-		ID: "F411", Title: "feature that was taken out", Layer: "form", Severity: diag.Error,
-		What:    "A directive or declaration that PTX had once.",
+		ID: "F411", Title: "removed feature", Layer: "form", Severity: diag.Error,
+		What:    "A directive or declaration that PTX no longer has.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 32 .maxnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 32 .minnctapersm 2 { ret; }",
-		Fix:     "Use what came in its place.",
+		Fix:     "Use its replacement.",
 		Section: "11 Directives",
 	}
 )

@@ -8,7 +8,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of the module and its head.
 var (
 	ruleNoVersion = diag.Rule{
-		ID: "F110", Title: "no .version at the head", Layer: "form", Severity: diag.Error,
+		ID: "F110", Title: "missing .version", Layer: "form", Severity: diag.Error,
 		What: "A module whose first directive is not .version with a number.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
@@ -22,12 +22,13 @@ var (
 .address_size 64
 .entry k() { ret; }
 `,
-		Fix:     "Begin with .version and the smallest PTX version that has what the module uses.",
+		Fix: "Start with .version and the smallest PTX version that supports what the module " +
+			"uses.",
 		Section: "11.1.1 .version",
 	}
 	ruleVersion = diag.Rule{
 		ID: "F111", Title: "unknown PTX version", Layer: "form", Severity: diag.Error,
-		What: "A .version that is no version of PTX, or one newer than this tool and its assembler know.",
+		What: "A .version that does not exist, or one newer than this tool and its assembler know.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.9
@@ -44,7 +45,7 @@ var (
 		Section: "11.1.1 .version",
 	}
 	ruleNoTarget = diag.Rule{
-		ID: "F112", Title: "no .target behind .version", Layer: "form", Severity: diag.Error,
+		ID: "F112", Title: "missing .target after .version", Layer: "form", Severity: diag.Error,
 		What: "A module whose second directive is not .target.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
@@ -57,12 +58,12 @@ var (
 .target sm_90
 .address_size 64
 `,
-		Fix:     "Write .target behind .version.",
+		Fix:     "Write .target after .version.",
 		Section: "11.1.2 .target",
 	}
 	ruleTarget = diag.Rule{
 		ID: "F113", Title: "unknown target", Layer: "form", Severity: diag.Error,
-		What: "A .target that names no architecture first, or a word that is no option.",
+		What: "A .target that does not name an architecture first, or that has an unknown option.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.5
@@ -74,12 +75,13 @@ var (
 .target sm_90
 .address_size 64
 `,
-		Fix:     "Name an architecture, such as sm_90a, and then options.",
-		Gaps:    "The assembler overlooks unknown letters behind a number it knows (sm_90x); this check does not.",
+		Fix: "Name an architecture, such as sm_90a, and then options.",
+		Gaps: "The assembler ignores unknown letters after a known architecture number " +
+			"(sm_90x); this check does not.",
 		Section: "11.1.2 .target",
 	}
 	ruleTargetOption = diag.Rule{
-		ID: "F114", Title: "options of .target that contradict", Layer: "form", Severity: diag.Error,
+		ID: "F114", Title: "conflicting .target options", Layer: "form", Severity: diag.Error,
 		What: "Both texture modes, or map_f64_to_f32 on a target that has .f64.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
@@ -96,8 +98,8 @@ var (
 		Section: "11.1.2 .target",
 	}
 	ruleTargetSince = diag.Rule{
-		ID: "F115", Title: "target newer than the version", Layer: "form", Severity: diag.Error,
-		What: "A target that the .version does not know yet.",
+		ID: "F115", Title: "target requires a newer .version", Layer: "form", Severity: diag.Error,
+		What: "A target that the .version does not support yet.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 8.5
@@ -116,8 +118,9 @@ var (
 	}
 	ruleAddressSize = diag.Rule{
 		ID: "F116", Title: "wrong address size", Layer: "form", Severity: diag.Error,
-		What: "An .address_size that is not 64. Addresses of 32 bits parse, and code generation refuses them.",
-		Why:  "The assembler rejects the module.",
+		What: "An .address_size other than 64. The assembler parses 32-bit addresses but rejects " +
+			"them in code generation.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .version 9.5
 .target sm_90
@@ -132,8 +135,9 @@ var (
 		Section: "11.1.3 .address_size",
 	}
 	ruleLateHeader = diag.Rule{
-		ID: "F117", Title: "head directive too late", Layer: "form", Severity: diag.Error,
-		What: "A second .version, .target or .address_size behind other declarations.",
+		ID: "F117", Title: ".version, .target or .address_size after other declarations",
+		Layer: "form", Severity: diag.Error,
+		What: "A second .version, .target or .address_size after other declarations.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.5
@@ -152,8 +156,8 @@ var (
 		Section: "11.1 PTX Module Directives",
 	}
 	ruleDebug = diag.Rule{
-		ID: "F118", Title: "debug information missing", Layer: "form", Severity: diag.Error,
-		What: "The option debug of .target in a module without a debug .section.",
+		ID: "F118", Title: "missing debug information", Layer: "form", Severity: diag.Error,
+		What: ".target with the option debug in a module without a debug .section.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 9.5
@@ -167,25 +171,26 @@ var (
 .address_size 64
 .entry k() { ret; }
 `,
-		Fix:     "Drop the option, or emit the sections.",
+		Fix:     "Delete the option, or emit the sections.",
 		Section: "11.1.2 .target",
 	}
 	ruleDirectivePlace = diag.Rule{
 		ID: "F120", Title: "directive in the wrong place", Layer: "form", Severity: diag.Error,
-		What:    "A directive of functions at module scope, or one of the module inside a function.",
+		What:    "A function directive at module scope, or a module directive inside a function.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".entry k() { .maxntid 32; ret; }",
 		Right:   ".entry k() .maxntid 32 { ret; }",
-		Fix:     "Move it to where it belongs.",
+		Fix:     "Move the directive to the scope it is for.",
 		Section: "11 Directives",
 	}
 	ruleUnknownDirective = diag.Rule{
 		ID: "F121", Title: "unknown directive", Layer: "form", Severity: diag.Error,
-		What:    "A word with a dot that is no directive, or none that can stand there.",
+		What: "A word with a leading dot that is not a directive, or not one that is allowed " +
+			"there.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".entry k() .maxthreads 32 { ret; }",
 		Right:   ".entry k() .maxntid 32 { ret; }",
-		Fix:     "Write the directive that was meant.",
+		Fix:     "Write the intended directive.",
 		Section: "11 Directives",
 	}
 )

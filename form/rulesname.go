@@ -8,18 +8,21 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of names and declarations.
 var (
 	ruleUndeclared = diag.Rule{
-		ID: "F501", Title: "name that is not declared", Layer: "form", Severity: diag.Error,
-		What:    "A register, variable, label or function that nothing declares before its use, in the block or around it. Labels alone may come later in their block.",
+		ID: "F501", Title: "undeclared name", Layer: "form", Severity: diag.Error,
+		What: "A register, variable, label or function that is not declared before its use, " +
+			"in the same block or an enclosing one. Only labels may be declared later in their " +
+			"block.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "mov.b32 %r10, 1;",
 		Right:   "mov.b32 %r9, 1;",
-		Fix:     "Declare it, or write the name that was meant.",
+		Fix:     "Declare it, or correct the name.",
 		Section: "5 State Spaces, Types, and Variables",
 	}
 	ruleTwice = diag.Rule{
 		ID: "F502", Title: "name declared twice", Layer: "form", Severity: diag.Error,
-		What: "Two declarations of a name in one block. Parameters, labels and variables of a function body share their names, and name<n> declares every number below n.",
-		Why:  "The assembler rejects the module.",
+		What: "Two declarations of one name in one block. Parameters, labels and variables of a " +
+			"function body share one name space, and name<n> declares every number below n.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .reg .b32 a;
 .reg .b64 a;
@@ -32,8 +35,9 @@ var (
 		Section: "5.4 Variables",
 	}
 	ruleType = diag.Rule{
-		ID: "F503", Title: "type that variables do not have", Layer: "form", Severity: diag.Error,
-		What:    "A word that is no type, or a type that only instructions have, such as .bf16 or .e4m3x2.",
+		ID: "F503", Title: "invalid type of a variable", Layer: "form", Severity: diag.Error,
+		What: "A word that is not a type, or a type that only instructions have, such as " +
+			".bf16 or .e4m3x2.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .bf16 h;",
 		Right:   ".reg .b16 h;",
@@ -41,18 +45,19 @@ var (
 		Section: "5.2 Types",
 	}
 	rulePredicate = diag.Rule{
-		ID: "F504", Title: "predicate outside of registers", Layer: "form", Severity: diag.Error,
-		What:    "A .pred variable in memory or among parameters.",
+		ID: "F504", Title: "predicate outside of .reg", Layer: "form", Severity: diag.Error,
+		What:    "A .pred variable in memory or in a parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .pred a;",
 		Right:   ".global .b8 a;",
-		Fix:     "Keep it as an integer.",
+		Fix:     "Store it as an integer.",
 		Section: "5.2.1 Fundamental Types",
 	}
 	ruleSpace = diag.Rule{
-		ID: "F505", Title: "state space that does not fit here", Layer: "form", Severity: diag.Error,
-		What: "A declaration in a space that cannot be declared in at this level: registers and local memory at module scope, .param outside of functions.",
-		Why:  "The assembler rejects the module.",
+		ID: "F505", Title: "state space not allowed here", Layer: "form", Severity: diag.Error,
+		What: "A declaration in a state space that is not allowed at this scope: registers and " +
+			"local memory at module scope, or .param outside of functions.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .local .b32 a;
 .entry k() { ret; }
@@ -62,8 +67,8 @@ var (
 		Section: "5.1 State Spaces",
 	}
 	ruleAlign = diag.Rule{
-		ID: "F506", Title: "alignment that is no power of two", Layer: "form", Severity: diag.Error,
-		What:    "An .align that is no power of two, or beyond 128 for a parameter of a function.",
+		ID: "F506", Title: "alignment is not a power of two", Layer: "form", Severity: diag.Error,
+		What:    "An .align that is not a power of two, or one above 128 for a function parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .align 12 .b8 a[24];",
 		Right:   ".global .align 16 .b8 a[24];",
@@ -71,7 +76,7 @@ var (
 		Section: "5.4.5 Alignment",
 	}
 	ruleVector = diag.Rule{
-		ID: "F507", Title: "vector that cannot be", Layer: "form", Severity: diag.Error,
+		ID: "F507", Title: "invalid vector type", Layer: "form", Severity: diag.Error,
 		What:    "A vector of predicates or textures, or one of more than 128 bits.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .v4 .b64 a;",
@@ -80,8 +85,9 @@ var (
 		Section: "5.4.2 Vectors",
 	}
 	ruleArray = diag.Rule{
-		ID: "F508", Title: "array where none can be", Layer: "form", Severity: diag.Error,
-		What:    "An array in a register, several dimensions in a parameter, or a dimension that is no integer.",
+		ID: "F508", Title: "array not allowed here", Layer: "form", Severity: diag.Error,
+		What: "An array in .reg, a parameter with several dimensions, or a dimension that is " +
+			"not an integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .b32 a[4];",
 		Right:   ".reg .b32 a<4>;",
@@ -90,16 +96,17 @@ var (
 	}
 	ruleIncomplete = diag.Rule{
 		ID: "F509", Title: "array without a size", Layer: "form", Severity: diag.Error,
-		What:    "name[] that is not .extern and has no initial value, or an open dimension that is not the first.",
+		What: "name[] that is not .extern and has no initial value, or an empty dimension " +
+			"other than the first.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .b8 a[];",
 		Right:   ".extern .shared .b8 a[];",
-		Fix:     "Give the size; dynamic shared memory is .extern .shared.",
+		Fix:     "Give the size. Dynamic shared memory is declared .extern .shared.",
 		Section: "5.4.3 Array Declarations",
 	}
 	ruleRange = diag.Rule{
 		ID: "F510", Title: "malformed range of names", Layer: "form", Severity: diag.Error,
-		What:    "name<n> where n is no 32-bit integer.",
+		What:    "name<n> where n is not a 32-bit integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .b32 a<4294967296>;",
 		Right:   ".reg .b32 a<4>;",
@@ -107,18 +114,21 @@ var (
 		Section: "5.4.6 Parameterized Variable Names",
 	}
 	ruleLinkage = diag.Rule{
-		ID: "F511", Title: "linkage that does not fit", Layer: "form", Severity: diag.Error,
-		What:    ".common outside of .global, more than one linkage word, or a word that the declaration cannot have.",
+		ID: "F511", Title: "invalid linkage", Layer: "form", Severity: diag.Error,
+		What: ".common outside of .global, more than one linkage directive, or one that the " +
+			"declaration cannot have.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".common .shared .b32 a;",
 		Right:   ".common .global .b32 a;",
-		Fix:     "Keep one linkage word that the declaration can have.",
+		Fix:     "Keep one linkage directive that the declaration can have.",
 		Section: "11.6 Linking Directives",
 	}
 	ruleExternClash = diag.Rule{
-		ID: "F512", Title: ".extern that does not match", Layer: "form", Severity: diag.Error,
-		What: "An .extern declaration and a definition of the same variable with different types, or with a definition that other modules cannot see.",
-		Why:  "The assembler rejects the module.",
+		ID: "F512", Title: ".extern declaration does not match the definition", Layer: "form",
+		Severity: diag.Error,
+		What: "An .extern declaration and a definition of one variable with different types, or " +
+			"a definition that is not visible to other modules.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .extern .global .b32 a;
 .visible .global .b64 a;
@@ -127,22 +137,23 @@ var (
 .extern .global .b32 a;
 .visible .global .b32 a;
 `,
-		Fix:     "Make both say the same.",
+		Fix:     "Make the declarations match.",
 		Section: "11.6.1 .extern",
 	}
 	ruleAttribute = diag.Rule{
-		ID: "F513", Title: "attribute that does not fit", Layer: "form", Severity: diag.Error,
-		What:    "An attribute that does not exist, or on a variable that cannot have it.",
+		ID: "F513", Title: "invalid attribute", Layer: "form", Severity: diag.Error,
+		What:    "An attribute that does not exist, or one on a variable that cannot have it.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .attribute(.managed) .b32 a;",
 		Right:   ".global .attribute(.managed) .b32 a;",
-		Fix:     "Drop the attribute, or move the variable to .global.",
+		Fix:     "Delete the attribute, or move the variable to .global.",
 		Section: "5.4.8 .attribute",
 	}
 	ruleBank = diag.Rule{
-		ID: "F514", Title: "bank of constants", Layer: "form", Severity: diag.Error,
-		What: "A numbered bank that does not exist, or a sized variable in a bank for open arrays.",
-		Why:  "The assembler rejects the module.",
+		ID: "F514", Title: "invalid constant bank", Layer: "form", Severity: diag.Error,
+		What: "A numbered constant bank that does not exist, or a variable of known size in a " +
+			"bank for arrays without a size.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .version 2.1
 .target sm_20
@@ -153,11 +164,11 @@ var (
 .target sm_20
 .const .b32 a[4];
 `,
-		Fix:     "Drop the number; PTX 2.2 and later have one space of constants.",
+		Fix:     "Delete the number. Since PTX 2.2 there is one constant space.",
 		Section: "5.1.3.1 Banked Constant State Space",
 	}
 	ruleConstants = diag.Rule{
-		ID: "F515", Title: "too many constants", Layer: "form", Severity: diag.Error,
+		ID: "F515", Title: "too many bytes of constants", Layer: "form", Severity: diag.Error,
 		What: ".const variables that take more than 64 KB together.",
 		Why:  "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: `

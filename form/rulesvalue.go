@@ -8,8 +8,9 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of initial values and opaque variables.
 var (
 	ruleInitialised = diag.Rule{
-		ID: "F520", Title: "initial value where none can be", Layer: "form", Severity: diag.Error,
-		What:    "An initial value in a space other than .global and .const, or of an .extern variable.",
+		ID: "F520", Title: "initial value not allowed", Layer: "form", Severity: diag.Error,
+		What: "An initial value in a space other than .global and .const, or for an .extern " +
+			"variable.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .b32 a = 1;",
 		Right:   ".global .b32 a = 1;",
@@ -18,24 +19,28 @@ var (
 	}
 	ruleValue = diag.Rule{
 		ID: "F521", Title: "initial value of the wrong kind", Layer: "form", Severity: diag.Error,
-		What:    "An integer for a floating-point variable or the other way round, a single value for an array, an address in a type that does not hold one, a .f16 variable with a value.",
+		What: "An integer for a floating-point variable or a floating-point constant for an " +
+			"integer, a single value for an array, an address in a type that cannot hold one, or " +
+			"an initial value for a .f16 variable.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".global .f32 a = 1;",
 		Right:   ".global .f32 a = 1.0;",
-		Fix:     "Write the value in the form that the type takes; addresses go into .u64.",
+		Fix:     "Write the value in the form of the type. Addresses need .u64.",
 		Section: "5.4.4 Initializers",
 	}
 	ruleValueCount = diag.Rule{
 		ID: "F522", Title: "wrong number of initial values", Layer: "form", Severity: diag.Error,
-		What:    "More values than the array has elements, or a vector with another number of elements than its length.",
+		What: "More values than the array has elements, or a list whose length differs from " +
+			"that of the vector.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".global .b32 a[2] = {1, 2, 3};",
 		Right:   ".global .b32 a[3] = {1, 2, 3};",
-		Fix:     "Make list and declaration agree. Each dimension has braces of its own.",
+		Fix:     "Make the list match the declaration. Each dimension has its own braces.",
 		Section: "5.4.4 Initializers",
 	}
 	ruleValueSpace = diag.Rule{
-		ID: "F523", Title: "address of a variable that has none yet", Layer: "form", Severity: diag.Error,
+		ID: "F523", Title: "initial value is the address of a variable without a fixed address",
+		Layer: "form", Severity: diag.Error,
 		What: "An initial value that names a variable outside of .global and .const.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
@@ -50,9 +55,11 @@ var (
 		Section: "5.4.4 Initializers",
 	}
 	ruleMask = diag.Rule{
-		ID: "F524", Title: "mask that is no byte", Layer: "form", Severity: diag.Error,
-		What: "A mask before an address in an initial value that is not 0xff moved by whole bytes.",
-		Why:  "The assembler rejects the module.",
+		ID: "F524", Title: "invalid byte mask in an initial value", Layer: "form",
+		Severity: diag.Error,
+		What: "A mask before an address in an initial value that is not 0xff shifted by whole " +
+			"bytes.",
+		Why: "The assembler rejects the module.",
 		Wrong: `
 .global .b32 g;
 .global .u8 a[1] = {0xff01(g)};
@@ -65,8 +72,10 @@ var (
 		Section: "5.4.4 Initializers",
 	}
 	ruleOpaque = diag.Rule{
-		ID: "F530", Title: "texture, sampler or surface out of place", Layer: "form", Severity: diag.Error,
-		What:    "An opaque variable outside of .global and the parameters of an .entry, or its handle taken with another instruction than mov.u64.",
+		ID: "F530", Title: "texture, sampler or surface declared in the wrong place", Layer: "form",
+		Severity: diag.Error,
+		What: "A texture, sampler or surface variable outside of .global and the parameters " +
+			"of an .entry, or its handle taken with an instruction other than mov.u64.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .texref t;",
 		Right:   ".global .texref t;",
@@ -74,9 +83,12 @@ var (
 		Section: "5.3 Texture Sampler and Surface Types",
 	}
 	ruleTextureMode = diag.Rule{
-		ID: "F531", Title: "sampler against the texture mode", Layer: "form", Severity: diag.Error,
-		What:  "A .samplerref, or a fetch that names a sampler, in a module whose .target does not say texmode_independent; with it, a fetch that names no sampler.",
-		Why:   "The assembler rejects the module, or reads the sampler of a fetch as its coordinates.",
+		ID: "F531", Title: "sampler does not match the texture mode", Layer: "form",
+		Severity: diag.Error,
+		What: "A .samplerref, or a fetch with a sampler, in a module whose .target has no " +
+			"texmode_independent. With texmode_independent, a fetch without a sampler.",
+		Why: "The assembler rejects the module, or reads the sampler of a fetch as its " +
+			"coordinates.",
 		Wrong: ".global .samplerref s;",
 		Right: `
 .version 9.5
@@ -88,12 +100,13 @@ var (
 		Section: "5.3.2 Sampler Properties",
 	}
 	ruleField = diag.Rule{
-		ID: "F532", Title: "unknown field of an opaque variable", Layer: "form", Severity: diag.Error,
-		What:    "A field that the opaque type does not have, or a word that is no value of it.",
-		Why:     "The assembler stops there and reads no further.",
-		Wrong:   ".global .texref t = { filter = nearest };",
-		Right:   ".global .texref t = { filter_mode = nearest };",
-		Fix:     "Write the field that was meant.",
-		Section: "5.3 Texture Sampler and Surface Types",
+		ID: "F532", Title: "unknown field of a texture, sampler or surface", Layer: "form",
+		Severity: diag.Error,
+		What:     "A field that the type does not have, or an invalid value for a field.",
+		Why:      "The assembler stops there and reads no further.",
+		Wrong:    ".global .texref t = { filter = nearest };",
+		Right:    ".global .texref t = { filter_mode = nearest };",
+		Fix:      "Write the intended field.",
+		Section:  "5.3 Texture Sampler and Surface Types",
 	}
 )

@@ -66,6 +66,44 @@ type symbol struct {
 type scope struct {
 	names  map[string]*symbol
 	ranges map[string]*symbol
+	stems  map[string]numbered // of names that end in a number; nil as long as no range asks
+	outer  map[string]int      // see checker.outside
+}
+
+// A numbered is, of the names that are one stem and a number behind it, the one with the least number.
+type numbered struct {
+	number int64
+	sym    *symbol
+}
+
+// put enters a name.
+func (s *scope) put(name string, sym *symbol) {
+	s.names[name] = sym
+	if s.stems != nil {
+		s.putStems(name, sym)
+	}
+}
+
+// putStems enters a name under all stems that it has: x12 is x with 12 behind it, and x1 with 2.
+func (s *scope) putStems(name string, sym *symbol) {
+	if sym.kind == label {
+		return
+	}
+	number, ten := int64(0), int64(1)
+	for at := len(name) - 1; at > 0 && len(name)-at < 19; at-- { // more digits are more than a range counts
+		c := name[at]
+		if c < '0' || c > '9' {
+			return
+		}
+		number += int64(c-'0') * ten
+		ten *= 10
+		if c == '0' && at < len(name)-1 {
+			continue // 05 is no number of a range
+		}
+		if old, ok := s.stems[name[:at]]; !ok || number < old.number {
+			s.stems[name[:at]] = numbered{number, sym}
+		}
+	}
 }
 
 func (c *checker) push() *scope {
@@ -85,6 +123,8 @@ func (c *checker) pop() {
 	c.scopes = c.scopes[:n]
 	clear(s.names)
 	clear(s.ranges)
+	clear(s.outer)
+	s.stems = nil
 	c.spare = append(c.spare, s)
 }
 
@@ -139,7 +179,7 @@ func (s *scope) ranged(name string) *symbol {
 // later counts only where nothing else has the name.
 func (c *checker) find(name string, at ptx.Pos) *symbol {
 	var later *symbol
-	for i := len(c.scopes) - 1; i >= 0; i-- {
+	for i := len(c.scopes) - 1; i >= 0; i = c.outside(i, name) {
 		sym := c.scopes[i].here(name)
 		if sym == nil {
 			continue
@@ -158,6 +198,35 @@ func (c *checker) find(name string, at ptx.Pos) *symbol {
 	return later
 }
 
+// deep is how many scopes are searched one by one.
+const deep = 16
+
+// outside is the next scope around scope i in which a name is to be looked up: the one around it, or, where there are
+// many, the next that has the name. The module's is always looked at, and while a scope is open nothing is declared in
+// those around it but there.
+func (c *checker) outside(i int, name string) int {
+	if i <= deep {
+		return i - 1
+	}
+	s := c.scopes[i]
+	if next, ok := s.outer[name]; ok {
+		return next
+	}
+	next := i - 1
+	for next > deep && c.scopes[next].here(name) == nil {
+		if further, ok := c.scopes[next].outer[name]; ok {
+			next = further
+		} else {
+			next--
+		}
+	}
+	if s.outer == nil {
+		s.outer = make(map[string]int)
+	}
+	s.outer[name] = next
+	return next
+}
+
 // declare enters a name into the innermost scope, and reports false where it is taken.
 func (c *checker) declare(sym *symbol) bool {
 	s := c.scope()
@@ -165,7 +234,7 @@ func (c *checker) declare(sym *symbol) bool {
 		c.twice(sym, sym.name, old)
 		return false
 	}
-	s.names[sym.name] = sym
+	s.put(sym.name, sym)
 	return true
 }
 
@@ -176,7 +245,7 @@ func (c *checker) declareRange(sym *symbol) bool {
 		f := c.fault(&ruleTwice, sym.at, "%s is declared twice in this scope", rangeName(sym)).
 			related(old.at, "the first declaration is here")
 		if old.count < sym.count {
-			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name + strconv.FormatInt(old.count-1, 10) + " a second time in this scope"
+			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name + strconv.FormatInt(old.count-1, 10) + " twice in this scope"
 		}
 		return false
 	}
@@ -188,35 +257,18 @@ func (c *checker) declareRange(sym *symbol) bool {
 	return true
 }
 
-// within finds a name of s that a new range would declare again.
+// within finds a name of s that a new range would declare again: the one with the least number.
 func (s *scope) within(sym *symbol) (*symbol, string) {
-	if sym.count <= int64(len(s.names)) {
-		for i := range sym.count {
-			name := sym.name + strconv.FormatInt(i, 10)
-			if old := s.names[name]; old != nil && old.kind != label {
-				return old, name
-			}
-		}
-		return nil, ""
-	}
-	var best *symbol
-	for name, old := range s.names {
-		if len(name) <= len(sym.name) || name[:len(sym.name)] != sym.name {
-			continue
-		}
-		digits := name[len(sym.name):]
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if old.kind == label || err != nil || n < 0 || n >= sym.count || strconv.FormatInt(n, 10) != digits {
-			continue
-		}
-		if best == nil || old.at.At < best.at.At {
-			best = old
+	if s.stems == nil {
+		s.stems = make(map[string]numbered)
+		for name, old := range s.names {
+			s.putStems(name, old)
 		}
 	}
-	if best == nil {
-		return nil, ""
+	if old, ok := s.stems[sym.name]; ok && old.number < sym.count {
+		return old.sym, old.sym.name
 	}
-	return best, best.name
+	return nil, ""
 }
 
 func (c *checker) twice(sym *symbol, name string, old *symbol) {
@@ -258,7 +310,8 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym.count > 0 {
 			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
 		}
-		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares %s", clip(name), rangeName(sym), last).
+		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares only %s",
+			clip(name), rangeName(sym), last).
 			related(sym.at, "the declaration is here").
 			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1))
 		return
@@ -317,7 +370,8 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 			if c.again(sym, n+1) {
 				return true
 			}
-			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is one register", clip(name), clip(begin)).
+			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is a single "+
+				"register", clip(name), clip(begin)).
 				related(sym.at, "the declaration is here").
 				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess())
 			return true

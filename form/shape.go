@@ -78,7 +78,7 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	s.vec, ok = 1, true
 	s.space, _ = isa.ParseSpace(v.Space.Text)
 	if v.Type.Text == "" {
-		c.fault(&ruleType, v, "the declaration names no type")
+		c.fault(&ruleType, v, "the declaration has no type")
 		return s, false
 	}
 	t, known := isa.ParseType(v.Type.Text)
@@ -89,7 +89,8 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 		s.open = true
 		return s, false
 	case !t.Register() && t.Class() != isa.Opaque && v.Space.Text != "":
-		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; %s holds it", t, holder(t))
+		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; use %s", t,
+			holder(t))
 		f.fix(v.Type, holder(t), "declare %s", holder(t))
 		ok = false
 		t, _ = isa.ParseType(holder(t))
@@ -102,7 +103,8 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	case ".v4":
 		s.vec = 4
 	default:
-		c.fault(&ruleVector, v.Vec, "%s is not a vector of variables; there are .v2 and .v4", clip(v.Vec.Text))
+		c.fault(&ruleVector, v.Vec, "%s is not a vector type of variables, expected .v2 or .v4",
+			clip(v.Vec.Text))
 		ok = false
 	}
 	if s.vec > 1 && ok {
@@ -114,7 +116,8 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 			c.fault(&ruleVector, v.Vec, "%s cannot be a vector", t)
 			ok = false
 		case t.Bits()*s.vec > 128:
-			c.fault(&ruleVector, v.Vec, "%s %s has %d bits; a vector has at most 128", v.Vec.Text, t, t.Bits()*s.vec)
+			c.fault(&ruleVector, v.Vec, "%s %s has %d bits, expected at most 128", v.Vec.Text, t,
+				t.Bits()*s.vec)
 			ok = false
 		}
 	}
@@ -163,7 +166,7 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 			c.variableAttributes(a, s)
 		case ".const", ".global", ".local", ".shared":
 			if pointer == ptx.NoPos {
-				c.fault(&ruleAttribute, a, "%s is out of place here", a.Name.Text)
+				c.fault(&ruleAttribute, a, "%s is not allowed here", a.Name.Text)
 			}
 		default:
 			c.fault(&ruleAttribute, a, "%s is not an attribute of a variable", clip(a.Name.Text))
@@ -172,8 +175,8 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	return align
 }
 
-// ofPointee reports whether a .align without .ptr, of a parameter, is that of what the parameter points to: it stands
-// behind the type.
+// ofPointee reports whether a .align of a parameter without .ptr is the alignment of what the
+// parameter points to: it is written after the type.
 func ofPointee(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
 
 // alignment checks the number of .align and returns it, 0 where it is wrong.
@@ -183,6 +186,9 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 		return 0
 	}
 	n, ok := c.plainInteger(&a.Args[0])
+	if c.tooLarge(&a.Args[0]) {
+		return 0
+	}
 	if !ok || n <= 0 || n&(n-1) != 0 || n > 1<<31 {
 		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two", clip(c.text(&a.Args[0])))
 		if ok && n > 0 && n < 1<<30 {
@@ -201,7 +207,7 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 	c.need(a.Name, ".attribute", 4, 0, 0)
 	if len(a.Args) == 0 {
-		c.fault(&ruleAttribute, a, ".attribute names no attribute")
+		c.fault(&ruleAttribute, a, ".attribute has no attribute")
 	}
 	for i := range a.Args {
 		arg := &a.Args[i]
@@ -211,11 +217,13 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 		case ".unified":
 			c.unified(arg)
 		default:
-			c.fault(&ruleAttribute, arg, "%s is not an attribute; there are .managed and .unified", clip(c.text(arg)))
+			c.fault(&ruleAttribute, arg, "%s is not an attribute, expected .managed or .unified",
+				clip(c.text(arg)))
 			continue
 		}
 		if s.space != isa.Global && s.space != isa.Generic { // generic: a type alone, which names no space
-			c.fault(&ruleAttribute, arg, "%s is for .global variables; this one is in %s", arg.Text, s.space)
+			c.fault(&ruleAttribute, arg, "%s is for .global variables, but this one is in %s",
+				arg.Text, s.space)
 		}
 	}
 }
@@ -224,13 +232,18 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 func (c *checker) unified(o *ptx.Operand) (id [2]int64, ok bool) {
 	c.need(o, ".unified", 8, 0, 90)
 	if len(o.Args) != 2 {
-		c.fault(&ruleAttribute, o, ".unified takes the two halves of an identifier, as in .unified(1, 2)")
+		c.fault(&ruleAttribute, o, ".unified takes the two halves of an identifier, as in "+
+			".unified(1, 2)")
 		return id, false
 	}
 	for i := range o.Args {
 		n, good := c.plainInteger(&o.Args[i])
+		if c.tooLarge(&o.Args[i]) {
+			return id, false
+		}
 		if !good {
-			c.fault(&ruleAttribute, o.Args[i], "%s is not an integer, which .unified takes", clip(c.text(&o.Args[i])))
+			c.fault(&ruleAttribute, o.Args[i], "%s is not an integer, expected one in .unified",
+				clip(c.text(&o.Args[i])))
 			return id, false
 		}
 		id[i] = n

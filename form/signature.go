@@ -12,10 +12,12 @@ import (
 // differ says how two signatures differ, in words; "" if they are the same.
 func differ(a, b *function) string {
 	if len(a.params) != len(b.params) {
-		return fmt.Sprintf("%s there, %d here", plural(len(a.params), "parameter"), len(b.params))
+		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.params), "parameter"),
+			len(b.params))
 	}
 	if len(a.returns) != len(b.returns) {
-		return fmt.Sprintf("%s there, %d here", plural(len(a.returns), "return value"), len(b.returns))
+		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.returns), "return value"),
+			len(b.returns))
 	}
 	for i := range a.returns {
 		if what := differFormal(&a.returns[i], &b.returns[i]); what != "" {
@@ -33,11 +35,12 @@ func differ(a, b *function) string {
 func differFormal(a, b *formal) string {
 	switch {
 	case a.shape.space != b.shape.space:
-		return fmt.Sprintf("a %s there, a %s here", a.shape.space, b.shape.space)
+		return fmt.Sprintf("a %s in one declaration, a %s here", a.shape.space, b.shape.space)
 	case !a.shape.same(&b.shape):
-		return fmt.Sprintf("%s there, %s here", a.shape.String(), b.shape.String())
+		return fmt.Sprintf("%s in one declaration, %s here", a.shape.String(), b.shape.String())
 	case a.shape.align != b.shape.align:
-		return fmt.Sprintf("aligned to %d there, to %d here", a.shape.align, b.shape.align)
+		return fmt.Sprintf("aligned to %d in one declaration, to %d here", a.shape.align,
+			b.shape.align)
 	}
 	return ""
 }

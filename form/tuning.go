@@ -71,7 +71,8 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 		case ".pragma":
 			c.pragma(d, false)
 			if ends := n.Body == nil && i == len(n.Attrs)-1; !f.entry && !ends {
-				c.fault(&ruleTuningPlace, d, ".pragma cannot stand before the body of a .func; write it inside")
+				c.fault(&ruleTuningPlace, d, ".pragma is not allowed before the body of a .func; "+
+					"write it inside")
 			}
 			continue
 		case ".attribute":
@@ -82,7 +83,7 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 		}
 		t, ok := tunedNamed(name)
 		if !ok {
-			c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive of a function", clip(name)).
+			c.fault(&ruleUnknownDirective, d.Name, "%s is not a function directive", clip(name)).
 				instead(d.Name, diag.Nearest(name, tunedNames(f.entry)))
 			continue
 		}
@@ -98,13 +99,15 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 		if first[name] == nil {
 			first[name] = d
 		} else if t.once {
-			c.fault(&ruleTuningTwice, d, "%s is given twice", name).related(first[name], "it was given here")
+			c.fault(&ruleTuningTwice, d, "%s is given twice", name).
+				related(first[name], "first given here")
 		}
 	}
 	f.memory = first[".minperctamemory"] != nil
 	f.noreturn = first[".noreturn"] != nil
 	if f.noreturn && len(f.returns) > 0 {
-		c.fault(&ruleNoReturn, first[".noreturn"], "%s returns a value; a .noreturn function does not", clip(f.name))
+		c.fault(&ruleNoReturn, first[".noreturn"], "%s returns a value, but a .noreturn function "+
+			"cannot", clip(f.name))
 	}
 	c.together(first)
 }
@@ -122,7 +125,8 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 	name := d.Name.Text
 	if f.entry && !t.entry || !f.entry && !t.routine {
 		kind := map[bool]string{true: "an .entry", false: "a .func"}
-		c.fault(&ruleTuningPlace, d, "%s is for %s; %s is %s", name, kind[!f.entry], clip(f.name), kind[f.entry])
+		c.fault(&ruleTuningPlace, d, "%s is for %s, but %s is %s", name, kind[!f.entry],
+			clip(f.name), kind[f.entry])
 		return
 	}
 	c.need(d.Name, name, max(1, t.major), t.minor, t.target)
@@ -141,21 +145,24 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 		if t.most == 0 {
 			want = "nothing"
 		}
-		c.fault(&ruleTuningValue, d, "%s takes %s; %d are given", name, want, len(d.Args))
+		c.fault(&ruleTuningValue, d, "%s takes %s, but %d are given", name, want, len(d.Args))
 		return
 	}
 	for i := range d.Args {
 		v, ok := c.plainInteger(&d.Args[i])
 		n, fits := word32(v)
 		switch {
+		case c.tooLarge(&d.Args[i]):
 		case !ok:
-			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer; %s is none", name, clip(c.text(&d.Args[i])))
+			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer, but %s is not one", name,
+				clip(c.text(&d.Args[i])))
 		case !fits:
 			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
 		case n == 0 && t.positive:
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number above zero", name)
 		case n >= 256 && strings.HasPrefix(name, ".abi_preserve"):
-			c.fault(&ruleTuningValue, d.Args[i], "%s %d is more registers than a thread has; 255 is the most", name, n)
+			c.fault(&ruleTuningValue, d.Args[i], "%s is %d, expected at most 255 registers per "+
+				"thread", name, n)
 		}
 	}
 }
@@ -163,20 +170,22 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 // language checks the numbers and names of .language (PTX ISA 9.4, section 11.8.2).
 func (c *checker) language(d *ptx.Directive) {
 	if len(d.Args) == 0 {
-		c.fault(&ruleLanguage, d, ".language names no language")
+		c.fault(&ruleLanguage, d, ".language has no language")
 		return
 	}
 	names := []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
 	for i := range d.Args {
 		a := &d.Args[i]
 		if i > 0 && !strings.Contains(c.src.Text[d.Args[i-1].To:a.At], ",") {
-			c.fault(&ruleLanguage, a, "the languages of .language are parted by commas").fixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "write a comma")
+			c.fault(&ruleLanguage, a, "languages of .language must be separated by commas").
+				fixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "add a comma")
 			return
 		}
 		if a.Kind == ptx.String {
 			name := strings.ToLower(strings.Trim(a.Text, `"`))
 			if !slices.Contains(names, name) {
-				f := c.fault(&ruleLanguage, a, "%s is not a language that .language knows", clip(a.Text))
+				f := c.fault(&ruleLanguage, a, "%s is not a known language of .language",
+					clip(a.Text))
 				if near := diag.Nearest(name, names); near != "" {
 					f.instead(a, strconv.Quote(near))
 				}
@@ -184,8 +193,9 @@ func (c *checker) language(d *ptx.Directive) {
 			continue
 		}
 		v, ok := c.plainInteger(a)
-		if !ok || v < 0 || v > 10 {
-			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10; %s is none", clip(c.text(a)))
+		if !c.tooLarge(a) && (!ok || v < 0 || v > 10) {
+			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10, but %s is not one",
+				clip(c.text(a)))
 		}
 	}
 }
@@ -200,29 +210,32 @@ func (c *checker) together(first map[string]*ptx.Directive) {
 		if x.At > y.At {
 			x, y = y, x
 		}
-		c.fault(&ruleTuningConflict, y, "%s and %s exclude each other", a, b).related(x, "%s is here", x.Name.Text)
+		c.fault(&ruleTuningConflict, y, "%s and %s cannot be used together", a, b).
+			related(x, "%s is here", x.Name.Text)
 	}
 	conflict(".maxntid", ".reqntid")
 	conflict(".maxclusterrank", ".reqnctapercluster")
 	if d := first[".blocksareclusters"]; d != nil && (first[".reqntid"] == nil || first[".reqnctapercluster"] == nil) {
-		c.fault(&ruleTuningNeeds, d, ".blocksareclusters needs .reqntid and .reqnctapercluster")
+		c.fault(&ruleTuningNeeds, d, ".blocksareclusters requires .reqntid and .reqnctapercluster")
 	}
 	if d := first[".minnctapersm"]; d != nil && first[".maxntid"] == nil && first[".reqntid"] == nil {
-		c.fault(&ruleTuningIdle, d, ".minnctapersm does nothing without .maxntid or .reqntid")
+		c.fault(&ruleTuningIdle, d, ".minnctapersm has no effect without .maxntid or .reqntid")
 	}
 }
 
 // functionAttribute checks .attribute(.unified(a, b)) of a function.
 func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 	if f.entry {
-		c.fault(&ruleTuningPlace, d, ".attribute is for a .func and for variables; %s is an .entry", clip(f.name))
+		c.fault(&ruleTuningPlace, d, ".attribute is for a .func and for variables, but %s is an "+
+			".entry", clip(f.name))
 		return
 	}
 	c.need(d.Name, ".attribute", 4, 0, 0)
 	for i := range d.Args {
 		a := &d.Args[i]
 		if a.Text != ".unified" {
-			c.fault(&ruleAttribute, a, "%s is not an attribute of a function; there is .unified", clip(c.text(a)))
+			c.fault(&ruleAttribute, a, "%s is not a function attribute, expected .unified",
+				clip(c.text(a)))
 			continue
 		}
 		f.unified, f.labelled = c.unified(a)

@@ -57,11 +57,13 @@ func (c *checker) finishKernels() {
 			if later.At < earlier.At {
 				later, earlier = earlier, later
 			}
-			c.fault(&ruleGroups, later, "kernel %s uses .cta_group::1 and .cta_group::2; all its tcgen05 instructions take one of them", clip(f.name)).
+			c.fault(&ruleGroups, later, "kernel %s uses both .cta_group::1 and .cta_group::2; "+
+				"all its tcgen05 instructions must use the same one", clip(f.name)).
 				related(earlier, "the other group is used here")
 		}
 		if total.bytes > most {
-			c.fault(&ruleShared, f.at, "kernel %s uses %d bytes of static shared memory; %s has %d", clip(f.name), total.bytes, c.header.target, most)
+			c.fault(&ruleShared, f.at, "kernel %s uses %d bytes of static shared memory, but %s "+
+				"has %d", clip(f.name), total.bytes, c.header.target, most)
 		}
 	}
 }
@@ -121,6 +123,7 @@ func (c *checker) fraction(in *ptx.Instr) {
 		return
 	}
 	if v := float32(c.evaluate(&in.Args[1]).float); v <= 0 || v > 1 {
-		c.fault(&ruleFraction, in.Args[1], "fraction %s is not above 0 and at most 1", clip(c.text(&in.Args[1])))
+		c.fault(&ruleFraction, in.Args[1], "fraction %s is out of range, expected above 0 and at "+
+			"most 1", clip(c.text(&in.Args[1])))
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Constant works out a constant expression of a module: a literal, or an expression of literals. It tells its type, .s64 or .u64,
-// .f32 of the exact 0f literals, or .f64, and its bits; ok is false where o is no such expression.
+// Constant evaluates a constant expression of a module. It returns its type (.s64, .u64 or
+// .f64, or .f32 for exact 0f literals) and its bits; ok is false if o is not a constant
+// expression.
 func Constant(f *ptx.File, o *ptx.Operand) (bits uint64, t isa.Type, ok bool) {
 	if !isConstant(o) {
 		return 0, 0, false

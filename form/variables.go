@@ -4,6 +4,7 @@
 package form
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -25,7 +26,8 @@ func (c *checker) variable(v *ptx.Var, at level) {
 	if v.Space.Text == "" {
 		switch {
 		case len(v.Names) > 0:
-			c.fault(&ruleUnknownDirective, v.Type, "%s is not a directive that can stand here; a declaration begins with its state space", v.Type.Text)
+			c.fault(&ruleUnknownDirective, v.Type, "%s is not a directive that is allowed here; "+
+				"a declaration starts with its state space", v.Type.Text)
 		case at != atModule && s.typ.Class() == isa.Opaque:
 			c.opaquePlaced(v, &s, at)
 		}
@@ -44,33 +46,36 @@ func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 		return c.opaquePlaced(v, s, at)
 	}
 	if s.typ.Class() == isa.Pred && s.space != isa.Reg {
-		c.fault(&rulePredicate, v.Type, "a predicate lives in a register; this one is in %s", clip(v.Space.Text)).
+		c.fault(&rulePredicate, v.Type, "a predicate is in %s, expected .reg", clip(v.Space.Text)).
 			fix(v.Space, ".reg", "declare it in .reg")
 		return false
 	}
 	switch s.space {
 	case isa.Reg, isa.Local:
 		if at == atModule && c.header.since(3, 0) {
-			c.fault(&ruleSpace, v.Space, "%s variables cannot be declared at module scope; they belong into a function", v.Space.Text)
+			c.fault(&ruleSpace, v.Space, "%s variables cannot be declared at module scope; move "+
+				"the declaration into a function", v.Space.Text)
 			return false
 		}
 	case isa.Param:
 		if at == atModule {
-			c.fault(&ruleSpace, v.Space, ".param variables cannot be declared at module scope; they belong into a function or its parameter list")
+			c.fault(&ruleSpace, v.Space, ".param variables cannot be declared at module scope; "+
+				"move the declaration into a function or its parameter list")
 			return false
 		}
 		return c.bodyParameter(v, s)
 	case isa.Tex:
 		c.gone(v.Space, ".tex", 1, 5)
 		if at != atModule {
-			c.fault(&ruleSpace, v.Space, ".tex variables are declared at module scope")
+			c.fault(&ruleSpace, v.Space, ".tex variables must be declared at module scope")
 		}
 		if s.typ.Class() != isa.Unsigned || s.typ.Bits() < 32 || s.vec > 1 || len(v.Names) > 0 && len(v.Names[0].Dims) > 0 {
-			c.fault(&ruleType, v.Type, "a .tex variable has type .u32 or .u64; this one is %s", s.typ)
+			c.fault(&ruleType, v.Type, "type of a .tex variable is %s, expected .u32 or .u64",
+				s.typ)
 		}
 	case isa.Const, isa.Global, isa.Shared:
 	default:
-		c.fault(&ruleSpace, v.Space, "no variable can be declared in %s", clip(v.Space.Text))
+		c.fault(&ruleSpace, v.Space, "variables cannot be declared in %s", clip(v.Space.Text))
 		return false
 	}
 	c.bank(v)
@@ -82,12 +87,13 @@ func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
 	ok := c.parameterType(v, s)
 	if s.align > 128 {
-		c.fault(&ruleAlign, v, "a parameter cannot be aligned to %d bytes; 128 is the most", s.align)
+		c.fault(&ruleAlign, v, "a parameter is aligned to %d bytes, expected at most 128", s.align)
 		ok = false
 	}
 	if c.header.hasVersion && !c.header.since(2, 0) && c.body != nil {
 		if c.header.since(1, 4) || !c.body.fn.entry {
-			c.fault(&ruleSpace, v.Space, "with PTX %s, .param variables belong into the parameter list of an .entry", c.header.version)
+			c.fault(&ruleSpace, v.Space, "in PTX %s, .param variables must be in the parameter "+
+				"list of an .entry", c.header.version)
 			ok = false
 		}
 	}
@@ -98,11 +104,12 @@ func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
 func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	array := len(v.Names) > 0 && len(v.Names[0].Dims) > 0
 	if s.typ == c.types.f16x2 && !array {
-		c.fault(&ruleParameterType, v.Type, ".f16x2 cannot be the type of a parameter; .b32 holds it").fix(v.Type, ".b32", "declare .b32")
+		c.fault(&ruleParameterType, v.Type, ".f16x2 cannot be the type of a parameter; use .b32").
+			fix(v.Type, ".b32", "declare .b32")
 		return false
 	}
 	if s.vec > 1 && !array {
-		c.fault(&ruleParameterType, v.Vec, "a parameter cannot be a vector; an array holds it")
+		c.fault(&ruleParameterType, v.Vec, "a parameter cannot be a vector; use an array")
 		return false
 	}
 	return true
@@ -111,7 +118,8 @@ func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 // gone reports a feature that was taken out with a version.
 func (c *checker) gone(at ptx.Node, feature string, major, minor int) {
 	if h := &c.header; h.hasVersion && h.version >= isa.MakeVersion(major, minor) {
-		c.fault(&ruleGone, at, "%s is gone since PTX %s; this file says %s", feature, isa.MakeVersion(major, minor), h.version)
+		c.fault(&ruleGone, at, "%s was removed in PTX %s, but the module is for PTX %s", feature,
+			isa.MakeVersion(major, minor), h.version)
 	}
 }
 
@@ -120,11 +128,13 @@ func (c *checker) bank(v *ptx.Var) {
 	if v.Bank == nil {
 		return
 	}
-	c.gone(v.Bank, "a numbered bank of constants", 2, 2)
+	c.gone(v.Bank, "a numbered constant bank", 2, 2)
 	n, ok := c.plainInteger(v.Bank)
 	switch {
+	case c.tooLarge(v.Bank):
 	case !ok || n < 0 || n > 10:
-		c.fault(&ruleBank, v.Bank, "%s is not a bank of constants; there are 0 to 10", clip(c.text(v.Bank)))
+		c.fault(&ruleBank, v.Bank, "%s is not a constant bank, expected 0 to 10",
+			clip(c.text(v.Bank)))
 	case n > 0 && !incompleteExtern(v):
 		c.fault(&ruleBank, v.Bank, "bank %d is reserved for .extern arrays without a size", n)
 	}
@@ -147,7 +157,8 @@ func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	}
 	word := v.Linkage[0]
 	if len(v.Linkage) > 1 {
-		c.fault(&ruleLinkage, v.Linkage[1], "%s follows %s; a declaration takes one of .extern, .visible, .weak and .common", v.Linkage[1].Text, word.Text)
+		c.fault(&ruleLinkage, v.Linkage[1], "%s after %s; a declaration takes only one of "+
+			".extern, .visible, .weak and .common", v.Linkage[1].Text, word.Text)
 	}
 	if at != atModule {
 		return word.Text // the parser has reported it
@@ -158,9 +169,10 @@ func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	case ".common":
 		c.need(word, ".common", 5, 0, 20)
 		if s.space != isa.Global {
-			c.fault(&ruleLinkage, word, ".common is for .global variables; this one is in %s", s.space)
+			c.fault(&ruleLinkage, word, ".common is for .global variables, but this one is in %s",
+				s.space)
 		} else if s.typ.Class() == isa.Opaque {
-			c.fault(&ruleLinkage, word, ".common is not for %s", s.typ)
+			c.fault(&ruleLinkage, word, ".common is not allowed for %s", s.typ)
 		}
 	}
 	return word.Text
@@ -175,7 +187,7 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage, set: d.Init != nil}
 	s.dims = c.dimensions(d.Dims, d.Init)
 	if len(s.dims) > 0 && s.space == isa.Reg {
-		f := c.fault(&ruleArray, d, "%s is an array, which a register cannot be", clip(sym.name))
+		f := c.fault(&ruleArray, d, "%s is an array, which cannot be in .reg", clip(sym.name))
 		ok = false
 		if n := s.dims[0]; len(s.dims) == 1 && n > 0 && n < 1<<32 && d.Count == nil && d.Init == nil {
 			f.fixAt(d.Name.To, d.To, "<"+strconv.FormatInt(n, 10)+">", "declare %s<%d>", clip(sym.name), n).guess()
@@ -187,7 +199,8 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	}
 	c.initialiser(d, &s, linkage, ok)
 	if s.incomplete() && linkage != ".extern" && s.space != isa.Reg {
-		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array goes without", clip(sym.name))
+		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array may omit it",
+			clip(sym.name))
 	}
 	sym.shape = s
 	sym.arg = argument(&s)
@@ -234,12 +247,15 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 		if list[i].Kind == ptx.Empty {
 			dims[i] = -1
 			if i > 0 {
-				c.fault(&ruleIncomplete, list[i], "only the first dimension may be left open")
+				c.fault(&ruleIncomplete, list[i], "only the first dimension may be empty")
 			}
 			continue
 		}
 		n, ok := c.plainInteger(&list[i])
-		if !ok {
+		switch {
+		case c.tooLarge(&list[i]):
+			n, ok = 1, true // it has a size, whatever it was to be
+		case !ok:
 			c.fault(&ruleArray, list[i], "dimension %s is not a positive integer", clip(c.text(&list[i])))
 		}
 		if ok && n < 0 {
@@ -257,14 +273,18 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	n, ok := c.plainInteger(d.Count)
 	switch {
+	case c.tooLarge(d.Count):
+		n = math.MaxUint32 // its names are declared, whatever number of them
 	case !ok || n < 0:
-		c.fault(&ruleRange, d.Count, "%s is not a number of names", clip(c.text(d.Count)))
+		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0
 	case n >= 1<<32:
-		c.fault(&ruleRange, d.Count, "%s<%d> is more names than 32 bits count", clip(sym.name), n)
+		c.fault(&ruleRange, d.Count, "%s<%d> declares more names than fit into 32 bits",
+			clip(sym.name), n)
 	}
 	if len(d.Dims) > 0 || d.Init != nil {
-		c.fault(&ruleRange, d, "%s<%d> declares several names; it takes neither dimensions nor a value", clip(sym.name), n)
+		c.fault(&ruleRange, d, "%s<%d> declares several names and takes neither dimensions nor a "+
+			"value", clip(sym.name), n)
 	}
 	sym.count, sym.number = n, *d.Count
 	if c.declareRange(sym) && c.scope() == c.module {
@@ -275,7 +295,8 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 // specialName reports a name at module scope that a special register has there already.
 func (c *checker) specialName(at ptx.Node, name string) {
 	if _, ok := isa.SpecialRegister(name); ok {
-		c.fault(&ruleTwice, at, "%s is a special register; a name at module scope must not be one", clip(name))
+		c.fault(&ruleTwice, at, "%s is a special register and cannot be declared at module scope",
+			clip(name))
 	}
 }
 
@@ -293,7 +314,8 @@ func (c *checker) declareGlobal(sym *symbol) {
 		extern, other = sym, old
 	}
 	if other.linkage == "" {
-		c.fault(&ruleExternClash, sym.at, "%s is .extern here and private to the module there; .visible is expected", clip(sym.name)).
+		c.fault(&ruleExternClash, sym.at, "%s is .extern here but not visible in the other "+
+			"declaration, expected .visible", clip(sym.name)).
 			related(old.at, "the other declaration is here")
 		return
 	}
@@ -304,12 +326,13 @@ func (c *checker) declareGlobal(sym *symbol) {
 		b.dims = a.dims
 	}
 	if !a.same(&b) {
-		c.fault(&ruleExternClash, sym.at, "%s is %s here and %s there", clip(sym.name), sym.shape.String(), old.shape.String()).
+		c.fault(&ruleExternClash, sym.at, "%s is %s here but %s in the other declaration",
+			clip(sym.name), sym.shape.String(), old.shape.String()).
 			related(old.at, "the other declaration is here")
 		return
 	}
 	if old == extern {
-		c.module.names[sym.name] = sym
+		c.module.put(sym.name, sym)
 	}
 }
 
@@ -328,7 +351,8 @@ func (b *constants) add(s *shape) {
 // finishConstants holds the constant variables against the bank that they share.
 func (c *checker) finishConstants() {
 	if c.banks.end > 0x10000 {
-		c.faultAt(&ruleConstants, 0, 0, "the .const variables of the module take %s bytes; there are 65536", strconv.FormatInt(c.banks.end, 10))
+		c.faultAt(&ruleConstants, 0, 0, ".const variables of the module take %s bytes, expected "+
+			"at most 65536", strconv.FormatInt(c.banks.end, 10))
 	}
 }
 

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golden compares the PTX of a kernel with a file that was looked at once. It belongs into the tests of those who write
-// kernels: a change that changes PTX shows as a difference of instructions, and `go test -update` accepts it.
+// Package golden compares the PTX of a kernel with a reviewed file. It is for the tests of
+// kernel authors: a change of the PTX appears as a difference of instructions, and `go test
+// -update` accepts it.
 //
 //	func TestSaxpy(t *testing.T) {
 //		m := dsl.New("saxpy", "sm_90")
@@ -10,8 +11,8 @@
 //		golden.Check(t, m)
 //	}
 //
-// The package defines the flag -update. Tests that have golden files of other kinds ask Updating, and define no flag of that name
-// themselves: the flag package takes each name once.
+// The package defines the flag -update. Tests with other kinds of golden files call Updating
+// instead of defining a flag of that name: package flag accepts each name once.
 package golden
 
 import (
@@ -28,14 +29,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Module is something that has a name and becomes PTX, such as a *dsl.Module.
+// A Module has a name and generates PTX, such as a *dsl.Module.
 type Module interface {
 	Name() string
 	Text() (string, error)
 }
 
-// A Located module tells where the lines of its text come from, as a *dsl.Module does: at a line, and what called it. Check shows
-// the Go lines of what differs then.
+// A Located module reports where the lines of its text come from, as a *dsl.Module does: the
+// Go line, and its callers. Check then shows the Go lines of each difference.
 type Located interface {
 	Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool)
 }
@@ -50,16 +51,17 @@ func init() {
 	}
 }
 
-// Updating reports whether the test runs with -update, which has Check rewrite golden files. Tests that keep others besides ask it too.
-// Until the flags are parsed, as they are when tests run, it is false.
+// Updating reports whether the test runs with -update, which makes Check rewrite golden files.
+// Tests with other golden files can call it too. It is false until the flags are parsed.
 func Updating() bool {
 	f := flag.Lookup(updateFlag)
 	return f != nil && f.Value.String() == "true"
 }
 
-// Check compares the PTX of m with testdata/NAME.ptx, NAME being the module's name. What differs is told as instructions that were
-// lost, came or changed, with the Go lines that they come from. Registers and labels may have other names, and declarations another
-// order: that alone is no difference. Of a long difference the beginning is shown.
+// Check compares the PTX of m with testdata/NAME.ptx, where NAME is the module's name. It
+// reports differences as removed, added or changed instructions, with the Go lines that
+// generate them. Different names of registers and labels, and a different order of
+// declarations, do not count as differences. A long difference is truncated.
 func Check(t testing.TB, m Module) {
 	t.Helper()
 	text, err := m.Text()
@@ -70,13 +72,14 @@ func Check(t testing.TB, m Module) {
 	check(t, m.Name(), text, origins(m, text))
 }
 
-// A Judged module tells everything that was found wrong with it, as a *dsl.Module does.
+// A Judged module returns all its findings, as a *dsl.Module does.
 type Judged interface {
 	Findings() diag.List
 }
 
-// Clean wants nothing to be found wrong with m: no errors, and none of the warnings and reviews that Text and Check say nothing of. Notes, such as what
-// dsl.Verify could not follow, are logged.
+// Clean requires that m has no findings: no errors, and none of the warnings and reviews that
+// Text and Check do not report. Notes, for example about what dsl.Verify could not check, are
+// logged.
 //
 //	m := dsl.New("saxpy", "sm_90", dsl.Verify())
 //	Saxpy(m)
@@ -93,7 +96,7 @@ func Clean(t testing.TB, m Judged) {
 	}
 }
 
-// CheckText is Check for PTX from elsewhere.
+// CheckText is like Check, for PTX from another source.
 func CheckText(t testing.TB, name, text string) {
 	t.Helper()
 	check(t, name, text, nil)
@@ -125,7 +128,7 @@ func origins(m Module, text string) func(line int) string {
 func check(t testing.TB, name, text string, where func(line int) string) {
 	t.Helper()
 	if name == "" || !filepath.IsLocal(name) {
-		t.Fatalf("%q names no file in testdata", name)
+		t.Fatalf("%q matches no file in testdata", name)
 		return
 	}
 	path := filepath.Join("testdata", name+".ptx")
@@ -137,7 +140,8 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 	}
 	old, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		t.Fatalf("%s is not there; `go test -update` makes it, to be looked at and kept", path)
+		t.Fatalf("%s does not exist; run `go test -update` to create it, then review and commit it",
+			path)
 		return
 	}
 	if err != nil {
@@ -150,7 +154,7 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 		return
 	}
 	if diff != "" {
-		t.Errorf("%s (-want +got; `go test -update` accepts):\n%s", path, first(diff, most))
+		t.Errorf("%s (-want +got; run `go test -update` to accept):\n%s", path, first(diff, most))
 	}
 }
 
@@ -163,7 +167,8 @@ func first(text string, n int) string {
 	if len(lines) <= n+1 {
 		return text
 	}
-	return strings.Join(lines[:n], "") + fmt.Sprintf("... and %d lines more; after `go test -update` they are in the diff of your version control\n", len(lines)-1-n)
+	return strings.Join(lines[:n], "") + fmt.Sprintf("... and %d more lines; run `go test "+
+		"-update` and look at the diff in version control\n", len(lines)-1-n)
 }
 
 // write makes a file and its folder. At every moment the file is whole: tests of other packages may read it.
@@ -206,8 +211,9 @@ func write(path, text string) (err error) {
 	return err
 }
 
-// Diff is what differs between two modules: "" where they differ at most in the names of registers and labels, the order of
-// declarations, comments and layout. The list is what keeps one of them from being read.
+// Diff returns the differences between two modules, or "" if they differ only in names of
+// registers and labels, the order of declarations, comments and layout. The list holds the
+// errors that keep one of them from being parsed.
 func Diff(want, got string) (string, diag.List) { return compare(want, got, nil) }
 
 func compare(want, got string, where func(line int) string) (string, diag.List) {

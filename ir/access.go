@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Registers calls visit for every register that in names, and says what in does with it. A register
-// that is written in part or under a guard is written and read: something of its old value may stay.
-// What is written is visited after what is read.
+// Registers calls visit for every register in an instruction, with how the instruction
+// accesses it. A register that is written partly or under a guard is both read and written,
+// because part of its old value may remain. Reads are visited before writes.
 func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
 	if r := in.Guard.Reg; r != nil {
 		visit(r, isa.Read)

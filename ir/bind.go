@@ -5,8 +5,8 @@ package ir
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// A Binder holds instructions against the instruction set at one version and target. It is not safe for
-// concurrent use.
+// A Binder checks instructions against the instruction set at one version and target. It is
+// not safe for concurrent use.
 type Binder struct {
 	matcher *isa.Matcher
 	shape   []isa.Word
@@ -15,10 +15,11 @@ type Binder struct {
 	lasts   bool
 }
 
-// NewBinder is a Binder for a version and target.
+// NewBinder returns a Binder for a version and target.
 func NewBinder(v isa.Version, t isa.Target) *Binder { return &Binder{matcher: isa.NewMatcher(v, t)} }
 
-// Shared is op as the instruction set keeps it, if it does: texts that are one in memory are soon found equal.
+// Shared returns the instruction set's own copy of the string op, if there is one, so that
+// equal opcodes compare fast.
 func (b *Binder) Shared(op string) string {
 	if list, _ := b.matcher.Candidates(op); len(list) > 0 && list[0].Opcode == op {
 		return list[0].Opcode
@@ -26,7 +27,8 @@ func (b *Binder) Shared(op string) string {
 	return op
 }
 
-// Bind finds the form of in and keeps it there. The problems are why there is none, or warnings.
+// Bind finds the form of in and stores it there. The problems say why there is none, or are
+// warnings.
 func (b *Binder) Bind(in *Instr) []isa.Problem {
 	in.Form, b.lasts = nil, false
 	if in.Directive() {
@@ -43,7 +45,8 @@ func (b *Binder) Bind(in *Instr) []isa.Problem {
 	return problems
 }
 
-// Lasts reports whether what Bind said last holds for the opcode with all operands of the same kinds and types, whatever their values are.
+// Lasts reports whether the last result of Bind holds for the opcode with all operands of the
+// same kinds and types, whatever their values are.
 func (b *Binder) Lasts() bool { return b.lasts }
 
 // list is the operands of an instruction as the instruction set judges them. It holds until the next is asked for.
@@ -192,7 +195,7 @@ func special(o *Operand) isa.Arg {
 	return a
 }
 
-// Bounds are the gates of an instruction that is bound: all of open must be open, and none of gone.
+// Bounds returns the gates of a bound instruction: all of open must be open, and none of gone.
 func (b *Binder) Bounds(in *Instr) (open, gone []isa.Gate) {
 	return in.Form.Bounds(b.list(in.Args))
 }

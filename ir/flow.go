@@ -5,17 +5,17 @@ package ir
 
 import "slices"
 
-// A Flow is the control-flow graph of a function: for each block, by its number in Blocks, the blocks
-// that may run next and those that may have run before. Numbers are in the order of the text.
+// A Flow is the control-flow graph of a function: for each block, by its index in Blocks, its
+// successors and predecessors. Indices are in the order of the text.
 type Flow struct {
 	Func  *Func
 	Succs [][]int
 	Preds [][]int
-	// Leaves says of each block whether control may leave the function at its end.
+	// Leaves says for each block whether control may leave the function at its end.
 	Leaves []bool
 }
 
-// FlowOf works out the control flow of f as it now is.
+// FlowOf computes the current control flow of f.
 func FlowOf(f *Func) *Flow {
 	number := make(map[*Block]int, len(f.Blocks))
 	for i, b := range f.Blocks {
@@ -62,7 +62,7 @@ func (g *Flow) edge(from, to int) {
 	g.Preds[to] = append(g.Preds[to], from)
 }
 
-// Last is the last instruction of b that is no directive, or nil.
+// Last returns the last instruction of b that is not a directive, or nil.
 func (b *Block) Last() *Instr {
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		if in := b.Instrs[i]; !in.Directive() {
@@ -78,16 +78,16 @@ func (b *Block) Ends() bool {
 	return in != nil && in.Ends()
 }
 
-// Order is the numbers of the blocks that can be reached from the first, each after those it is
-// entered from, but for the edges that lead back.
+// Order returns the reachable blocks in reverse postorder: each after its predecessors, except
+// for back edges.
 func (g *Flow) Order() []int {
 	order := Postorder(g.Succs, 0)
 	slices.Reverse(order)
 	return order
 }
 
-// Postorder is the numbers that can be reached from the roots of any graph, each behind those it leads to, but for the edges that
-// lead back.
+// Postorder returns the nodes of any graph that are reachable from the roots, each after its
+// successors, except for back edges.
 func Postorder(succs [][]int, roots ...int) []int {
 	var order []int
 	seen := make([]bool, len(succs))

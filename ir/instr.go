@@ -9,26 +9,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Instr is one instruction, or a directive that stands among instructions (.loc, .pragma), whose text
+// An Instr is one instruction, or a directive among instructions (.loc, .pragma), whose text
 // is then its one operand, of kind Raw.
 type Instr struct {
 	Op    string // with all modifiers: "ld.global.f32"
 	Guard Guard
 	Args  []Operand
-	// Form is what the instruction set says, settled for the modifiers and operands that are here; nil
-	// for a directive, and for what the table does not know.
+	// Form is the matching entry of the instruction set, resolved for these modifiers and
+	// operands. It is nil for a directive, and for an instruction that the table does not contain.
 	Form *isa.Candidate
 	Pos  Pos
-	Said *Comments // what is written about it; shared by copies, so it is replaced, not changed
+	Said *Comments // comments; shared by copies, so replace it instead of changing it
 }
 
-// Comments are what is written about an instruction.
+// Comments are the comments of an instruction.
 type Comments struct {
 	Doc  []string // before it
-	Note string   // behind it
+	Note string   // after it
 }
 
-// Doc is the comments before in.
+// Doc returns the comments before in.
 func (in *Instr) Doc() []string {
 	if in.Said == nil {
 		return nil
@@ -36,7 +36,7 @@ func (in *Instr) Doc() []string {
 	return in.Said.Doc
 }
 
-// Note is the comment behind in.
+// Note returns the comment after in.
 func (in *Instr) Note() string {
 	if in.Said == nil {
 		return ""
@@ -44,7 +44,7 @@ func (in *Instr) Note() string {
 	return in.Said.Note
 }
 
-// Comment makes doc the comments before in, and note the one behind it; "" for none.
+// Comment sets the comments before in to doc and the one after it to note; "" for none.
 func (in *Instr) Comment(doc []string, note string) {
 	in.Said = nil
 	if len(doc) > 0 || note != "" {
@@ -52,7 +52,7 @@ func (in *Instr) Comment(doc []string, note string) {
 	}
 }
 
-// A Guard is @p or @!p; Reg is nil where there is none.
+// A Guard is @p or @!p; Reg is nil if there is none.
 type Guard struct {
 	Reg *Reg
 	Not bool
@@ -61,7 +61,8 @@ type Guard struct {
 // Directive reports whether in is a directive.
 func (in *Instr) Directive() bool { return strings.HasPrefix(in.Op, ".") }
 
-// Has reports whether the instruction set gives in an effect: "store", "convergent".
+// Has reports whether the instruction set gives the instruction an effect: "store",
+// "convergent".
 func (in *Instr) Has(effect string) bool {
 	if in.Form == nil {
 		return false
@@ -74,10 +75,10 @@ func (in *Instr) Has(effect string) bool {
 	return false
 }
 
-// Ends reports whether a block ends with in: a branch, or a way out, guarded or not.
+// Ends reports whether the instruction ends a block: a branch or an exit, guarded or not.
 func (in *Instr) Ends() bool { return in.Has("branch") || in.Has("terminator") }
 
-// Head is the opcode up to the first dot.
+// Head returns the opcode up to the first dot.
 func (in *Instr) Head() string {
 	head, _, _ := strings.Cut(in.Op, ".")
 	return head
@@ -104,14 +105,14 @@ type Kind uint8
 
 // Kinds of operand.
 const (
-	Nothing  Kind = iota // a hole: an optional result that is not written
+	Nothing  Kind = iota // an omitted optional result
 	Register             // Reg; Text a component (.x) or selector (.h1)
 	Int                  // Value
 	Single               // Value holds the 32 bits of the number
 	Double               // Value holds the 64 bits of the number
 	Variable             // the Ref is a *Var
 	Function             // the Ref is a *Func
-	Jump                 // the Ref is a *Block; Text the label, where it is not the first
+	Jump                 // the Ref is a *Block; Text is the label, if it is not the first
 	List                 // the Ref is a *Targets
 	Special              // Text is a special register: %tid.x
 	Sink                 // _
@@ -121,33 +122,34 @@ const (
 	Group                // (Args), of call
 	Element              // Args[0][Args[1]]
 	Apply                // Text(Args), in initialisers: generic(x), 0xff(x)
-	Raw                  // Text as it stands
+	Raw                  // Text is the source text
 )
 
-// An Operand is an operand of an instruction, or a part of one, or an initial value. There are many, so what few have stands elsewhere.
+// An Operand is an operand of an instruction, a part of one, or an initial value. Modules hold
+// many operands, so rare fields are in More.
 type Operand struct {
 	Kind  Kind
 	Not   bool  // !p
 	Minus bool  // -%r1
-	Zero  bool  // an offset of zero is written: +0, which code that is not optimised adds
+	Zero  bool  // an offset of zero is written: +0, as in unoptimized code
 	Reg   *Reg  // of a register; nil for anything else
 	Value int64 // of a constant; of anything else with a Ref, the offset added to it
-	More  *More // shared by copies of an operand: it is replaced, not changed
+	More  *More // shared by copies of an operand: replace it instead of changing it
 }
 
-// More is what some operands have besides.
+// More holds fields that few operands need.
 type More struct {
 	Text string
 	Args []Operand
-	Ref  Ref // what a name stands for that is no register's
+	Ref  Ref // what a name stands for if it is not a register
 }
 
-// Named is an operand that names something besides a register, with an offset.
+// Named returns an operand that names something other than a register, with an offset.
 func Named(kind Kind, ref Ref, offset int64) Operand {
 	return Operand{Kind: kind, Value: offset, More: &More{Ref: ref}}
 }
 
-// Text is the text of o, as its Kind says.
+// Text returns the text of o; its meaning depends on the Kind.
 func (o *Operand) Text() string {
 	if o.More == nil {
 		return ""
@@ -155,7 +157,7 @@ func (o *Operand) Text() string {
 	return o.More.Text
 }
 
-// Args are the parts of o.
+// Args returns the parts of o.
 func (o *Operand) Args() []Operand {
 	if o.More == nil {
 		return nil
@@ -163,7 +165,7 @@ func (o *Operand) Args() []Operand {
 	return o.More.Args
 }
 
-// A Ref is what a name in an operand stands for.
+// A Ref is the declaration that a name in an operand refers to.
 type Ref interface{ ref() }
 
 func (*Reg) ref()     {}
@@ -172,7 +174,7 @@ func (*Func) ref()    {}
 func (*Block) ref()   {}
 func (*Targets) ref() {}
 
-// Ref is what the name in o stands for, or nil.
+// Ref returns the declaration that the name in o refers to, or nil.
 func (o *Operand) Ref() Ref {
 	switch {
 	case o.Reg != nil:
@@ -183,10 +185,10 @@ func (o *Operand) Ref() Ref {
 	return nil
 }
 
-// Refer makes o name ref, which is no register.
+// Refer makes o refer to ref, which is not a register.
 func (o *Operand) Refer(ref Ref) { o.More = &More{Text: o.Text(), Args: o.Args(), Ref: ref} }
 
-// Var is the variable that o is, or nil.
+// Var returns the variable that o refers to, or nil.
 func (o *Operand) Var() *Var {
 	if o.More == nil {
 		return nil
@@ -195,7 +197,7 @@ func (o *Operand) Var() *Var {
 	return v
 }
 
-// Block is the block that o names, or nil.
+// Block returns the block that o refers to, or nil.
 func (o *Operand) Block() *Block {
 	if o.More == nil {
 		return nil
@@ -204,7 +206,7 @@ func (o *Operand) Block() *Block {
 	return b
 }
 
-// Offset reports whether something is added to o.
+// Offset reports whether o has an offset.
 func (o *Operand) Offset() bool { return o.Value != 0 && o.Ref() != nil }
 
 // Walk calls visit with o and every part of it.

@@ -1,11 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ir is a module between text and text: functions of basic blocks of instructions, over typed
-// registers that may be written more than once. It stays close to PTX on purpose: one struct stands for
-// every instruction, and what the instruction set says of it comes from the table in isa. PTX is its
-// text form: package lift reads it, package lower writes it. Analyses belong to package passes; they
-// return results and leave nothing here.
+// Package ir represents a module between two texts: functions of basic blocks of instructions,
+// over typed registers that may be written more than once. It is close to PTX on purpose: one
+// struct represents every instruction, and its properties come from the tables in isa. PTX is
+// its text form: package lift reads it, package lower writes it. Analyses belong to package
+// passes; they return results and store nothing here.
 package ir
 
 import "github.com/ptxdsl/ptxdsl/isa"
@@ -15,12 +15,12 @@ type Module struct {
 	Name    string
 	Version isa.Version
 	Target  isa.Target
-	Options []string // further words of .target: debug, texmode_independent
-	Bits    int      // of an address; 0 where the text says nothing
-	Decls   []Decl   // in the order of the text, which PTX heeds: names come before their uses
-	Source  Source   // of the positions in it; nil where nothing is known
+	Options []string // other options of .target: debug, texmode_independent
+	Bits    int      // of an address; 0 if the text does not give it
+	Decls   []Decl   // in the order of the text, which matters in PTX: declarations precede uses
+	Source  Source   // resolves the positions in the module; nil if they are unknown
 	Doc     []string // comments before everything
-	Tail    []string // comments behind the last declaration
+	Tail    []string // comments after the last declaration
 }
 
 // A Decl is something at module level: *Var, *Func, *Directive, *Section.
@@ -31,7 +31,7 @@ func (*Func) decl()      {}
 func (*Directive) decl() {}
 func (*Section) decl()   {}
 
-// Funcs are the functions of m that have a body.
+// Funcs returns the functions of m that have a body.
 func (m *Module) Funcs() []*Func {
 	var list []*Func
 	for _, d := range m.Decls {
@@ -50,7 +50,7 @@ type Var struct {
 	Bank    *Operand // .const[2]
 	Type    isa.Type
 	Vec     uint8   // elements of a vector, or 0
-	Align   int     // in bytes; 0 for what the type needs
+	Align   int     // in bytes; 0 for the natural alignment
 	Dims    []int64 // of an array; the first may be Unsized
 	Ptr     *Ptr    // of a parameter: what it points to
 	Attrs   []string
@@ -58,13 +58,13 @@ type Var struct {
 	Reg     *Reg
 	Pos     Pos
 	Doc     []string // comments before it
-	Note    string   // comment behind it
+	Note    string   // comment after it
 }
 
-// Unsized is the first dimension of an array without one: [].
+// Unsized is the first dimension of an array without a size: [].
 const Unsized = -1
 
-// Size is the number of bytes of v; 0 for an array without a size.
+// Size returns the number of bytes of v; 0 for an array without a size.
 func (v *Var) Size() int64 {
 	n := int64(v.Type.Bits()+7) / 8 * int64(max(1, int(v.Vec)))
 	for _, d := range v.Dims {
@@ -73,7 +73,7 @@ func (v *Var) Size() int64 {
 	return n
 }
 
-// Alignment is the alignment of v in bytes, declared or natural.
+// Alignment returns the alignment of v in bytes, declared or natural.
 func (v *Var) Alignment() int {
 	if v.Align != 0 {
 		return v.Align
@@ -81,33 +81,34 @@ func (v *Var) Alignment() int {
 	return max(1, v.Type.Bits()/8*max(1, int(v.Vec)))
 }
 
-// A Ptr says what a parameter points to: .ptr .global .align 16.
+// A Ptr describes what a pointer parameter points to: .ptr .global .align 16.
 type Ptr struct {
 	Space isa.Space
-	Align int // 0 where it is not written
+	Align int // 0 if it is not written
 }
 
-// A Directive is a directive that names nothing, at module level or at a function: .file, .pragma,
-// .maxntid.
+// A Directive is a directive that declares no name, at module level or of a function: .file,
+// .pragma, .maxntid.
 type Directive struct {
 	Name string // with the dot
-	Text string // what follows, as written
+	Text string // its arguments, as written
 	Semi bool   // ends with a semicolon
 	Pos  Pos
 	Doc  []string
 	Note string
 }
 
-// A Section is debug information, line by line, or text in intermediate languages.
+// A Section holds debug information line by line, or text in intermediate languages.
 type Section struct {
 	Name    string
 	Lines   []Line
-	Sources []CodeBlock // nil but in .nv_intermediate_source_section, which is the name then
+	Sources []CodeBlock // nil except in .nv_intermediate_source_section, which is then the name
 	Pos     Pos
 	Doc     []string
 }
 
-// A CodeBlock is text in an intermediate language: the language in quotes, the number of a file, and lines with their ends.
+// A CodeBlock is text in an intermediate language: the language in quotes, the file number,
+// and lines including their line ends.
 type CodeBlock struct{ Language, File, Text string }
 
 // A Line is a line of a Section: a label, or a type with values.
@@ -117,8 +118,8 @@ type Line struct {
 	Values []string
 }
 
-// A Func is a kernel or a device function, defined or declared, or a call prototype. Every declaration
-// and the definition of one name are apart; operands refer to the first.
+// A Func is a kernel or a device function, defined or declared, or a call prototype. Every
+// declaration of a name is a Func of its own; operands refer to the first.
 type Func struct {
 	Name       string
 	Kernel     bool
@@ -135,10 +136,10 @@ type Func struct {
 	Blocks     []*Block // in the order of the text; the first is entered
 	Pos        Pos
 	Doc        []string
-	Tail       []string // comments behind the last instruction
+	Tail       []string // comments after the last instruction
 }
 
-// Attr is the attribute of f by name, dot included, or nil.
+// Attr returns the attribute of f with a name, including the dot, or nil.
 func (f *Func) Attr(name string) *Directive {
 	for i := range f.Attrs {
 		if f.Attrs[i].Name == name {
@@ -150,24 +151,24 @@ func (f *Func) Attr(name string) *Directive {
 
 // A Reg is a virtual register.
 type Reg struct {
-	Name   string // with its % where it has one; "" lets lowering name it
+	Name   string // including its %, if it has one; lowering names a register with ""
 	Type   isa.Type
 	Vec    uint8 // elements of a vector register, or 0
-	Varies bool  // who builds the module writes it again and again: a variable of package dsl
+	Varies bool  // reassigned by the builder: a variable of package dsl
 	Pos    Pos
 	Number int32 // see Func.Number
-	Set    bool  // a variable that was written behind its beginning, as far as who builds the module knows
+	Set    bool  // a variable that the builder wrote again after its first write
 }
 
-// Number gives the registers of f numbers from 0, in their order, so that what is known of them can stand in a slice. They hold until
-// registers are added, dropped or numbered again.
+// Number numbers the registers of f from 0 in order, so that slices can be indexed by
+// register. The numbers are valid until registers are added, removed or numbered again.
 func (f *Func) Number() {
 	for i, r := range f.Regs {
 		r.Number = int32(i)
 	}
 }
 
-// Stem is the letters that registers of a type get where they have no name, as the usual compilers have them.
+// Stem returns the name prefix for unnamed registers of a type, as compilers use it.
 func Stem(t isa.Type) string {
 	switch {
 	case t == isa.Predicate:
@@ -190,21 +191,25 @@ func Stem(t isa.Type) string {
 	return "%r"
 }
 
-// A Targets is a labelled list in a function: labels for brx.idx, functions for an indirect call, or
-// the prototype of one.
+// A Targets is a labelled list in a function: labels for brx.idx, functions for an indirect
+// call, or a call prototype.
 type Targets struct {
 	Name   string
 	Blocks []*Block
 	Funcs  []*Func
 	Proto  *Func
-	Ahead  bool // declared ahead of all instructions; otherwise where one alone names it
+	Ahead  bool // declared before all instructions
+	// Before is the instruction that the list is declared before, unless it is Ahead. The assembler's
+	// code for debugging depends on the place. If Before is nil, or a pass has removed it, the list is
+	// declared before the only instruction that uses it, or before all if several do.
+	Before *Instr
 	Pos    Pos
 	Doc    []string
 	Note   string
 }
 
-// A Block is a run of instructions that is entered at its first. Control leaves at its last, or
-// falls into the block behind it.
+// A Block is a basic block: control enters at its first instruction and leaves at its last, or
+// falls through to the next block.
 type Block struct {
 	Labels []Label
 	Instrs []*Instr
@@ -218,7 +223,7 @@ type Label struct {
 	Note string
 }
 
-// Name is the first label of b, or "".
+// Name returns the first label of b, or "".
 func (b *Block) Name() string {
 	if len(b.Labels) == 0 {
 		return ""

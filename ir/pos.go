@@ -5,19 +5,19 @@ package ir
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// A Pos is where something comes from, in the terms of the module's Source. NoPos is nowhere.
+// A Pos says where something comes from; the module's Source resolves it. NoPos is unknown.
 type Pos int32
 
-// NoPos marks what comes from nowhere.
+// NoPos is the position of something without a source.
 const NoPos Pos = 0
 
-// A Source knows what positions stand for: a line of PTX, or the Go calls that built an instruction.
+// A Source resolves positions: to a line of PTX, or to the Go calls that built an instruction.
 type Source interface {
-	// Place is the innermost place of pos, and those it was called from, innermost first.
+	// Place returns the innermost place of pos and its callers, innermost first.
 	Place(pos Pos) (at diag.Place, from []diag.Place)
 }
 
-// At is where pos is, and what called it.
+// At returns the place of pos and its callers.
 func (m *Module) At(pos Pos) (at diag.Place, from []diag.Place) {
 	if m.Source == nil || pos == NoPos {
 		return diag.Place{File: m.Name}, nil

@@ -3,12 +3,12 @@
 
 package isa
 
-// An ArgKind says what an operand of a real instruction is.
+// An ArgKind is the kind of a resolved operand of an instruction.
 type ArgKind uint8
 
-// Kinds of operand, resolved.
+// Kinds of resolved operands.
 const (
-	ArgUnknown ArgKind = iota // already reported: fits everything
+	ArgUnknown ArgKind = iota // already reported: matches everything
 	ArgReg                    // a register
 	ArgInt                    // an integer constant
 	ArgFloat                  // a floating-point constant
@@ -25,14 +25,14 @@ const (
 	ArgList                   // (a, b)
 )
 
-// An Arg is an operand of a real instruction, its names resolved by the caller.
+// An Arg is an operand of an instruction, with its names resolved by the caller.
 type Arg struct {
 	Kind    ArgKind
 	Type    Type   // of a register, a special register or a variable's element
 	Space   Space  // of a variable
 	Not     bool   // !p
 	Minus   bool   // -%r1, as vmad takes it
-	Plus    bool   // with an offset outside an address: %r1+4, var+4
+	Plus    bool   // with an offset outside of brackets: %r1+4, var+4
 	Unified bool   // [a].unified
 	Count   int    // elements of a vector register or variable; 0 or 1 for one
 	Value   int64  // of an integer constant; the offset of an address
@@ -40,15 +40,15 @@ type Arg struct {
 	Elems   []Arg  // of a vector, address, pair or list
 }
 
-// A Problem is what is wrong with an instruction. Mod and Arg point at the modifier (counted after
-// the head) and at the operand, -1 where neither is to blame.
+// A Problem is an error or a warning about an instruction. Mod and Arg are the indices of the
+// offending modifier (after the head) and operand, or -1.
 type Problem struct {
 	Rule    string
 	Mod     int
 	Arg     int
 	Elem    int // element of the operand, -1 for all of it
 	Message string
-	Warning bool   // legal, and surely not meant
+	Warning bool   // legal but surely unintended
 	Want    string // replacement for the modifier or the whole opcode, "" if no single edit helps
 }
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Canonical spells an opcode with its modifiers in the manual's order. It reports false, and returns
-// op as it is, when no form has these modifiers or when one of them is written twice or means
-// nothing: what cannot be judged is not touched.
+// Canonical spells an opcode with its modifiers in the manual's order. It returns false and op
+// unchanged if no form has these modifiers, or if one of them is repeated or has no effect.
 func (s *Set) Canonical(op string) (string, bool) {
 	found, name, rest := s.split(op)
 	mods, ok := s.parseMods(rest)

@@ -3,11 +3,12 @@
 
 package isa
 
-// Is reports whether f and g are one form of an instruction set: what is read more than once has several addresses.
+// Is reports whether f and g are the same form of an instruction set. A form that was read
+// more than once has several addresses.
 func (f *Form) Is(g *Form) bool { return f == g || f.at != 0 && f.at == g.at }
 
-// Allows reports whether the modifiers in slots go together by the rules and tables of f,
-// whatever the version and target.
+// Allows reports whether the rules and tables of f allow the modifiers in slots together, for
+// some version and target.
 func (f *Form) Allows(slots []Mod) bool {
 	for i := range f.Slots {
 		if f.Slots[i].Required && slots[i] == NoMod {
@@ -31,8 +32,8 @@ func (f *Form) Allows(slots []Mod) bool {
 	return true
 }
 
-// Bounds are the gates that matter for the modifiers in slots: all of open must be open, none of
-// gone. A table gives one gate, which is open where any fitting row is.
+// Bounds returns the gates for the modifiers in slots: all of open must be open, none of gone.
+// A table contributes one gate, which is open if some matching row is.
 func (f *Form) Bounds(slots []Mod) (open, gone []Gate) {
 	open = append(open, f.Gates...)
 	gone = append(gone, f.Gone...)
@@ -79,8 +80,8 @@ func (s *Set) Opcode(ins *Instruction, slots []Mod) string {
 	return op
 }
 
-// Fits reports whether a register of type have can stand where want is asked for; relaxed where the
-// instruction takes wider registers.
+// Fits reports whether a register of type have can be used where want is required; relaxed if
+// the instruction accepts wider registers.
 func Fits(want, have Type, relaxed bool) bool {
 	if relaxed {
 		return relaxFits(want, have)
@@ -88,12 +89,15 @@ func Fits(want, have Type, relaxed bool) bool {
 	return typeFits(want, have)
 }
 
-// Bounds are the gates that matter for an instruction of form c with the operands in args: those of the
-// form, and those that its operands bring.
+// Bounds returns the gates for an instruction of form c with the operands in args: those of
+// the form and those of its operands.
 func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	open, gone = c.Form.Bounds(c.Slots)
 	var t tally
-	if !c.OperandBounds() || !c.sequence(c.Args, args, &t, nil) {
+	if !c.OperandBounds() {
+		return open, gone
+	}
+	if alone := besideSink(args); !c.sequence(c.Args, args, &t, nil) && (alone == nil || !c.sequence(c.Args, alone, &t, nil)) {
 		return open, gone
 	}
 	for i := range c.when {
@@ -108,7 +112,8 @@ func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	return open, gone
 }
 
-// Since is the first version in which t has the modifiers of c, whatever the operands bring.
+// Since returns the first version in which t supports the modifiers of c, ignoring the
+// operands.
 func (c *Candidate) Since(t Target) Version {
 	if t == c.target {
 		return c.since

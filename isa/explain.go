@@ -17,9 +17,9 @@ func problem(rule string, mod int, format string, args ...any) Problem {
 func (m *Matcher) unknownName(op string) Problem {
 	head, rest, _ := strings.Cut(op, ".")
 	if head == "" {
-		return problem("F201", -1, "%q does not begin with the name of an instruction", op)
+		return problem("F201", -1, "%q does not start with the name of an instruction", op)
 	}
-	p := problem("F201", -1, "no instruction is called %s", head)
+	p := problem("F201", -1, "unknown instruction %s", head)
 	if lower := strings.ToLower(op); lower != op && m.hasForm(lower) {
 		p.Message += "; did you mean " + lower
 		p.Want = lower
@@ -52,7 +52,8 @@ func (m *Matcher) unknownName(op string) Problem {
 	switch {
 	case best == head:
 		word, _, _ := strings.Cut(rest, ".")
-		p.Message = fmt.Sprintf("no instruction is called %s.%s; there are %s", head, word, m.set.wordsAfter(head))
+		p.Message = fmt.Sprintf("unknown instruction %s.%s, expected %s", head, word,
+			m.set.wordsAfter(head))
 	case best != "":
 		p.Message += fmt.Sprintf("; did you mean %s", best)
 		p.Want = best + op[len(head):]
@@ -89,14 +90,15 @@ func (s *Set) wordsAfter(head string) string {
 // unknownMod says that a word is no modifier at all, and which one of the instruction is nearest.
 func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	if word == "." {
-		return problem("F202", at, "%s has a dot that no modifier follows", list[0].Name)
+		return problem("F202", at, "%s has a dot without a modifier after it", list[0].Name)
 	}
 	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" && !m.set.begun(list[0].Name+word+"_") {
-		return problem("F203", at, "%s has no modifier %s; it is a word of %s", list[0].Name, word, with)
+		return problem("F203", at, "%s has no modifier %s, which is a modifier of %s", list[0].Name,
+			word, with)
 	}
-	p := problem("F202", at, "%s is not a modifier of PTX", word)
+	p := problem("F202", at, "%s is not a PTX modifier", word)
 	if longer := m.set.wordsAfter(list[0].Name + word); longer != "" {
-		p.Message = fmt.Sprintf("no instruction is called %s%s; there are %s", list[0].Name, word, longer)
+		p.Message = fmt.Sprintf("unknown instruction %s%s, expected %s", list[0].Name, word, longer)
 		p.Rule = "F201"
 		return p
 	}
@@ -173,7 +175,7 @@ func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 			times++
 		}
 	}
-	p := problem("F208", at, "%s means nothing here; the assembler ignores it", set.Mods[mod])
+	p := problem("F208", at, "%s has no effect here; the assembler ignores it", set.Mods[mod])
 	if times > 1 {
 		p = problem("F208", at, "%s is written twice; the assembler ignores one of them", set.Mods[mod])
 	}
@@ -191,7 +193,8 @@ func (m *Matcher) closed(name, what string, g Gate) Problem {
 	if g.reaches(m.target) {
 		rule = "F401"
 	}
-	return problem(rule, -1, "%s needs %s; this file says PTX %s, %s", subject, g, m.version, m.target)
+	return problem(rule, -1, "%s requires %s, but the module is for PTX %s and %s", subject, g,
+		m.version, m.target)
 }
 
 // gone says since when something is legal no more: for all, or without words that it took later.
@@ -203,7 +206,8 @@ func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 	case what != "":
 		subject = what + " of " + name
 	}
-	return problem("F403", -1, "%s is gone from %s; this file says PTX %s, %s", subject, g, m.version, m.target)
+	return problem("F403", -1, "%s was removed in %s, but the module is for PTX %s and %s", subject,
+		g, m.version, m.target)
 }
 
 // A miss is how a list of modifiers fails a form.
@@ -231,7 +235,7 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	}
 	if len(best.strange) > 0 {
 		if words := m.additions(list, name, mods); words != nil {
-			return []Problem{problem("F204", -1, "%s lacks %s", name, oneOf(words))}
+			return []Problem{problem("F204", -1, "%s is missing %s", name, oneOf(words))}
 		}
 	}
 	if len(best.strange)+len(best.lacking) == 0 {
@@ -259,14 +263,14 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 			break
 		}
 		if types := m.lackingTypes(list, mods, best, slot); types != nil {
-			out = append(out, problem("F204", -1, "%s lacks a type: %s", name, oneOf(types)))
+			out = append(out, problem("F204", -1, "%s is missing a type: %s", name, oneOf(types)))
 			continue
 		}
 		if words := m.additions(list, name, mods); len(best.lacking) == 1 && len(words) > len(slot.Values) {
-			out = append(out, problem("F204", -1, "%s lacks %s", name, someOf(words)))
+			out = append(out, problem("F204", -1, "%s is missing %s", name, someOf(words)))
 			continue
 		}
-		out = append(out, problem("F204", -1, "%s lacks %s", name, m.oneOf(slot)))
+		out = append(out, problem("F204", -1, "%s is missing %s", name, m.oneOf(slot)))
 	}
 	if out != nil {
 		return out
@@ -286,22 +290,25 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 			continue
 		}
 		if x.slots[s] != NoMod && x.slots[s] != mods[i] {
-			return problem("F205", skip+i, "%s and %s exclude each other in %s", m.set.Mods[x.slots[s]], word, name)
+			return problem("F205", skip+i, "%s and %s cannot be used together in %s",
+				m.set.Mods[x.slots[s]], word, name)
 		}
-		return problem("F207", skip+i, "%s is out of its place in %s; the order is %s", word, name, x.form.Template)
+		return problem("F207", skip+i, "modifier %s is in the wrong position in %s, expected the "+
+			"order %s", word, name, x.form.Template)
 	}
 	for _, ins := range list {
 		for f := range ins.Forms {
 			for s := range ins.Forms[f].Slots {
 				if ins.Forms[f].Slots[s].has(mods[i]) {
-					return problem("F205", skip+i, "%s does not go with the other modifiers here; it belongs to %s",
+					return problem("F205", skip+i, "%s cannot be combined with the other "+
+						"modifiers here; it belongs to %s",
 						word, ins.Forms[f].Template)
 				}
 			}
 		}
 	}
 	if longer := m.set.wordsAfter(name + word); longer != "" {
-		return problem("F201", skip+i, "no instruction is called %s%s; there are %s", name, word, longer)
+		return problem("F201", skip+i, "unknown instruction %s%s, expected %s", name, word, longer)
 	}
 	p := problem("F203", skip+i, "%s has no modifier %s", name, word)
 	if w := m.inCase(list, word); w != "" {
@@ -348,7 +355,7 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 			}
 			why = "rule: " + r.Text
 		}
-		return problem("F205", -1, "these modifiers of %s do not go together: %s", name, why)
+		return problem("F205", -1, "these modifiers of %s cannot be combined: %s", name, why)
 	}
 	for i := range x.form.Tables {
 		t := &x.form.Tables[i]
@@ -366,7 +373,8 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		}
 		return problem("F205", -1, "%s has no form with %s; see ptxdsl isa %s", name, strings.Join(words, " "), name)
 	}
-	return problem("F205", -1, "these modifiers of %s do not go together; the form is %s", name, x.form.Template)
+	return problem("F205", -1, "these modifiers of %s cannot be combined, expected the form %s",
+		name, x.form.Template)
 }
 
 // broken is the first rule on modifiers that those of x break, or nil.

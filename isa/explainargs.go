@@ -53,7 +53,8 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	if p := best.relation(m, op, args); p != nil {
 		return []Problem{*p}
 	}
-	return []Problem{problem("F301", -1, "%s does not take these operands together; its form is %s", op, best.Form.Template)}
+	return []Problem{problem("F301", -1, "these operands of %s cannot be combined, expected the "+
+		"form %s", op, best.Form.Template)}
 }
 
 // counts is the least and the most operands that a list of wants takes.
@@ -121,7 +122,7 @@ func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
 			if why == "" {
 				why = "rule: " + r.Text
 			}
-			p := problem("F305", -1, "these operands of %s do not go together: %s", op, why)
+			p := problem("F305", -1, "these operands of %s cannot be combined: %s", op, why)
 			return &p
 		}
 	}
@@ -148,7 +149,8 @@ func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 		n := inner.reach(a.Elems)
 		if in := inner.wantAt(a.Elems, n); n > 0 && n < len(a.Elems) && in != nil {
 			// The address itself is right.
-			p = problem("F307", -1, "what stands behind the address in operand %d of %s is %s, expected %s", at+1, op, a.Elems[n].describe(), in.describe())
+			p = problem("F307", -1, "operand %d of %s has %s after the address, expected %s", at+1,
+				op, a.Elems[n].describe(), in.describe())
 			p.Arg, p.Elem = at, n
 			return p
 		}
@@ -241,9 +243,9 @@ func (a *Arg) describe() string {
 		return "the sink _"
 	case ArgVector:
 		if t, ok := vectorType(a.Elems); ok && t != 0 {
-			return fmt.Sprintf("a vector of %d times %s", len(a.Elems), t)
+			return fmt.Sprintf("a %d-element vector of %s", len(a.Elems), t)
 		}
-		return fmt.Sprintf("a vector of %d elements of mixed kinds", len(a.Elems))
+		return fmt.Sprintf("a %d-element vector of mixed kinds", len(a.Elems))
 	case ArgAddress:
 		if len(a.Elems) > 0 {
 			return "an address based on " + a.Elems[0].describe()
@@ -279,7 +281,8 @@ func (w *Want) describe() string {
 func (k *WantKind) describe(access Access) string {
 	s := k.describeOne(access)
 	if k.Len >= 0 {
-		return fmt.Sprintf("a vector of %d times %s", k.Len, strings.TrimPrefix(s, "a "))
+		return fmt.Sprintf("a %d-element vector, each element a %s", k.Len,
+			strings.TrimPrefix(s, "a "))
 	}
 	return s
 }

@@ -44,7 +44,8 @@ func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 				list[from], list[to] = list[to], list[from]
 			}
 			if c.takes(m, list) {
-				p := problem("F302", -1, "the operands of %s stand in another order: %s", op, c.list())
+				p := problem("F302", -1, "operands of %s are in the wrong order, expected %s", op,
+					c.list())
 				p.Arg = min(from, to)
 				return &p
 			}
@@ -60,7 +61,8 @@ func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
 			list := slices.Clone(args)
 			list[from].Elems = []Arg{a.Elems[0], {Kind: ArgVector, Elems: a.Elems[1:]}}
 			if c.takes(m, list) {
-				p := problem("F307", -1, "what stands behind the first comma of operand %d of %s belongs into braces: %s", from+1, op, c.list())
+				p := problem("F307", -1, "operand %d of %s must be in braces after the first "+
+					"comma: %s", from+1, op, c.list())
 				p.Arg = from
 				return &p
 			}
@@ -69,7 +71,8 @@ func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
 			list := slices.Clone(args)
 			list = slices.Replace(list, from, to, Arg{Kind: ArgVector, Elems: args[from:to]})
 			if c.takes(m, list) {
-				p := problem("F301", -1, "operands %d to %d of %s belong into one pair of braces: %s", from+1, to, op, c.list())
+				p := problem("F301", -1, "operands %d to %d of %s must be in one pair of braces: "+
+					"%s", from+1, to, op, c.list())
 				p.Arg = from
 				return &p
 			}
@@ -79,7 +82,8 @@ func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
 			in := args[from]
 			in.Elems = append(slices.Clone(in.Elems), args[from+1])
 			if list = slices.Replace(slices.Clone(args), from, to, in); c.takes(m, list) {
-				p := problem("F301", -1, "operand %d of %s belongs into the brackets before it: %s", to, op, c.list())
+				p := problem("F301", -1, "operand %d of %s must be inside the brackets before "+
+					"it: %s", to, op, c.list())
 				p.Arg = from + 1
 				return &p
 			}
@@ -95,7 +99,8 @@ func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
 		if !c.takes(m, list) {
 			continue
 		}
-		p := problem("F301", -1, "%s takes %d operands, found %d; what is missing is %s: %s", op, len(list), len(args), c.nameAt(list, at), c.list())
+		p := problem("F301", -1, "%s takes %d operands, found %d; missing %s: %s", op, len(list),
+			len(args), c.nameAt(list, at), c.list())
 		if len(list) == 1 {
 			p.Message = fmt.Sprintf("%s takes 1 operand, found 0: %s", op, c.list())
 		}

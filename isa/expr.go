@@ -3,8 +3,8 @@
 
 package isa
 
-// An Expr is a condition over the modifiers and operands of a form, in postfix order. The empty
-// Expr holds.
+// An Expr is a condition over the modifiers and operands of a form, in postfix order. The
+// empty Expr is true.
 type Expr []Op
 
 // An Op is one step of an Expr.
@@ -34,7 +34,7 @@ func (t *tally) add(id int, a *Arg) {
 
 func (t *tally) has(id int) bool { return t.given>>id&1 != 0 }
 
-// An OpCode says what a step does.
+// An OpCode is the operation of a step.
 type OpCode uint8
 
 // Steps of an Expr.

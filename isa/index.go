@@ -16,7 +16,7 @@ import (
 // A Set is an instruction set: the generated one, or one read from spec files.
 type Set struct {
 	Mods    []string
-	Ignored []Mod // modifiers that the assembler skips on every instruction
+	Ignored []Mod // modifiers that the assembler ignores on every instruction
 
 	sorted  []Mod // Mods, as their words sort
 	entries []entry
@@ -32,7 +32,7 @@ type Set struct {
 	kept atomic.Int32      // how many of them
 }
 
-// Standard is the instruction set of the generated tables.
+// Standard returns the instruction set of the generated tables.
 func Standard() *Set { return standard() }
 
 var standard = sync.OnceValue(newStandard)
@@ -43,8 +43,8 @@ func newStandard() *Set {
 	return s
 }
 
-// NewSet is a set of the instructions in list. Mods are the words of their modifiers, and ignored are those that are skipped on all
-// of them.
+// NewSet returns a set of the instructions in list. Mods are the words of their modifiers, and
+// ignored are those that are ignored on all of them.
 func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
 	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods), entries: make([]entry, len(list))}
 	for i := range list {
@@ -54,7 +54,7 @@ func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
 	return s
 }
 
-// SortMods lists the modifiers as their words sort.
+// SortMods sorts modifier indices by their words.
 func SortMods(mods []string) []Mod {
 	sorted := make([]Mod, len(mods))
 	for i := range sorted {
@@ -64,7 +64,7 @@ func SortMods(mods []string) []Mod {
 	return sorted
 }
 
-// SortNames lists the places of instructions as their names sort; those of one name as they stand.
+// SortNames sorts instruction indices by name, keeping the order of equal names.
 func SortNames(list []Instruction) []uint16 {
 	sorted := make([]uint16, len(list))
 	for i := range sorted {
@@ -74,7 +74,8 @@ func SortNames(list []Instruction) []uint16 {
 	return sorted
 }
 
-// All are the instructions, family by family. They may be read anew for each who asks: Form.Is tells whether two are one.
+// All returns the instructions, family by family. Each call may decode them again: use Form.Is
+// to compare forms.
 func (s *Set) All() iter.Seq[*Instruction] {
 	return func(yield func(*Instruction) bool) {
 		s.reading.Lock()
@@ -98,7 +99,8 @@ func (s *Set) mod(word string) (Mod, bool) {
 	return s.sorted[i], true
 }
 
-// Named is the instructions of a name: one per family that has it. They may be read anew, as those of All.
+// Named returns the instructions of a name, one per family that has it. Each call may decode
+// them again, as in All.
 func (s *Set) Named(name string) []*Instruction {
 	list, _ := s.named(name)
 	return s.instructions(list)
@@ -168,13 +170,13 @@ var index = sync.OnceValue(func() *wordIndex {
 	return x
 })
 
-// SpecialRegister finds a special register by name, without component: "%tid".
+// SpecialRegister finds a special register by name, without its component: "%tid".
 func SpecialRegister(name string) (*Special, bool) {
 	s, ok := index().specials[name]
 	return s, ok
 }
 
-// DirectiveNamed finds a directive by name, dot included.
+// DirectiveNamed finds a directive by name, including the dot.
 func DirectiveNamed(name string) (DirectiveInfo, bool) {
 	for _, d := range Directives {
 		if d.Name == name {

@@ -106,12 +106,14 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 		}
 		if len(words) == 0 {
 			if !lacks && m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
-				p := problem("F205", skip+i, "%s does not go with the other modifiers here", word)
+				p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here",
+					word)
 				found = append(found, reading{p, []string{m.text(name, slices.Delete(slices.Clone(mods), i, i+1))}, true, false})
 			}
 			continue
 		}
-		p := problem("F205", skip+i, "%s does not go with the other modifiers here; expected %s", word, someOf(words))
+		p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here, "+
+			"expected %s", word, someOf(words))
 		if !m.used(list, mods[i]) {
 			p.Rule, p.Message = "F203", name+" has no modifier "+word+"; expected "+someOf(words)
 		}
@@ -179,7 +181,7 @@ func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int)
 		changed[i], changed[i+1] = mods[i+1], mods[i]
 		if m.legal(list, changed) {
 			a, b := m.set.Mods[mods[i]], m.set.Mods[mods[i+1]]
-			p := problem("F207", skip+i, "%s and %s stand the other way round: %s%s", a, b, b, a)
+			p := problem("F207", skip+i, "%s and %s are in the wrong order: %s%s", a, b, b, a)
 			return []reading{{Problem: p, ops: []string{m.text(name, changed)}}}
 		}
 		changed[i], changed[i+1] = mods[i], mods[i+1]
@@ -223,7 +225,7 @@ func (m *Matcher) used(list []*Instruction, mod Mod) bool {
 
 // respelled looks for the opcode that is meant where one dot stands for two colons, or the other way: mbarrier.complete_tx, wait_group::read.
 func (m *Matcher) respelled(op string) *Problem {
-	if !m.search() {
+	if len(op) > mostRespelled || !m.search() {
 		return nil
 	}
 	dots := 0
@@ -279,6 +281,7 @@ func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
 	if a < 0 || b < 0 || x.slots[a] == NoMod || x.slots[b] != NoMod {
 		return nil
 	}
-	p := problem("F204", -1, "%s lacks %s, which %s takes", name, m.oneOf(&x.form.Slots[b]), m.set.Mods[x.slots[a]])
+	p := problem("F204", -1, "%s is missing %s, which %s takes", name, m.oneOf(&x.form.Slots[b]),
+		m.set.Mods[x.slots[a]])
 	return &p
 }

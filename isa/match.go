@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// A Matcher judges instructions for one PTX version and target. It remembers opcodes and the operands that they took, so it is
-// cheap on files, and it is not safe for concurrent use.
+// A Matcher checks instructions for one PTX version and target. It caches opcodes and the
+// operands that they accepted, so it is fast on whole files. It is not safe for concurrent
+// use.
 type Matcher struct {
 	set     *Set
 	version Version
@@ -33,16 +34,16 @@ type Matcher struct {
 	kinds slab.Of[WantKind]
 }
 
-// NewMatcher is a Matcher over the standard instruction set.
+// NewMatcher returns a Matcher over the standard instruction set.
 func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) }
 
-// Matcher is a Matcher over s.
+// Matcher returns a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
 	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*Opcode)}
 }
 
-// An Opcode is what an opcode's text means at a version and target. Matchers share it: once it is found it stays as it is, but that
-// operands are added to those that were found to fit.
+// An Opcode is the result of resolving an opcode at a version and target. Matchers share it;
+// it does not change except that accepted operand shapes are added.
 type Opcode struct {
 	fits     []Candidate // forms whose modifiers fit
 	problems []Problem   // why there is none
@@ -56,11 +57,11 @@ type named struct {
 	*Opcode
 }
 
-// A Candidate is a form with its slots filled and its operands worked out.
+// A Candidate is a form with its slots filled and its operands resolved.
 type Candidate struct {
 	Form   *Form
 	Opcode string // with its modifiers in the manual's order, as Canonical has it
-	Slots  []Mod  // what each slot of the form holds
+	Slots  []Mod  // the value of each slot of the form
 	Args   []Want
 	target Target
 	since  Version     // the first for the target in which the modifiers go together
@@ -68,19 +69,19 @@ type Candidate struct {
 	when   []Condition // likewise
 }
 
-// A Want is an operand with types, lengths and presence settled by the modifiers.
+// A Want is an expected operand; the modifiers determine its types, lengths and presence.
 type Want struct {
 	*Operand
-	Presence Presence // Never for one that the modifiers rule out
+	Presence Presence // Never for one that the modifiers exclude
 	Kinds    []WantKind
 	Inside   []Want
 	Pair     *Want
 }
 
-// Never is the presence of an operand that the modifiers rule out.
+// Never is the presence of an operand that the modifiers exclude.
 const Never = PresentWhen + 1
 
-// A WantKind is a Kind with nothing left open.
+// A WantKind is a Kind with everything resolved.
 type WantKind struct {
 	*Kind
 	Settled Type
@@ -89,15 +90,15 @@ type WantKind struct {
 	Fields  []Want
 }
 
-// Check judges one instruction: its opcode with all modifiers, and its operands. It returns nil
-// when the instruction is legal.
+// Check checks one instruction: its opcode with all modifiers, and its operands. It returns
+// nil if the instruction is legal.
 func (m *Matcher) Check(op string, args []Arg) []Problem {
 	_, problems := m.Match(op, args)
 	return problems
 }
 
-// Match judges one instruction and tells the form it has, settled for its modifiers; nil where it has
-// none. A Candidate is shared by all instructions of one opcode: leave it as it is.
+// Match checks one instruction and returns its form, resolved for its modifiers; nil if it has
+// none. All instructions of one opcode share a Candidate: do not modify it.
 func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	o := m.Opcode(op)
 	if len(o.fits) == 0 {
@@ -119,13 +120,14 @@ func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	return nil, m.explainArgs(o, op, args)
 }
 
-// Candidates are the forms that fit the modifiers of op, and why there are none.
+// Candidates returns the forms that match the modifiers of op, or the problems if there are
+// none.
 func (m *Matcher) Candidates(op string) ([]Candidate, []Problem) {
 	o := m.Opcode(op)
 	return o.fits, o.problems
 }
 
-// Opcode is what the matcher knows of op.
+// Opcode returns the resolved opcode op.
 func (m *Matcher) Opcode(op string) *Opcode {
 	if op == "" {
 		return m.resolve(op)

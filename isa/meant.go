@@ -48,7 +48,8 @@ func meantType(word string) string {
 	return ""
 }
 
-// MeantName is the instruction that other languages call by a name; "" where there is none.
+// MeantName returns the instruction that has a given name in other languages; "" if there is
+// none.
 func MeantName(word string) string {
 	switch word {
 	case "return":

@@ -6,7 +6,7 @@ package isa
 // A Mod is a modifier word, an index into Set.Mods. NoMod is "not written".
 type Mod uint16
 
-// NoMod stands for a modifier that is not there.
+// NoMod stands for an absent modifier.
 const NoMod Mod = 0
 
 // An Instruction is a name (head and words) with its forms.
@@ -14,7 +14,7 @@ type Instruction struct {
 	Name    string // "mbarrier.arrive.expect_tx"
 	Family  string
 	What    string // one line, for people
-	Repeats []Mod  // modifiers the assembler takes twice
+	Repeats []Mod  // modifiers that the assembler accepts twice
 	Forms   []Form
 }
 
@@ -30,16 +30,16 @@ type Form struct {
 	Rules    []Rule
 	Tables   []Table
 	Effects  []string
-	Lenient  string // why a form the manual does not list is here
+	Lenient  string // why the table has a form that the manual does not list
 	Notes    []string
 
 	at int // where it is packed; 0 where it is not
 }
 
-// A Wording is which modifiers a form has.
+// A Wording lists the modifiers of a form.
 type Wording struct {
 	Slots   []Slot // in canonical order
-	Ignored []Mod  // modifiers the assembler skips
+	Ignored []Mod  // modifiers that the assembler ignores
 }
 
 // A Slot is a place for one modifier of a closed set.
@@ -47,7 +47,7 @@ type Slot struct {
 	Name     string // the set's name with its dot; the literal itself where there is one value
 	Values   []Value
 	Required bool
-	Order    uint8 // slots of one non-zero order keep their place among themselves
+	Order    uint8 // slots with the same non-zero order must keep their order
 }
 
 // A Value is one modifier a slot may hold.
@@ -60,17 +60,17 @@ type Value struct {
 type Condition struct {
 	If   Expr
 	Gate Gate
-	Gone bool // the combination is gone where the gate is open
+	Gone bool // the combination is removed if the gate is open
 }
 
 // A Rule relates modifiers and operands.
 type Rule struct {
 	Holds Expr
 	Text  string // as written, with "require" or "forbid"
-	Why   string // in words, "" if the text must do
+	Why   string // in words, "" if the text suffices
 }
 
-// A Table says which modifiers go together and how long vectors are then.
+// A Table lists the modifiers that can be combined and the vector lengths for them.
 type Table struct {
 	Columns []Column
 	Names   []string // of the vector lengths
@@ -90,7 +90,7 @@ type Row struct {
 	Gate    Gate
 }
 
-// An Access says what an instruction does with an operand.
+// An Access says how an instruction accesses an operand.
 type Access uint8
 
 // Accesses.
@@ -109,30 +109,30 @@ type Operand struct {
 	Presence Presence
 	If       Expr      // for PresentIf and PresentWhen
 	Pair     *Operand  // the half after |
-	Inside   []Operand // the operands of a bracket; Kinds is empty then
+	Inside   []Operand // the operands of a bracket; Kinds is then empty
 	Unified  bool      // the bracket may carry .unified
 }
 
-// A Presence says when an operand is there.
+// A Presence says when an operand is present.
 type Presence uint8
 
 // Presences.
 const (
 	Always      Presence = iota
-	Maybe                // may be left out
-	PresentIf            // there exactly when If holds
-	PresentWhen          // may be there when If holds
+	Maybe                // optional
+	PresentIf            // present exactly if If holds
+	PresentWhen          // optional if If holds
 )
 
-// A KindWord says what may stand as an operand.
+// A KindWord names a kind of operand.
 type KindWord uint8
 
 // Kinds of operand.
 const (
-	KValue   KindWord = iota // a register, or a constant where there are constants of the type
+	KValue   KindWord = iota // a register, or a constant if the type has constants
 	KReg                     // a register
 	KImm                     // a constant
-	KPred                    // a predicate that may be negated
+	KPred                    // a predicate, possibly negated
 	KSreg                    // a special register
 	KSym                     // a variable's name
 	KLabel                   // a label
@@ -150,7 +150,7 @@ const (
 	KAny                     // anything
 )
 
-// A Kind is one thing an operand may be.
+// A Kind is one kind of operand that is accepted.
 type Kind struct {
 	Word  KindWord
 	Type  TypeRef
@@ -163,19 +163,19 @@ type Kind struct {
 	Parts []Operand // of KParts
 }
 
-// A TypeRef names a type: one word of the table, or whatever a slot holds.
+// A TypeRef names a type: a fixed word, or the value of a slot.
 type TypeRef struct {
 	Slot  int8 // index of the slot, or -1
 	Type  Type
-	Scale int8 // 4 for twice as wide, 1 for half, 0 or 2 as it is
+	Scale int8 // 4 for twice the width, 1 for half, 0 or 2 for the same
 }
 
-// A SpaceRef names a state space: a word, or whatever a slot holds (generic where it is not
-// written).
+// A SpaceRef names a state space: a fixed word, or the value of a slot (generic if it is
+// empty).
 type SpaceRef struct {
 	Slot    int8
 	Space   Space
-	Symbols Space // the space that variables must be in, where it is not Space
+	Symbols Space // the required space of variables, if it is not Space
 }
 
 // A Span is a range of constants.
@@ -188,7 +188,7 @@ type Count struct {
 	In   int // the table
 }
 
-// CountFrom says where a Count comes from.
+// CountFrom says what determines a Count.
 type CountFrom uint8
 
 // Origins of a Count.
@@ -208,7 +208,7 @@ type Special struct {
 	Gate   Gate
 }
 
-// A DirectiveInfo is what the table says of a directive.
+// A DirectiveInfo is the table entry of a directive.
 type DirectiveInfo struct {
 	Name  string // ".maxntid"
 	What  string
@@ -218,7 +218,7 @@ type DirectiveInfo struct {
 	Gone  Gate
 }
 
-// A PragmaInfo is what the table says of a pragma string.
+// A PragmaInfo is the table entry of a pragma string.
 type PragmaInfo struct {
 	Name  string
 	What  string

@@ -14,9 +14,9 @@ import (
 func TestOddOpcodes(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_90a")
 	for op, want := range map[string]string{
-		"": "does not begin with the name", ".": "does not begin with the name", "..": "does not begin with the name", ".add": "does not begin with the name",
-		"add.": "a dot that no modifier follows", "add..u32": "a dot that no modifier follows", "add.u32.": "a dot that no modifier follows",
-		"add.\x80": "is not a modifier", "add.é": "is not a modifier", "x": "no instruction is called x", "x.": "no instruction is called x",
+		"": "does not start with the name", ".": "does not start with the name", "..": "does not start with the name", ".add": "does not start with the name",
+		"add.": "a dot without a modifier", "add..u32": "a dot without a modifier", "add.u32.": "a dot without a modifier",
+		"add.\x80": "is not a PTX modifier", "add.é": "is not a PTX modifier", "x": "unknown instruction x", "x.": "unknown instruction x",
 	} {
 		_, problems := isa.NewMatcher(isa.Newest(), target).Match(op, nil)
 		if len(problems) == 0 || !strings.Contains(problems[0].Message, want) {

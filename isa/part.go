@@ -3,7 +3,8 @@
 
 package isa
 
-// A Part says which parts of a register a video instruction can take (PTX ISA 9.1, section 9.7.18).
+// A Part is the set of register parts that an operand of a video instruction accepts (PTX ISA
+// 9.1, section 9.7.18).
 type Part uint8
 
 // Parts.
@@ -11,12 +12,12 @@ const (
 	WholeOnly Part = iota // no part
 	Lane                  // a byte or a half word: .b0 to .b3, .h0, .h1
 	Halves                // two of the four half words of both sources: .h10, .h32
-	HalfMask              // the half words that are written: .h0, .h1, .h10
+	HalfMask              // the half words to be written: .h0, .h1, .h10
 	Bytes                 // four of the eight bytes of both sources: .b3210, .b7654
-	ByteMask              // the bytes that are written, highest first: .b0, .b320
+	ByteMask              // the bytes to be written, highest first: .b0, .b320
 )
 
-// Has reports whether field, as in ".h10", is such a part.
+// Has reports whether the part includes field, such as ".h10".
 func (p Part) Has(field string) bool {
 	if len(field) < 3 || field[0] != '.' {
 		return false
@@ -57,7 +58,7 @@ func falling(digits string) bool {
 	return true
 }
 
-// String says what the parts are called in messages.
+// String names the part for messages.
 func (p Part) String() string {
 	switch p {
 	case Lane:

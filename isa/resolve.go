@@ -10,6 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
+// Limits of what is said of an opcode that has no form. They are far beyond what a person writes, and keep the work on
+// an opcode in proportion to its length.
+const (
+	mostExplained = 64  // modifiers that are explained: more than any instruction has
+	mostUnknown   = 16  // modifiers that are reported as unknown
+	mostRespelled = 400 // bytes of an opcode of which other spellings are tried
+)
+
 // resolve finds the forms that the modifiers of op fit, at the matcher's version and target.
 func (m *Matcher) resolve(op string) *Opcode {
 	o := slab.One(&m.found)
@@ -28,6 +36,9 @@ func (m *Matcher) resolve(op string) *Opcode {
 	skip := strings.Count(name, ".")
 	mods := m.mods[:0]
 	for word := range words(rest) {
+		if len(o.problems) == mostUnknown {
+			break // enough is said
+		}
 		mod, ok := m.set.mod(word)
 		if !ok && m.asking {
 			return o
@@ -83,8 +94,10 @@ func (m *Matcher) resolve(op string) *Opcode {
 		}
 	case m.asking:
 	case shut != nil:
+		mods = mods[:min(len(mods), mostExplained)]
 		o.problems = []Problem{m.easiest(m.set.instructions(found), name, mods, skip, shut)}
 	default:
+		mods = mods[:min(len(mods), mostExplained)]
 		m.readings = nil
 		o.problems = m.explainMods(m.set.instructions(found), name, mods, skip)
 		o.readings = m.readings
@@ -97,7 +110,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
-		if slices.Contains(s.Ignored, mod) && !slices.ContainsFunc(found, func(e uint16) bool {
+		if slices.Contains(s.Ignored, mod) && !slices.Contains(skipped, mod) && !slices.ContainsFunc(found, func(e uint16) bool {
 			return slices.ContainsFunc(s.outline(int(e)).forms, func(f worded) bool { return f.has(mod) })
 		}) {
 			skipped = append(skipped, mod)
@@ -355,7 +368,7 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	return nil
 }
 
-// easiest tells of the gate that is easiest to open: by a version rather than by a target.
+// easiest returns the gate that is easiest to open: by a version rather than by a target.
 func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int, shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {

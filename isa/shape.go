@@ -16,7 +16,7 @@ type taken struct {
 	by    *Candidate
 }
 
-// Took is the form that took operands of a shape; nil where none is known to have done so.
+// Took returns a form that accepted operands of a shape before; nil if none is known.
 func (o *Opcode) Took(shape []Word) *Candidate {
 	if known := o.taken.Load(); known != nil {
 		for i := range *known {
@@ -41,16 +41,18 @@ func (o *Opcode) takes(shape []Word, c *Candidate) {
 	}
 }
 
-// Valued reports whether the values of constants belong to a shape.
+// Valued reports whether a shape includes the values of constants.
 func (o *Opcode) Valued() bool { return o.valued }
 
-// Problems are those of the opcode by itself: warnings, where there are operands that fit.
+// Problems returns the problems of the opcode itself: only warnings if some operands fit.
 func (o *Opcode) Problems() []Problem { return o.problems }
 
-// A Word says of an operand what it is, but for its part, the value of a constant, and its elements: those are words of their own.
+// A Word encodes the kind and type of an operand. Its register part, the value of a constant,
+// and its elements are separate words.
 type Word uint64
 
-// Bits of a Word; below them are kind, type and space, a byte each, above the number of elements.
+// Bits of a Word; below them are kind, type and space, one byte each, and above them the
+// number of elements.
 const (
 	WordNot Word = 1 << (24 + iota)
 	WordMinus
@@ -62,12 +64,12 @@ const (
 	wordElems = 46
 )
 
-// WordOf is the Word of an operand.
+// WordOf returns the Word of an operand.
 func WordOf(k ArgKind, t Type, s Space, count, elems int) Word {
 	return Word(k) | Word(t)<<8 | Word(s)<<16 | Word(uint16(count))<<wordCount | Word(elems)<<wordElems
 }
 
-// AppendShape appends the shape of args, with constants if they are valued.
+// AppendShape appends the shape of args, including constants if valued.
 func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	for i := range args {
 		a := &args[i]

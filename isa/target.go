@@ -13,7 +13,7 @@ import (
 // A Version is a PTX ISA version: 8.6 is 806.
 type Version uint16
 
-// MakeVersion is the Version of major.minor.
+// MakeVersion returns the Version of major.minor.
 func MakeVersion(major, minor int) Version { return Version(major*100 + minor) }
 
 // ParseVersion reads "8.6".
@@ -27,10 +27,10 @@ func ParseVersion(s string) (Version, error) {
 	return MakeVersion(major, minor), nil
 }
 
-// String is "8.6".
+// String returns "8.6".
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v/100, v%100) }
 
-// Known reports whether the table knows version v.
+// Known reports whether the table contains version v.
 func (v Version) Known() bool {
 	for _, w := range Versions {
 		if w.Version == v {
@@ -40,38 +40,39 @@ func (v Version) Known() bool {
 	return false
 }
 
-// Newest is the newest PTX version of the table.
+// Newest returns the newest PTX version in the table.
 func Newest() Version { return Versions[len(Versions)-1].Version }
 
-// A VersionInfo is what the table says of a PTX version.
+// A VersionInfo is the table entry of a PTX version.
 type VersionInfo struct {
 	Version Version
-	What    string // the toolkit and driver it came with
+	What    string // the toolkit and driver that introduced it
 }
 
 // A Target names an entry of Targets: sm_90, sm_100f, sm_120a.
 type Target uint8
 
-// A TargetInfo is what the table says of a target.
+// A TargetInfo is the table entry of a target.
 type TargetInfo struct {
 	Name   string // sm_100a
 	Number int    // 100
 	Suffix byte   // 'a', 'f' or 0
-	Family int    // the first number of its family; 0 where there is none
+	Family int    // the first number of its family; 0 if there is none
 	Since  Version
-	Until  Version // the last version that knows the name, 0 for all later ones
+	Until  Version // the last version that supports the name, 0 for all later ones
 }
 
-// ParseTarget finds a target by name; compute_90 means sm_90, and the old spelling sm_101 is sm_110.
+// ParseTarget finds a target by name. compute_90 means sm_90, and sm_101 is the old name of
+// sm_110.
 func ParseTarget(name string) (Target, bool) {
 	t, ok := index().targets[name]
 	return t, ok
 }
 
-// Info is what the table says of t.
+// Info returns the table entry of t.
 func (t Target) Info() TargetInfo { return Targets[t] }
 
-// String is the target's name.
+// String returns the target's name.
 func (t Target) String() string { return Targets[t].Name }
 
 // A TargetSet is a set of targets.
@@ -83,13 +84,13 @@ const AllTargets = ^TargetSet(0)
 // Has reports whether t is in s.
 func (s TargetSet) Has(t Target) bool { return s>>t&1 != 0 }
 
-// TargetsNamed is the set a gate's word stands for: "90" is sm_90 and all later ones, "100f" the
-// members of its family from 100 on, "100a" sm_100a alone. sm_101 is an older name of sm_110, so
-// "110a" holds sm_101a too, but "101a" means only the older name.
+// TargetsNamed returns the targets that a gate's word stands for. "90" is sm_90 and all later
+// ones, "100f" the members of its family from 100 on, and "100a" only sm_100a. sm_101 is an
+// older name of sm_110, so "110a" includes sm_101a, but "101a" means only the older name.
 func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	i := slices.IndexFunc(targets, func(t TargetInfo) bool { return t.Name == "sm_"+word })
 	if i < 0 {
-		return 0, fmt.Errorf("target %q is not in the table", word)
+		return 0, fmt.Errorf("unknown target %q", word)
 	}
 	want := targets[i]
 	var set TargetSet
@@ -119,12 +120,13 @@ func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 // renamed is the number that sm_110 had in PTX 8.6 to 8.8.
 const renamed = 101
 
-// A Gate says where something is legal: any of its clauses. An empty gate is open.
+// A Gate says where something is legal: where any of its clauses holds. An empty gate is
+// always open.
 type Gate struct {
 	Clauses []Clause
 }
 
-// A Clause is one alternative of a gate: from a version on, on a set of targets.
+// A Clause is one alternative of a gate: a minimum version and a set of targets.
 type Clause struct {
 	Since   Version
 	Targets TargetSet
@@ -147,7 +149,8 @@ func (g Gate) Open(v Version, t Target) bool {
 	return false
 }
 
-// Since is the first version in which g is open for t; 0 where no version is, or each.
+// Since returns the first version in which g is open for t; 0 if there is none, or if g is
+// always open.
 func (g Gate) Since(t Target) (first Version) {
 	for _, c := range g.Clauses {
 		if c.Targets.Has(t) && (first == 0 || c.Since < first) {
@@ -167,7 +170,7 @@ func (g Gate) reaches(t Target) bool {
 	return false
 }
 
-// String is the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
+// String returns the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
 func (g Gate) String() string {
 	if len(g.Clauses) == 0 {
 		return "PTX 1.0"

@@ -7,7 +7,7 @@ package isa
 // "none". Constants for all types are generated from spec/types.isa.
 type Type uint8
 
-// A Class groups types by what may stand for what.
+// A Class groups types that can be used for one another.
 type Class uint8
 
 // Classes of types.
@@ -17,30 +17,30 @@ const (
 	Bits           // untyped bits: .b32
 	Signed         // .s32
 	Unsigned       // .u32
-	Integer        // integers of one width and nothing else
-	Loose          // anything of one width, predicates too
-	Float          // .f32, .f64: constants exist
-	Half           // .f16, .bf16x2: no constants, registers of the type itself exist
-	Packed         // micro-floats: they live in registers of untyped bits
-	Lanes          // packed integers and .f32x2: they live in registers of untyped bits or of .f16x2
+	Integer        // integers of exactly one width
+	Loose          // anything of one width, including predicates
+	Float          // .f32, .f64: have constants
+	Half           // .f16, .bf16x2: no constants; registers of the type exist
+	Packed         // micro-floats: kept in registers of untyped bits
+	Lanes          // packed integers and .f32x2: kept in registers of untyped bits or .f16x2
 	Opaque         // textures, samplers, surfaces
 )
 
-// A TypeInfo is what the table says of a type.
+// A TypeInfo is the table entry of a type.
 type TypeInfo struct {
-	Word     string // with the dot
+	Word     string // including the dot
 	Class    Class
 	Bits     int
 	Register bool // registers can be declared with it
 }
 
-// String is the type's word, with its dot.
+// String returns the word of the type, including its dot.
 func (t Type) String() string { return t.info().Word }
 
-// Class says what kind of type t is.
+// Class returns the class of t.
 func (t Type) Class() Class { return t.info().Class }
 
-// Bits is the width of one value.
+// Bits returns the width of one value.
 func (t Type) Bits() int { return t.info().Bits }
 
 // Register reports whether registers can be declared with this type.
@@ -60,7 +60,7 @@ func ParseType(word string) (Type, bool) {
 	return t, ok
 }
 
-// Whole reports whether t holds integers or untyped bits.
+// Whole reports whether t is an integer or untyped type.
 func (t Type) Whole() bool {
 	switch t.Class() {
 	case Bits, Signed, Unsigned, Integer:
@@ -98,7 +98,7 @@ const (
 	SharedCTA  // .shared::cta
 	SharedCluster
 	Tex
-	Tensor // tensor memory, which no declaration reaches
+	Tensor // tensor memory, which declarations cannot use
 )
 
 var spaceWords = [...]string{
@@ -107,7 +107,7 @@ var spaceWords = [...]string{
 	SharedCluster: ".shared::cluster", Tex: ".tex", Tensor: "tensor memory",
 }
 
-// String is the word of the space, with its dot; "generic" for none.
+// String returns the word of the space, including its dot; "generic" for none.
 func (s Space) String() string {
 	if s == Generic {
 		return "generic"
@@ -125,7 +125,7 @@ func ParseSpace(word string) (Space, bool) {
 	return Generic, false
 }
 
-// Base is the space that declarations of s use: .shared::cta is .shared.
+// Base returns the space that declarations of s use: for .shared::cta, it is .shared.
 func (s Space) Base() Space {
 	switch s {
 	case SharedCTA, SharedCluster:

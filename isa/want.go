@@ -103,7 +103,25 @@ func trailingNumber(word string) int {
 // takes reports whether args are operands that c admits.
 func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 	var t tally
-	return c.sequence(c.Args, args, &t, m)
+	if c.sequence(c.Args, args, &t, m) {
+		return true
+	}
+	alone := besideSink(args)
+	t = tally{}
+	return alone != nil && c.sequence(c.Args, alone, &t, m)
+}
+
+// besideSink is args with d for a first operand d|_, which the assembler reads so on every instruction; nil where
+// there is none.
+func besideSink(args []Arg) []Arg {
+	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 || args[0].Elems[1].Kind != ArgSink {
+		return nil
+	}
+	d := args[0].Elems[0]
+	if d.Not || d.Minus || d.Plus || d.Kind != ArgReg && d.Kind != ArgLabel {
+		return nil
+	}
+	return append([]Arg{d}, args[1:]...)
 }
 
 // settled checks what speaks of several operands, once all of them are known.
@@ -236,7 +254,7 @@ func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
 	return k.vectorFits(access, a.Elems)
 }
 
-// TakesUnified reports whether .unified may stand behind the bracket: the spec says so, and the
+// TakesUnified reports whether .unified may follow the bracket: the spec allows it, and the
 // space is global or generic.
 func (w *Want) TakesUnified() bool {
 	if !w.Unified || len(w.Inside) == 0 || len(w.Inside[0].Kinds) == 0 {

@@ -32,6 +32,9 @@ func (l *lifter) function(n *ptx.Func) {
 }
 
 func (s *scope) enter(name string, ref ir.Ref, at ptx.Pos) {
+	if s.names == nil {
+		s.names = make(map[string]entry)
+	}
 	if _, taken := s.names[name]; !taken {
 		s.names[name] = entry{ref, at}
 	}
@@ -62,6 +65,7 @@ func (l *lifter) body(b *ptx.Block) {
 	l.merged = make(map[*ir.Block]merged)
 	l.block, l.begun = nil, false
 	l.statements(b.Stmts)
+	l.waiting = l.waiting[:0] // what is declared behind all instructions has no use
 	l.f.Tail = append(l.pending, l.doc(b.To)...)
 	l.pending = nil
 	if len(l.f.Blocks) == 0 {
@@ -113,7 +117,7 @@ func (l *lifter) statements(list []ptx.Node) {
 		case *ptx.Func:
 			l.nested(n)
 		default:
-			l.fault(&ruleStatement, n, "this cannot stand in a function")
+			l.fault(&ruleStatement, n, "this is not allowed in a function")
 		}
 	}
 }
@@ -175,6 +179,10 @@ func (l *lifter) add(in *ir.Instr) {
 		l.newBlock(&ir.Block{})
 	}
 	l.block.Instrs = append(l.block.Instrs, in)
+	for _, t := range l.waiting {
+		t.Before = in
+	}
+	l.waiting = l.waiting[:0]
 	l.begun = l.begun || !in.Directive()
 	if in.Ends() {
 		l.block = nil
@@ -195,6 +203,9 @@ func (l *lifter) instr(n *ptx.Instr) {
 		in.Args = make([]ir.Operand, len(n.Args))
 		for i := range n.Args {
 			in.Args[i] = l.operand(&n.Args[i])
+		}
+		if d := &in.Args[0]; besideSink(d) {
+			*d = d.Args()[0]
 		}
 	}
 	note := l.note(n.To, &doc)
@@ -245,7 +256,8 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 		return
 	}
 	if n.Name.Text == ".target" {
-		l.fault(&ruleOdd, n, ".target in a function is not understood; it belongs to the head of the module")
+		l.fault(&ruleOdd, n, ".target in a function is not supported; move it to the start of "+
+			"the module")
 		return
 	}
 	in := &ir.Instr{Op: n.Name.Text, Pos: position(n)}
@@ -286,8 +298,11 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.targets(t)
 }
 
-// targets adds a list or a prototype to the function. The assembler makes other code for debugging where a prototype stands elsewhere.
+// targets adds a list or a prototype to the function. It keeps its place, which the next instruction marks: the
+// assembler makes other code for debugging where a list stands elsewhere.
 func (l *lifter) targets(t *ir.Targets) {
-	t.Ahead = !l.begun
+	if t.Ahead = !l.begun; !t.Ahead {
+		l.waiting = append(l.waiting, t)
+	}
 	l.f.Targets = append(l.f.Targets, t)
 }

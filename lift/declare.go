@@ -18,11 +18,13 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 	t, ok := isa.ParseType(n.Type.Text)
 	space, known := isa.ParseSpace(n.Space.Text)
 	if !ok || !known {
-		l.fault(&ruleStatement, n, "%s %s is no declaration that is known", n.Space.Text, n.Type.Text)
+		l.fault(&ruleStatement, n, "%s %s is not a supported declaration", n.Space.Text,
+			n.Type.Text)
 		return
 	}
 	if l.f == nil && space == isa.Reg {
-		l.fault(&ruleOdd, n, "registers at module scope, which old versions allow, have no place in a function")
+		l.fault(&ruleOdd, n, "registers at module scope (allowed in old PTX versions) are not "+
+			"supported")
 		return
 	}
 	vec := vector(n.Vec.Text)
@@ -40,7 +42,8 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 		count := int64(1)
 		if d.Count != nil {
 			if count = l.integer(d.Count); count > mostNames {
-				l.fault(&ruleOdd, d, "%s<%d> declares more variables than %d", d.Name.Text, count, mostNames)
+				l.fault(&ruleOdd, d, "%s<%d> declares more than %d variables", d.Name.Text, count,
+					mostNames)
 				continue
 			}
 		}
@@ -89,7 +92,7 @@ func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 func (l *lifter) integer(o *ptx.Operand) int64 {
 	bits, _, ok := form.Constant(l.file, o)
 	if !ok {
-		l.fault(&ruleStatement, o, "this is no constant")
+		l.fault(&ruleStatement, o, "this is not a constant")
 	}
 	return int64(bits)
 }
@@ -162,7 +165,7 @@ func (l *lifter) parameter(n *ptx.Var) *ir.Var {
 	t, ok := isa.ParseType(n.Type.Text)
 	space, known := isa.ParseSpace(n.Space.Text)
 	if !ok || !known {
-		l.fault(&ruleStatement, n, "%s %s is no parameter that is known", n.Space.Text, n.Type.Text)
+		l.fault(&ruleStatement, n, "%s %s is not a supported parameter", n.Space.Text, n.Type.Text)
 		return &ir.Var{Pos: position(n)}
 	}
 	doc := l.doc(n.At)

@@ -1,9 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lift turns syntax trees of PTX into modules of package ir: names become what they stand for, nested scopes become one,
-// constant expressions become values, statements become blocks. It expects a module that the form checks pass; of others it
-// reports what it cannot resolve.
+// Package lift converts syntax trees of PTX to modules of package ir. It resolves names,
+// merges nested scopes into one, evaluates constant expressions and splits statements into
+// blocks. It expects a module that passes the form checks; otherwise it reports what it cannot
+// resolve.
 package lift
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Module is f in the terms of package ir. With errors in the list it is not whole.
+// Module converts f to a module of package ir. If the list has errors, the module is
+// incomplete.
 func Module(f *ptx.File) (*ir.Module, diag.List) {
 	l := &lifter{file: f, m: &ir.Module{Name: f.Name}, comments: f.Comments, unused: make(map[*ir.Reg]bool)}
 	l.m.Source = source{f}
@@ -27,24 +29,33 @@ func Module(f *ptx.File) (*ir.Module, diag.List) {
 	return l.m, l.list.Sort()
 }
 
-// Rules are the rules of lifting.
+// Rules returns the rules that lifting reports.
 func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement, ruleOdd} }
 
 var (
 	ruleName = diag.Rule{
-		ID: "L101", Layer: "lift", Title: "a name that stands for nothing",
-		What: "Every name in an instruction or initial value is declared.", Why: "Nothing can be said of an instruction whose operands are not known.",
-		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;", Fix: "See what `ptxdsl verify` says of the file.",
+		ID: "L101", Layer: "lift", Title: "undeclared name",
+		What:  "Reports a name in an instruction or initial value that is not declared.",
+		Why:   "An instruction with unknown operands cannot be analyzed.",
+		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;",
+		Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
 	}
 	ruleStatement = diag.Rule{
-		ID: "L102", Layer: "lift", Title: "a statement that has no counterpart",
-		What: "The module holds what the form checks know.", Why: "Passes would lose what is not understood.",
-		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "See what `ptxdsl verify` says of the file.",
+		ID: "L102", Layer: "lift", Title: "unsupported statement",
+		What: "Reports a statement that the form checks do not know.",
+		Why: "Passes would lose a statement " +
+			"that they do not understand.",
+		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "Run `ptxdsl verify` on the file " +
+			"and fix what it reports.",
 	}
 	ruleOdd = diag.Rule{
-		ID: "L103", Layer: "lift", Title: "something legal that is not represented",
-		What: "The module does what the assembler takes and nobody writes: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that names itself, a range of very many variables.",
-		Why:  "The representation has no place for it.", Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }", Fix: "Write it the usual way.",
+		ID: "L103", Layer: "lift", Title: "valid PTX that is not supported",
+		What: "Reports statements that the assembler accepts but that nobody uses: registers at " +
+			"module scope (before PTX 3.0), .target in a function, a list of branch targets that " +
+			"contains itself, or a very large range of variables.",
+		Why:   "The intermediate representation cannot express it.",
+		Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }",
+		Fix: "Write it in the usual way.",
 	}
 )
 
@@ -74,7 +85,8 @@ type lifter struct {
 	used    map[string]int // names in it, each with how many like it were made
 	heading bool           // its parameters are being read
 	block   *ir.Block
-	begun   bool // an instruction has been read
+	begun   bool          // an instruction has been read
+	waiting []*ir.Targets // declared since the last instruction
 	merged  map[*ir.Block]merged
 	ordered []regPlace
 	unused  map[*ir.Reg]bool // declared and not used so far
@@ -138,7 +150,7 @@ func (l *lifter) read() {
 		case *ptx.Sources:
 			l.sources(n)
 		default:
-			l.fault(&ruleStatement, n, "this cannot be read")
+			l.fault(&ruleStatement, n, "this cannot be parsed")
 		}
 	}
 	l.m.Tail = l.doc(ptx.Pos(len(l.file.Text)) + 1)
@@ -159,7 +171,7 @@ func (l *lifter) directive(n *ptx.Directive) {
 	case n.Name.Text == ".target" && len(words) > 0 && l.binder == nil:
 		target, ok := isa.ParseTarget(strings.Replace(words[0], "compute_", "sm_", 1))
 		if !ok || l.m.Version == 0 {
-			l.fault(&ruleStatement, n, "%s %s is not known", l.m.Version, words[0])
+			l.fault(&ruleStatement, n, "%s %s is unknown", l.m.Version, words[0])
 			return
 		}
 		l.m.Target, l.m.Options = target, words[1:]

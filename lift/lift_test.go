@@ -40,7 +40,7 @@ var same = []cmp.Option{
 	cmpopts.IgnoreTypes(ir.Pos(0)),
 	cmpopts.IgnoreFields(ir.Module{}, "Source"),
 	cmpopts.IgnoreFields(ir.Instr{}, "Form"),
-	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs", "Ahead"), // their names are in the text; what several name is ahead once it was lowered
+	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs", "Ahead", "Before"), // their names are in the text; what several name is ahead once it was lowered
 	cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b ir.Ref) bool { return named(a) == named(b) }),
 	// A constant keeps its spelling, if it is a literal.
@@ -183,7 +183,7 @@ func TestFaults(t *testing.T) {
 	for _, test := range []struct{ body, want string }{
 		{"add.u32 %r1, %r2, 1;", "%r1 is not declared"},
 		{".reg .b32 %r;\nbra nowhere;", "nowhere is not declared"},
-		{".reg .quux %x;", ".reg .quux is no declaration"},
+		{".reg .quux %x;", ".reg .quux is not a supported declaration"},
 		{"@%p ret;", "guard %p is not declared"},
 		{"x: .branchtargets a;", "a is not declared"},
 	} {
@@ -198,20 +198,44 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestAhead: a prototype that stands ahead of all instructions stays there, and another where its call is. The code that the assembler makes for
-// debugging rests on it.
-func TestAhead(t *testing.T) {
-	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.func before()\n{\n\tret;\n}\n.entry k()\n{\n\t.reg .b64 p;\n"
-	const first, move, call = "\th: .callprototype _ (.param .b32 _);\n", "\tmov.b64 p, 0;\n", "\t{\n\t\t.param .b32 x;\n\t\tst.param.b32 [x], 0;\n"
-	for _, test := range []struct{ name, text string }{
-		{"ahead", head + first + move + call + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
-		{"behind lines of source", head + "\t.pragma \"nounroll\";\n" + first + move + call + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
-		{"at the call", head + move + call + "\t" + first + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
+// TestTargetPlaces: lists of targets and prototypes stay where they are among the instructions. The code that the
+// assembler makes for debugging depends on their place.
+func TestTargetPlaces(t *testing.T) {
+	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\n\tret;\n}\n.entry k()\n{\n\t.reg .b64 p;\n\t.reg .b32 r;\n"
+	const proto, list, funcs = "q: .callprototype _ (.param .b32 _);\n", "q: .branchtargets L, M;\n", "q: .calltargets f;\n"
+	const move, scope = "mov.b64 p, 0;\n", "{\n.param .b32 x;\nst.param.b32 [x], 0;\n"
+	const call, index, listed = "call p, (x), q;\n", "brx.idx r, q;\nL:\nM:\n", "call p, q;\n"
+	for _, test := range []struct{ name, body, want string }{
+		{"prototype ahead", proto + move + scope + call + "}\n", "q mov st call"},
+		{"prototype behind a pragma", ".pragma \"nounroll\";\n" + proto + move + scope + call + "}\n", "q mov st call"},
+		{"prototype between", move + proto + move + scope + call + "}\n", "mov q mov st call"},
+		{"prototype at the call", move + scope + proto + call + "}\n", "mov st q call"},
+		{"prototype in the scope", move + "{\n" + proto + ".param .b32 x;\nst.param.b32 [x], 0;\n" + call + "}\n", "mov q st call"},
+		{"prototype of two calls", proto + move + scope + call + "}\n" + move + scope + call + "}\n", "q mov st call mov st call"},
+		{"prototype in a scope that we make", ".param .b32 x;\n.param .b32 y;\nst.param.b32 [x], 0;\n" + proto + call + "st.param.b32 [y], 0;\ncall p, (y), q;\n", "q st call st call"},
+		{"branches between", move + list + move + index, "mov q mov brx"},
+		{"branches behind a label", move + "K:\n" + list + move + index, "mov K q mov brx"},
+		{"branches of two", move + list + move + "@p0 brx.idx r, q;\n" + index, "mov q mov brx brx"},
+		{"calls between", move + funcs + move + listed, "mov q mov call"},
+		{"calls of two", move + funcs + move + listed + move + listed, "mov q mov call mov call"},
 	} {
-		text := lower.Text(lifted(t, test.name, test.text))
-		ahead := strings.Index(text, ".callprototype") < strings.Index(text, "mov.b64")
-		if ahead != (test.name != "at the call") {
-			t.Errorf("%s:\n%s", test.name, text)
+		text := head + ".reg .pred p0;\n" + test.body + "ret;\n}\n"
+		lowered := lower.Text(lifted(t, test.name, text))
+		_, body, _ := strings.Cut(lowered, ".entry")
+		var got []string
+		for line := range strings.SplitSeq(body, "\n") {
+			word := strings.TrimPrefix(strings.TrimSpace(line), "@p0 ")
+			for _, w := range []string{"q:", "mov", "st", "call", "brx", "K:"} {
+				if strings.HasPrefix(word, w) {
+					got = append(got, strings.TrimSuffix(w, ":"))
+				}
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s:\n%s", test.name, got, test.want, lowered)
+		}
+		if again := lower.Text(lifted(t, test.name, lowered)); again != lowered {
+			t.Errorf("%s: lowering twice gives another text:\n%s", test.name, again)
 		}
 	}
 }

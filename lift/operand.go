@@ -66,6 +66,15 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 	return ir.Operand{}
 }
 
+// besideSink reports whether a first operand is d|_, which means d on every instruction.
+func besideSink(o *ir.Operand) bool {
+	if o.Kind != ir.Pair {
+		return false
+	}
+	parts := o.Args()
+	return len(parts) == 2 && (parts[0].Kind == ir.Register || parts[0].Kind == ir.Jump) && parts[1].Kind == ir.Sink
+}
+
 // group is an operand with parts.
 func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 	more := slab.One(&l.mores)
@@ -99,7 +108,7 @@ func (l *lifter) text(s string) *ir.More {
 func (l *lifter) constant(o *ptx.Operand) ir.Operand {
 	x, ok := l.tryConstant(o)
 	if !ok {
-		l.fault(&ruleStatement, o, "this is no constant")
+		l.fault(&ruleStatement, o, "this is not a constant")
 	}
 	return x
 }

@@ -43,7 +43,7 @@ type regPlace struct {
 }
 
 func (l *lifter) push() *scope {
-	s := &scope{names: make(map[string]entry)}
+	s := &scope{}
 	l.scopes = append(l.scopes, s)
 	return s
 }
@@ -53,9 +53,7 @@ func (l *lifter) pop() { l.scopes = l.scopes[:len(l.scopes)-1] }
 // declare enters a name into the innermost scope.
 func (l *lifter) declare(name string, ref ir.Ref, at ptx.Pos) {
 	s := l.scopes[len(l.scopes)-1]
-	if _, taken := s.names[name]; !taken {
-		s.names[name] = entry{ref, at}
-	}
+	s.enter(name, ref, at)
 }
 
 // find is what a name stands for at a place, or nil.
@@ -63,6 +61,9 @@ func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	var later ir.Ref
 	for i := len(l.scopes) - 1; i >= 0; i-- {
 		s := l.scopes[i]
+		if len(s.names)+len(s.ranges) == 0 {
+			continue // as of most scopes where there are many
+		}
 		e, ok := s.names[name]
 		_, label := e.ref.(*ir.Block)
 		if !ok || label {

@@ -92,13 +92,16 @@ func (w *writer) straight(list []*ir.Instr, column int) {
 func (w *writer) block(b *ir.Block, calls []sequence) {
 	for i, in := range b.Instrs {
 		if len(calls) > 0 && calls[0].first == i {
+			w.listsBefore(in) // the scope of the call would hide them from what follows it
 			w.open()
 			for _, v := range calls[0].vars {
 				w.comments(v.Doc)
 				w.variable(v)
 			}
+			w.instrLine(in)
+		} else {
+			w.line(in)
 		}
-		w.line(in)
 		if len(calls) > 0 && calls[0].last == i {
 			w.shut()
 			calls = calls[1:]
@@ -108,9 +111,19 @@ func (w *writer) block(b *ir.Block, calls []sequence) {
 
 // line writes an instruction, or a directive among instructions, with all that stands around it.
 func (w *writer) line(in *ir.Instr) {
-	if t := w.lists[in]; t != nil {
+	w.listsBefore(in)
+	w.instrLine(in)
+}
+
+// listsBefore writes the lists of targets and the prototypes that are declared before an instruction.
+func (w *writer) listsBefore(in *ir.Instr) {
+	for _, t := range w.lists[in] {
 		w.targets(t)
 	}
+}
+
+// instrLine writes an instruction, or a directive, on its line, with the comments before it.
+func (w *writer) instrLine(in *ir.Instr) {
 	w.locate(in.Pos)
 	w.comments(in.Doc())
 	w.instr(in)

@@ -4,6 +4,9 @@
 package lower
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -56,56 +59,33 @@ func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool)
 			continue
 		}
 		own[v] = true
-		list[u.block] = insert(list[u.block], sequence{u.first, u.last, []*ir.Var{v}})
+		list[u.block] = append(list[u.block], sequence{u.first, u.last, []*ir.Var{v}})
+	}
+	declared := make(map[*ir.Var]int, len(f.Vars))
+	for i, v := range f.Vars {
+		declared[v] = i
+	}
+	for b, found := range list {
+		list[b] = joined(found)
+		for _, s := range list[b] {
+			slices.SortFunc(s.vars, func(x, y *ir.Var) int { return cmp.Compare(declared[x], declared[y]) })
+		}
 	}
 	return list, own
 }
 
-// insert adds a sequence to those of a block. Sequences that overlap become one.
-func insert(list []sequence, s sequence) []sequence {
-	out := make([]sequence, 0, len(list)+1)
-	placed := false
-	for _, t := range list {
-		switch {
-		case t.last < s.first:
-			out = append(out, t)
-		case s.last < t.first:
-			if !placed {
-				out = append(out, s)
-				placed = true
-			}
-			out = append(out, t)
-		default:
-			s = sequence{min(s.first, t.first), max(s.last, t.last), append(t.vars, s.vars...)}
+// joined returns the sequences in the order of their instructions. Those that overlap become one.
+func joined(list []sequence) []sequence {
+	slices.SortStableFunc(list, func(a, b sequence) int { return cmp.Compare(a.first, b.first) })
+	out := list[:0]
+	for _, s := range list {
+		if n := len(out); n > 0 && s.first <= out[n-1].last {
+			last := &out[n-1]
+			last.last = max(last.last, s.last)
+			last.vars = append(last.vars, s.vars...)
+			continue
 		}
-	}
-	if !placed {
 		out = append(out, s)
 	}
 	return out
-}
-
-// lonely finds the lists and prototypes that one instruction alone names, and that did not stand ahead of all. They are declared before it,
-// others at the head of the function.
-func lonely(f *ir.Func) map[*ir.Instr]*ir.Targets {
-	if len(f.Targets) == 0 {
-		return nil
-	}
-	by := make(map[*ir.Targets][]*ir.Instr)
-	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			for i := range in.Args {
-				if t, ok := in.Args[i].Ref().(*ir.Targets); ok {
-					by[t] = append(by[t], in)
-				}
-			}
-		}
-	}
-	of := make(map[*ir.Instr]*ir.Targets)
-	for t, users := range by {
-		if len(users) == 1 && !t.Ahead {
-			of[users[0]] = t
-		}
-	}
-	return of
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// declarations writes what a function declares at its head: registers by class, variables but those of calls, and lists of labels but
-// those that one instruction alone names. A blank line sets off what can be jumped over: lists, and what follows them.
+// declarations writes what a function declares at its head: registers by class, variables but those of calls, and
+// lists of labels but those that have a place among the instructions. A blank line sets off what can be jumped over: lists, and what follows them.
 func (w *writer) declarations(f *ir.Func, calls map[*ir.Var]bool) {
 	declared := w.registers(f)
 	for _, v := range f.Vars {
@@ -24,8 +24,10 @@ func (w *writer) declarations(f *ir.Func, calls map[*ir.Var]bool) {
 		}
 	}
 	alone := make(map[*ir.Targets]bool, len(w.lists))
-	for _, t := range w.lists {
-		alone[t] = true
+	for _, list := range w.lists {
+		for _, t := range list {
+			alone[t] = true
+		}
 	}
 	runs := slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool { return len(b.Labels) > 0 || len(b.Instrs) > 0 })
 	if declared && (runs || len(alone) < len(f.Targets)) {

@@ -22,7 +22,7 @@ func (w *writer) function(f *ir.Func) {
 	w.at, w.place = ir.NoPos, diag.Place{}
 	w.nameBlocks(f)
 	calls, own := sequences(f)
-	w.lists = lonely(f)
+	w.lists = placedTargets(f, calls)
 	w.open()
 	w.declarations(f, own)
 	for rest := f.Blocks; len(rest) > 0; {

@@ -9,15 +9,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Map tells where the lines of a module's text come from. Drivers, profilers and debuggers speak of
-// lines of PTX; their readers would rather hear of the Go line, or of the file that was lifted.
+// A Map says where the lines of a module's text come from. Drivers, profilers and debuggers
+// report lines of PTX; a Map converts them to lines of Go, or of the file that was lifted.
 type Map struct {
 	m  *ir.Module
 	at []ir.Pos // by line, the first at 1
 }
 
-// MapOf is the Map of text, which Text made of m and nobody has changed since. It reads the text again, so
-// that making it costs those who need no map nothing.
+// MapOf returns the Map of text, which must be the unchanged result of Text for m. It scans
+// the text again, so that callers without a Map pay nothing.
 func MapOf(m *ir.Module, text string) *Map {
 	file, _ := ptx.Parse(m.Name, text)
 	p := &Map{m: m}
@@ -52,7 +52,7 @@ func MapOf(m *ir.Module, text string) *Map {
 	return p
 }
 
-// Pos is where a line comes from, in the terms of the module's Source; NoPos if that is not known.
+// Pos returns the position of a line in the module's Source; NoPos if it is unknown.
 func (p *Map) Pos(line int) ir.Pos {
 	if line < 0 || line >= len(p.at) {
 		return ir.NoPos
@@ -60,7 +60,7 @@ func (p *Map) Pos(line int) ir.Pos {
 	return p.at[line]
 }
 
-// Place is where a line comes from, and what called it. It is ok if that is known.
+// Place returns the place that a line comes from, and its callers. It is ok if they are known.
 func (p *Map) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	pos := p.Pos(line)
 	if pos == ir.NoPos || p.m.Source == nil {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lower writes modules of package ir as PTX, in the house style. It decides names, order and layout; what instructions there
-// are was decided before.
+// Package lower writes modules of package ir as PTX, formatted as `ptxdsl fmt` does. It
+// chooses names, order and layout, and does not change instructions.
 package lower
 
 import (
@@ -16,13 +16,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Option changes what is written.
+// An Option changes the output of Text.
 type Option func(*writer)
 
-// Lines adds .file and .loc lines that lead debuggers and profilers to where instructions come from.
+// Lines adds .file and .loc directives, with which debuggers and profilers find the source of
+// instructions.
 func Lines() Option { return func(w *writer) { w.lines = true } }
 
-// Text is m as PTX. Registers and blocks that need a name and have none get one.
+// Text returns m as PTX. It names registers and blocks that need a name and have none.
 func Text(m *ir.Module, options ...Option) string {
 	w := &writer{m: m, Page: new(layout.Page)}
 	for _, option := range options {
@@ -52,13 +53,13 @@ type writer struct {
 	*layout.Page
 	m       *ir.Module
 	lines   bool
-	files   map[string]int            // numbers of .file
-	names   []string                  // of the files, in the order of their numbers
-	at      ir.Pos                    // of the last .loc
-	place   diag.Place                // likewise
-	lists   map[*ir.Instr]*ir.Targets // to be declared before an instruction
-	global  map[string]int            // names at module level: see others
-	spelled map[string]string         // opcodes in the manual's order of modifiers
+	files   map[string]int              // numbers of .file
+	names   []string                    // of the files, in the order of their numbers
+	at      ir.Pos                      // of the last .loc
+	place   diag.Place                  // likewise
+	lists   map[*ir.Instr][]*ir.Targets // to be declared before an instruction
+	global  map[string]int              // names at module level: see others
+	spelled map[string]string           // opcodes in the manual's order of modifiers
 }
 
 // comments puts comments on lines of their own.

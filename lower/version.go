@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Version is the smallest PTX version that has the target of m and everything that m uses. Instructions
-// must be bound to their forms; it does not matter for which version.
+// Version returns the smallest PTX version that supports the target of m and everything that m
+// uses. Instructions must be bound to their forms, for any version.
 func Version(m *ir.Module) isa.Version {
 	v := &needs{target: m.Target, least: m.Target.Info().Since}
 	for _, option := range m.Options {

@@ -7,8 +7,9 @@ import "github.com/ptxdsl/ptxdsl/ir"
 
 func foldAddresses() *Pass {
 	return &Pass{
-		Name:  "fold-addresses",
-		Doc:   "writes constants that are added to an address into the brackets of the loads and stores that use it.",
+		Name: "fold-addresses",
+		Doc: "folds a constant that is added to an address into the offset of the loads and " +
+			"stores that use it.",
 		Edits: true,
 		Run: func(s *Step) {
 			for _, f := range s.Module.Funcs() {

@@ -12,8 +12,9 @@ import (
 
 func mergeCommon() *Pass {
 	return &Pass{
-		Name:  "merge-common",
-		Doc:   "computes once what a block computes twice: of two instructions that read the same and do nothing but write one result, the second goes.",
+		Name: "merge-common",
+		Doc: "removes common subexpressions within a block: of two instructions that read the " +
+			"same operands and only write one result, the second is removed.",
 		Edits: true,
 		Run: func(s *Step) {
 			for _, f := range s.Module.Funcs() {

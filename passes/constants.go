@@ -12,8 +12,9 @@ import (
 
 func foldConstants() *Pass {
 	return &Pass{
-		Name:  "fold-constants",
-		Doc:   "writes integer constants where they are used instead of the registers that they were moved to, and works out what is computed from constants alone.",
+		Name: "fold-constants",
+		Doc: "replaces registers that hold integer constants by the constants, and evaluates " +
+			"instructions whose operands are all constant.",
 		Edits: true,
 		Run: func(s *Step) {
 			binder := ir.NewBinder(s.Module.Version, s.Module.Target)

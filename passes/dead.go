@@ -12,8 +12,9 @@ import (
 
 func dropDead() *Pass {
 	return &Pass{
-		Name:  "drop-dead",
-		Doc:   "drops instructions that do nothing but compute values that nobody reads, and the registers that fall free.",
+		Name: "drop-dead",
+		Doc: "removes instructions that only compute values that are never read, and the " +
+			"registers that become unused.",
 		Edits: true,
 		Run: func(s *Step) {
 			for _, f := range s.Module.Funcs() {
@@ -59,8 +60,8 @@ func readsCarry(in *ir.Instr) bool {
 	return false
 }
 
-// needs is the registers that something with an effect rests on. A value that a loop computes for nobody but itself is
-// read in each turn, and not among them.
+// needs returns the registers that instructions with an effect depend on. A value that a loop
+// computes only for itself is read in each iteration but is not needed.
 func needs(f *ir.Func, l *Liveness) Set {
 	needed := make(Set, len(f.Regs)/64+1)
 	writers := make([][]*ir.Instr, len(f.Regs)+1)

@@ -10,19 +10,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Set is a set of registers of one function, by their numbers in Func.Regs.
+// A Set is a set of registers of one function, by their indices in Func.Regs.
 type Set []uint64
 
-// Has reports whether number n is in s.
+// Has reports whether register n is in s.
 func (s Set) Has(n int) bool { return s[n/64]>>(n%64)&1 != 0 }
 
-// Add puts number n into s.
+// Add adds register n to s.
 func (s Set) Add(n int) { s[n/64] |= 1 << (n % 64) }
 
-// Remove takes number n out of s.
+// Remove removes register n from s.
 func (s Set) Remove(n int) { s[n/64] &^= 1 << (n % 64) }
 
-// Len is the number of registers in s.
+// Len returns the number of registers in s.
 func (s Set) Len() int {
 	n := 0
 	for _, w := range s {
@@ -31,8 +31,9 @@ func (s Set) Len() int {
 	return n
 }
 
-// A Liveness says which registers of a function are read later: at the start of each block, and at its end. Kept is what goes from
-// block to block; most registers are read in the block that writes them only.
+// A Liveness says which registers of a function are live at the start and at the end of each
+// block. Kept holds the registers that are live across blocks; most are live only in the block
+// that writes them.
 type Liveness struct {
 	Flow   *ir.Flow
 	Number map[*ir.Reg]int // in Func.Regs
@@ -42,8 +43,8 @@ type Liveness struct {
 	leaves Set             // what is read where control leaves
 }
 
-// LivenessOf works out what is live in g's function. A result of the function that is a register is live
-// wherever control leaves.
+// LivenessOf computes the liveness of g's function. A register that the function returns is
+// live wherever control leaves.
 func LivenessOf(g *ir.Flow) *Liveness {
 	f := g.Func
 	l := &Liveness{Flow: g, Number: make(map[*ir.Reg]int, len(f.Regs)), slot: make([]int32, len(f.Regs))}
@@ -132,10 +133,11 @@ func (l *Liveness) spread(from, s Set) {
 	}
 }
 
-// In puts into s, which has room for the registers of the function, those that are live at the start of block b.
+// In stores in s the registers that are live at the start of block b; s must have space for
+// the registers of the function.
 func (l *Liveness) In(b int, s Set) { l.spread(l.in[b], s) }
 
-// Out puts into s those that are live at the end of block b.
+// Out stores in s the registers that are live at the end of block b.
 func (l *Liveness) Out(b int, s Set) {
 	live := make(Set, len(l.leaves))
 	l.behind(b, live)
@@ -154,7 +156,7 @@ func merge(s, from Set) bool {
 	return grown
 }
 
-// Step turns what is live behind in into what is live before it.
+// Step turns the registers live after in into those live before it.
 func (l *Liveness) Step(in *ir.Instr, live Set) { l.step(in, live, func(n int) int { return n }) }
 
 // step is Step where register n is at a place of its own in live, or at none.

@@ -5,27 +5,38 @@ package passes
 
 import "fmt"
 
-// An Order says that, of two passes that both run, First comes before Then.
+// An Order says that First must run before Then if both run.
 type Order struct{ First, Then, Why string }
 
-// Ordering is what must be heeded when passes are put into a list.
+// Ordering returns the constraints on the order of passes.
 func Ordering() []Order {
 	return []Order{
-		{"fold-constants", "merge-common", "instructions that read the same constant by way of two registers are found to be the same only when it stands in them"},
-		{"fold-constants", "fold-addresses", "a constant that is added to an address must stand in the sum"},
-		{"merge-common", "fold-addresses", "an address that is computed twice may be read twice, and only what is read once goes into another instruction"},
-		{"fold-constants", "drop-dead", "the moves of constants are dead when these stand where they are used"},
-		{"drop-dead", "fold-addresses", "a sum that something dead reads too does not go into brackets"},
-		{"fold-addresses", "merge-registers", "an address lives longer when a sum goes into brackets"},
-		{"merge-common", "merge-registers", "a result that is used in the place of another lives longer"},
-		{"fold-constants", "merge-registers", "a register that is written twice has no constant"},
-		{"drop-dead", "merge-registers", "what computes dead values would hold registers, and when it goes the rest could share more"},
-		{"drop-unreachable", "merge-registers", "code that is never reached would hold registers"},
-		{"drop-unreachable", "drop-dead", "code that is never reached reads registers, and keeps alive what computes them"},
+		{"fold-constants", "merge-common", "instructions that read one constant through two " +
+			"registers are recognized as equal only after the constant has been folded into them"},
+		{"fold-constants", "fold-addresses", "a constant added to an address must have been " +
+			"folded into the addition"},
+		{"merge-common", "fold-addresses", "an address computed twice may be used twice, and " +
+			"only an address used once is folded into another instruction"},
+		{"fold-constants", "drop-dead", "the moves of constants are dead after the constants " +
+			"have been folded into their uses"},
+		{"drop-dead", "fold-addresses", "an addition that dead code also reads is not folded " +
+			"into an address"},
+		{"fold-addresses", "merge-registers", "folding an addition into an address extends the " +
+			"live range of the address"},
+		{"merge-common", "merge-registers", "a result that replaces another one has a longer " +
+			"live range"},
+		{"fold-constants", "merge-registers", "a register that is written twice has no constant " +
+			"value"},
+		{"drop-dead", "merge-registers", "dead values would occupy registers; without them the " +
+			"others can share more"},
+		{"drop-unreachable", "merge-registers", "unreachable code would occupy registers"},
+		{"drop-unreachable", "drop-dead", "unreachable code reads registers and keeps the " +
+			"instructions alive that compute them"},
 	}
 }
 
-// Check reports the first pass of a list that stands twice or before one that it must follow.
+// Check reports the first pass of a list that occurs twice, or that runs before one that it
+// must follow.
 func Check(list []*Pass) error {
 	at := make(map[string]int, len(list))
 	for i, p := range list {

@@ -1,10 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package passes is what is done to a module between its making and its text, in one declared, ordered
-// list. A pass is a plain function with a name; one that edits the module says so in its name, others
-// report. Analyses (control flow is in package ir, liveness is here) return results and leave nothing in
-// the module. The package knows nothing of text: callers print before and after.
+// Package passes transforms a module between its construction and its text, in one declared,
+// ordered list. A pass is a plain function with a name. Passes that edit the module say so in
+// their name; others only report. Analyses (control flow in package ir, liveness here) return
+// results and store nothing in the module. The package does not handle text: callers print
+// before and after.
 package passes
 
 import (
@@ -20,27 +21,27 @@ import (
 // A Pass is one step over a module.
 type Pass struct {
 	Name  string
-	Doc   string // what it does, in a sentence or two
+	Doc   string // what it does, in one or two sentences
 	Edits bool   // may change the module
 	Run   func(*Step)
 }
 
-// A Step is one pass at work on a module, and what came of it.
+// A Step is one run of a pass on a module, and its result.
 type Step struct {
 	Pass     *Pass
 	Module   *ir.Module
-	Changes  int // edits made
+	Changes  int // number of edits
 	Findings diag.List
 	Took     time.Duration
 }
 
-// List is every pass, in an order that Ordering allows.
+// List returns all passes, in an order that satisfies Ordering.
 func List() []*Pass {
 	return []*Pass{dropUnreachable(), foldConstants(), mergeCommon(), dropDead(), foldAddresses(), mergeRegisters()}
 }
 
-// Named finds passes by their names, in the order given. It is an error to name a pass that is none, one
-// twice, or one before another that Ordering puts first.
+// Named finds passes by name, in the given order. Unknown names, duplicates, and an order that
+// violates Ordering are errors.
 func Named(names ...string) ([]*Pass, error) {
 	all := List()
 	var list []*Pass
@@ -55,15 +56,15 @@ func Named(names ...string) ([]*Pass, error) {
 			if near := diag.Nearest(name, known); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
-			return nil, fmt.Errorf("there is no pass %q%s", name, hint)
+			return nil, fmt.Errorf("unknown pass %q%s", name, hint)
 		}
 		list = append(list, all[i])
 	}
 	return list, Check(list)
 }
 
-// Run runs the passes one after the other. After each it calls done, which may be nil; where that says
-// false the rest is left out.
+// Run runs the passes in order. After each it calls done, which may be nil; if done returns
+// false, the remaining passes are skipped.
 func Run(m *ir.Module, list []*Pass, done func(*Step) bool) []Step {
 	steps := make([]Step, 0, len(list))
 	for _, p := range list {

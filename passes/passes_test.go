@@ -152,10 +152,10 @@ func TestNamed(t *testing.T) {
 	for _, test := range []struct{ names, want string }{
 		{"drop-dead", ""},
 		{"drop-unreachable drop-dead", ""},
-		{"drop-ded", `there is no pass "drop-ded"; did you mean drop-dead?`},
-		{"quux", `there is no pass "quux"; the passes are drop-unreachable, fold-constants, merge-common, drop-dead, fold-addresses, merge-registers`},
+		{"drop-ded", `unknown pass "drop-ded"; did you mean drop-dead?`},
+		{"quux", `unknown pass "quux"; the passes are drop-unreachable, fold-constants, merge-common, drop-dead, fold-addresses, merge-registers`},
 		{"drop-dead drop-dead", "pass drop-dead is named twice"},
-		{"drop-dead drop-unreachable", "drop-unreachable comes before drop-dead: code that is never reached reads registers, and keeps alive what computes them"},
+		{"drop-dead drop-unreachable", "drop-unreachable comes before drop-dead: unreachable code reads registers and keeps the instructions alive that compute them"},
 	} {
 		_, err := passes.Named(strings.Fields(test.names)...)
 		got := ""

@@ -17,8 +17,11 @@ import (
 
 func mergeRegisters() *Pass {
 	return &Pass{
-		Name:  "merge-registers",
-		Doc:   "lets registers of one type share a name where no two are live at once, and numbers them without gaps. Registers that a person named keep their names. Modules for a debugger (.target ..., debug), whose tables name registers, stay as they are.",
+		Name: "merge-registers",
+		Doc: "lets registers of one type share a name if they are never live at the same time, " +
+			"and numbers them without gaps. Registers with a name chosen by a person keep it. " +
+			"Modules with debug information (.target ..., debug), whose tables name registers, " +
+			"are unchanged.",
 		Edits: true,
 		Run: func(s *Step) {
 			if slices.Contains(s.Module.Options, "debug") {

@@ -12,8 +12,9 @@ import (
 
 func dropUnreachable() *Pass {
 	return &Pass{
-		Name:  "drop-unreachable",
-		Doc:   "drops blocks that nothing leads to, but for those that debug information speaks of, and what only they used.",
+		Name: "drop-unreachable",
+		Doc: "removes unreachable blocks and what only they used, except blocks that debug " +
+			"information refers to.",
 		Edits: true,
 		Run: func(s *Step) {
 			named := debugNames(s.Module)

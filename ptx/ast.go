@@ -3,7 +3,7 @@
 
 package ptx
 
-// A Pos is a byte offset into File.Text. NoPos marks what was not written.
+// A Pos is a byte offset into File.Text. NoPos is the position of something absent.
 type Pos int32
 
 // NoPos is the position of something absent.
@@ -36,10 +36,10 @@ type Node interface {
 // Span is the extent of a node; every node embeds it.
 type Span struct{ At, To Pos }
 
-// Pos is the first byte.
+// Pos returns the offset of the first byte.
 func (s Span) Pos() Pos { return s.At }
 
-// End is just after the last byte.
+// End returns the offset just after the last byte.
 func (s Span) End() Pos { return s.To }
 
 // A Word is a name or literal as written, with its place.
@@ -50,16 +50,16 @@ type Word struct {
 
 // Module level and statement level.
 type (
-	// A Directive is a dot-word with arguments and no declaration: .version, .target, .file, .loc,
-	// .pragma, .maxntid, .branchtargets, and every directive that is not known. Args are its
-	// arguments as operands (a list "a, b" gives two; .target sm_90a, debug gives two names).
-	// A label before .branchtargets and .calltargets is Label. Attributes such as
-	// `function_name lbl, inlined_at 1 2 3` of .loc are further Args of kind Tuple, named by Text.
-	// @@DWARF of PTX 1 is a Directive too; what follows it on its line is one Arg of kind Literal.
+	// A Directive is a word with a leading dot and arguments that declares nothing: .version,
+	// .target, .file, .loc, .pragma, .maxntid, .branchtargets, and every unknown directive. Args
+	// are its arguments as operands: two for a list "a, b", two names for .target sm_90a, debug.
+	// Label is the label before .branchtargets or .calltargets. Attributes of .loc, such as
+	// `function_name lbl, inlined_at 1 2 3`, are further Args of kind Tuple, with the word in
+	// Text. @@DWARF of PTX 1 is also a Directive; the rest of its line is one Arg of kind Literal.
 	Directive struct {
 		Span
 		Name  Word // with the dot
-		Label Word // "" where there is none
+		Label Word // "" if there is none
 		Args  []Operand
 		Semi  bool // ended by a semicolon
 	}
@@ -71,20 +71,22 @@ type (
 		Lines []Node // *Label, *Data
 	}
 
-	// A Sources is .nv_intermediate_source_section { ... }: text in an intermediate language, which debuggers show.
+	// A Sources is .nv_intermediate_source_section { ... }: text in an intermediate language, for
+	// debuggers.
 	Sources struct {
 		Span
 		Name   Word
 		Blocks []Node // *Source
 	}
 
-	// A Source is a .code_block of it: .ir_name, .sourceFileName, and the lines between those of .source_begin and .source_end.
+	// A Source is one .code_block of it: .ir_name, .sourceFileName, and the lines between
+	// .source_begin and .source_end.
 	Source struct {
 		Span
 		Name     Word    // .code_block
 		Language Word    // a string
-		File     Operand // as .file numbers it
-		Text     Word    // with its line feeds, as it stands
+		File     Operand // the file number, as in .file
+		Text     Word    // including line feeds, unchanged
 	}
 
 	// A Data is one line of a Section: .b32 1, 2, label+4.
@@ -130,12 +132,12 @@ type (
 		Linkage               []Word
 		Kind                  Word   // .entry .func .callprototype
 		Label                 Word   // of a prototype
-		Returns               []*Var // nil if none; HasReturns tells () from nothing
+		Returns               []*Var // nil if none; HasReturns distinguishes () from nothing
 		Params                []*Var
 		Name                  Word // "_" for a prototype
 		HasReturns, HasParams bool
-		// Attrs are the directives between header and body (.maxntid 128, .noreturn, .pragma "x";);
-		// .attribute(...), written before the name, comes first.
+		// Attrs are the directives between header and body (.maxntid 128, .noreturn, .pragma "x";).
+		// The .attribute(...) before the name comes first.
 		Attrs []*Directive
 		Body  *Block // nil for a declaration
 	}
@@ -156,21 +158,21 @@ type (
 	Instr struct {
 		Span
 		Guard Guard
-		Op    Word // dotted, with all modifiers, white space removed
+		Op    Word // with all modifiers and without white space
 		Args  []Operand
 	}
 
-	// A Bad stands for text that could not be parsed; the parser went on after it.
+	// A Bad is text that could not be parsed; the parser continued after it.
 	Bad struct{ Span }
 )
 
-// A Guard is @p or @!p; Name is "" where there is none.
+// A Guard is @p or @!p; Name is "" if there is none.
 type Guard struct {
 	Word
 	Not bool
 }
 
-// An OperandKind says how an Operand is written.
+// An OperandKind is the syntactic kind of an Operand.
 type OperandKind uint8
 
 // Kinds of operand.
@@ -191,15 +193,15 @@ const (
 	Index                      // x[y] outside a bracket: Args are x and y
 	Call                       // generic(x), 0xff(x), .unified(1, 2): Text is the word or the mask
 	Series                     // x<n> in .branchtargets and .calltargets, x0 to x(n-1): Text is x, Args the number
-	Tuple                      // a worded group in a directive: Text is the word
+	Tuple                      // a named group in a directive: Text is the word
 )
 
-// An Operand is an operand of an instruction or directive, or part of one: one small struct for
-// all kinds, because a module holds millions.
+// An Operand is an operand of an instruction or directive, or part of one. One small struct
+// represents all kinds, because a module holds millions.
 type Operand struct {
 	Span
 	Kind   OperandKind
-	Spaced bool // an argument of a Directive set off by white space, not by a comma
+	Spaced bool // an argument of a Directive separated by white space instead of a comma
 	Text   string
 	Args   []Operand
 }

@@ -21,13 +21,16 @@ func (p *parser) block() *Block {
 		open = token{'{', true, p.last, p.last} // reported
 	}
 	b := &Block{Span: Span{open.at, open.to}}
-	if p.depth++; p.depth > maxDepth {
-		p.fail(open.at, open.to, tooDeep, "scopes are nested more than %d deep", maxDepth)
+	symbols := inScope
+	if p.depth == 0 {
+		symbols = inFunction
+	}
+	if !p.deeper(symbols, open) {
 		p.skipBlock()
-		p.depth--
 		b.To = p.last
 		return b
 	}
+	p.depth++
 	base := len(p.nodes)
 	for {
 		switch p.tok.kind {
@@ -54,6 +57,7 @@ func (p *parser) block() *Block {
 		break
 	}
 	p.depth--
+	p.stack -= symbols
 	b.To = p.last
 	b.Stmts = p.taken(base)
 	return b
@@ -129,12 +133,12 @@ func (p *parser) statement() {
 		b := p.block()
 		p.keep(b)
 	case ';':
-		p.fail(first.at, first.to, syntax, "empty statement: %s follows nothing", quoted(";"))
+		p.fail(first.at, first.to, syntax, "empty statement: no statement before %s", quoted(";"))
 		p.advance()
 	default:
 		want := "a statement"
 		if ahead := p.scan; first.kind == '!' && ahead.next().kind == '@' {
-			want = "the ! behind the @, as in @!%p1"
+			want = "the ! after the @, as in @!%p1"
 		}
 		p.unexpected(want)
 		p.advance()
@@ -186,7 +190,7 @@ func (p *parser) guarded() {
 	p.advance()
 	op := p.tok
 	if op.kind != name && op.kind != dotted {
-		p.unexpected("an instruction behind its guard")
+		p.unexpected("an instruction after its guard")
 		p.bad(start, p.skip())
 		return
 	}
@@ -229,7 +233,8 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	in.Args = slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
 	if ok && op.kind == name && p.scan.text[op.at] == '%' && p.tok.kind == name && !p.tok.fresh {
-		p.fail(op.at, op.to, syntax, "%s is no instruction: a guard is written %s", quoted(in.Op.Text), quoted("@"+in.Op.Text))
+		p.fail(op.at, op.to, syntax, "%s is not an instruction: a guard is written %s",
+			quoted(in.Op.Text), quoted("@"+in.Op.Text))
 		ok = false
 	}
 	if ok && p.semicolon(`"," or ";"`) {
@@ -262,22 +267,27 @@ func (p *parser) misread(op token, w Word) bool {
 	t := p.tok
 	switch {
 	case t.kind == ':' && op.kind == dotted && t.at == op.to:
-		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier have %s between them, as in .shared::cta", quoted(":"), quoted("::"))
+		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier are separated by %s, "+
+			"as in .shared::cta", quoted(":"), quoted("::"))
 	case op.kind == name && DeclaresWithoutDot(p.scan.text[op.at:min(len(p.scan.text), int(op.to)+1)]):
-		p.fail(op.at, op.to, syntax, "%s is no instruction; did you mean %s?", quoted(p.textOf(op)), quoted("."+p.textOf(op)))
+		p.fail(op.at, op.to, syntax, "%s is not an instruction; did you mean %s?",
+			quoted(p.textOf(op)), quoted("."+p.textOf(op)))
 	case t.kind == '=':
-		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; an instruction names its result first, as in mov.b32 %%r1, %%r2", quoted("="))
+		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; the result is the "+
+			"first operand, as in mov.b32 %%r1, %%r2", quoted("="))
 	case t.kind == '(' && w.Text == "if":
 		p.fail(op.at, op.to, syntax, "PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quoted("if"))
 	case p.textOf(t) == "." && t.kind != illegal:
-		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier follows its dot at once", quoted("."))
+		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier must directly follow its dot",
+			quoted("."))
 	default:
 		return false
 	}
 	return true
 }
 
-// DeclaresWithoutDot reports whether a text begins with the space of a variable, a blank behind it and no dot before it.
+// DeclaresWithoutDot reports whether a text starts with the state space of a variable without
+// its dot, followed by a blank.
 func DeclaresWithoutDot(text string) bool {
 	word, _, ok := strings.Cut(text, " ")
 	switch word {

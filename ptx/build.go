@@ -49,7 +49,8 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 		if written(tree.Linkage) {
 			v.Linkage = []Word{f.word(tree.Linkage)}
 			if p.depth > 0 {
-				p.fail(v.Linkage[0].At, v.Linkage[0].To, nesting, "variable inside a function takes no %s", v.Linkage[0].Text)
+				p.fail(v.Linkage[0].At, v.Linkage[0].To, nesting, "variable inside a function "+
+					"cannot have %s", v.Linkage[0].Text)
 			}
 		}
 		p.keep(v)
@@ -58,7 +59,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 		fn := &Func{Span: span, Kind: f.word(t.Kind), Label: label, Name: f.word(t.Name)}
 		p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
 		if label.At < 0 {
-			p.fail(fn.Kind.At, fn.Kind.To, structure, "%s takes a label before it", fn.Kind.Text)
+			p.fail(fn.Kind.At, fn.Kind.To, structure, "%s requires a label before it", fn.Kind.Text)
 		}
 		p.keep(fn)
 	case tree.Section != nil:
@@ -77,7 +78,8 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 			p.checkVersion(d)
 		case ".branchtargets", ".calltargets":
 			if label.At < 0 {
-				p.fail(d.Name.At, d.Name.To, structure, "%s takes a label before it", d.Name.Text)
+				p.fail(d.Name.At, d.Name.To, structure, "%s requires a label before it",
+					d.Name.Text)
 			}
 		}
 		p.keep(d)
@@ -89,7 +91,8 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 func (p *parser) checkVersion(d *Directive) {
 	between := p.scan.text[d.Name.To:d.Args[0].At]
 	if strings.Trim(between, " \t") != "" {
-		p.fail(d.At, d.To, structure, ".version and its number stand on one line, nothing but white space between them")
+		p.fail(d.At, d.To, structure, ".version and its number must be on one line, separated "+
+			"only by white space")
 	}
 }
 
@@ -111,21 +114,24 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
 	if end := f.token(t.End); end.kind != '{' {
 		if end.kind == ';' && p.tok.kind == '{' && p.depth == 0 {
-			p.fail(end.at, end.to, syntax, "unexpected %s: the body of %s follows", quoted(";"), fn.Name.Text)
+			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s", quoted(";"),
+				fn.Name.Text)
 			fn.Body = p.block()
 			fn.To = p.last
 			p.keep(fn)
 			return
 		}
 		if written(t.Entry) && len(t.Notes) > 0 {
-			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives belong to its definition",
+			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives "+
+				"belong to its definition",
 				quoted(";"), fn.Name.Text)
 		}
 		p.keep(fn)
 		return
 	}
 	if p.depth > 0 {
-		p.fail(fn.At, fn.Name.To, nesting, "function %s is defined inside another", fn.Name.Text)
+		p.fail(fn.At, fn.Name.To, nesting, "function %s is defined inside another function",
+			fn.Name.Text)
 	}
 	fn.Body = p.block()
 	fn.To = p.last
@@ -180,7 +186,8 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 	if written(t.Bank) {
 		bank := f.operand(t.Bank)
 		if open := f.tokens[t.Bank.Pos.Offset-1]; open.at != v.Space.To {
-			p.fail(open.at, open.to, syntax, "unexpected %s: the bank stands directly behind .const", quoted("["))
+			p.fail(open.at, open.to, syntax, "unexpected %s: the bank must directly follow .const",
+				quoted("["))
 		}
 		v.Bank = &bank
 	}

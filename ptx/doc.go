@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ptx is PTX text: scanner, syntax tree, parser, printer, [Format]. It reads whatever the
-// real assembler can parse, and whatever merely looks like PTX: an unknown opcode, modifier or
-// directive parses, prints and formats like any other. It judges syntax alone; names, types and
-// forms are the form checker's business. Errors are collected, never returned one by one, and the
-// tree of what could be read comes back with them.
+// Package ptx handles PTX text: scanner, syntax tree, parser, printer and [Format]. It reads
+// whatever the real assembler can parse, and also unknown opcodes, modifiers and directives,
+// which parse, print and format like any other. It checks only syntax; package form checks
+// names, types and forms. Errors are collected and returned together with the tree of what
+// could be parsed.
 package ptx

@@ -32,7 +32,7 @@ func (f frame) report(err error, ending string) {
 	case t.kind == illegal: // reported when it was scanned
 	case t.fresh && i > 0 && (t.kind == name || t.kind == dotted || t.kind == dot || t.kind == '@'):
 		before := f.tokens[i-1]
-		p.fail(before.to, before.to, syntax, "expected %s behind %s", want, quoted(p.textOf(before)))
+		p.fail(before.to, before.to, syntax, "expected %s after %s", want, quoted(p.textOf(before)))
 		p.rewind(t)
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
@@ -80,7 +80,7 @@ func wording(symbol string) string {
 	case "<string>":
 		return "a string"
 	case "<dot>":
-		return "a word with a dot"
+		return "a word with a leading dot"
 	case "<params>":
 		return `"("`
 	case "<initial>":

@@ -10,12 +10,13 @@ func (p *parser) constant() (Operand, bool) {
 	if !ok || p.tok.kind != '?' {
 		return x, ok
 	}
-	if !p.deeper() {
+	question := p.tok
+	if !p.deeper(inBranch, question) {
 		return x, false
 	}
-	defer func() { p.nest-- }()
 	p.advance()
 	y, ok := p.constant()
+	p.stack -= inBranch
 	if !ok {
 		return y, false
 	}
@@ -23,17 +24,21 @@ func (p *parser) constant() (Operand, bool) {
 		p.unexpected(`":" of a conditional expression`)
 		return x, false
 	}
+	if !p.deeper(inElse, question) {
+		return x, false
+	}
 	z, ok := p.constant()
+	p.stack -= inElse
 	return p.node(Cond, "", x, y, z), ok
 }
 
-// deeper counts one level of nesting, or reports that there are too many.
-func (p *parser) deeper() bool {
-	if p.nest >= maxDepth {
-		p.fail(p.tok.at, p.tok.to, tooDeep, "expression is nested more than %d deep", maxDepth)
+// deeper counts the symbols of what t opens, or reports that there are too many.
+func (p *parser) deeper(symbols int, t token) bool {
+	if p.stack+symbols > stackSize {
+		p.fail(t.at, t.to, tooDeep, "%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
 		return false
 	}
-	p.nest++
+	p.stack += symbols
 	return true
 }
 
@@ -76,14 +81,23 @@ func (p *parser) binary(least int) (Operand, bool) {
 			p.unexpected(`"," or ";": 0f literals stand alone`)
 			return x, false
 		}
-		operator := p.textOf(p.tok)
+		operator := p.tok
+		if p.operators++; p.operators > maxOperators {
+			p.fail(operator.at, operator.to, tooDeep, "expression has more than %d operators", maxOperators)
+			return x, false
+		}
+		if !p.deeper(inBinary, operator) {
+			return x, false
+		}
 		p.advance()
 		y, good := p.binary(bind + 1)
+		p.stack -= inBinary
 		if good && isHexFloat(y) {
-			p.fail(y.At, y.To, syntax, "unexpected %s: 0f literals stand alone", quoted(y.Text))
+			p.fail(y.At, y.To, syntax, "unexpected %s: a 0f literal cannot be an operand",
+				quoted(y.Text))
 			good = false
 		}
-		x, ok = p.node(Binary, operator, x, y), good
+		x, ok = p.node(Binary, p.textOf(operator), x, y), good
 	}
 	return x, ok
 }
@@ -108,25 +122,26 @@ func (p *parser) unary() (Operand, bool) {
 			return p.leaf(Name), true
 		}
 	case '-', '+', '!', '~':
-		if !p.deeper() {
+		if !p.deeper(inUnary, t) {
 			return Operand{}, false
 		}
 		p.advance()
 		x, ok := p.unary()
-		p.nest--
+		p.stack -= inUnary
 		if ok && isHexFloat(x) {
-			p.fail(x.At, x.To, syntax, "unexpected %s: 0f literals stand alone", quoted(x.Text))
+			p.fail(x.At, x.To, syntax, "unexpected %s: a 0f literal cannot be an operand",
+				quoted(x.Text))
 			ok = false
 		}
 		y := p.node(Unary, p.textOf(t), x)
 		y.At = t.at
 		return y, ok
 	case '(':
-		if !p.deeper() {
+		if !p.deeper(inParens, t) {
 			return Operand{}, false
 		}
 		x, ok := p.paren()
-		p.nest--
+		p.stack -= inParens
 		return x, ok
 	}
 	p.unexpected("a constant")
@@ -140,10 +155,11 @@ func (p *parser) paren() (Operand, bool) {
 	if p.tok.kind == dot {
 		cast := p.textOf(p.tok)
 		p.advance()
-		if !p.close(open, `")"`) {
+		if !p.close(open, `")"`) || !p.deeper(inCast-inParens, open) {
 			return Operand{}, false
 		}
 		x, ok := p.unary()
+		p.stack -= inCast - inParens
 		y := p.node(Cast, cast, x)
 		y.At = open.at
 		return y, ok
@@ -160,13 +176,14 @@ func (p *parser) paren() (Operand, bool) {
 // initializer reads what follows the "=" of a declaration: a constant, a symbol's address, part of
 // one, or braces around more of these.
 func (p *parser) initializer() (Operand, bool) {
+	p.operators = 0
 	t := p.tok
 	switch t.kind {
 	case '{':
-		if !p.deeper() {
+		if !p.deeper(inInitialize, t) {
 			return Operand{}, false
 		}
-		defer func() { p.nest-- }()
+		defer func() { p.stack -= inInitialize }()
 		if ahead := p.scan; ahead.next().kind == '}' {
 			p.advance()
 			return p.enclosed(Vector, t, len(p.operands), true)

@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Format prints text in the house style (docs/reference/format.md): with one spelling for each opcode, the
-// manual's. A module with syntax errors is not printed: the result is empty and the errors come
-// back instead. Formatting what was formatted changes nothing.
+// Format formats text in the one style of docs/reference/format.md, with the manual's spelling of each
+// opcode. A module with syntax errors is not formatted: the result is empty and the errors are
+// returned. Formatting is idempotent.
 func Format(name, text string) (string, diag.List) {
 	f, errs := Parse(name, text)
 	if errs.Errors() > 0 {
@@ -23,8 +23,8 @@ func Format(name, text string) (string, diag.List) {
 	return Print(f), errs
 }
 
-// Print prints a parsed module in the house style. It works from the tree and its comments; of the
-// text only blank lines, and which comments share a line with code, are looked at.
+// Print prints a parsed module in the standard style. It uses the tree and its comments; from
+// the source text it takes only blank lines and which comments share a line with code.
 func Print(f *File) string {
 	var p printer
 	return p.print(f)

@@ -47,9 +47,10 @@ func (p *parser) module() {
 			}
 			continue
 		case '}':
-			p.fail(t.at, t.to, structure, "%s closes nothing", quoted("}"))
+			p.fail(t.at, t.to, structure, "%s has no opening bracket", quoted("}"))
 		case ';':
-			p.fail(t.at, t.to, syntax, "unexpected %s: nothing stands before it that takes one", quoted(";"))
+			p.fail(t.at, t.to, syntax, "unexpected %s: there is no statement that it could end",
+				quoted(";"))
 		case illegal:
 			if p.textOf(t) == "#" { // a directive of a preprocessor
 				p.skipStray()

@@ -11,6 +11,7 @@ import (
 
 // operand reads one operand of an instruction. Only the first may be a sink or a pair.
 func (p *parser) operand(first bool) (Operand, bool) {
+	p.operators = 0
 	t := p.tok
 	var x Operand
 	ok := true
@@ -29,7 +30,7 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	case '(', '~', '+', number:
 		return p.constant()
 	case '*':
-		p.unexpected("an operand; an address stands in brackets, as in [%rd1]")
+		p.unexpected("an operand; an address is written in brackets, as in [%rd1]")
 		return x, false
 	default:
 		p.unexpected("an operand")
@@ -55,7 +56,8 @@ func (p *parser) named(first bool) (Operand, bool) {
 	case w == "WARP_SZ":
 		return p.constant()
 	case w == "_" && !first:
-		p.fail(t.at, t.to, sink, "sink %s cannot be read, only the first operand may be one", quoted("_"))
+		p.fail(t.at, t.to, sink, "sink %s cannot be read; only the first operand may be a sink",
+			quoted("_"))
 	case w == "function_name" || w == "inlined_at":
 		p.unexpected("an operand")
 		return Operand{}, false
@@ -97,7 +99,7 @@ func (p *parser) field(t token) (Operand, bool) {
 func (p *parser) offset(x Operand) (Operand, bool) {
 	p.advance()
 	if p.tok.kind == name && p.scan.text[p.tok.at] == '%' {
-		p.unexpected("a constant: an address is one register or variable and an offset that is known")
+		p.unexpected("a constant: an address is one register or variable plus a constant offset")
 		return x, false
 	}
 	y, ok := p.constant()
@@ -131,7 +133,8 @@ func (p *parser) base() (Operand, bool) {
 	case '+':
 		return p.offset(x)
 	case '-':
-		p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s: a negative offset is added, as in %s",
+		p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s: a negative offset is "+
+			"added, as in %s",
 			quoted("-"), quoted("+"), quoted(x.Text+"+-4"))
 		return x, false
 	}
@@ -212,6 +215,7 @@ func (p *parser) vector(initial bool) (Operand, bool) {
 
 // element reads an element of a vector: a register, a constant or a sink.
 func (p *parser) element() (Operand, bool) {
+	p.operators = 0
 	switch t := p.tok; t.kind {
 	case name:
 		if w := p.textOf(t); w != "WARP_SZ" && w != "function_name" && w != "inlined_at" {
@@ -302,6 +306,7 @@ func (p *parser) list() (Operand, bool) {
 		return p.enclosed(List, open, base, true)
 	}
 	for {
+		p.operators = 0
 		var x Operand
 		ok := true
 		if p.tok.kind == name && p.textOf(p.tok) != "WARP_SZ" {

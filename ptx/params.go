@@ -25,7 +25,8 @@ func (p *parser) nextParam() bool {
 // opensParam tells whether a parameter can begin with a dot-word.
 func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
-// headerGoesOn tells whether the current token can only stand behind the parameters of a function.
+// headerGoesOn reports whether the current token can only occur after the parameters of a
+// function.
 func (p *parser) headerGoesOn() bool {
 	switch p.tok.kind {
 	case '{':
@@ -87,7 +88,7 @@ func (p *parser) collectParams() bool {
 		}
 	}
 	if p.headerGoesOn() {
-		p.fail(p.last, p.last, syntax, "expected %s behind the parameters", quoted(")"))
+		p.fail(p.last, p.last, syntax, "expected %s after the parameters", quoted(")"))
 	} else if !p.accept(')') {
 		p.unexpected(`"," or ")" of the parameters`)
 		p.skip()

@@ -16,33 +16,49 @@ import (
 // Limits of one file. Real modules are far below them; they keep hostile input from exhausting the
 // stack and the memory.
 const (
-	maxDepth  = 200    // of scopes, and of parentheses in one expression
-	maxErrors = 10_000 // reported before the parser gives up
-	maxText   = math.MaxInt32 - 16
+	maxErrors    = 10_000    // reported before the parser gives up
+	maxOperators = 1_000_000 // of one expression, whose tree is as deep
+	maxText      = math.MaxInt32 - 16
 )
 
-// Parse reads one module. The File is never nil: it holds what could be read, with a Bad node
-// for each stretch that could not. The list holds every syntax error, in order of position.
+// The parser of the assembler has a stack of 10000 symbols, and reports an error where a module is nested so deeply that
+// it needs more. These are the symbols that are on its stack for what is open, as found by trying how deep each can be.
+const (
+	stackSize    = 9988 // at module level, for what is nested in a declaration
+	inFunction   = 10
+	inScope      = 6
+	inParens     = 1
+	inUnary      = 2
+	inCast       = 4
+	inBinary     = 2 // in the right operand
+	inBranch     = 2 // between ? and :
+	inElse       = 4 // behind the :
+	inInitialize = 2 // between braces
+)
+
+// Parse parses one module. The File is never nil: it holds what could be parsed, with a Bad
+// node for each part that could not. The list holds every syntax error, sorted by position.
 func Parse(name, text string) (*File, diag.List) {
 	var p parser
 	return p.parse(name, text)
 }
 
-// A Parser reads modules one after another into the same memory. A tree is ten times as large as its text, and getting
-// that from the system takes as long as reading does. What a Parser gives for one module it takes back for the
-// next, its errors and printed text excepted. The zero Parser is ready for use, in one goroutine at a time.
+// A Parser parses modules one after another and reuses its memory. A tree is ten times as
+// large as its text, and allocating it takes as long as parsing. Everything returned for one
+// module, except errors and printed text, becomes invalid with the next one. The zero Parser
+// is ready for use by one goroutine at a time.
 type Parser struct {
 	parser  parser
 	printer printer
 }
 
-// Parse is the function Parse in the memory of p.
+// Parse is like the function Parse, but uses the memory of p.
 func (p *Parser) Parse(name, text string) (*File, diag.List) {
 	p.parser.reset()
 	return p.parser.parse(name, text)
 }
 
-// Format is the function Format in the memory of p.
+// Format is like the function Format, but uses the memory of p.
 func (p *Parser) Format(name, text string) (string, diag.List) {
 	f, errs := p.Parse(name, text)
 	if errs.Errors() > 0 {
@@ -56,14 +72,15 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 	p.file = &File{Name: name, Text: text}
 	if len(text) > maxText {
 		p.file.Text = ""
-		p.fail(0, 0, tooLarge, "file is %d bytes long, at most %d can be read", len(text), maxText)
+		p.fail(0, 0, tooLarge, "file is %d bytes long, expected at most %d", len(text), maxText)
 		return p.file, p.errors
 	}
 	p.scan.text = text
 	// A comment in a hundred bytes is usual; growing the table again and again is not needed.
 	p.scan.comments = slices.Grow(p.scan.comments, len(text)/200)
 	if n := strings.IndexByte(text, 0); n >= 0 {
-		p.fail(Pos(n), Pos(n)+1, literal, "zero byte: the assembler reads no further, not even in a comment")
+		p.fail(Pos(n), Pos(n)+1, literal, "NUL byte: the assembler stops reading here, even in a "+
+			"comment")
 	}
 	p.advance()
 	p.module()
@@ -73,15 +90,16 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 
 // A parser reads one file. It looks one token ahead.
 type parser struct {
-	scan    scanner
-	file    *File
-	tok     token // the current one
-	last    Pos   // end of the one before
-	errors  diag.List
-	depth   int   // of open scopes
-	shifted token // the first brace of this function whose "}" is less indented than it
-	torn    bool  // a comment or a string is not closed and took the rest of the file with it
-	nest    int   // of open parentheses and unary operators in an expression
+	scan      scanner
+	file      *File
+	tok       token // the current one
+	last      Pos   // end of the one before
+	errors    diag.List
+	depth     int   // of open scopes
+	shifted   token // the first brace of this function whose "}" is less indented than it
+	torn      bool  // a comment or a string is not closed and took the rest of the file with it
+	operators int   // of the expression at hand
+	stack     int   // symbols that the assembler has on its stack for what is open
 
 	textless bool // no line of .source_end follows
 
@@ -105,7 +123,7 @@ type parser struct {
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
+	p.file, p.errors, p.tok, p.last, p.depth, p.stack, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
 	slab.Reset(&p.instrs)
@@ -155,7 +173,8 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	}
 	message := fmt.Sprintf(format, args...)
 	if len(p.errors) == maxErrors-1 {
-		rule, message = tooMany, fmt.Sprintf("more than %d errors, the rest is not reported", maxErrors-1)
+		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown",
+			maxErrors-1)
 	}
 	p.errors = append(p.errors, diag.Diagnostic{
 		Place: p.file.Place(at, to), Rule: rule, Severity: diag.Error, Message: message,
@@ -170,7 +189,8 @@ func (p *parser) unexpected(want string) {
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
 	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
-		p.fail(t.at, t.at+2, syntax, "unexpected %s: comments do not nest, the first one ended before", quoted("*/"))
+		p.fail(t.at, t.at+2, syntax, "unexpected %s: comments do not nest, and the first one has "+
+			"already ended", quoted("*/"))
 	default:
 		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
 	}

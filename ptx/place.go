@@ -18,7 +18,7 @@ type lineTable struct {
 	starts []Pos
 }
 
-// Place is the range from at to just before to, in lines and columns.
+// Place returns the range from at to just before to as lines and columns.
 func (f *File) Place(at, to Pos) diag.Place {
 	if at < 0 || int(at) > len(f.Text) {
 		return diag.Place{File: f.Name}
@@ -30,7 +30,7 @@ func (f *File) Place(at, to Pos) diag.Place {
 	return p
 }
 
-// PlaceOf is the extent of n.
+// PlaceOf returns the extent of n.
 func (f *File) PlaceOf(n Node) diag.Place { return f.Place(n.Pos(), n.End()) }
 
 // position is the line and the column of at, both from 1, columns in bytes.

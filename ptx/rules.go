@@ -24,46 +24,56 @@ const (
 	structure = "F109"
 )
 
-// Rules are the rules of syntax.
+// Rules returns the rules of syntax.
 func Rules() diag.Rules {
 	rule := func(id, title, what, why, wrong, right, fix string) diag.Rule {
 		return diag.Rule{ID: id, Title: title, Layer: "form", Severity: diag.Error,
 			What: what, Why: why, Wrong: wrong, Right: right, Fix: fix}
 	}
-	const stops = "The assembler stops at the first such place and says no more about the file."
+	const stops = "The assembler stops at the first syntax error and does not check the rest of " +
+		"the file."
 	return diag.Rules{
-		rule(syntax, "text that is no PTX here",
-			"A token that cannot stand where it stands: a lost comma or semicolon, a doubled one, a bracket of the wrong kind.",
+		rule(syntax, "syntax error",
+			"A token that is not allowed where it is: a missing or extra comma or semicolon, or "+
+				"the wrong kind of bracket.",
 			stops, "add.u32 %r1, %r2 %r3;", "add.u32 %r1, %r2, %r3;",
-			"Write what the message expects. An offset is added even if it is negative: [%rd1+-4]."),
-		rule(literal, "malformed literal or character",
-			"A number with digits outside its base or a suffix that is none, 0f without 8 and 0d without 16 hexadecimal digits, a character that begins nothing, a byte beyond ASCII outside of a comment.",
+			"Write what the message expects. A negative offset is also added: [%rd1+-4]."),
+		rule(literal, "malformed literal or invalid character",
+			"A number with digits outside its base or an unknown suffix, 0f without 8 or 0d "+
+				"without 16 hexadecimal digits, a character that cannot start a token, or a "+
+				"non-ASCII byte outside of a comment.",
 			stops, "mov.f32 %f1, 0f3F80;", "mov.f32 %f1, 0f3F800000;",
 			"Write the number out in full."),
-		rule(unclosed, "bracket, string or comment that is not closed",
-			"A bracket, scope, string or comment that is still open where it must not be, such as at the end of the file.",
+		rule(unclosed, "unclosed bracket, string or comment",
+			"A bracket, scope, string or comment that is still open where it must be closed, "+
+				"such as at the end of the file.",
 			stops, ".visible .entry k()\n{\n\tret;", ".visible .entry k()\n{\n\tret;\n}",
-			"Close it where it ends."),
+			"Add the closing bracket, quote or comment end."),
 		rule(tooDeep, "nesting too deep",
-			"Scopes, braces or parentheses inside each other more than 200 deep.",
-			"No program needs it, and every reader of such a file has a limit somewhere.", "", "",
-			"Name intermediate results."),
-		rule(sink, "_ where a value is read",
-			"The sink _ as an operand that is read. It stands for a result that nobody wants.",
+			"Nesting that exceeds the assembler's parser stack of 10000 symbols: scopes more than "+
+				"1663 deep, parentheses more than 9978 deep.",
+			"No program needs such nesting, and every reader of PTX has a limit.", "", "",
+			"Use names for intermediate results."),
+		rule(sink, "sink _ as a source operand",
+			"The sink _ as an operand that is read. It may only take the place of an unused "+
+				"result.",
 			stops, "add.u32 %r1, %r2, _;", "add.u32 %r1, %r2, 0;",
-			"Give a value."),
-		rule(nesting, "declaration that does not belong into a function",
-			"A variable with .extern, .visible, .weak or .common inside a function, or the definition of a function inside another.",
+			"Use a value."),
+		rule(nesting, "declaration not allowed in a function",
+			"A variable with .extern, .visible, .weak or .common inside a function, or a "+
+				"function defined inside another.",
 			stops, ".func f() { .extern .shared .b32 x[]; ret; }", ".extern .shared .b32 x[];\n.func f() { ret; }",
-			"Move it to the module. A definition inside another is mostly a } that was lost before it."),
-		rule(tooLarge, "file too large", "A file beyond two gigabytes.",
-			"Positions are 32 bits wide.", "", "", "Split the module."),
-		rule(tooMany, "too many errors", "A file with ten thousand syntax errors.",
-			"It is hardly PTX at all.", "", "", "Look at the first errors."),
+			"Move it to module scope. A function inside another usually means that a } is "+
+				"missing before it."),
+		rule(tooLarge, "file too large", "A file of more than two gigabytes.",
+			"Source positions are 32 bits wide.", "", "", "Split the module."),
+		rule(tooMany, "too many errors", "A file with more than ten thousand syntax errors.",
+			"It is probably not PTX.", "", "", "Fix the first errors."),
 		rule(structure, "part of a module in the wrong place",
-			"Statements outside of a function, .branchtargets without a label, .version broken over lines.",
+			"Statements outside of a function, .branchtargets without a label, or .version split "+
+				"over several lines.",
 			stops, ".visible .entry k() { ret; }\n}", ".visible .entry k() { ret; }",
-			"Write it where the manual wants it."),
+			"Move it to where the manual requires it."),
 	}
 }
 
@@ -79,17 +89,19 @@ func (p *parser) reportIllegal(t token) {
 		p.fail(t.at, t.at+2, unclosed, "comment is not closed")
 		p.torn = true
 	case classes[c]&digit != 0:
-		p.fail(t.at, t.to, literal, "%s is no number%s", quoted(s), numberHint(s))
+		p.fail(t.at, t.to, literal, "%s is not a number%s", quoted(s), numberHint(s))
 	case t.at == 0 && strings.HasPrefix(s, "\ufeff"):
-		p.fail(t.at, t.to, literal, "a byte order mark begins the file; the assembler reads plain ASCII")
+		p.fail(t.at, t.to, literal, "the file starts with a byte order mark; the assembler reads "+
+			"plain ASCII")
 	case c >= utf8.RuneSelf:
-		p.fail(t.at, t.to, literal, "%s is not ASCII, which only comments may leave", quoted(s))
+		p.fail(t.at, t.to, literal, "%s is not ASCII, which is allowed only in comments", quoted(s))
 	case c < ' ' || c == 0x7f:
-		p.fail(t.at, t.to, literal, "control character %#02x is no part of PTX", c)
+		p.fail(t.at, t.to, literal, "control character %#02x is not allowed in PTX", c)
 	case c == '#':
-		p.fail(t.at, t.to, literal, "%s begins nothing in PTX but a line marker; comments begin with //", quoted(s))
+		p.fail(t.at, t.to, literal, "%s is not PTX except in a line marker; comments start with //",
+			quoted(s))
 	default:
-		p.fail(t.at, t.to, literal, "%s begins nothing in PTX", quoted(s))
+		p.fail(t.at, t.to, literal, "%s cannot start a token in PTX", quoted(s))
 	}
 }
 
@@ -98,7 +110,8 @@ func (p *parser) checkString(t token) {
 	s := p.textOf(t)
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			p.fail(t.at+Pos(i), t.to, literal, "string %s is not ASCII, which only comments may leave", quoted(s))
+			p.fail(t.at+Pos(i), t.to, literal, "string %s is not ASCII, which is allowed only in "+
+				"comments", quoted(s))
 			return
 		}
 	}
@@ -116,9 +129,9 @@ func numberHint(s string) string {
 	if s[0] == '0' {
 		switch second | 0x20 {
 		case 'f':
-			return fmt.Sprintf(": 0f takes 8 hexadecimal digits, here are %d", hexEnd(s, 2)-2)
+			return fmt.Sprintf(": 0f takes 8 hexadecimal digits, found %d", hexEnd(s, 2)-2)
 		case 'd':
-			return fmt.Sprintf(": 0d takes 16 hexadecimal digits, here are %d", hexEnd(s, 2)-2)
+			return fmt.Sprintf(": 0d takes 16 hexadecimal digits, found %d", hexEnd(s, 2)-2)
 		case 'x':
 			return ": 0x takes hexadecimal digits, then U or nothing"
 		case 'b':

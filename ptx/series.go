@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Names are the names that an operand of .branchtargets or .calltargets stands for: its own, or those of a
-// Series. A series may be longer than any module: who meets a name that does not exist stops.
+// Names returns the names that an operand of .branchtargets or .calltargets stands for: its
+// own, or those of a Series. A series may be very long: stop at the first name that does not
+// exist.
 func (x *Operand) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if x.Kind != Series {

@@ -100,19 +100,20 @@ func (p *parser) source() *Source {
 	text := p.scan.text
 	from := int(begin.to) + len(text[begin.to:]) - len(strings.TrimLeft(text[begin.to:], " \t"))
 	if from == len(text) || text[from] != '\n' {
-		p.fail(begin.at, begin.to, syntax, "%s stands alone at the end of its line, and the line ends with a line feed", beginWord)
+		p.fail(begin.at, begin.to, syntax, "%s must be the last token of its line, which must "+
+			"end with a line feed", beginWord)
 		return nil
 	}
 	last, end := p.sourceText(from + 1)
 	if end < 0 {
-		p.fail(begin.at, begin.to, unclosed, "text is not closed by a line of %s", endWord)
+		p.fail(begin.at, begin.to, unclosed, "text is not ended by a line of %s", endWord)
 		return nil
 	}
 	s.Text = Word{Span{Pos(from + 1), Pos(last)}, text[from+1 : last]}
 	for i := range len(s.Text.Text) {
 		if s.Text.Text[i] >= 0x80 {
 			at := s.Text.At + Pos(i)
-			p.fail(at, at+1, literal, "the text is not ASCII, which only comments may leave")
+			p.fail(at, at+1, literal, "the text is not ASCII, which is allowed only in comments")
 			break
 		}
 	}

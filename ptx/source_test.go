@@ -22,8 +22,8 @@ func TestSourceErrors(t *testing.T) {
 		{`"x"`, "x", `3:11 unexpected "x", expected a string`},
 		{".sourceFileName: 1", ".sourceFileName: 1.5", `4:18 unexpected "1.5", expected the number of a file`},
 		{".source_begin", ".source_start", `5:1 unexpected ".source_start", expected ".source_begin"`},
-		{".source_begin\n", ".source_begin // text\n", "5:1 .source_begin stands alone at the end of its line, and the line ends with a line feed"},
-		{".source_end\n", "", "5:1 text is not closed by a line of .source_end"},
+		{".source_begin\n", ".source_begin // text\n", "5:1 .source_begin must be the last token of its line, which must end with a line feed"},
+		{".source_end\n", "", "5:1 text is not ended by a line of .source_end"},
 		{".source_end\n}\n", ".source_end\n", ""},
 	} {
 		text := ".nv_intermediate_source_section {\n" + strings.Replace(block, test.from, test.to, 1) + "}\n.global .b32 x;\n"

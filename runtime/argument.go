@@ -85,13 +85,14 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 		copy(at, a)
 		return nil
 	default:
-		return argument("a %T, which is no argument; arguments are buffers, tensor maps, pinned memory, numbers and []byte", a)
+		return argument("a %T, which is not a supported argument; arguments are buffers, tensor "+
+			"maps, pinned memory, numbers and []byte", a)
 	}
 }
 
 // mismatch is the error of an argument of the wrong kind.
 func mismatch(p *Param, got string) error {
-	return argument("%s, and the parameter is %s", got, p)
+	return argument("%s, but the parameter is %s", got, p)
 }
 
 // one reports whether a parameter is a single number of one of some types. Of a cubin's parameters only the size is known.
@@ -123,7 +124,8 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 		return mismatch(p, word)
 	}
 	if p.Points {
-		return argument("%s, and the parameter is %s; a number that is an address is a runtime.Address", word, p)
+		return argument("%s, but the parameter is %s; pass an address as a runtime.Address", word,
+			p)
 	}
 	bits := 8 * p.Size
 	fits := true
@@ -142,7 +144,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 		if positive {
 			text = fmt.Sprint(uint64(v))
 		}
-		return argument("%s, which is no value of .%s", text, p.Type)
+		return argument("%s is not a value of .%s", text, p.Type)
 	}
 	switch p.Size {
 	case 1:
@@ -163,7 +165,8 @@ func address(p *Param, values []byte, at Address, what string) error {
 		return mismatch(p, what)
 	}
 	if p.Aligns > 1 && uint64(at)%uint64(p.Aligns) != 0 {
-		return argument("a %s at an address that is no multiple of %d, as the kernel declares it", what, p.Aligns)
+		return argument("a %s whose address is not a multiple of %d, the alignment that the "+
+			"kernel declares", what, p.Aligns)
 	}
 	binary.LittleEndian.PutUint64(values[p.Offset:], uint64(at))
 	return nil
@@ -186,7 +189,8 @@ func (b *Buffer[T]) place(p *Param, values []byte, d *Device) error {
 // usableFrom is an error where kernels on d cannot use the memory: that of other devices they can, after Reach.
 func (m *memory) usableFrom(d *Device) error {
 	if m.dev.back != d.back && !d.reaches(m.dev) {
-		return argument("%s belongs to %s, and the kernel runs on %s; Device.Reach lets it use that memory", m.what, m.dev, d)
+		return argument("%s belongs to %s, but the kernel runs on %s; Device.Reach enables "+
+			"access to that memory", m.what, m.dev, d)
 	}
 	return m.usable(nil)
 }

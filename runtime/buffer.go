@@ -11,15 +11,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// An Element is what buffers hold: numbers of a fixed size.
+// An Element is a number of fixed size, the element type of buffers.
 type Element interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// An Address is a place in the memory of a device. As an argument of a launch it goes unchecked.
+// An Address is an address in the memory of a device. As a launch argument it is not checked.
 type Address = device.Address
 
-// A Buffer is memory of a device, or a part of it.
+// A Buffer is memory of a device, or a slice of it.
 type Buffer[T Element] struct {
 	memory
 	on   *Stream
@@ -37,7 +37,7 @@ type memory struct {
 
 func (m *memory) bytes() int64 { return int64(m.count) * int64(m.width) }
 
-// Alloc makes a buffer of n elements. What is in it is not known.
+// Alloc allocates a buffer of n elements. Its contents are undefined.
 func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	var zero T
 	b := &Buffer[T]{memory: memory{thing: new(thing), count: n, width: int(unsafe.Sizeof(zero)), word: fmt.Sprintf("%T", zero)}}
@@ -45,7 +45,7 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 		return nil, err
 	}
 	if n <= 0 || n > math.MaxInt64/b.width {
-		return nil, argument("a buffer of %d elements: there must be one or more", n)
+		return nil, argument("a buffer of %d elements, expected one or more", n)
 	}
 	what := fmt.Sprintf("buffer of %d %s", n, b.word)
 	at, err := d.back.Allocate(b.bytes())
@@ -66,7 +66,7 @@ func view[T Element](t *thing, at device.Address, bytes int64) *Buffer[T] {
 	return &Buffer[T]{memory: memory{thing: t, at: at, count: int(bytes) / width, width: width, word: fmt.Sprintf("%T", zero)}, part: true}
 }
 
-// Upload makes a buffer with what is in xs.
+// Upload allocates a buffer with the contents of xs.
 func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
 	b, err := Alloc[T](d, len(xs))
 	if err != nil {
@@ -79,7 +79,7 @@ func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
 	return b, nil
 }
 
-// Download is what is in b.
+// Download returns the contents of b.
 func Download[T Element](b *Buffer[T]) ([]T, error) {
 	if b == nil {
 		return nil, argument("download of a nil buffer")
@@ -88,20 +88,21 @@ func Download[T Element](b *Buffer[T]) ([]T, error) {
 	return xs, b.Read(xs)
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (b *Buffer[T]) Len() int { return b.count }
 
-// Address is where b begins, for code that does not know of buffers.
+// Address returns the address of b, for code that does not use buffers.
 func (b *Buffer[T]) Address() Address { return b.at }
 
-// On is b with its copies and fills ordered with the work of a stream.
+// On returns b with its copies and fills ordered on a stream.
 func (b *Buffer[T]) On(s *Stream) *Buffer[T] {
 	c := *b
 	c.on, c.part = s, true
 	return &c
 }
 
-// Slice is the part of b from element lo up to hi. It shares b's memory, and is gone when b is closed.
+// Slice returns elements lo up to but excluding hi of b. It shares b's memory and becomes
+// invalid when b is closed.
 func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
 	if err := b.ready(); err != nil {
 		return nil, err
@@ -115,13 +116,14 @@ func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
 	return &c, nil
 }
 
-// Close gives the memory back. A part cannot be closed, only the whole.
+// Close frees the memory. Only a whole buffer can be closed, not a slice.
 func (b *Buffer[T]) Close() error {
 	if b == nil {
 		return argument("close of a nil buffer")
 	}
 	if b.part {
-		return argument("close of a part of a %s, or of it with a stream: close the whole", b.what)
+		return argument("close of a slice of a %s, or of one that a stream allocated: close the "+
+			"whole buffer", b.what)
 	}
 	return b.thing.Close()
 }
@@ -143,12 +145,13 @@ func (b *Buffer[T]) same(n int, what string) error {
 		return err
 	}
 	if n != b.count {
-		return argument("%s has %d elements, and the buffer %d; Slice makes a buffer of a part", what, n, b.count)
+		return argument("%s has %d elements, but the buffer has %d; use Slice for a part of it",
+			what, n, b.count)
 	}
 	return nil
 }
 
-// Write copies xs, as many elements as b has, to the device.
+// Write copies xs to the device; xs must have as many elements as b.
 func (b *Buffer[T]) Write(xs []T) error {
 	if err := b.same(len(xs), "the slice"); err != nil {
 		return err
@@ -159,7 +162,7 @@ func (b *Buffer[T]) Write(xs []T) error {
 	return nil
 }
 
-// Read copies b to xs, which has as many elements.
+// Read copies b to xs, which must have as many elements.
 func (b *Buffer[T]) Read(xs []T) error {
 	if err := b.same(len(xs), "the slice"); err != nil {
 		return err
@@ -170,7 +173,8 @@ func (b *Buffer[T]) Read(xs []T) error {
 	return nil
 }
 
-// Fill makes every element x. Elements of eight bytes must have two equal halves, as zero has.
+// Fill sets every element to x. For elements of eight bytes, both halves of x must be equal,
+// as in zero.
 func (b *Buffer[T]) Fill(x T) error {
 	if err := b.ready(); err != nil {
 		return err
@@ -187,7 +191,8 @@ func (b *Buffer[T]) Fill(x T) error {
 	default:
 		halves := *(*[2]uint32)(unsafe.Pointer(&x))
 		if halves[0] != halves[1] {
-			return argument("fill of a %s with %v: devices fill with patterns of up to four bytes", b.what, x)
+			return argument("fill of a %s with %v: devices support patterns of up to four bytes",
+				b.what, x)
 		}
 		pattern, width, count = halves[0], 4, 2*count
 	}
@@ -197,7 +202,8 @@ func (b *Buffer[T]) Fill(x T) error {
 	return nil
 }
 
-// CopyFrom copies another buffer of as many elements, which may be on another device. It does not wait for the end.
+// CopyFrom copies another buffer of the same length, possibly on another device. It returns
+// before the copy is complete.
 func (b *Buffer[T]) CopyFrom(from *Buffer[T]) error {
 	if from == nil {
 		return argument("copy from a nil buffer")

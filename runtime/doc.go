@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package runtime runs kernels: it opens a device, loads modules into it, moves data, and launches. Arguments are checked against what
-// the kernel declares before anything is launched, and what the device has to say comes back as Go errors.
+// Package runtime runs kernels: it opens a device, loads modules into it, copies data, and
+// launches kernels. It checks arguments against the kernel's parameters before a launch, and
+// returns the device's errors as Go errors.
 //
 //	dev, err := runtime.Open("")
 //	mod, err := dev.Load(m)                     // a *dsl.Module, or runtime.PTX(text)
@@ -10,12 +11,14 @@
 //	k, err := mod.Kernel("vecadd")
 //	err = k.Launch(runtime.Grid(blocks), x, y, z, uint32(n))
 //
-// Everything that is opened, loaded, made or allocated has a Close; that of a device closes all that it has. Values may be used from several
-// goroutines, but two that write one buffer have to agree, and closing what another still uses is an error there.
+// Everything that is opened, loaded or allocated has a Close method; closing a device closes
+// everything on it. Values can be used by several goroutines, but writes to one buffer need
+// synchronization, and closing a value that is still in use is an error.
 //
 // # Order
 //
-// Work that names no stream is done in the order given, after all work on streams that were there before it, and before
-// what is given to them later; a stream made with [Apart] is not bound by that. Launches return before the kernel has
-// run. Copies between Go memory and a device return when they are done; those of [Pinned] memory need not.
+// Work without a stream runs in order on the default stream. It runs after all earlier work on
+// other streams, and before later work on them; a stream made with [Apart] is exempt. Launches
+// return before the kernel has run. Copies between Go memory and a device return when they are
+// complete; copies of [Pinned] memory may return earlier.
 package runtime

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Errors that programs ask for with errors.Is.
+// Errors for errors.Is.
 var (
 	ErrClosed   = errors.New("closed")
 	ErrArgument = errors.New("wrong argument")
 	ErrMemory   = device.ErrMemory // out of memory
-	ErrLost     = device.ErrLost   // a kernel has spoiled the device
+	ErrLost     = device.ErrLost   // a kernel made the device unusable
 	ErrAbsent   = device.ErrAbsent // no such device
-	ErrTooOld   = device.ErrTooOld // the driver lacks something
+	ErrTooOld   = device.ErrTooOld // the driver lacks a function
 )
 
 // argument is an error of kind ErrArgument.

@@ -36,27 +36,27 @@ func TestArguments(t *testing.T) {
 		kind  error
 		words string
 	}{
-		{k.Launch(grid), runtime.ErrArgument, "takes 4 arguments, and is given 0; its parameters are (a: a pointer, b: a pointer, c: a pointer, n: .u32)"},
+		{k.Launch(grid), runtime.ErrArgument, "it takes 4 arguments, but 0 are given; its parameters are (a: a pointer, b: a pointer, c: a pointer, n: .u32)"},
 		{k.Launch(grid, x, nil, x, 1), runtime.ErrArgument, "argument 2, b: nil"},
 		{k.Launch(grid, x, none, x, 1), runtime.ErrArgument, "argument 2, b: a nil buffer"},
 		{k.Launch(grid, x, x, closed, 1), runtime.ErrClosed, "argument 3, c: buffer of 8 float32: closed"},
-		{k.Launch(grid, x, odd, x, 1), runtime.ErrArgument, "no multiple of 16"},
+		{k.Launch(grid, x, odd, x, 1), runtime.ErrArgument, "a buffer of 8 float32 whose address is not a multiple of 16, the alignment that the kernel declares"},
 		{k.Launch(grid, foreign, x, x, 1), runtime.ErrArgument, "Device.Reach"},
-		{k.Launch(grid, 1, x, x, 1), runtime.ErrArgument, "argument 1, a: int, and the parameter is a pointer"},
-		{k.Launch(grid, uint64(1), x, x, 1), runtime.ErrArgument, "a number that is an address is a runtime.Address"},
-		{k.Launch(grid, x, x, x, -1), runtime.ErrArgument, "-1, which is no value of .u32"},
-		{k.Launch(grid, x, x, x, 1<<32), runtime.ErrArgument, "4294967296, which is no value of .u32"},
-		{k.Launch(grid, x, x, x, uint64(1)), runtime.ErrArgument, "uint64, and the parameter is .u32"},
-		{k.Launch(grid, x, x, x, float32(1)), runtime.ErrArgument, "float32, and the parameter is .u32"},
-		{k.Launch(grid, x, x, x, x), runtime.ErrArgument, "buffer of 8 float32, and the parameter is .u32"},
-		{k.Launch(grid, x, x, x, tm), runtime.ErrArgument, "a tensor map, and the parameter is .u32"},
-		{k.Launch(grid, x, x, x, "1"), runtime.ErrArgument, "a string, which is no argument"},
-		{mixed.Launch(one, uint8(1), int16(1), 1.0, uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "argument 3, f: float64, and the parameter is .f32"},
+		{k.Launch(grid, 1, x, x, 1), runtime.ErrArgument, "int, but the parameter is a pointer; pass an address as a runtime.Address"},
+		{k.Launch(grid, uint64(1), x, x, 1), runtime.ErrArgument, "uint64, but the parameter is a pointer; pass an address as a runtime.Address"},
+		{k.Launch(grid, x, x, x, -1), runtime.ErrArgument, "-1 is not a value of .u32"},
+		{k.Launch(grid, x, x, x, 1<<32), runtime.ErrArgument, "4294967296 is not a value of .u32"},
+		{k.Launch(grid, x, x, x, uint64(1)), runtime.ErrArgument, "uint64, but the parameter is .u32"},
+		{k.Launch(grid, x, x, x, float32(1)), runtime.ErrArgument, "float32, but the parameter is .u32"},
+		{k.Launch(grid, x, x, x, x), runtime.ErrArgument, "buffer of 8 float32, but the parameter is .u32"},
+		{k.Launch(grid, x, x, x, tm), runtime.ErrArgument, "a tensor map, but the parameter is .u32"},
+		{k.Launch(grid, x, x, x, "1"), runtime.ErrArgument, "a string, which is not a supported argument; arguments are buffers, tensor maps, pinned memory, numbers and []byte"},
+		{mixed.Launch(one, uint8(1), int16(1), 1.0, uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "float64, but the parameter is .f32"},
 		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), noMap, 1.0, []byte("abcde")), runtime.ErrArgument, "a nil tensor map"},
 		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), x, 1.0, []byte("abcde")), runtime.ErrArgument, "the parameter is .b8[128], a tensor map"},
-		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), tm, 1.0, []byte("abc")), runtime.ErrArgument, "3 bytes, and the parameter is .b8[5]"},
-		{mixed.Launch(one, 256, int16(1), float32(1), uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "256, which is no value of .u8"},
-		{mixed.Launch(one, 255, 32768, float32(1), uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "32768, which is no value of .s16"},
+		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), tm, 1.0, []byte("abc")), runtime.ErrArgument, "3 bytes, but the parameter is .b8[5]"},
+		{mixed.Launch(one, 256, int16(1), float32(1), uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "256 is not a value of .u8"},
+		{mixed.Launch(one, 255, 32768, float32(1), uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "32768 is not a value of .s16"},
 		{mixed.Launch(one, 255, -32768, float32(1), uint64(1)<<63, tm, 1.0, []byte("abcde")), nil, ""},
 	} {
 		if test.words == "" {
@@ -81,21 +81,21 @@ func TestShapes(t *testing.T) {
 		err   error
 		words string
 	}{
-		{k.Launch(runtime.Grid(0)), "a grid of 0 blocks: along x there are 1 to 2147483647"},
+		{k.Launch(runtime.Grid(0)), "a grid of 0 blocks, but x must be from 1 to 2147483647"},
 		{k.Launch(runtime.Threads(0)), "a grid of 0 blocks"},
-		{k.Launch(runtime.Grid(1, 70000)), "along y there are 1 to 65535"},
-		{k.Launch(runtime.Grid(1, 2, 3, 4)), "the grid has more than three sizes"},
-		{k.Launch(runtime.Grid(1).Block(1, 1, 1, 1)), "the block has more than three sizes"},
-		{k.Launch(runtime.Grid(1).Block(128)), "blocks of 128 threads, and the kernel declares 256"},
+		{k.Launch(runtime.Grid(1, 70000)), "a grid of 1x70000 blocks, but y must be from 1 to 65535"},
+		{k.Launch(runtime.Grid(1, 2, 3, 4)), "the grid has more than three dimensions"},
+		{k.Launch(runtime.Grid(1).Block(1, 1, 1, 1)), "the block has more than three dimensions"},
+		{k.Launch(runtime.Grid(1).Block(128)), "blocks of 128 threads, but the kernel declares 256"},
 		{k.Launch(runtime.Grid(1).Shared(300_000)), "a block on cuda:0 has at most 232448"},
 		{k.Launch(runtime.Grid(1).Shared(-1)), "-1 bytes of dynamic shared memory"},
-		{k.Launch(runtime.Grid(3).Cluster(2)), "does not divide into clusters of 2"},
-		{k.Launch(runtime.Grid(32).Cluster(32)), "there are at most 16"},
-		{mixed.Launch(runtime.Grid(1)), "does not declare its block"},
-		{mixed.Launch(runtime.Grid(1).Block(128)), "is 128 threads: there are at most 64, as the kernel declares"},
-		{mixed.Launch(runtime.Grid(1).Block(1, 1, 65)), "along z there are 1 to 64"},
-		{clustered.Launch(runtime.Grid(4).Cluster(4)), "clusters of 4 blocks, and the kernel declares 2"},
-		{clustered.Launch(runtime.Grid(3)), "does not divide into clusters of 2"},
+		{k.Launch(runtime.Grid(3).Cluster(2)), "a grid of 3 blocks is not a multiple of the cluster size 2"},
+		{k.Launch(runtime.Grid(32).Cluster(32)), "a cluster of 32 has 32 blocks, expected at most 16"},
+		{mixed.Launch(runtime.Grid(1)), "the block size is unknown; set it with Block"},
+		{mixed.Launch(runtime.Grid(1).Block(128)), "a block of 128 has 128 threads, expected at most 64, as the kernel declares"},
+		{mixed.Launch(runtime.Grid(1).Block(1, 1, 65)), "a block of 1x1x65 threads, but z must be from 1 to 64"},
+		{clustered.Launch(runtime.Grid(4).Cluster(4)), "clusters of 4 blocks, but the kernel declares 2"},
+		{clustered.Launch(runtime.Grid(3)), "a grid of 3 blocks is not a multiple of the cluster size 2"},
 	} {
 		refused(t, test.err, runtime.ErrArgument, test.words)
 	}
@@ -105,13 +105,13 @@ func TestShapes(t *testing.T) {
 	m = must[*runtime.Module](t)(ampere.Load(runtime.PTX(vecadd), runtime.Cache("")))
 	k = must[*runtime.Kernel](t)(m.Kernel("vecadd"))
 	b := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](ampere, 1024))
-	refused(t, k.Launch(runtime.Grid(2).Cluster(2)), runtime.ErrArgument, "they came with sm_90")
-	refused(t, k.Launch(runtime.Grid(2).Programmatic()), runtime.ErrArgument, "they came with sm_90")
-	refused(t, k.Launch(runtime.Grid(2).Cooperative()), runtime.ErrArgument, "no cooperative launches")
+	refused(t, k.Launch(runtime.Grid(2).Cluster(2)), runtime.ErrArgument, "cuda:0 does not support clusters, which require sm_90")
+	refused(t, k.Launch(runtime.Grid(2).Programmatic()), runtime.ErrArgument, "cuda:0 does not support programmatic launches, which require sm_90")
+	refused(t, k.Launch(runtime.Grid(2).Cooperative()), runtime.ErrArgument, "cuda:0 does not support cooperative launches")
 	_, err := runtime.Tiled(b, []int{32, 32}, []int{8, 8})
-	refused(t, err, runtime.ErrArgument, "they came with sm_90")
+	refused(t, err, runtime.ErrArgument, "cuda:0 does not support tensor maps, which require sm_90")
 	_, err = ampere.Load(runtime.PTX(strings.Replace(vecadd, "sm_80", "sm_90a", 1)))
-	refused(t, err, runtime.ErrArgument, "it is for sm_90a, and cuda:0 is an Pretended H200 that runs sm_80")
+	refused(t, err, runtime.ErrArgument, "it is for sm_90a, but cuda:0 is an Pretended H200, which runs sm_80")
 }
 
 // TestUse holds that nothing is used that is closed, nil, too short or elsewhere.
@@ -151,18 +151,18 @@ func TestUse(t *testing.T) {
 		{second(x.Slice(4, 9)), argument, "elements 4 to 9 of a buffer of 8 float32"},
 		{second(x.Slice(3, 3)), argument, "elements 3 to 3"},
 		{second(x.Slice(-1, 3)), argument, "elements -1 to 3"},
-		{x.Write(make([]float32, 7)), argument, "the slice has 7 elements, and the buffer 8"},
-		{x.Read(make([]float32, 9)), argument, "the slice has 9 elements, and the buffer 8"},
-		{x.CopyFrom(part), argument, "the other buffer has 2 elements, and the buffer 8"},
+		{x.Write(make([]float32, 7)), argument, "the slice has 7 elements, but the buffer has 8; use Slice for a part of it"},
+		{x.Read(make([]float32, 9)), argument, "the slice has 9 elements, but the buffer has 8; use Slice for a part of it"},
+		{x.CopyFrom(part), argument, "the other buffer has 2 elements, but the buffer has 8; use Slice for a part of it"},
 		{x.CopyFrom(nil), argument, "a nil buffer"},
-		{x.WritePinned(p), argument, "the pinned memory has 4 elements, and the buffer 8"},
+		{x.WritePinned(p), argument, "the pinned memory has 4 elements, but the buffer has 8; use Slice for a part of it"},
 		{x.WritePinned(nil), argument, "nil pinned memory"},
 		{x.On(elsewhere).Fill(1), argument, "stream belongs to cuda:0, not to cuda:0"},
 		{wide.Fill(1), argument, "patterns of up to four bytes"},
-		{part.Close(), argument, "close of a part"},
+		{part.Close(), argument, "close of a slice of a buffer of 8 float32, or of one that a stream allocated: close the whole buffer"},
 		{none.Close(), argument, "close of a nil buffer"},
-		{noStream.Sync(), argument, "a nil stream"},
-		{second(noStream.Record(nil)), argument, "only a stream of one's own records"},
+		{noStream.Sync(), argument, "the nil stream exists on every device; use Device.Sync to wait for it"},
+		{second(noStream.Record(nil)), argument, "the nil stream cannot record; make a stream with Device.Stream"},
 		{noEvent.Sync(), argument, "a nil event"},
 		{second(e.Since(noEvent)), argument, "a nil event"},
 		{noGraph.Replay(s), argument, "a nil graph"},
@@ -175,11 +175,11 @@ func TestUse(t *testing.T) {
 		{second(m.Kernel("vecad")), argument, `has no kernel "vecad"; did you mean vecadd?`},
 		{second(m.Kernel("zzzzzzzzzz")), argument, "it has clustered, mixed, vecadd"},
 		{second(dev.Load(nil)), argument, "load of nil"},
-		{second(dev.LoadCubin("x", nil)), argument, "a cubin of no bytes"},
+		{second(dev.LoadCubin("x", nil)), argument, "the cubin is empty"},
 		{second(runtime.Variable[uint32](m, "nothing")), nil, "named symbol not found"},
-		{second(runtime.Open("gpu")), argument, `"gpu" is no device`},
-		{second(runtime.Open("cuda:x")), argument, `"cuda:x" is no device`},
-		{second(runtime.Open("emu:sm_90a")), runtime.ErrAbsent, "no emulator yet"},
+		{second(runtime.Open("gpu")), argument, `"gpu" is not a device; the first GPU is cuda:0`},
+		{second(runtime.Open("cuda:x")), argument, `"cuda:x" is not a device; the first GPU is cuda:0`},
+		{second(runtime.Open("emu:sm_90a")), runtime.ErrAbsent, "no such device: this version has no emulator; cuda:0 is the first GPU"},
 	} {
 		refused(t, test.err, test.kind, test.words)
 	}
@@ -212,11 +212,11 @@ func TestLost(t *testing.T) {
 	check(t, k.Launch(runtime.Grid(1), b, b, b, 8))
 	refused(t, dev.Sync(), runtime.ErrLost, "CUDA_ERROR_ILLEGAL_ADDRESS")
 	refused(t, dev.Lost(), runtime.ErrLost, "the last kernel launched was vecadd")
-	refused(t, b.Fill(1), runtime.ErrLost, "a new process can go on")
+	refused(t, b.Fill(1), runtime.ErrLost, "fill of buffer of 8 float32: cuda:0 is lost to this process, with everything in its memory; restart the process to use it again: cuCtxSynchronize: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); illegal memory access in a kernel: run it under compute-sanitizer or on the emulator; the last kernel launched was vecadd")
 	refused(t, k.Launch(runtime.Grid(1), b, b, b, 8), runtime.ErrLost, "vecadd")
 	check(t, dev.Close())
 	_, err = library.Open(0)
-	refused(t, err, runtime.ErrLost, "a kernel has lost this device before")
+	refused(t, err, runtime.ErrLost, "cuda:0 is lost to this process, with everything in its memory; restart the process to use it again: cuDevicePrimaryCtxRetain: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); the device was lost in an earlier kernel")
 }
 
 // TestLostAtLast holds that a kernel that goes astray is told of when the device is closed, if not before.
@@ -259,28 +259,28 @@ func TestTensorMaps(t *testing.T) {
 		{tiled([]int{128, 60}, []int{8, 8}, runtime.Strides(64)), ""},
 		{tiled([]int{128, 64}, []int{8, 16}, runtime.As("f16")), ""},
 		{tiled([]int{128, 64}, []int{64}), "a box of 1 dimensions for a tensor of 2"},
-		{tiled([]int{128, 64}, []int{64, 257}), "there are 1 to 256 elements"},
-		{tiled([]int{128, 64}, []int{64, 0}), "there are 1 to 256 elements"},
-		{tiled([]int{128, 64}, []int{8, 4}), "are 8 bytes: a multiple of 16"},
-		{tiled([]int{128, 64}, []int{8, 64}, runtime.Swizzle(64)), "wider than the swizzle of 64"},
+		{tiled([]int{128, 64}, []int{64, 257}), "a box of [64 257], expected 1 to 256 elements in each dimension"},
+		{tiled([]int{128, 64}, []int{64, 0}), "a box of [64 0], expected 1 to 256 elements in each dimension"},
+		{tiled([]int{128, 64}, []int{8, 4}), "rows of a box of 4 bf16 have 8 bytes, expected a multiple of 16"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Swizzle(64)), "rows of a box of 64 bf16 have 128 bytes, more than the swizzle of 64 bytes"},
 		{tiled([]int{128, 64}, []int{8, 64}, runtime.Swizzle(48)), "a swizzle of 48 bytes"},
-		{tiled([]int{128, 64}, []int{8, 64}, runtime.Promotion(32)), "a promotion of 32 bytes"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Promotion(32)), "an L2 promotion of 32 bytes, expected 64, 128 or 256"},
 		{tiled([]int{128, 64}, []int{8, 64}, runtime.Interleave(8)), "an interleave of 8 bytes"},
-		{tiled([]int{129, 64}, []int{8, 64}), "reaches over 16512 bytes, and the buffer has 16384"},
+		{tiled([]int{129, 64}, []int{8, 64}), "a tensor of [129 64] bf16 covers 16512 bytes, but the buffer has 16384"},
 		{tiled([]int{64, 60}, []int{8, 8}), "a stride of 60 bf16 is 120 bytes"},
-		{tiled([]int{128, 0}, []int{8, 8}), "along each dimension there are 1 to"},
-		{tiled([]int{1, 1, 1, 1, 1, 64}, []int{1, 1, 1, 1, 1, 64}), "one to five dimensions"},
-		{tiled([]int{128, 64}, []int{8, 64}, runtime.As("bf17")), "bf17 is no element type"},
-		{tiled([]int{128, 64}, []int{8, 64}, runtime.As("f32")), "elements of f32 in a buffer of runtime.BF16"},
-		{tiled([]int{128, 64}, []int{8, 64}, runtime.Steps(1)), "1 steps for 2 dimensions"},
-		{tiled([]int{128, 64}, []int{8, 64}, runtime.Steps(9, 1)), "a step of 9"},
+		{tiled([]int{128, 0}, []int{8, 8}), "a tensor of [128 0], expected 1 to 2^32 elements in each dimension"},
+		{tiled([]int{1, 1, 1, 1, 1, 64}, []int{1, 1, 1, 1, 1, 64}), "a tensor with 6 dimensions, expected one to five"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.As("bf17")), "bf17 is not an element type of tensor maps"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.As("f32")), "elements of type f32 for a buffer of runtime.BF16"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Steps(1)), "1 element strides for 2 dimensions"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Steps(9, 1)), "an element stride of 9, expected 1 to 8"},
 		{tiled([]int{128, 64}, []int{8, 64}, runtime.Strides(1, 2)), "2 strides for 2 dimensions"},
-		{oddError, "a tensor begins at a multiple of 16 bytes"},
+		{oddError, "address of buffer of 8192 runtime.BF16 is 0x7f0000005002, expected a multiple of 16 bytes"},
 		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1, -1}, Upper: []int{1, 1}}, 64, 128), ""},
-		{col([]int{8, 64}, runtime.Window{}, 64, 64), "three to five dimensions"},
-		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1}, Upper: []int{1, 1}}, 64, 64), "a window of 1 and 2 dimensions for 2"},
-		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-129, 0}, Upper: []int{1, 1}}, 64, 64), "corners are -128 to 127"},
-		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{0, 0}, Upper: []int{1, 1}}, 257, 64), "there are 1 to 256 and 1 to 1024"},
+		{col([]int{8, 64}, runtime.Window{}, 64, 64), "an im2col tensor with 2 dimensions, expected three to five"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1}, Upper: []int{1, 1}}, 64, 64), "window corners with 1 and 2 dimensions for 2 spatial dimensions"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-129, 0}, Upper: []int{1, 1}}, 64, 64), "a window corner of -129, but with 2 spatial dimensions it must be from -128 to 127"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{0, 0}, Upper: []int{1, 1}}, 257, 64), "257 channels of 64 pixels, expected 1 to 256 channels and 1 to 1024 pixels"},
 	} {
 		if test.words == "" {
 			check(t, test.err)

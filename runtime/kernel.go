@@ -26,7 +26,7 @@ type Kernel struct {
 	places  []int     // of the parameters
 }
 
-// Kernel is a kernel of the module.
+// Kernel returns a kernel of the module by name.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	if m == nil {
 		return nil, argument("kernel %s of a nil module", name)
@@ -42,7 +42,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	s, known := m.entries[name]
 	if m.entries != nil && !known {
 		names := m.Kernels()
-		hint := "it has none"
+		hint := "the module has no kernels"
 		if near := diag.Nearest(name, names); near != "" {
 			hint = "did you mean " + near + "?"
 		} else if len(names) > 0 {
@@ -77,7 +77,8 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 			k.sig.size = p.Offset + p.Size
 		}
 	default:
-		return nil, fmt.Errorf("kernel %s of %s: its parameters are not known: load PTX, or use a driver of CUDA 12.4", name, m.name)
+		return nil, fmt.Errorf("kernel %s of %s: its parameters are unknown: load PTX, or use a "+
+			"driver for CUDA 12.4 or later", name, m.name)
 	}
 	k.ask(m.source)
 	for i := range k.sig.params {
@@ -106,22 +107,22 @@ func (k *Kernel) ask(source Source) {
 	}
 }
 
-// Name is the name of the kernel.
+// Name returns the name of the kernel.
 func (k *Kernel) Name() string { return k.name }
 
-// Params are the parameters of the kernel.
+// Params returns the parameters of the kernel.
 func (k *Kernel) Params() []Param { return slices.Clone(k.sig.params) }
 
-// KernelInfo is what assembling found out about a kernel.
+// KernelInfo describes a loaded kernel.
 type KernelInfo = device.KernelInfo
 
-// Info is what assembling found out about k.
+// Info describes the loaded kernel k.
 func (k *Kernel) Info() KernelInfo { return k.info }
 
-// Block is the block that the kernel declares for its launches, zero where it declares none.
+// Block returns the block size that the kernel declares, or zero.
 func (k *Kernel) Block() (x, y, z int) { return k.sig.block[0], k.sig.block[1], k.sig.block[2] }
 
-// Occupancy is how many blocks of a launch fit on one multiprocessor at once.
+// Occupancy returns how many blocks of a launch fit on one multiprocessor at the same time.
 func (k *Kernel) Occupancy(c Config) (int, error) {
 	l, err := k.shape(c)
 	if err != nil {
@@ -130,7 +131,7 @@ func (k *Kernel) Occupancy(c Config) (int, error) {
 	return k.back.Blocks(int(l.Block[0]*l.Block[1]*l.Block[2]), int(l.Shared))
 }
 
-// Clusters is how many clusters of a launch fit on the device at once.
+// Clusters returns how many clusters of a launch fit on the device at the same time.
 func (k *Kernel) Clusters(c Config) (int, error) {
 	l, err := k.shape(c)
 	if err != nil {

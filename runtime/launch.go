@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Config says how a kernel is launched. Grid and Threads make one, and its methods say more.
+// A Config is a launch configuration. Grid or Threads creates one; its methods add options.
 type Config struct {
 	grid, block, cluster      [3]int
 	threads                   int
@@ -31,48 +31,49 @@ func (c *Config) three(what string, x int, yz []int) [3]int {
 	return s
 }
 
-// Grid is a launch of so many blocks.
+// Grid returns a launch configuration with a number of blocks.
 func Grid(x int, yz ...int) Config {
 	var c Config
 	c.grid = c.three("the grid", x, yz)
 	return c
 }
 
-// Threads is a launch of as many blocks as it takes to have n threads along x.
+// Threads returns a launch configuration with enough blocks for n threads along x.
 func Threads(n int) Config { return Config{threads: n, grid: [3]int{0, 1, 1}} }
 
-// Block is the threads of a block. Kernels that declare them need not be told.
+// Block sets the block size. It is not needed for kernels that declare their block size.
 func (c Config) Block(x int, yz ...int) Config {
 	c.block = c.three("the block", x, yz)
 	return c
 }
 
-// Cluster is the blocks of a cluster. Kernels that declare them need not be told.
+// Cluster sets the cluster size. It is not needed for kernels that declare their cluster size.
 func (c Config) Cluster(x int, yz ...int) Config {
 	c.cluster = c.three("the cluster", x, yz)
 	return c
 }
 
-// Shared is the bytes of dynamic shared memory. Kernels of package dsl know them.
+// Shared sets the bytes of dynamic shared memory. It is not needed for kernels of package dsl.
 func (c Config) Shared(bytes int) Config {
 	c.shared, c.sized = bytes, true
 	return c
 }
 
-// On gives the launch to a stream.
+// On sets the stream of the launch.
 func (c Config) On(s *Stream) Config {
 	c.stream = s
 	return c
 }
 
-// Cooperative makes all blocks run at once, so that they can wait for each other, or refuses.
+// Cooperative makes all blocks run at the same time, so that they can wait for one another.
+// The launch fails if they do not fit.
 func (c Config) Cooperative() Config {
 	c.cooperative = true
 	return c
 }
 
-// Programmatic lets the launch begin while the kernel before it in the stream still runs: what it needs of that it waits for itself, with
-// griddepcontrol.wait.
+// Programmatic lets the launch start while the preceding kernel of the stream still runs. The
+// kernel must execute griddepcontrol.wait before it uses results of that kernel.
 func (c Config) Programmatic() Config {
 	c.programmatic = true
 	return c
@@ -84,9 +85,10 @@ type packet struct {
 	values []byte
 }
 
-// Launch launches the kernel with arguments in the order of its parameters: *Buffer for pointers, *TensorMap for tensor maps, Go numbers
-// for numbers, and []byte for what is an array of bytes. It returns before the kernel has run; errors of the kernel come with a
-// later call, at the latest with Sync.
+// Launch launches the kernel with arguments in the order of its parameters: *Buffer for
+// pointers, *TensorMap for tensor maps, Go numbers for scalars, and []byte for arrays of
+// bytes. It returns before the kernel has run. Errors of the kernel are returned by a later
+// call, at the latest by Sync.
 func (k *Kernel) Launch(c Config, args ...any) error {
 	if k == nil {
 		return argument("launch of a nil kernel")
@@ -139,14 +141,15 @@ func (k *Kernel) count(n int) error {
 		}
 		list += strings.TrimPrefix(k.sig.params[i].Name+": "+k.sig.params[i].String(), ": ")
 	}
-	return argument("launch of %s: it takes %d arguments, and is given %d; its parameters are (%s)", k.name, len(k.sig.params), n, list)
+	return argument("launch of %s: it takes %d arguments, but %d are given; its parameters are "+
+		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
 // shape is the launch that a Config asks for, without arguments.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
-		return l, argument("launch of %s: %s has more than three sizes", k.name, c.bad)
+		return l, argument("launch of %s: %s has more than three dimensions", k.name, c.bad)
 	}
 	if err := k.blocks(&c); err != nil {
 		return l, err
@@ -155,17 +158,21 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 	if !c.sized {
 		c.shared = k.dynamic
 	} else if c.shared < k.dynamic {
-		return l, argument("launch of %s: %d bytes of dynamic shared memory, and the kernel uses %d", k.name, c.shared, k.dynamic)
+		return l, argument("launch of %s: %d bytes of dynamic shared memory, but the kernel uses "+
+			"%d", k.name, c.shared, k.dynamic)
 	}
 	if c.shared < 0 || c.shared+k.info.Shared > info.SharedOptIn {
-		return l, argument("launch of %s: %d bytes of dynamic shared memory and %d that the kernel declares; a block on %s has at most %d",
+		return l, argument("launch of %s: %d bytes of dynamic shared memory and %d declared by "+
+			"the kernel, but a block on %s has at most %d",
 			k.name, c.shared, k.info.Shared, info.Place, info.SharedOptIn)
 	}
 	if c.cooperative && !info.Cooperative {
-		return l, argument("launch of %s: %s has no cooperative launches", k.name, info.Place)
+		return l, argument("launch of %s: %s does not support cooperative launches", k.name,
+			info.Place)
 	}
 	if c.programmatic && info.Capability < 90 {
-		return l, argument("launch of %s: %s has no programmatic launches: they came with sm_90", k.name, info.Place)
+		return l, argument("launch of %s: %s does not support programmatic launches, which "+
+			"require sm_90", k.name, info.Place)
 	}
 	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared), c.cooperative, c.programmatic
 	for i := range 3 {
@@ -181,10 +188,11 @@ func (k *Kernel) blocks(c *Config) error {
 	case c.block == [3]int{}:
 		c.block = declared
 		if declared[0] == 0 {
-			return argument("launch of %s: it does not declare its block; say how many threads one has with Block", k.name)
+			return argument("launch of %s: the block size is unknown; set it with Block", k.name)
 		}
 	case declared[0] != 0 && declared != c.block:
-		return argument("launch of %s: blocks of %s threads, and the kernel declares %s", k.name, shape(c.block), shape(declared))
+		return argument("launch of %s: blocks of %s threads, but the kernel declares %s", k.name,
+			shape(c.block), shape(declared))
 	}
 	if c.threads != 0 && c.block[0] > 0 {
 		c.grid[0] = (c.threads + c.block[0] - 1) / c.block[0]
@@ -193,31 +201,39 @@ func (k *Kernel) blocks(c *Config) error {
 		c.cluster = k.sig.cluster
 	}
 	if k.sig.cluster[0] != 0 && c.cluster != k.sig.cluster {
-		return argument("launch of %s: clusters of %s blocks, and the kernel declares %s", k.name, shape(c.cluster), shape(k.sig.cluster))
+		return argument("launch of %s: clusters of %s blocks, but the kernel declares %s", k.name,
+			shape(c.cluster), shape(k.sig.cluster))
 	}
 	if k.sig.must && c.cluster[0] == 0 {
-		return argument("launch of %s: it runs in clusters only; say of how many blocks with Cluster", k.name)
+		return argument("launch of %s: the kernel requires clusters; set their size with Cluster",
+			k.name)
 	}
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
 		case c.grid[i] < 1 || c.grid[i] > info.MaxGrid[i]:
-			return argument("launch of %s: a grid of %s blocks: along %s there are 1 to %d", k.name, shape(c.grid), axis, info.MaxGrid[i])
+			return argument("launch of %s: a grid of %s blocks, but %s must be from 1 to %d",
+				k.name, shape(c.grid), axis, info.MaxGrid[i])
 		case c.block[i] < 1 || c.block[i] > info.MaxBlock[i]:
-			return argument("launch of %s: a block of %s threads: along %s there are 1 to %d", k.name, shape(c.block), axis, info.MaxBlock[i])
+			return argument("launch of %s: a block of %s threads, but %s must be from 1 to %d",
+				k.name, shape(c.block), axis, info.MaxBlock[i])
 		case c.cluster[0] != 0 && (c.cluster[i] < 1 || c.grid[i]%c.cluster[i] != 0):
-			return argument("launch of %s: a grid of %s blocks does not divide into clusters of %s", k.name, shape(c.grid), shape(c.cluster))
+			return argument("launch of %s: a grid of %s blocks is not a multiple of the cluster "+
+				"size %s", k.name, shape(c.grid), shape(c.cluster))
 		}
 	}
 	if n := c.block[0] * c.block[1] * c.block[2]; n > k.most() {
-		return argument("launch of %s: a block of %s is %d threads: there are at most %d%s", k.name, shape(c.block), n, k.most(), k.why())
+		return argument("launch of %s: a block of %s has %d threads, expected at most %d%s", k.name,
+			shape(c.block), n, k.most(), k.why())
 	}
 	if c.cluster[0] != 0 {
 		n := c.cluster[0] * c.cluster[1] * c.cluster[2]
 		if !info.Clusters {
-			return argument("launch of %s: %s has no clusters: they came with sm_90", k.name, info.Place)
+			return argument("launch of %s: %s does not support clusters, which require sm_90",
+				k.name, info.Place)
 		}
 		if n > 16 {
-			return argument("launch of %s: a cluster of %s is %d blocks: there are at most 16", k.name, shape(c.cluster), n)
+			return argument("launch of %s: a cluster of %s has %d blocks, expected at most 16",
+				k.name, shape(c.cluster), n)
 		}
 	}
 	return nil
@@ -243,7 +259,7 @@ func (k *Kernel) why() string {
 	case k.sig.largest:
 		return ", as the kernel declares"
 	}
-	return fmt.Sprintf(" with the %d registers that the kernel takes for each", k.info.Registers)
+	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)
 }
 
 // shape is a size in words: 16x16.

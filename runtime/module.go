@@ -16,15 +16,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Source is what can be loaded: a *dsl.Module, or PTX.
+// A Source is a module that can be loaded: a *dsl.Module, or PTX.
 type Source interface {
 	Text() (string, error)
 }
 
-// PTX is a module as text.
+// PTX is the text of a module.
 type PTX string
 
-// Text is the text.
+// Text returns the text.
 func (p PTX) Text() (string, error) { return string(p), nil }
 
 // What a Source may know beyond its text. A *dsl.Module knows all of it.
@@ -56,20 +56,21 @@ type Module struct {
 	kernels map[string]*Kernel
 }
 
-// A LoadOption says how a module is loaded.
+// A LoadOption changes how a module is loaded.
 type LoadOption func(*device.Image)
 
-// Name is what messages call a module of which only the text is known.
+// Name sets the name of a module for messages, if only its text is known.
 func Name(name string) LoadOption { return func(i *device.Image) { i.Name = name } }
 
-// LineInfo keeps the lines of the source for profilers and debuggers.
+// LineInfo keeps source lines for profilers and debuggers.
 func LineInfo() LoadOption { return func(i *device.Image) { i.Debug = true } }
 
-// Cache is the folder where modules are kept that ptxas has assembled, if there is one that is at least as new as the device's own assembler;
-// without this option, the folder ptxdsl in the user's cache folder. With "", and without such a ptxas, the device assembles.
+// Cache sets the directory that caches modules assembled by ptxas. It is used if there is a
+// ptxas at least as new as the device's own assembler. The default is the directory ptxdsl in
+// the user's cache directory. With "", or without such a ptxas, the device assembles.
 func Cache(folder string) LoadOption { return func(i *device.Image) { i.Cache = folder } }
 
-// Load loads a module. What cannot be assembled is an error that shows its lines.
+// Load loads a module. If it cannot be assembled, the error shows the offending lines.
 func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
@@ -106,13 +107,14 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	return d.module(loaded, &Module{name: image.Name, source: source, entries: entries})
 }
 
-// LoadCubin loads a module that has been assembled. Its kernels' parameters have sizes but no types or names.
+// LoadCubin loads an assembled module. The parameters of its kernels have sizes but no types
+// or names.
 func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
 	if len(cubin) == 0 {
-		return nil, argument("load of %s: a cubin of no bytes", name)
+		return nil, argument("load of %s: the cubin is empty", name)
 	}
 	loaded, err := d.back.Load(device.Image{Name: name, Cubin: slices.Clone(cubin)})
 	if err != nil {
@@ -126,10 +128,11 @@ func (d *Device) module(loaded device.Loaded, m *Module) (*Module, error) {
 	return m, d.keep(m.thing, "module "+m.name, func() error { return d.back.Unload(loaded.Module) })
 }
 
-// Assembler is who assembled the module, and whether that was done before and kept; "" for a module that came assembled.
+// Assembler returns what assembled the module, and whether it came from the cache; "" for a
+// cubin.
 func (m *Module) Assembler() (name string, cached bool) { return m.loaded.Assembler, m.loaded.Cached }
 
-// Kernels are the names of the module's kernels, in the order of the alphabet; nil where it was a cubin.
+// Kernels returns the names of the module's kernels in alphabetical order; nil for a cubin.
 func (m *Module) Kernels() []string {
 	var names []string
 	for name := range m.entries {
@@ -139,7 +142,8 @@ func (m *Module) Kernels() []string {
 	return names
 }
 
-// Variable is a variable of the module in global or constant memory, as a buffer of elements of type T.
+// Variable returns a variable of the module in global or constant memory, as a buffer with
+// elements of type T.
 func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 	if m == nil {
 		return nil, argument("a nil module")
@@ -153,21 +157,22 @@ func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 	}
 	b := view[T](m.thing, at, bytes)
 	if b.count == 0 || b.bytes() != bytes {
-		return nil, argument("variable %s of %s has %d bytes, which are no %s", name, m.name, bytes, b.word)
+		return nil, argument("variable %s of %s has %d bytes, which is not a multiple of the "+
+			"size of %s", name, m.name, bytes, b.word)
 	}
 	return b, nil
 }
 
-// A LoadError is a module that could not be assembled.
+// A LoadError describes a module that could not be assembled.
 type LoadError struct {
 	Module   string
-	Findings diag.List // at lines of the Go source where they are known, else of the PTX
-	Log      string    // what the assembler said
+	Findings diag.List // at lines of the Go source if known, else of the PTX
+	Log      string    // output of the assembler
 	Err      error
 	text     string
 }
 
-// Error shows every finding with its lines.
+// Error returns all findings with their lines.
 func (e *LoadError) Error() string {
 	if len(e.Findings) == 0 {
 		return fmt.Sprintf("load of %s: %v\n%s", e.Module, e.Err, strings.TrimSpace(e.Log))
@@ -185,7 +190,7 @@ func (e *LoadError) Error() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Unwrap is what the device said.
+// Unwrap returns the error of the device.
 func (e *LoadError) Unwrap() error { return e.Err }
 
 // locate moves findings to the Go lines that their PTX comes from, and keeps the PTX lines beside them.

@@ -30,10 +30,10 @@ type Device struct {
 	closed atomic.Bool
 }
 
-// Info is what a device is and how much of everything it has.
+// Info describes a device and its limits.
 type Info = device.Info
 
-// Open opens a device: "cuda:0" is the first GPU, "cuda" and "" are too.
+// Open opens a device: "cuda:0", "cuda" and "" open the first GPU.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -42,7 +42,7 @@ func Open(name string) (*Device, error) {
 		if numbered {
 			var err error
 			if n, err = strconv.Atoi(rest); err != nil || n < 0 || kind == "" {
-				return nil, argument("%q is no device; the first GPU is cuda:0", name)
+				return nil, argument("%q is not a device; the first GPU is cuda:0", name)
 			}
 		}
 		l, err := driver.Find()
@@ -55,12 +55,13 @@ func Open(name string) (*Device, error) {
 		}
 		return On(c), nil
 	case "emu":
-		return nil, fmt.Errorf("open %q: %w: this version has no emulator yet; cuda:0 is the first GPU", name, ErrAbsent)
+		return nil, fmt.Errorf("open %q: %w: this version has no emulator; cuda:0 is the first GPU",
+			name, ErrAbsent)
 	}
-	return nil, argument("%q is no device; the first GPU is cuda:0", name)
+	return nil, argument("%q is not a device; the first GPU is cuda:0", name)
 }
 
-// Count is the number of GPUs that Open can open.
+// Count returns the number of GPUs that Open can open.
 func Count() (int, error) {
 	l, err := driver.Find()
 	if errors.Is(err, ErrAbsent) {
@@ -72,18 +73,19 @@ func Count() (int, error) {
 	return l.Count()
 }
 
-// On makes a Device of something that can do what one does: for tests, and for devices that Open does not know.
+// On returns a Device for an implementation of device.Device: for tests, and for devices that
+// Open does not support.
 func On(d device.Device) *Device {
 	return &Device{back: d, info: d.Info(), things: make(map[*thing]int)}
 }
 
-// Info is what d is.
+// Info describes d.
 func (d *Device) Info() Info { return d.info }
 
-// String is the name that Open takes.
+// String returns the name of the device, as Open accepts it.
 func (d *Device) String() string { return d.info.Place }
 
-// Memory is how many bytes of memory are free, and how many there are.
+// Memory returns the free and the total memory in bytes.
 func (d *Device) Memory() (free, total int64, err error) {
 	if err := d.usable(); err != nil {
 		return 0, 0, err
@@ -91,7 +93,8 @@ func (d *Device) Memory() (free, total int64, err error) {
 	return d.back.Memory()
 }
 
-// Sync waits until all work is done. It is where errors of kernels come to light, if not before.
+// Sync waits until all work is done. It returns errors of kernels that no earlier call
+// returned.
 func (d *Device) Sync() error {
 	if err := d.usable(); err != nil {
 		return err
@@ -99,7 +102,8 @@ func (d *Device) Sync() error {
 	return d.back.Synchronize()
 }
 
-// Do runs work on a thread of its own on which the device is the current one, as libraries such as cuBLAS expect.
+// Do runs work on a thread of its own on which the device is current, as libraries such as
+// cuBLAS expect.
 func (d *Device) Do(work func() error) error {
 	if err := d.usable(); err != nil {
 		return err
@@ -107,8 +111,8 @@ func (d *Device) Do(work func() error) error {
 	return d.back.Do(work)
 }
 
-// Lost is why the device can do nothing any more, nil while it works. A kernel that reads or writes where no memory is loses it, for the whole
-// process: the driver serves a new one.
+// Lost returns why the device is unusable, or nil. A kernel with an illegal memory access
+// makes the device unusable for the whole process; a new process can use it again.
 func (d *Device) Lost() error {
 	if d == nil {
 		return argument("a nil device")
@@ -116,7 +120,7 @@ func (d *Device) Lost() error {
 	return d.back.Lost()
 }
 
-// Reach lets kernels on d use memory of another device.
+// Reach lets kernels on d access the memory of another device.
 func (d *Device) Reach(other *Device) error {
 	if other == nil {
 		return argument("%s cannot reach nil", d)
@@ -140,7 +144,7 @@ func (d *Device) reaches(other *Device) bool {
 	return slices.Contains(d.peers, other.back)
 }
 
-// Close closes everything that the device has, and the device.
+// Close closes everything on the device, and the device.
 func (d *Device) Close() error {
 	if d == nil {
 		return argument("close of a nil device")

@@ -10,20 +10,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Pinned is memory of the host that a device copies from and to by itself, at the full speed of the bus and while the program goes on.
+// Pinned is pinned host memory. A device copies to and from it asynchronously and at full bus
+// speed.
 type Pinned[T Element] struct {
 	*thing
 	elements []T
 }
 
-// AllocPinned makes pinned memory of n elements for d.
+// AllocPinned allocates n elements of pinned memory for d.
 func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 	var zero T
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
 	if n <= 0 {
-		return nil, argument("pinned memory of %d elements: there must be one or more", n)
+		return nil, argument("pinned memory of %d elements, expected one or more", n)
 	}
 	what := fmt.Sprintf("pinned memory of %d %T", n, zero)
 	p, err := d.back.AllocateHost(int64(n) * int64(unsafe.Sizeof(zero)))
@@ -34,7 +35,7 @@ func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 	return m, d.keep(m.thing, what, func() error { return d.back.FreeHost(p) })
 }
 
-// Slice is the memory. It must not be used after Close.
+// Slice returns the memory. It must not be used after Close.
 func (p *Pinned[T]) Slice() []T { return p.elements }
 
 // ready is an error where p cannot be copied from or to b.
@@ -48,7 +49,8 @@ func (p *Pinned[T]) ready(b *Buffer[T]) error {
 	return b.same(len(p.elements), "the pinned memory")
 }
 
-// WritePinned starts a copy of p, of as many elements as b has, to the device. It does not wait for the end: p must not change until then.
+// WritePinned starts a copy of p to the device; p must have as many elements as b. It does not
+// wait: p must not change until the copy is complete.
 func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
 	if err := p.ready(b); err != nil {
 		return err
@@ -59,7 +61,8 @@ func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
 	return nil
 }
 
-// ReadPinned starts a copy of b to p. It does not wait for the end: p holds b's elements after that.
+// ReadPinned starts a copy of b to p. It does not wait: p holds the data when the copy is
+// complete.
 func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
 	if err := p.ready(b); err != nil {
 		return err

@@ -15,22 +15,22 @@ import (
 
 // A Param is a parameter of a kernel.
 type Param struct {
-	Name   string // "" where only the cubin is known
-	Type   string // u64, f32, b8; "" likewise
+	Name   string // "" if only the cubin is known
+	Type   string // u64, f32, b8; "" if only the cubin is known
 	Size   int    // bytes
 	Align  int
 	Offset int    // in the parameter space
-	Count  int    // elements of an array, 0 for what is none
+	Count  int    // elements of an array; 0 if it is not one
 	Points bool   // declared as a pointer
-	Aligns int    // what a pointer is a multiple of, as declared; 0 where that is not said
-	Target string // the element type behind a pointer or in a tensor map, where the source knows it: bf16
-	Box    *Box   // of a tensor map, where the source knows it
+	Aligns int    // declared alignment of a pointer; 0 if it is not declared
+	Target string // the element type of a pointer or tensor map, if the source gives it: bf16
+	Box    *Box   // of a tensor map, if the source gives it
 }
 
-// A Box is what one copy through a tensor map moves.
+// A Box is the part of a tensor that one copy through a tensor map transfers.
 type Box struct {
-	Sizes   []int // outermost first; of im2col zero but for the channels, which are last
-	Pixels  int   // that an im2col copy takes; 0 of other copies
+	Sizes   []int // outermost first; of im2col only the channels (last) are not zero
+	Pixels  int   // number of pixels of an im2col copy; 0 for other copies
 	Swizzle int   // bytes
 }
 
@@ -180,7 +180,7 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 // map128 reports whether a parameter is a tensor map.
 func (p *Param) map128() bool { return p.Size == 128 && p.Align >= 64 && p.Count > 0 }
 
-// String is the parameter as messages call it.
+// String formats the parameter for messages.
 func (p *Param) String() string {
 	switch {
 	case p.Type == "":
@@ -220,5 +220,6 @@ func unfit(target string, info device.Info) string {
 	if ok {
 		return ""
 	}
-	return fmt.Sprintf("it is for %s, and %s is an %s that runs %s", target, info.Place, info.Name, info.Target)
+	return fmt.Sprintf("it is for %s, but %s is an %s, which runs %s", target, info.Place,
+		info.Name, info.Target)
 }

@@ -10,22 +10,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Stream is a queue of work. A nil *Stream is the one on which work goes that names none.
+// A Stream is a queue of work. A nil *Stream is the default stream.
 type Stream struct {
 	*thing
 	id device.Handle
 }
 
-// A StreamOption says what a stream is like.
+// A StreamOption sets a property of a stream.
 type StreamOption func(*device.StreamOptions)
 
-// Apart makes a stream that is not ordered with work that names no stream.
+// Apart makes a stream that is not ordered with the default stream.
 func Apart() StreamOption { return func(o *device.StreamOptions) { o.Apart = true } }
 
-// Priority makes a stream whose blocks go before those of streams with a larger number; 0 is usual, and negative numbers are urgent.
+// Priority sets the priority of a stream. Blocks of streams with lower numbers run first; 0 is
+// the default, negative numbers are urgent.
 func Priority(n int) StreamOption { return func(o *device.StreamOptions) { o.Priority = n } }
 
-// Stream makes a stream.
+// Stream creates a stream.
 func (d *Device) Stream(options ...StreamOption) (*Stream, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (s *Stream) handle() device.Handle {
 	return s.id
 }
 
-// Handle is the stream for libraries that take a CUstream.
+// Handle returns the stream as a CUstream, for other libraries.
 func (s *Stream) Handle() uintptr { return uintptr(s.handle()) }
 
 // ready is an error where s cannot take work of d.
@@ -63,7 +64,7 @@ func (s *Stream) ready(d *Device) error {
 // Sync waits until the stream has done its work.
 func (s *Stream) Sync() error {
 	if s == nil {
-		return argument("a nil stream is every device's; Device.Sync waits for it")
+		return argument("the nil stream exists on every device; use Device.Sync to wait for it")
 	}
 	if err := s.usable(nil); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (s *Stream) Sync() error {
 // Done reports whether the stream has done its work.
 func (s *Stream) Done() (bool, error) {
 	if s == nil {
-		return false, argument("a nil stream is every device's")
+		return false, argument("the nil stream exists on every device")
 	}
 	if err := s.usable(nil); err != nil {
 		return false, err
@@ -88,7 +89,7 @@ type Event struct {
 	id device.Handle
 }
 
-// Event makes an event.
+// Event creates an event.
 func (d *Device) Event() (*Event, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (e *Event) ready() error {
 	return e.usable(nil)
 }
 
-// Record puts the event behind the work that s, nil for no stream, has now.
+// Record records the event after the current work of s; nil is the default stream.
 func (e *Event) Record(s *Stream) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (e *Event) Done() (bool, error) {
 	return e.dev.back.EventDone(e.id)
 }
 
-// Wait makes s wait for the event before it does what it is given from now on. The event may be another device's.
+// Wait makes later work on s wait for the event. The event may belong to another device.
 func (s *Stream) Wait(e *Event) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (s *Stream) Wait(e *Event) error {
 	return d.back.WaitFor(s.handle(), e.id)
 }
 
-// Since is the time from an earlier event to e. Both must have happened.
+// Since returns the time from an earlier event to e. Both must have happened.
 func (e *Event) Since(earlier *Event) (time.Duration, error) {
 	if err := earlier.ready(); err != nil {
 		return 0, err
@@ -162,17 +163,18 @@ func (e *Event) Since(earlier *Event) (time.Duration, error) {
 	return time.Duration(float64(ms) * float64(time.Millisecond)), err
 }
 
-// A Graph is recorded work, to be done again at the cost of one launch. It holds the addresses of the buffers that it was
-// recorded with: they must outlive it.
+// A Graph is recorded work that can be replayed at the cost of one launch. It holds the
+// addresses of the buffers used during recording, which must outlive it.
 type Graph struct {
 	*thing
 	id device.Handle
 }
 
-// Record runs work, which gives work to s, and makes a graph of that instead of doing it. Nothing that waits belongs into work.
+// Record calls work, which must submit its operations to s, and returns them as a graph
+// instead of executing them. The function must not wait for anything.
 func (s *Stream) Record(work func() error) (*Graph, error) {
 	if s == nil {
-		return nil, argument("only a stream of one's own records; Device.Stream makes one")
+		return nil, argument("the nil stream cannot record; make a stream with Device.Stream")
 	}
 	if err := s.usable(nil); err != nil {
 		return nil, err
@@ -196,7 +198,7 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 	return g, d.keep(g.thing, "graph", func() error { return d.back.FreeGraph(id) })
 }
 
-// Replay does the work of the graph on s.
+// Replay runs the graph on s.
 func (g *Graph) Replay(s *Stream) error {
 	if g == nil {
 		return argument("replay of a nil graph")

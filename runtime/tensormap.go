@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A TensorMap describes a tensor in a buffer to the hardware that copies boxes of it. It is an argument of kernels that declare one, and
-// must not outlive the buffer.
+// A TensorMap describes a tensor in a buffer to the TMA unit, which copies boxes of it. It is
+// an argument for kernels that declare one, and must not outlive the buffer.
 type TensorMap struct {
 	bytes  [128]byte
 	memory *memory
@@ -20,7 +20,7 @@ type TensorMap struct {
 	box    Box
 }
 
-// A MapOption says more of a tensor map.
+// A MapOption sets a property of a tensor map.
 type MapOption func(*mapping)
 
 type mapping struct {
@@ -29,23 +29,26 @@ type mapping struct {
 	widths []int // strides in elements, as they were given
 }
 
-// As is the element type, such as "tf32" for a buffer of float32; without it, it is that of the buffer.
+// As sets the element type, such as "tf32" for a buffer of float32; the default is that of the
+// buffer.
 func As(ptx string) MapOption { return func(m *mapping) { m.word = ptx } }
 
-// Swizzle is the bytes of the pattern that spreads rows over the banks of shared memory: 32, 64 or 128.
+// Swizzle sets the swizzle pattern, which spreads rows over the banks of shared memory: 32, 64
+// or 128 bytes.
 func Swizzle(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Swizzle = bytes } }
 
-// Promotion is the bytes that the L2 cache fetches at once: 64, 128 or 256.
+// Promotion sets how many bytes the L2 cache fetches at once: 64, 128 or 256.
 func Promotion(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Promotion = bytes } }
 
-// Interleave is for tensors of channels in groups of 16 or 32 bytes.
+// Interleave sets the interleaved layout for tensors with channels in groups of 16 or 32
+// bytes.
 func Interleave(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Interleave = bytes } }
 
-// NaN makes elements outside of the tensor not-a-number instead of zero.
+// NaN fills out-of-bounds elements with NaN instead of zero.
 func NaN() MapOption { return func(m *mapping) { m.TensorMap.NaN = true } }
 
-// Strides is how many elements lie between one index of a dimension and the next, for every dimension but the last, whose elements
-// lie side by side. Without it the tensor has no gaps.
+// Strides sets the distance in elements between successive indices of each dimension except
+// the last, which is contiguous. By default the tensor is packed.
 func Strides(elements ...int) MapOption {
 	return func(m *mapping) { m.widths = append([]int{}, elements...) }
 }
@@ -60,8 +63,8 @@ func Steps(each ...int) MapOption {
 	}
 }
 
-// Tiled is the map of a tensor whose boxes are copied as they are. Sizes go from the outermost dimension to the innermost, whose elements lie
-// side by side: rows, columns.
+// Tiled returns the map of a tensor whose boxes are copied unchanged. Sizes are in order from
+// the outermost to the innermost dimension, which is contiguous: rows, columns.
 func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*TensorMap, error) {
 	if err := b.ready(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
@@ -71,31 +74,35 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 		return nil, err
 	}
 	if len(box) != len(sizes) {
-		return nil, argument("tensor map: a box of %d dimensions for a tensor of %d", len(box), len(sizes))
+		return nil, argument("tensor map: a box of %d dimensions for a tensor of %d dimensions",
+			len(box), len(sizes))
 	}
 	for _, n := range slices.Backward(box) {
 		if n < 1 || n > 256 {
-			return nil, argument("tensor map: a box of %v: along each dimension there are 1 to 256 elements", box)
+			return nil, argument("tensor map: a box of %v, expected 1 to 256 elements in each "+
+				"dimension", box)
 		}
 		m.Box = append(m.Box, uint32(n))
 	}
 	inner := box[len(box)-1] * bits(m.word) / 8
 	switch {
 	case inner%16 != 0 && m.TensorMap.Interleave == 0:
-		return nil, argument("tensor map: rows of a box of %d %s are %d bytes: a multiple of 16 is expected", box[len(box)-1], m.word, inner)
+		return nil, argument("tensor map: rows of a box of %d %s have %d bytes, expected a "+
+			"multiple of 16", box[len(box)-1], m.word, inner)
 	case m.TensorMap.Swizzle != 0 && inner > m.TensorMap.Swizzle:
-		return nil, argument("tensor map: rows of a box of %d %s are %d bytes, wider than the swizzle of %d", box[len(box)-1], m.word, inner, m.TensorMap.Swizzle)
+		return nil, argument("tensor map: rows of a box of %d %s have %d bytes, more than the "+
+			"swizzle of %d bytes", box[len(box)-1], m.word, inner, m.TensorMap.Swizzle)
 	}
 	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Sizes: slices.Clone(box), Swizzle: m.TensorMap.Swizzle}}
 	return t, t.encode(&m.TensorMap)
 }
 
-// Window is the box of pixels of an im2col map: for each spatial dimension, outermost first, how far before the first pixel and beyond the last
-// the corners of the filter go.
+// Window is the pixel box of an im2col map: for each spatial dimension, outermost first, how
+// far the filter extends before the first pixel and after the last one.
 type Window struct{ Lower, Upper []int }
 
-// Im2col is the map of a tensor of three to five dimensions, images first and channels last, of which copies take the pixels that
-// a filter goes over: so many channels of so many pixels.
+// Im2col returns the map of a tensor of three to five dimensions, images first and channels
+// last. Copies take the pixels under a filter: a number of channels of a number of pixels.
 func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int, options ...MapOption) (*TensorMap, error) {
 	if err := b.ready(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
@@ -107,17 +114,21 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 	spatial := len(sizes) - 2
 	switch {
 	case len(sizes) < 3:
-		return nil, argument("tensor map: an im2col tensor has three to five dimensions, not %d", len(sizes))
+		return nil, argument("tensor map: an im2col tensor with %d dimensions, expected three to "+
+			"five", len(sizes))
 	case len(w.Lower) != spatial || len(w.Upper) != spatial:
-		return nil, argument("tensor map: a window of %d and %d dimensions for %d of space", len(w.Lower), len(w.Upper), spatial)
+		return nil, argument("tensor map: window corners with %d and %d dimensions for %d "+
+			"spatial dimensions", len(w.Lower), len(w.Upper), spatial)
 	case channels < 1 || channels > 256 || pixels < 1 || pixels > 1024:
-		return nil, argument("tensor map: %d channels of %d pixels: there are 1 to 256 and 1 to 1024", channels, pixels)
+		return nil, argument("tensor map: %d channels of %d pixels, expected 1 to 256 channels "+
+			"and 1 to 1024 pixels", channels, pixels)
 	}
 	least := []int{0, -1 << 15, -1 << 7, -1 << 4}[spatial]
 	for i := spatial - 1; i >= 0; i-- {
 		for _, n := range []int{w.Lower[i], w.Upper[i]} {
 			if n < least || n >= -least {
-				return nil, argument("tensor map: a corner of %d: with %d dimensions of space corners are %d to %d", n, spatial, least, -least-1)
+				return nil, argument("tensor map: a window corner of %d, but with %d spatial "+
+					"dimensions it must be from %d to %d", n, spatial, least, -least-1)
 			}
 		}
 		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
@@ -128,34 +139,39 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 	return t, t.encode(&m.TensorMap)
 }
 
-// TensorMap is the map for a parameter of the kernel of a matrix in a buffer: box, swizzle and element type are those that the kernel was
-// built with. It takes a kernel of a *dsl.Module.
+// TensorMap returns the map for a matrix in a buffer, for a kernel parameter. Box, swizzle and
+// element type are those that the kernel was built with. The kernel must be from a
+// *dsl.Module.
 func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int, options ...MapOption) (*TensorMap, error) {
 	return k.Tensor(param, b, []int{rows, cols}, options...)
 }
 
-// Tensor is TensorMap of a tensor of one to five dimensions, whose sizes go from the outermost to the innermost.
+// Tensor is like TensorMap for a tensor of one to five dimensions, with sizes from the
+// outermost to the innermost dimension.
 func (k *Kernel) Tensor(param string, b Matrix, sizes []int, options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Box.Pixels > 0:
-		return nil, argument("kernel %s copies pixels of %s, the images of which Images makes a map", k.name, param)
+		return nil, argument("kernel %s copies %s in im2col mode; make its tensor map with Images",
+			k.name, param)
 	}
 	m, err := b.tiled(sizes, p.Box.Sizes, p.options(options))
 	return m, k.of(param, err)
 }
 
-// Images is the map for a parameter of the kernel of images in a buffer, of which copies take the pixels that a filter goes over (Im2col): how
-// many, and how many channels, is what the kernel was built with. Sizes begin with the images and end with the channels.
+// Images returns the map for images in a buffer, for a kernel parameter. Copies take the
+// pixels under a filter (see Im2col); the kernel was built with the number of pixels and
+// channels. The first size is the number of images, the last the number of channels.
 func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Box.Pixels == 0:
-		return nil, argument("kernel %s copies boxes of %s, of which Tensor makes a map", k.name, param)
+		return nil, argument("kernel %s copies %s in tiled mode; make its tensor map with Tensor",
+			k.name, param)
 	}
 	m, err := b.im2col(sizes, w, p.Box.Sizes[len(sizes)-1], p.Box.Pixels, p.options(options))
 	return m, k.of(param, err)
@@ -164,7 +180,7 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options .
 // mapParam is a parameter that is a tensor map, of which the source knows what copies through it move.
 func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
-		return nil, argument("a tensor map of a nil kernel or buffer")
+		return nil, argument("a tensor map for a nil kernel or buffer")
 	}
 	for i := range k.sig.params {
 		p := &k.sig.params[i]
@@ -172,9 +188,11 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 		case p.Name != param:
 			continue
 		case p.Box == nil:
-			return nil, argument("kernel %s: the source says nothing of a tensor map %s; Tiled makes one from a box", k.name, param)
+			return nil, argument("kernel %s: the module does not describe tensor map %s; make it "+
+				"from a box with Tiled", k.name, param)
 		case len(p.Box.Sizes) != len(sizes):
-			return nil, argument("kernel %s: %s has %d dimensions, and a tensor of %v is given", k.name, param, len(p.Box.Sizes), sizes)
+			return nil, argument("kernel %s: %s has %d dimensions, but the tensor is %v", k.name,
+				param, len(p.Box.Sizes), sizes)
 		}
 		return p, nil
 	}
@@ -273,21 +291,27 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 	t, width, ok := types(d.word)
 	switch {
 	case !m.dev.info.TensorMaps:
-		return nil, argument("tensor map: %s has none: they came with sm_90", m.dev)
+		return nil, argument("tensor map: %s does not support tensor maps, which require sm_90",
+			m.dev)
 	case !ok:
-		return nil, argument("tensor map: %s is no element type of tensor maps", d.word)
+		return nil, argument("tensor map: %s is not an element type of tensor maps", d.word)
 	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
-		return nil, argument("tensor map: elements of %s in a buffer of %s", d.word, m.word)
+		return nil, argument("tensor map: elements of type %s for a buffer of %s", d.word, m.word)
 	case len(sizes) < 1 || len(sizes) > 5:
-		return nil, argument("tensor map: a tensor has one to five dimensions, not %d", len(sizes))
+		return nil, argument("tensor map: a tensor with %d dimensions, expected one to five",
+			len(sizes))
 	case d.Address%16 != 0:
-		return nil, argument("tensor map: a tensor begins at a multiple of 16 bytes; %s begins at %#x", m.what, uint64(d.Address))
+		return nil, argument("tensor map: address of %s is %#x, expected a multiple of 16 bytes",
+			m.what, uint64(d.Address))
 	case !slices.Contains([]int{0, 32, 64, 128}, d.TensorMap.Swizzle):
-		return nil, argument("tensor map: a swizzle of %d bytes: 32, 64 or 128 is expected", d.TensorMap.Swizzle)
+		return nil, argument("tensor map: a swizzle of %d bytes, expected 32, 64 or 128",
+			d.TensorMap.Swizzle)
 	case !slices.Contains([]int{0, 64, 128, 256}, d.TensorMap.Promotion):
-		return nil, argument("tensor map: a promotion of %d bytes: 64, 128 or 256 is expected", d.TensorMap.Promotion)
+		return nil, argument("tensor map: an L2 promotion of %d bytes, expected 64, 128 or 256",
+			d.TensorMap.Promotion)
 	case !slices.Contains([]int{0, 16, 32}, d.TensorMap.Interleave):
-		return nil, argument("tensor map: an interleave of %d bytes: 16 or 32 is expected", d.TensorMap.Interleave)
+		return nil, argument("tensor map: an interleave of %d bytes, expected 16 or 32",
+			d.TensorMap.Interleave)
 	}
 	d.Type = t
 	last := len(sizes) - 1
@@ -300,21 +324,24 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		}
 	}
 	if len(d.widths) != last {
-		return nil, argument("tensor map: %d strides for %d dimensions: every one but the last has one", len(d.widths), len(sizes))
+		return nil, argument("tensor map: %d strides for %d dimensions, expected one for every "+
+			"dimension but the last", len(d.widths), len(sizes))
 	}
 	if d.Steps == nil {
 		d.Steps = slices.Repeat([]uint32{1}, len(sizes))
 	}
 	if len(d.Steps) != len(sizes) {
-		return nil, argument("tensor map: %d steps for %d dimensions", len(d.Steps), len(sizes))
+		return nil, argument("tensor map: %d element strides for %d dimensions", len(d.Steps),
+			len(sizes))
 	}
 	need := 1 // elements from the first to the last
 	for i, n := range slices.Backward(sizes) {
 		if n < 1 || n > 1<<32 {
-			return nil, argument("tensor map: a tensor of %v: along each dimension there are 1 to 2^32 elements", sizes)
+			return nil, argument("tensor map: a tensor of %v, expected 1 to 2^32 elements in "+
+				"each dimension", sizes)
 		}
 		if s := d.Steps[last-i]; s < 1 || s > 8 {
-			return nil, argument("tensor map: a step of %d: there are 1 to 8", s)
+			return nil, argument("tensor map: an element stride of %d, expected 1 to 8", s)
 		}
 		d.Sizes = append(d.Sizes, uint64(n))
 		stride := 1
@@ -322,14 +349,16 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 			stride = d.widths[i]
 			bytes := stride * width / 8
 			if stride < 1 || stride*width%128 != 0 {
-				return nil, argument("tensor map: a stride of %d %s is %d bytes: a multiple of 16 is expected", stride, d.word, bytes)
+				return nil, argument("tensor map: a stride of %d %s is %d bytes, expected a "+
+					"multiple of 16", stride, d.word, bytes)
 			}
 			d.TensorMap.Strides = append(d.TensorMap.Strides, uint64(bytes))
 		}
 		need += (n - 1) * stride
 	}
 	if bytes := int64(need) * int64(width) / 8; bytes > m.bytes() {
-		return nil, argument("tensor map: a tensor of %v %s reaches over %d bytes, and the buffer has %d", sizes, d.word, bytes, m.bytes())
+		return nil, argument("tensor map: a tensor of %v %s covers %d bytes, but the buffer has %d",
+			sizes, d.word, bytes, m.bytes())
 	}
 	return d, nil
 }
@@ -353,7 +382,8 @@ func (t *TensorMap) place(p *Param, values []byte, d *Device) error {
 		return err
 	}
 	if p.Box != nil && (p.Target != t.word && bits(p.Target) != bits(t.word) || !p.Box.equal(&t.box)) {
-		return argument("a tensor map of %s, and the kernel was built for %s", t.box.of(t.word), p.Box.of(p.Target))
+		return argument("a tensor map of %s, but the kernel was built for %s", t.box.of(t.word),
+			p.Box.of(p.Target))
 	}
 	copy(values[p.Offset:], t.bytes[:])
 	return nil

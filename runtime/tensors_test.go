@@ -23,11 +23,11 @@ func tensors(m *dsl.Module) {
 	k.Tensor("cube", isa.Bf16, []int{2, 4, 64}, dsl.Swizzle128)
 	k.Tensor("five", isa.F32, []int{1, 2, 3, 4, 8}, dsl.Swizzle32)
 	k.Im2col("images", isa.Bf16, 4, 96, 64, dsl.Swizzle128)
-	k.Rows("rows", isa.F32, 32, dsl.Swizzle128)
+	k.RowTensor("rows", isa.F32, 32, dsl.Swizzle128)
 	t := k.SharedTile("t", line.Tile())
 	full := k.Barrier("full", 1)
-	k.When(k.TID().X.EqI(0), func() {
-		full.Expect(k.U32(256))
+	k.When(k.TID().X.EQI(0), func() {
+		full.ArriveExpect(k.U32(256))
 		line.Load(t, []dsl.Reg[dsl.U32]{k.U32(0)}, full)
 	})
 	full.Wait(k.U32(0))
@@ -93,22 +93,22 @@ func TestTensors(t *testing.T) {
 	other := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{16, 64, 64}, []int{4, 4, 64}, runtime.Swizzle(128)))
 	args[2] = other
 	refused(t, k.Launch(runtime.Grid(1), args...), runtime.ErrArgument,
-		"a tensor map of boxes of 4x4x64 bf16 with a swizzle of 128, and the kernel was built for boxes of 2x4x64 bf16 with a swizzle of 128")
+		"a tensor map of boxes of 4x4x64 bf16 with a swizzle of 128, but the kernel was built for boxes of 2x4x64 bf16 with a swizzle of 128")
 	args[2], args[4] = args[4], args[2]
 	refused(t, k.Launch(runtime.Grid(1), args...), runtime.ErrArgument,
-		"a tensor map of 96 pixels of 64 channels of bf16 in 4 dimensions with a swizzle of 128, and the kernel was built for boxes of 2x4x64 bf16")
+		"a tensor map of 96 pixels of 64 channels of bf16 in 4 dimensions with a swizzle of 128, but the kernel was built for boxes of 2x4x64 bf16 with a swizzle of 128")
 	for _, wrong := range []struct {
 		make  func() (*runtime.TensorMap, error)
 		words string
 	}{
-		{func() (*runtime.TensorMap, error) { return k.TensorMap("cube", h, 16, 64) }, "cube has 3 dimensions, and a tensor of [16 64] is given"},
-		{func() (*runtime.TensorMap, error) { return k.Tensor("images", h, []int{2, 30, 30, 128}) }, "copies pixels of images, the images of which Images makes a map"},
-		{func() (*runtime.TensorMap, error) { return k.Images("cube", h, []int{16, 64, 64}, w) }, "copies boxes of cube, of which Tensor makes a map"},
+		{func() (*runtime.TensorMap, error) { return k.TensorMap("cube", h, 16, 64) }, "cube has 3 dimensions, but the tensor is [16 64]"},
+		{func() (*runtime.TensorMap, error) { return k.Tensor("images", h, []int{2, 30, 30, 128}) }, "kernel tensors copies images in im2col mode; make its tensor map with Images"},
+		{func() (*runtime.TensorMap, error) { return k.Images("cube", h, []int{16, 64, 64}, w) }, "kernel tensors copies cube in tiled mode; make its tensor map with Tensor"},
 		{func() (*runtime.TensorMap, error) {
 			return k.Images("images", h, []int{2, 30, 30, 128}, runtime.Window{})
-		}, "kernel tensors, images: tensor map: a window of 0 and 0 dimensions for 2"},
+		}, "kernel tensors, images: tensor map: window corners with 0 and 0 dimensions for 2 spatial dimensions"},
 		{func() (*runtime.TensorMap, error) { return k.Tensor("none", h, []int{16}) }, "has no parameter none"},
-		{func() (*runtime.TensorMap, error) { return k.Tensor("line", nil, []int{16}) }, "a tensor map of a nil kernel or buffer"},
+		{func() (*runtime.TensorMap, error) { return k.Tensor("line", nil, []int{16}) }, "a tensor map for a nil kernel or buffer"},
 	} {
 		_, err := wrong.make()
 		refused(t, err, runtime.ErrArgument, wrong.words)

@@ -78,7 +78,7 @@ func TestPeers(t *testing.T) {
 	}
 	m := must[*runtime.Module](t)(one.Load(runtime.PTX(vecadd), runtime.Cache("")))
 	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
-	refused(t, k.Launch(runtime.Grid(1), x, y, x, 4), runtime.ErrArgument, "buffer of 4 float32 belongs to cuda:1, and the kernel runs on cuda:0")
+	refused(t, k.Launch(runtime.Grid(1), x, y, x, 4), runtime.ErrArgument, "buffer of 4 float32 belongs to cuda:1, but the kernel runs on cuda:0; Device.Reach enables access to that memory")
 	check(t, one.Reach(two))
 	check(t, one.Reach(two))
 	check(t, k.Launch(runtime.Grid(1), x, y, x, 4))
@@ -274,9 +274,9 @@ func TestSource(t *testing.T) {
 	tiles := k.TensorMap("tiles", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 	shared := k.SharedTiles("stage", tiles.Tile(), 8)
 	bar := k.Barrier("full", 1)
-	k.If(k.TID().X.EqI(0), func() {
-		bar.Expect(k.U32(tiles.Tile().Bytes()))
-		tiles.Load(shared.Stage(k.U32(0)), k.U32(0), k.U32(0), bar)
+	k.If(k.TID().X.EQI(0), func() {
+		bar.ArriveExpect(k.U32(tiles.Tile().Bytes()))
+		tiles.Load(shared.At(k.U32(0)), k.U32(0), k.U32(0), bar)
 	})
 	x.StoreI(0, k.F32(1))
 
@@ -296,11 +296,11 @@ func TestSource(t *testing.T) {
 	if len(l) != 1 || int(l[0].Shared) != k.DynamicShared() || k.DynamicShared() < 8*64*128 {
 		t.Errorf("launched with %+v, and the kernel uses %d bytes of shared memory", l, k.DynamicShared())
 	}
-	refused(t, scale.Launch(runtime.Grid(1), i, tm), runtime.ErrArgument, "a buffer of int32, and the parameter is a pointer to f32")
-	refused(t, scale.Launch(runtime.Grid(1), f, other), runtime.ErrArgument, "a tensor map of boxes of 32x64 bf16 with a swizzle of 128, and the kernel was built for boxes of 64x64 bf16")
-	refused(t, scale.Launch(runtime.Grid(1).Shared(1024), f, tm), runtime.ErrArgument, "and the kernel uses")
+	refused(t, scale.Launch(runtime.Grid(1), i, tm), runtime.ErrArgument, "a buffer of int32, but the parameter is a pointer to f32")
+	refused(t, scale.Launch(runtime.Grid(1), f, other), runtime.ErrArgument, "a tensor map of boxes of 32x64 bf16 with a swizzle of 128, but the kernel was built for boxes of 64x64 bf16 with a swizzle of 128")
+	refused(t, scale.Launch(runtime.Grid(1).Shared(1024), f, tm), runtime.ErrArgument, "1024 bytes of dynamic shared memory, but the kernel uses 65552")
 	_, err := scale.TensorMap("x", h, 64, 64)
-	refused(t, err, runtime.ErrArgument, "says nothing of a tensor map x")
+	refused(t, err, runtime.ErrArgument, "the module does not describe tensor map x; make it from a box with Tiled")
 	_, err = scale.TensorMap("y", h, 64, 64)
 	refused(t, err, runtime.ErrArgument, "has no parameter y")
 

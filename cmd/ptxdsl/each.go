@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// each runs work on every input, several at once, and hands the results to emit in the order of
-// the inputs, as soon as that order allows. What is under way at one time is bounded by the bytes
-// of its sources: a file beyond the bound has the machine to itself.
+// each runs work on every input, several at once, and passes the results to emit in the order
+// of the inputs, as early as possible. The total size of the inputs in progress is bounded: a
+// file above the bound is processed alone.
 func each[T any](c *call, inputs func(yield func(input) bool), doing string, work func(*input) T, emit func(T)) {
 	type job struct {
 		done   chan T

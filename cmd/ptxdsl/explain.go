@@ -14,16 +14,16 @@ func explainCommand() *command {
 	return &command{
 		name:  "explain",
 		args:  "[rule ...]",
-		short: "say what a rule means",
+		short: "explain a rule",
 		long: `
-Explain prints the page of a rule: what it looks for, why, PTX that breaks it
-and PTX that does not, how to fix it, what it does not see, and the section of
-the PTX ISA manual it comes from. Without a rule it lists all of them. The
-beginning of an id stands for all rules that begin so.
+Explain prints the page of a rule: what it reports, why, PTX that breaks it,
+PTX that does not, how to fix it, what it does not detect, and the section of
+the PTX ISA manual it comes from. Without a rule, it lists all rules. The
+prefix of an id selects all rules whose ids start with it.
 
 Exit codes: 0 found, 2 no such rule.`,
 		examples: `
-    ptxdsl explain              all rules, a line each
+    ptxdsl explain              all rules, one per line
     ptxdsl explain F201         one page
     ptxdsl explain F4           the pages on versions and targets`,
 		run: runExplain,

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -20,26 +19,31 @@ func fmtCommand() *command {
 		args:  "[flags] [path ...]",
 		short: "format PTX",
 		long: `
-Fmt writes PTX in the one style described in docs/reference/format.md. It changes white
-space, the order of modifiers that ptxas takes in any order, and nothing that a
-program could notice: the assembled code is the same byte for byte.
+Fmt formats PTX in the one style described in docs/reference/format.md. It changes only
+white space and the order of modifiers that ptxas accepts in any order. The
+assembled code stays byte-identical.
 
-Without a path it formats standard input to standard output. A file is
-formatted whatever its name; of a folder, all files in and under it whose names
-end in .ptx and do not begin with a dot. Without a flag the formatted text goes
-to standard output, files after one another in the order given.
+Without a path, and for -, it formats standard input to standard output. A file
+is formatted whatever its name is. In a directory, fmt formats all regular files in
+and below it whose names end in .ptx and do not start with a dot. Without a flag,
+the formatted text of all files goes to standard output in the given order. At most
+2 GiB of a file are read, and 256 MiB of standard input, a pipe or a device.
 
-Line ends become LF. What fmt does not know, such as an instruction of a future
-version, it formats all the same. A file that is not PTX at all is left alone,
-and what is wrong with it goes to standard error.
+With -w, a file is replaced in one step by a new one. If the path is a symbolic
+link, its target is replaced. A file with several hard links is written in place,
+so that all its names keep naming one file.
 
-Exit codes: 0 all done, 1 with -d where something differs, 2 where a file could
-not be read, understood or written.`,
+Line ends become LF. Unknown instructions, such as those of a future PTX
+version, are formatted like any other. A file that is not valid PTX is left
+unchanged, and its errors go to standard error.
+
+Exit codes: 0 success, 1 with -d if anything differs, 2 if a file could not be
+read, parsed or written.`,
 		examples: `
     ptxdsl fmt < a.ptx          format standard input
-    ptxdsl fmt -l .             list the files that are not in style
+    ptxdsl fmt -l .             list the files whose formatting differs
     ptxdsl fmt -d a.ptx         show what would change
-    ptxdsl fmt -w kernels a.ptx rewrite a folder and a file`,
+    ptxdsl fmt -w kernels a.ptx rewrite a directory and a file`,
 		run: runFmt,
 	}
 }
@@ -54,20 +58,16 @@ type fmtFlags struct {
 func runFmt(c *call) int {
 	var f fmtFlags
 	c.flags.BoolVar(&f.diff, "d", false, "print diffs instead of the text")
-	c.flags.BoolVar(&f.all, "e", false, "report all errors, not the first ten of a file")
+	c.flags.BoolVar(&f.all, "e", false, "report all errors, not only the first ten of a file")
 	c.flags.BoolVar(&f.list, "l", false, "list the files whose formatting differs")
 	c.flags.BoolVar(&f.write, "w", false, "write the result to the file instead of standard output")
 	if code, ok := c.parse(); !ok {
 		return code
 	}
-	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
-	if c.flags.NArg() == 0 {
-		if f.write {
-			return c.trouble(errors.New("error: cannot use -w with standard input"))
-		}
-		inputs = func(yield func(input) bool) { yield(input{name: standardInput}) }
+	inputs, code, ok := c.inputs(map[bool]string{true: "-w"}[f.write])
+	if !ok {
+		return code
 	}
-	code := exitClean
 	each(c, inputs, "formatting", func(in *input) formatted { return f.format(c, in) }, func(r formatted) {
 		code = max(code, f.report(c, &r))
 	})
@@ -150,6 +150,6 @@ func (c *call) findings(w *output, name, text string, l diag.List, all bool) {
 	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.colour()}
 	_ = p.Print(w, l) // w keeps its error
 	if rest > 0 {
-		fmt.Fprintf(c.stderr, "%s: and %d more; -e shows all\n", name, rest)
+		fmt.Fprintf(c.stderr, "%s: and %d more; use -e to show all\n", name, rest)
 	}
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// examine is the findings of a text, and what its kernels were held against: nil where the forms have
-// errors, since nothing can be said of what they do then. Rules are the ids that are selected, nil for all.
+// examine returns the findings of a text and the hazard report of its kernels. The report is
+// nil if the forms have errors, because the kernels cannot be analyzed then. Rules are the
+// selected ids, nil for all.
 func examine(name, text string, opt form.Options, how verify.Options) (diag.List, *verify.Report) {
 	file, l := ptx.Parse(name, text)
 	l = append(l, form.Check(file, opt)...)
@@ -36,10 +37,12 @@ func examine(name, text string, opt form.Options, how verify.Options) (diag.List
 func hazards(v *verified) (checked, not string) {
 	r := v.report
 	if r == nil {
-		return "", "barriers, copies, fences and races, since the forms have errors"
+		return "", "synchronization, asynchronous copies, fences and races, because the file has " +
+			"form errors"
 	}
 	if len(r.Kernels) == 0 {
-		return "", "barriers, copies, fences and races: there is no kernel, or no rule of them is selected"
+		return "", "synchronization, asynchronous copies, fences and races: the file has no " +
+			"kernel, or no such rule is selected"
 	}
 	full, turns, cases := 0, 0, 0
 	most, guessed := false, false // threads of a block
@@ -60,21 +63,21 @@ func hazards(v *verified) (checked, not string) {
 	checked = fmt.Sprintf(", hazards of %s", plural(len(r.Kernels), "kernel"))
 	switch {
 	case full == 0 && len(r.Kernels) == 1:
-		checked += " in part"
+		checked += " partially"
 	case full < len(r.Kernels):
-		checked += fmt.Sprintf(" (%d in full)", full)
+		checked += fmt.Sprintf(" (%d fully)", full)
 	}
 	if turns > 0 {
-		checked += fmt.Sprintf(" (loops for up to %d turns)", turns)
+		checked += fmt.Sprintf(" (loops for up to %d iterations)", turns)
 	}
 	if most {
-		checked += " (of as many threads as .maxntid allows)"
+		checked += " (assuming the largest block that .maxntid allows)"
 	}
 	if guessed {
-		checked += " (of as many threads as arrays in shared memory have room for)"
+		checked += " (assuming a block size that matches the shared-memory arrays)"
 	}
 	if cases > 0 {
-		checked += fmt.Sprintf(" (for small numbers in place of %s)", plural(cases, "parameter"))
+		checked += fmt.Sprintf(" (trying small values for %s)", plural(cases, "parameter"))
 	}
 	if r.Suppressed > 0 {
 		checked += fmt.Sprintf(" (%d suppressed)", r.Suppressed)
@@ -83,7 +86,7 @@ func hazards(v *verified) (checked, not string) {
 	if len(why) > shown {
 		why = append(why[:shown], fmt.Sprintf("and %d more", len(why)-shown))
 	}
-	return checked, strings.Join(append(why, "what only an execution shows"), "; ")
+	return checked, strings.Join(append(why, "behaviour that depends on run-time data"), "; ")
 }
 
 // partial reports whether some kernel was not checked in full.

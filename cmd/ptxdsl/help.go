@@ -22,14 +22,14 @@ usage: ptxdsl command [flags] [arguments]
 	for _, cmd := range commands() {
 		fmt.Fprintf(w, "    %-10s %s\n", cmd.name, cmd.short)
 	}
-	fmt.Fprint(w, `    help       say more of a command: ptxdsl help fmt
+	fmt.Fprint(w, `    help       describe a command: ptxdsl help fmt
 
 Examples:
-    ptxdsl fmt -w kernel.ptx     rewrite a file in style
-    ptxdsl verify kernel.ptx     find what is wrong with it
-    ptxdsl isa cvt               see the forms of an instruction
+    ptxdsl fmt -w kernel.ptx     format a file in place
+    ptxdsl verify kernel.ptx     find the errors in a file
+    ptxdsl isa cvt               show the forms of an instruction
 
-Exit codes: 0 clean, 1 errors found or differences, 2 something could not be read or understood.
+Exit codes: 0 clean, 1 errors or differences found, 2 something could not be read or parsed.
 `)
 }
 
@@ -52,7 +52,8 @@ func (c *call) help(args []string) int {
 		usage(c.stdout)
 		return exitClean
 	}
-	fmt.Fprintf(c.stderr, "ptxdsl help: no command %q%s\n", args[0], didYouMean("", diag.Nearest(args[0], names())))
+	fmt.Fprintf(c.stderr, "ptxdsl help: unknown command %q%s\n", args[0],
+		didYouMean("", diag.Nearest(args[0], names())))
 	return exitTrouble
 }
 

@@ -6,10 +6,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +18,7 @@ const standardInput = "<standard input>"
 
 // An input is a file to work on, or why there is none.
 type input struct {
-	name string      // as given, or as found under a folder that was given
+	name string      // as given, or as found in a folder that was given
 	info fs.FileInfo // of the file behind a link; nil for standard input
 	err  error
 }
@@ -31,11 +31,29 @@ func (in *input) weight() int64 {
 	return in.info.Size()
 }
 
-// walk finds the files that paths name: a file is itself, whatever it is called; a folder is all
+// inputs are the files that the arguments of c name, and standard input for - or where there are none. Where ok is
+// not set the command returns code: rewrites is the flag that is given and rewrites files, "" if none is.
+func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code int, ok bool) {
+	paths := c.flags.Args()
+	if len(paths) == 0 {
+		paths = []string{"-"}
+	}
+	if first := slices.Index(paths, "-"); first >= 0 {
+		if slices.Contains(paths[first+1:], "-") {
+			return nil, c.misuse("- is given twice; standard input is read once"), false
+		}
+		if rewrites != "" {
+			return nil, c.trouble(fmt.Errorf("error: cannot use %s with standard input", rewrites)), false
+		}
+	}
+	return func(yield func(input) bool) { walk(paths, yield) }, exitClean, true
+}
+
+// walk finds the files that paths name: - is standard input; a file is itself, whatever it is called; a folder is all
 // files in and under it whose names end in .ptx and do not begin with a dot, in lexical order.
 func walk(paths []string, yield func(input) bool) {
 	for _, path := range paths {
-		if !walkOne(path, yield) {
+		if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {
 			return
 		}
 	}
@@ -45,10 +63,8 @@ func walkOne(path string, yield func(input) bool) bool {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		if path == "-" && errors.Is(err, fs.ErrNotExist) {
-			err = errors.New("-: no such file (standard input is read where no file is given)")
-		} else if strings.HasPrefix(path, "-") && errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: no such file (flags come before the files)", path)
+		if strings.HasPrefix(path, "-") && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: no such file (flags must come before the files)", path)
 		}
 		return yield(input{name: path, err: err})
 	case !info.IsDir():
@@ -70,8 +86,11 @@ func walkOne(path string, yield func(input) bool) bool {
 			if in.info, in.err = os.Stat(file); in.err == nil && in.info.IsDir() {
 				return nil
 			}
+			if in.err == nil && !in.info.Mode().IsRegular() {
+				in.err = skippedFile{file, kindOf(in.info.Mode())}
+			}
 		}
-		found = true
+		found = found || !errors.As(in.err, &skippedFile{})
 		if stopped = !yield(in); stopped {
 			return fs.SkipAll
 		}
@@ -86,48 +105,27 @@ func walkOne(path string, yield func(input) bool) bool {
 // An emptyFolder is a folder without PTX.
 type emptyFolder struct{ path string }
 
-func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this folder" }
+func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this directory" }
 
-// read is the text of an input.
-func (in *input) read(stdin io.Reader) (string, error) {
-	if in.err != nil {
-		return "", in.err
-	}
-	src := stdin
-	var b strings.Builder
-	if in.info != nil {
-		f, err := os.Open(in.name)
-		if err != nil {
-			return "", err
-		}
-		defer f.Close()
-		src = f
-		b.Grow(int(in.weight()) + 1)
-	}
-	if _, err := io.Copy(&b, src); err != nil {
-		return "", fmt.Errorf("%s: %w", in.name, err)
-	}
-	text := b.String()
-	if what := notText(text); what != "" {
-		return "", fmt.Errorf("%s: %s", in.name, what)
-	}
-	return text, nil
+// A skippedFile is a file in a folder that is not regular. Reading it may wait for ever, or have no end.
+type skippedFile struct{ path, kind string }
+
+func (s skippedFile) Error() string {
+	return s.path + ": skipped: " + s.kind + ", not a regular file (name it to read it)"
 }
 
-// notText says what a text is instead of PTX, or "".
-func notText(s string) string {
-	i := strings.IndexByte(s, 0)
+// kindOf says what a file is that is not regular.
+func kindOf(mode fs.FileMode) string {
 	switch {
-	case i < 0:
-		return ""
-	case strings.HasPrefix(s, "\x7fELF"):
-		return "not PTX text but an ELF file (a cubin, an object or a program)"
-	case strings.HasPrefix(s, "\x50\xed\x55\xba"):
-		return "not PTX text but a fat binary (cuobjdump -ptx shows the PTX in it)"
-	case strings.HasPrefix(s, "\xff\xfe"), strings.HasPrefix(s, "\xfe\xff"):
-		return "not PTX text but UTF-16 (PTX is ASCII or UTF-8)"
-	case strings.HasPrefix(s, "BC\xc0\xde"):
-		return "not PTX text but LLVM bitcode"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
 	}
-	return fmt.Sprintf("not PTX text: byte %d is NUL", i)
+	return "a special file"
 }
+
+// harmless reports whether an error does not change the exit code: nothing that was asked for could not be read.
+func harmless(err error) bool { return errors.As(err, &skippedFile{}) }

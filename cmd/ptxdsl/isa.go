@@ -17,29 +17,28 @@ func isaCommand() *command {
 	return &command{
 		name:  "isa",
 		args:  "[flags] [pattern ...]",
-		short: "print the instruction set",
+		short: "show the instruction set",
 		long: `
-Isa prints what the table knows: the forms of an instruction with the values of
-each modifier, what may stand as each operand, and from which PTX version and
-on which targets each is legal. The table is what verify judges by, and it is
-held against the real assembler.
+Isa prints the forms of an instruction with the values of each modifier, the
+operands it takes, and the PTX versions and targets that support it. This is
+the table that verify checks against. It is tested against the real assembler.
 
 A pattern is the name of an instruction (add), an opcode with modifiers
-(ld.global.v4), a name with stars (*mbarrier*), a modifier (.multicast::cluster),
-a special register (%tid), a directive (.maxntid), or a piece of any name.
-Without a pattern it lists all instructions.
+(ld.global.v4), a name with wildcards (*mbarrier*), a modifier
+(.multicast::cluster), a special register (%tid), a directive (.maxntid), or
+part of any name. Without a pattern, it lists all instructions.
 
-Optional parts stand in braces. A bracket behind a value says from which PTX
-version and on which targets it is legal: sm_90+ is sm_90 and all after it,
-sm_100f the family of sm_100, sm_100a that target alone.
+Optional parts are in braces. A bracket after a value names the PTX version and
+targets that support it: sm_90+ is sm_90 and all later targets, sm_100f is the
+sm_100 family, and sm_100a is only that target.
 
 Exit codes: 0 found, 2 nothing matches.`,
 		examples: `
-    ptxdsl isa                              every instruction, a line each
+    ptxdsl isa                              all instructions, one per line
     ptxdsl isa mbarrier.try_wait            its forms
-    ptxdsl isa -target=sm_90a -ptx=8.0 mma  those that sm_90a has in PTX 8.0
-    ptxdsl isa -json cvt                    one object a form, one form a line
-    ptxdsl isa -stats                       how many there are, by family`,
+    ptxdsl isa -target=sm_90a -ptx=8.0 mma  only those that sm_90a has in PTX 8.0
+    ptxdsl isa -json cvt                    one JSON object per form and line
+    ptxdsl isa -stats                       counts by instruction family`,
 		run: runISA,
 	}
 }
@@ -53,10 +52,10 @@ type isaFlags struct {
 func runISA(c *call) int {
 	var f isaFlags
 	var target, version string
-	c.flags.BoolVar(&f.json, "json", false, "one object a form, one form a line")
-	c.flags.StringVar(&version, "ptx", "", "only what PTX `version` has, such as 8.5")
-	c.flags.BoolVar(&f.stats, "stats", false, "count opcodes and forms by family")
-	c.flags.StringVar(&target, "target", "", "only what `target` has, such as sm_90a")
+	c.flags.BoolVar(&f.json, "json", false, "print one JSON object per form and line")
+	c.flags.StringVar(&version, "ptx", "", "show only what PTX `version` supports, such as 8.5")
+	c.flags.BoolVar(&f.stats, "stats", false, "count opcodes and forms by instruction family")
+	c.flags.StringVar(&target, "target", "", "show only what `target` supports, such as sm_90a")
 	if code, ok := c.parse(); !ok {
 		return code
 	}
@@ -64,7 +63,8 @@ func runISA(c *call) int {
 	if version != "" {
 		v, err := isa.ParseVersion(version)
 		if err == nil && !v.Known() {
-			err = fmt.Errorf("the table knows PTX %s to %s", isa.Versions[0].Version, isa.Newest())
+			err = fmt.Errorf("unknown PTX version, expected %s to %s", isa.Versions[0].Version,
+				isa.Newest())
 		}
 		if err != nil {
 			return c.misuse("-ptx=%s: %v", version, err)
@@ -79,7 +79,8 @@ func runISA(c *call) int {
 			for _, info := range isa.Targets {
 				known = append(known, info.Name)
 			}
-			return c.misuse("-target=%s: no such target%s", target, didYouMean("", diag.Nearest(target, known)))
+			return c.misuse("-target=%s: unknown target%s", target,
+				didYouMean("", diag.Nearest(target, known)))
 		}
 		f.filter.target = &t
 	}
@@ -123,7 +124,8 @@ func (f *isaFlags) find(c *call) *selection {
 	}
 	for _, p := range patterns {
 		if !out.add(strings.TrimSuffix(p, ";"), all) {
-			fmt.Fprintf(c.stderr, "ptxdsl isa: nothing in the table matches %q%s\n", p, didYouMean("", nearestWord(p, all)))
+			fmt.Fprintf(c.stderr, "ptxdsl isa: nothing matches %q%s\n", p,
+				didYouMean("", nearestWord(p, all)))
 			return nil
 		}
 	}
@@ -136,7 +138,8 @@ func (f *isaFlags) find(c *call) *selection {
 		if f.filter.target != nil {
 			where += " on " + f.filter.target.String()
 		}
-		fmt.Fprintf(c.stderr, "ptxdsl isa: %s has nothing of %s\n", where, strings.Join(patterns, " "))
+		fmt.Fprintf(c.stderr, "ptxdsl isa: %s has no form for %s\n", where,
+			strings.Join(patterns, " "))
 		return nil
 	}
 	return out

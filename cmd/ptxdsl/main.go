@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ptxdsl formats and checks PTX, and tells what it knows of the language. It is the only
-// place of the project with flags and exit codes; all it does is found in the packages beside it.
+// Command ptxdsl formats, checks, analyzes and runs PTX. It is the only place in the project
+// with flags and exit codes; the packages beside it do the work.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &call{stdin: stdin, stdout: &output{w: stdout}, stderr: &output{w: stderr}}
 	code := c.dispatch(args)
 	if err := c.stdout.err; err != nil {
-		fmt.Fprintf(c.stderr, "ptxdsl: writing the output: %v\n", err)
+		fmt.Fprintf(c.stderr, "ptxdsl: cannot write the output: %v\n", err)
 		return exitTrouble
 	}
 	return code
@@ -94,7 +94,7 @@ func (c *call) dispatch(args []string) int {
 		fmt.Fprintf(c.stderr, "ptxdsl: %s is a file, not a command; did you mean ptxdsl verify %s?\n", name, name)
 		return exitTrouble
 	}
-	fmt.Fprintf(c.stderr, "ptxdsl: unknown %s %q%s\nRun 'ptxdsl help' for the commands.\n",
+	fmt.Fprintf(c.stderr, "ptxdsl: unknown %s %q%s\nRun 'ptxdsl help' for a list of commands.\n",
 		what, name, didYouMean("", diag.Nearest(strings.ToLower(name), names())))
 	return exitTrouble
 }
@@ -132,7 +132,7 @@ func (c *call) parse() (code int, ok bool) {
 		if letters := strings.Split(word, ""); !slices.ContainsFunc(letters, func(l string) bool { return !slices.Contains(defined, l) }) {
 			near = didYouMean("-", strings.Join(letters, " -"))
 		}
-		message = fmt.Sprintf("there is no flag -%s%s", word, near)
+		message = fmt.Sprintf("unknown flag -%s%s", word, near)
 	}
 	return c.misuse("%s", message), false
 }
@@ -153,7 +153,7 @@ func (c *call) trouble(err error) int {
 // unread reports what a command that rewrites files could not read. A folder without any is no trouble: gofmt says nothing
 // there, but whoever mistyped its name would like to know.
 func (c *call) unread(err error) int {
-	if errors.As(err, &emptyFolder{}) {
+	if errors.As(err, &emptyFolder{}) || harmless(err) {
 		fmt.Fprintln(c.stderr, err)
 		return exitClean
 	}

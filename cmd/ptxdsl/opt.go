@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -29,28 +28,30 @@ func optCommand() *command {
 	return &command{
 		name:  "opt",
 		args:  "[flags] [path ...]",
-		short: "take PTX through the intermediate representation",
+		short: "run optimization passes on PTX",
 		long: `
-Opt reads a module, checks its forms, turns it into the intermediate
-representation that all passes work on, runs the passes that are named, turns
-the result back into PTX and prints it. Without a pass it shows what the
-representation makes of a file: names in one scope, constants worked out,
-declarations in order; the assembled code is the same byte for byte.
+Opt reads a module, checks its forms, converts it to the intermediate
+representation that all passes work on, runs the named passes, and prints the
+result as PTX. Without a pass, it shows how the representation reads a file:
+names in one scope, constants evaluated, declarations in order. The assembled
+code is then byte-identical.
 
-Without a path, and for -, it works on standard input. A file is taken whatever
-its name; of a folder, all files in and under it whose names end in .ptx. The
-results go to standard output one after another, or with -w into the files.
+Without a path, and for -, it reads standard input. A file is read whatever its
+name is; in a directory, opt reads all regular files in and below it whose names
+end in .ptx and do not start with a dot. At most 2 GiB of a file are read, and 256
+MiB of standard input, a pipe or a device. The results go to standard output one
+after another, or with -w back into the files as ptxdsl fmt writes them.
 
 The passes, in the order in which -passes=all runs them (docs/reference/passes.md):
 ` + list.String() + `
 
-Exit codes: 0 done, 1 a module has errors, or with -d something differs, 2 a
-file could not be read or written.`,
+Exit codes: 0 success, 1 if a module has errors, or with -d if anything differs,
+2 if a file could not be read or written.`,
 		examples: `
-    ptxdsl opt a.ptx                                     there and back
-    ptxdsl opt -passes=drop-unreachable,drop-dead a.ptx  clean up
-    ptxdsl opt -passes=all -time -w kernels              all of it, in the files
-    ptxdsl opt -passes=all -dump=after:drop-dead < a.ptx look between two passes`,
+    ptxdsl opt a.ptx                                     convert and print
+    ptxdsl opt -passes=drop-unreachable,drop-dead a.ptx  remove dead code
+    ptxdsl opt -passes=all -time -w kernels              run all passes in place
+    ptxdsl opt -passes=all -dump=after:drop-dead < a.ptx show an intermediate state`,
 		run: runOpt,
 	}
 }
@@ -64,12 +65,15 @@ type optFlags struct {
 
 func runOpt(c *call) int {
 	var f optFlags
-	names := c.flags.String("passes", "", "run these passes, in this order: `list` of names with commas between, or all")
-	dump := c.flags.String("dump", "", "print the module to standard error after:NAME or before:NAME of a pass;\n`list` of such places with commas between")
+	names := c.flags.String("passes", "", "run these passes in this order: a comma-separated "+
+		"`list` of names, or all")
+	dump := c.flags.String("dump", "", "print the module to standard error before or after a "+
+		"pass: a\ncomma-separated `list` of before:NAME and after:NAME")
 	c.flags.BoolVar(&f.diff, "d", false, "print diffs instead of the text")
-	c.flags.BoolVar(&f.all, "e", false, "report all errors, not the first ten of a file")
+	c.flags.BoolVar(&f.all, "e", false, "report all errors, not only the first ten of a file")
 	c.flags.BoolVar(&f.names, "l", false, "list the files that change")
-	c.flags.BoolVar(&f.time, "time", false, "print to standard error what each pass did, and how long it took")
+	c.flags.BoolVar(&f.time, "time", false, "print to standard error what each pass did and how "+
+		"long it took")
 	c.flags.BoolVar(&f.write, "w", false, "write the result to the file instead of standard output")
 	if code, ok := c.parse(); !ok {
 		return code
@@ -77,24 +81,10 @@ func runOpt(c *call) int {
 	if err := f.choose(*names, *dump); err != nil {
 		return c.misuse("%v", err)
 	}
-	paths := c.flags.Args()
-	if len(paths) == 0 {
-		paths = []string{"-"}
+	inputs, code, ok := c.inputs(map[bool]string{true: "-w"}[f.write])
+	if !ok {
+		return code
 	}
-	if first := slices.Index(paths, "-"); first >= 0 && slices.Contains(paths[first+1:], "-") {
-		return c.misuse("- is given twice; standard input is read once")
-	}
-	if f.write && slices.Contains(paths, "-") {
-		return c.trouble(errors.New("error: cannot use -w with standard input"))
-	}
-	inputs := func(yield func(input) bool) {
-		for _, path := range paths {
-			if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {
-				return
-			}
-		}
-	}
-	code := exitClean
 	each(c, inputs, "optimising", func(in *input) optimised { return f.module(c, in) }, func(r optimised) {
 		code = max(code, f.report(c, &r))
 	})
@@ -109,7 +99,7 @@ func (f *optFlags) choose(names, dump string) error {
 	case names != "" && len(words(names)) == 0:
 		return fmt.Errorf("-passes=%s names no pass", names)
 	case dump != "" && len(words(dump)) == 0:
-		return fmt.Errorf("-dump=%s: after:NAME or before:NAME is expected", dump)
+		return fmt.Errorf("-dump=%s: expected after:NAME or before:NAME", dump)
 	default:
 		var err error
 		if f.list, err = passes.Named(words(names)...); err != nil {
@@ -125,11 +115,12 @@ func (f *optFlags) choose(names, dump string) error {
 		when, name, ok := strings.Cut(place, ":")
 		switch {
 		case !ok || when != "after" && when != "before":
-			return fmt.Errorf("-dump=%s: after:NAME or before:NAME is expected", place)
+			return fmt.Errorf("-dump=%s: expected after:NAME or before:NAME", place)
 		case len(running) == 0:
-			return fmt.Errorf("-dump=%s: no passes run; -passes names them", place)
+			return fmt.Errorf("-dump=%s: no passes run; name them with -passes", place)
 		case !slices.Contains(running, name):
-			return fmt.Errorf("-dump=%s: %s is not among the passes that run%s", place, name, didYouMean("", diag.Nearest(name, running)))
+			return fmt.Errorf("-dump=%s: %s is not one of the passes that run%s", place, name,
+				didYouMean("", diag.Nearest(name, running)))
 		}
 	}
 	return nil

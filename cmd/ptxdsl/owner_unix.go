@@ -28,3 +28,11 @@ func keepOwner(f *os.File, info fs.FileInfo) {
 		_ = f.Chown(-1, int(want.Gid))
 	}
 }
+
+// hardLinks is how many names a file has.
+func hardLinks(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}

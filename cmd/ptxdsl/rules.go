@@ -65,7 +65,8 @@ func selectRules(list string, all diag.Rules) (map[string]bool, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("-rules: %q is no rule and no layer%s (ptxdsl explain lists them)",
+			return nil, fmt.Errorf("-rules: %q is neither a rule nor a layer%s (see ptxdsl "+
+				"explain)",
 				word, didYouMean("", nearestRule(word, known)))
 		}
 	}

@@ -47,7 +47,7 @@ func TestSelectRules(t *testing.T) {
 		{"Async,F1", "F101 A1", ""},
 		{"F2O1", "", "did you mean F201?"},
 		{"asinc", "", "did you mean async?"},
-		{"F201,,A1", "", `"" is no rule`},
+		{"F201,,A1", "", `"" is neither a rule`},
 	}
 	for _, test := range tests {
 		set, err := selectRules(test.list, all)

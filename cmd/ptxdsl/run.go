@@ -20,26 +20,26 @@ func runCommand() *command {
 		args:  "[flags] file.ptx|-",
 		short: "run a kernel on a device",
 		long: `
-Run loads a module, runs one of its kernels on arrays that it is given or
-makes, and prints, writes or compares what the arrays hold then. Flags may
-also follow the file. The arguments stand in the order of the parameters:
+Run loads a module and runs one of its kernels on the given arrays. It then
+prints, writes or compares the contents of the arrays. Flags may also follow
+the file. The arguments are in the order of the parameters:
 
     1000                a number, of the parameter's type
     f32[1000]           an array of zeros
     f32[1000]=iota      0, 1, 2 and so on
-    f32[1000]=random    floats in [-1, 1], or any integers; random:7 is another
-                        series than random:8
-    f32[1000]=2.5       the same number everywhere
-    f32=1,2,3           these numbers
-    x.npy               what NumPy saved
-    bf16@x.npy          the same, as numbers of another type
+    f32[1000]=random    floats in [-1, 1], or any integers; random:7 uses another
+                        seed than random:8
+    f32[1000]=2.5       the same value in every element
+    f32=1,2,3           these values
+    x.npy               a NumPy file
+    bf16@x.npy          a NumPy file, converted to another type
 
 The types are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32 and f64. -print,
--write and -want name arrays by the number of the argument, from 1, or by the
+-write and -want name an array by the index of its argument, from 1, or by the
 name of the parameter.
 
-Exit codes: 0 done, 1 a result is not the one wanted, or the module has errors,
-2 it could not be run.`,
+Exit codes: 0 success, 1 if a result differs from the expected one or the module
+has errors, 2 if the kernel could not be run.`,
 		examples: `
     ptxdsl run vecadd.ptx -threads 1000 -arg 'f32[1000]=random' \
         -arg 'f32[1000]=iota' -arg 'f32[1000]' -arg 1000 -print c
@@ -74,21 +74,27 @@ type runFlags struct {
 
 func runRun(c *call) int {
 	var f runFlags
-	c.flags.StringVar(&f.kernel, "kernel", "", "the `name` of the kernel, where the module has several")
-	c.flags.StringVar(&f.device, "device", "", "the device: cuda:0 is the first GPU; without it, the best there is")
-	c.flags.StringVar(&f.grid, "grid", "", "blocks: x or `x,y,z`")
-	c.flags.IntVar(&f.threads, "threads", 0, "as many blocks as it takes to have `n` threads along x")
-	c.flags.StringVar(&f.block, "block", "", "threads of a block: x or `x,y,z`; kernels that declare\nthem need not be told")
-	c.flags.StringVar(&f.cluster, "cluster", "", "blocks of a cluster: x or `x,y,z`; likewise")
+	c.flags.StringVar(&f.kernel, "kernel", "", "`name` of the kernel, if the module has several")
+	c.flags.StringVar(&f.device, "device", "", "device to use: cuda:0 is the first GPU (default: "+
+		"the best available)")
+	c.flags.StringVar(&f.grid, "grid", "", "grid size in blocks: x or `x,y,z`")
+	c.flags.IntVar(&f.threads, "threads", 0, "launch enough blocks for `n` threads along x")
+	c.flags.StringVar(&f.block, "block", "", "block size in threads: x or `x,y,z` (default: as "+
+		"the\nkernel declares)")
+	c.flags.StringVar(&f.cluster, "cluster", "", "cluster size in blocks: x or `x,y,z` (default: "+
+		"as the kernel declares)")
 	c.flags.IntVar(&f.shared, "shared", 0, "`bytes` of dynamic shared memory")
-	c.flags.BoolVar(&f.cooperative, "cooperative", false, "all blocks run at once, or none")
-	c.flags.Var(&f.args, "arg", "an `argument`; once for each parameter")
+	c.flags.BoolVar(&f.cooperative, "cooperative", false, "cooperative launch: all blocks run at "+
+		"the same time")
+	c.flags.Var(&f.args, "arg", "an `argument`, once for each parameter")
 	c.flags.Var(&f.print, "print", "print this `array`; may be repeated")
-	c.flags.IntVar(&f.limit, "limit", 16, "print at most `n` numbers of an array")
+	c.flags.IntVar(&f.limit, "limit", 16, "print at most `n` elements of an array")
 	c.flags.Var(&f.write, "write", "write an array to a file, `array=x.npy`; may be repeated")
-	c.flags.Var(&f.want, "want", "compare an array with an argument of the forms above,\n`array=argument`; may be repeated")
-	c.flags.Float64Var(&f.tolerance, "tolerance", 0, "how far off numbers may be, for their size where that\nis above 1")
-	c.flags.IntVar(&f.time, "time", 0, "time `n` further launches")
+	c.flags.Var(&f.want, "want", "compare an array with an argument in one of the forms "+
+		"above,\n`array=argument`; may be repeated")
+	c.flags.Float64Var(&f.tolerance, "tolerance", 0, "largest allowed difference: absolute for "+
+		"values up to 1,\nrelative above")
+	c.flags.IntVar(&f.time, "time", 0, "time `n` more launches")
 	path, code, ok := c.file()
 	if !ok {
 		return code
@@ -129,7 +135,7 @@ func (c *call) file() (path string, code int, ok bool) {
 		}
 	}
 	if path == "" || c.flags.NArg() > 0 {
-		return "", c.misuse("one file is expected, or - for standard input"), false
+		return "", c.misuse("expected one file, or - for standard input"), false
 	}
 	return path, exitClean, true
 }
@@ -141,7 +147,7 @@ func (c *call) one(path string) (name, text string, err error) {
 		walk([]string{path}, func(found input) bool {
 			in = found
 			if found.name != path {
-				in.err = errors.New(path + ": is a folder; one file is expected")
+				in.err = errors.New(path + ": is a directory, expected one file")
 			}
 			return false
 		})
@@ -163,7 +169,7 @@ func sizes(flag, text string) (x int, yz []int, err error) {
 	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || i > 2 {
-			return 0, nil, fmt.Errorf("-%s %s: x, x,y or x,y,z is expected", flag, text)
+			return 0, nil, fmt.Errorf("-%s %s: expected x, x,y or x,y,z", flag, text)
 		}
 		if i == 0 {
 			x = n
@@ -179,7 +185,7 @@ func (f *runFlags) config() (runtime.Config, error) {
 	var config runtime.Config
 	switch {
 	case f.grid != "" && f.threads != 0:
-		return config, errors.New("-grid and -threads: one of them is expected")
+		return config, errors.New("-grid and -threads cannot be used together")
 	case f.grid != "":
 		x, yz, err := sizes("grid", f.grid)
 		if err != nil {
@@ -189,9 +195,9 @@ func (f *runFlags) config() (runtime.Config, error) {
 	case f.threads > 0:
 		config = runtime.Threads(f.threads)
 	case f.threads == 0:
-		return config, errors.New("how many blocks? -grid or -threads is expected")
+		return config, errors.New("missing grid size: use -grid or -threads")
 	default:
-		return config, fmt.Errorf("-threads %d: one or more is expected", f.threads)
+		return config, fmt.Errorf("-threads %d: expected one or more", f.threads)
 	}
 	if f.block != "" {
 		x, yz, err := sizes("block", f.block)
@@ -214,7 +220,7 @@ func (f *runFlags) config() (runtime.Config, error) {
 		config = config.Cooperative()
 	}
 	if f.limit < 0 || f.time < 0 || f.tolerance < 0 {
-		return config, errors.New("-limit, -time and -tolerance: no negative number is expected")
+		return config, errors.New("-limit, -time and -tolerance must not be negative")
 	}
 	return config, nil
 }
@@ -229,7 +235,8 @@ func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 		case 1:
 			name = names[0]
 		default:
-			return nil, fmt.Errorf("the module has the kernels %s: -kernel says which", strings.Join(names, ", "))
+			return nil, fmt.Errorf("the module has several kernels (%s): choose one with -kernel",
+				strings.Join(names, ", "))
 		}
 	}
 	return m.Kernel(name)
@@ -247,7 +254,8 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 	}
 	params := k.Params()
 	if len(f.args) != len(params) {
-		return exitTrouble, fmt.Errorf("kernel %s has %d parameters, and -arg is given %d times: %s", k.Name(), len(params), len(f.args), list(params))
+		return exitTrouble, fmt.Errorf("kernel %s has %d parameters, but -arg is given %d times: "+
+			"%s", k.Name(), len(params), len(f.args), list(params))
 	}
 	values := make([]any, len(params))
 	arrays := make([]*array, len(params))
@@ -268,7 +276,8 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 		return exitTrouble, err
 	}
 	if names := launchShared(text, k.Name()); f.shared == 0 && len(names) > 0 {
-		fmt.Fprintf(c.stderr, "ptxdsl run: kernel %s uses shared memory whose size the launch gives (%s), and gets none: -shared says how many bytes\n", k.Name(), strings.Join(names, ", "))
+		fmt.Fprintf(c.stderr, "ptxdsl run: kernel %s uses dynamic shared memory (%s), but the "+
+			"launch gives none: set its size with -shared\n", k.Name(), strings.Join(names, ", "))
 	}
 	if err := errors.Join(k.Launch(config, values...), d.Sync()); err != nil {
 		return exitTrouble, err
@@ -319,10 +328,11 @@ func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8
 			i = n - 1
 		}
 		if i < 0 || i >= len(params) {
-			return 0, fmt.Errorf("-%s %s: no argument is called that, and none has that number; the parameters are %s", flag, name, list(params))
+			return 0, fmt.Errorf("-%s %s: no argument has that name or index; the parameters are "+
+				"%s", flag, name, list(params))
 		}
 		if buffers[i] == nil {
-			return 0, fmt.Errorf("-%s %s: that argument is no array", flag, name)
+			return 0, fmt.Errorf("-%s %s: that argument is not an array", flag, name)
 		}
 		return i, nil
 	}
@@ -337,7 +347,7 @@ func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8
 	for _, text := range f.write {
 		name, path, ok := strings.Cut(text, "=")
 		if !ok || path == "" {
-			return nil, fmt.Errorf("-write %s: array=file.npy is expected", text)
+			return nil, fmt.Errorf("-write %s: expected array=file.npy", text)
 		}
 		i, err := find("write", name)
 		if err != nil {
@@ -348,7 +358,7 @@ func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8
 	for _, text := range f.want {
 		name, what, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, fmt.Errorf("-want %s: array=argument is expected", text)
+			return nil, fmt.Errorf("-want %s: expected array=argument", text)
 		}
 		i, err := find("want", name)
 		if err != nil {
@@ -369,7 +379,7 @@ func (s result) show(c *call, f *runFlags, name string, a *array) (ok bool, err 
 	case s.compare != nil:
 		problem := a.differs(s.compare, f.tolerance)
 		if problem == "" {
-			fmt.Fprintf(c.stdout, "%s: as wanted\n", name)
+			fmt.Fprintf(c.stdout, "%s: as expected\n", name)
 			return true, nil
 		}
 		fmt.Fprintf(c.stdout, "%s: %s\n", name, problem)

@@ -105,36 +105,36 @@ func TestRun(t *testing.T) {
 	}{
 		{"print", append(saxpy, "-print", "y", "-print", "1"), 0, "y: 0.5 2 3.5 5 6.5\nx: 1 2 3 4 5\n", ""},
 		{"limit", append(saxpy, "-print", "2", "-limit", "2"), 0, "y: 0.5 2 and 3 more\n", ""},
-		{"want", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,6.5"), 0, "y: as wanted\n", ""},
-		{"want other", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,7"), 1, "y: 1 of 5 numbers differ; the worst is number 4: 6.5, not 7\n", ""},
-		{"tolerance", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,7", "-tolerance", "0.1"), 0, "y: as wanted\n", ""},
+		{"want", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,6.5"), 0, "y: as expected\n", ""},
+		{"want other", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,7"), 1, "y: 1 of 5 elements differ; the largest difference is at element 4: 6.5, expected 7\n", ""},
+		{"tolerance", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,7", "-tolerance", "0.1"), 0, "y: as expected\n", ""},
 		{"time", append(saxpy, "-time", "3"), 0, "time: 1500.00 us, the median of 3 launches (1500.00 to 1500.00)\n", ""},
-		{"write", append(saxpy, "-write", "y=out.npy", "-want", "y=f32=0.5,2,3.5,5,6.5"), 0, "y: as wanted\n", ""},
+		{"write", append(saxpy, "-write", "y=out.npy", "-want", "y=f32=0.5,2,3.5,5,6.5"), 0, "y: as expected\n", ""},
 		{"read", append(saxpy[:7:7], "-arg", "y.npy", "-arg", "f32@y.npy", "-arg", "2", "-arg", "5", "-print", "y"), 0, "y: 3 6 9 12 15\n", ""},
 		{"values", []string{"m.ptx", "-kernel", "keep", "-grid", "1", "-arg", "u8[4]", "-arg", "u8=1,2,3,4", "-arg", "1e300", "-arg", "-7", "-arg", "0xffff", "-print", "x"}, 0, "x: 0 0 0 0\n", ""},
 
 		{"no grid", []string{"m.ptx"}, 2, "", "-grid or -threads"},
-		{"no file", []string{"-grid", "1"}, 2, "", "one file is expected"},
-		{"two files", []string{"m.ptx", "n.ptx"}, 2, "", "one file is expected"},
+		{"no file", []string{"-grid", "1"}, 2, "", "expected one file"},
+		{"two files", []string{"m.ptx", "n.ptx"}, 2, "", "expected one file"},
 		{"missing", []string{"no.ptx", "-grid", "1"}, 2, "", "no.ptx"},
 		{"bad grid", []string{"m.ptx", "-grid", "1,b"}, 2, "", "-grid 1,b"},
 		{"bad threads", []string{"m.ptx", "-threads", "-3"}, 2, "", "-threads -3"},
-		{"both", []string{"m.ptx", "-threads", "3", "-grid", "1"}, 2, "", "one of them"},
-		{"which kernel", []string{"m.ptx", "-grid", "1"}, 2, "", "the kernels keep, saxpy: -kernel says which"},
+		{"both", []string{"m.ptx", "-threads", "3", "-grid", "1"}, 2, "", "cannot be used together"},
+		{"which kernel", []string{"m.ptx", "-grid", "1"}, 2, "", "several kernels (keep, saxpy): choose one with -kernel"},
 		{"no kernel", []string{"m.ptx", "-grid", "1", "-kernel", "saxpi"}, 2, "", "did you mean saxpy?"},
-		{"too few", []string{"m.ptx", "-grid", "1", "-kernel", "saxpy", "-arg", "1"}, 2, "", "has 4 parameters, and -arg is given 1 times: x: a pointer"},
-		{"no pointer", append(saxpy[:7:7], "-arg", "7", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "a pointer wants an array"},
-		{"no number", append(saxpy[:11:11], "-arg", "x", "-arg", "1"), 2, "", `"x" is no value of f32`},
-		{"out of range", append(saxpy[:11:11], "-arg", "1", "-arg", "-1"), 2, "", `"-1" is no value of u32`},
-		{"no block", []string{"m.ptx", "-kernel", "saxpy", "-grid", "1", "-arg", "f32[1]", "-arg", "f32[1]", "-arg", "1", "-arg", "1"}, 2, "", "say how many threads"},
-		{"bad array", append(saxpy[:7:7], "-arg", "f31[5]", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", `"f31" is no type`},
-		{"bad filling", append(saxpy[:7:7], "-arg", "f32[5]=ones", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "no way to fill"},
-		{"no such array", append(saxpy, "-print", "z"), 2, "", "no argument is called that"},
-		{"print a number", append(saxpy, "-print", "n"), 2, "", "is no array"},
+		{"too few", []string{"m.ptx", "-grid", "1", "-kernel", "saxpy", "-arg", "1"}, 2, "", "has 4 parameters, but -arg is given 1 times: x: a pointer"},
+		{"no pointer", append(saxpy[:7:7], "-arg", "7", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "a pointer takes an array"},
+		{"no number", append(saxpy[:11:11], "-arg", "x", "-arg", "1"), 2, "", `"x" is not a value of type f32`},
+		{"out of range", append(saxpy[:11:11], "-arg", "1", "-arg", "-1"), 2, "", `"-1" is not a value of type u32`},
+		{"no block", []string{"m.ptx", "-kernel", "saxpy", "-grid", "1", "-arg", "f32[1]", "-arg", "f32[1]", "-arg", "1", "-arg", "1"}, 2, "", "the block size is unknown; set it with Block"},
+		{"bad array", append(saxpy[:7:7], "-arg", "f31[5]", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", `"f31" is not a type`},
+		{"bad filling", append(saxpy[:7:7], "-arg", "f32[5]=ones", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "cannot fill an array"},
+		{"no such array", append(saxpy, "-print", "z"), 2, "", "no argument has that name or index"},
+		{"print a number", append(saxpy, "-print", "n"), 2, "", "is not an array"},
 		{"write nowhere", append(saxpy, "-write", "y"), 2, "", "array=file.npy"},
 		{"want nothing", append(saxpy, "-want", "y"), 2, "", "array=argument"},
-		{"want a lie", append(saxpy, "-want", "y=f32[4]"), 1, "y: 5 numbers, not 4\n", ""},
-		{"no device", append(saxpy, "-device", "x"), 2, "", `"nothing:x" is no device`},
+		{"want a lie", append(saxpy, "-want", "y=f32[4]"), 1, "y: 5 elements, expected 4\n", ""},
+		{"no device", append(saxpy, "-device", "x"), 2, "", `"nothing:x" is not a device`},
 		{"not a file of NumPy", append(saxpy[:7:7], "-arg", "f32@m.ptx", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "m.ptx: it does not begin"},
 		{"a flag that is none", append(saxpy, "-gird", "1"), 2, "", "did you mean -grid?"},
 	} {
@@ -185,7 +185,7 @@ func TestRunShared(t *testing.T) {
 	text := strings.Replace(saxpyText, "{\n\tret;", "{\n\t.reg .b32 %r1;\n\tmov.u32 %r1, tiles;\n\tret;", 1)
 	text = strings.Replace(text, ".visible", ".extern .shared .align 16 .b8 tiles[];\n.extern .shared .b8 other[];\n.visible", 1)
 	args := []string{"-", "-kernel", "saxpy", "-block", "32", "-threads", "3", "-arg", "f32=1,2,3", "-arg", "f32[3]", "-arg", "2", "-arg", "3"}
-	if code, _, stderr := playRun(t, pretend(), text, args...); code != 0 || !strings.Contains(stderr, "uses shared memory whose size the launch gives (tiles), and gets none: -shared says") {
+	if code, _, stderr := playRun(t, pretend(), text, args...); code != 0 || !strings.Contains(stderr, "uses dynamic shared memory (tiles), but the launch gives none: set its size with -shared") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	if code, _, stderr := playRun(t, pretend(), text, append(args, "-shared", "1024")...); code != 0 || stderr != "" {
@@ -208,11 +208,11 @@ func TestArrays(t *testing.T) {
 		{"b16=0xff", "", "0x00ff"},
 		{"f32=1.75,-2.5", "s8", "1 -2"},
 		{"s32=-1", "b32", "0xffffffff"},
-		{"f32=300", "u8", `"300" is no value of u8`},
-		{"u8=256", "", `"256" is no value of u8`},
-		{"u8[99999999999999]", "", "an array of 99999999999999 numbers"},
-		{"f32", "", "is no array"},
-		{"f32[2]=random:x", "", "random:x: a number is expected"},
+		{"f32=300", "u8", `"300" is not a value of type u8`},
+		{"u8=256", "", `"256" is not a value of type u8`},
+		{"u8[99999999999999]", "", "array length 99999999999999 is out of range"},
+		{"f32", "", "is not an array"},
+		{"f32[2]=random:x", "", "random:x: expected a number as the seed"},
 	} {
 		a, err := parseArray(test.text)
 		if err == nil && test.as != "" {

@@ -43,7 +43,7 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	pointer := p.Size == 8 && p.Count == 0 && (p.Type == "u64" || p.Type == "b64" || p.Type == "s64")
 	if p.Count == 0 && !(pointer && strings.ContainsAny(text, "[=@") || strings.HasSuffix(text, ".npy")) {
 		if pointer && p.Points {
-			return nil, nil, fmt.Errorf("a pointer wants an array, such as f32[1000]=random")
+			return nil, nil, fmt.Errorf("a pointer takes an array, such as f32[1000]=random")
 		}
 		value, err := scalar(p.Type, strings.TrimPrefix(text, p.Type+"="))
 		return value, nil, err
@@ -53,7 +53,8 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	}
 	if p.Count > 0 { // passed by value
 		if len(a.bytes) != p.Size {
-			return nil, nil, fmt.Errorf("%d bytes, and the parameter has %d", len(a.bytes), p.Size)
+			return nil, nil, fmt.Errorf("the argument has %d bytes, but the parameter has %d",
+				len(a.bytes), p.Size)
 		}
 		return a.bytes, nil, nil
 	}
@@ -64,7 +65,7 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 func scalar(typ, text string) (any, error) {
 	one := &array{typ: typ, bytes: make([]byte, width(typ))}
 	if width(typ) == 0 {
-		return nil, fmt.Errorf("a parameter of type .%s cannot be given here", typ)
+		return nil, fmt.Errorf("a parameter of type .%s is not supported here", typ)
 	}
 	if err := one.put(0, text); err != nil {
 		return nil, err
@@ -113,15 +114,18 @@ func parseArray(text string) (*array, error) {
 	}
 	m := regexp.MustCompile(`^(\w+)(?:\[(\d+)\])?(?:=(.*))?$`).FindStringSubmatch(text)
 	if m == nil {
-		return nil, fmt.Errorf("%q is no array: TYPE[N], TYPE[N]=zeros, =iota, =random or =NUMBER, TYPE=NUMBER,NUMBER or a file x.npy is expected", text)
+		return nil, fmt.Errorf("%q is not an array, expected TYPE[N], TYPE[N]=zeros, =iota, "+
+			"=random or =NUMBER, TYPE=NUMBER,NUMBER or a file x.npy", text)
 	}
 	typ, count, what := m[1], m[2], m[3]
 	if !slices.Contains(arrayTypes(), typ) {
-		return nil, fmt.Errorf("%q is no type; the types are %s", typ, strings.Join(arrayTypes(), ", "))
+		return nil, fmt.Errorf("%q is not a type, expected one of %s", typ,
+			strings.Join(arrayTypes(), ", "))
 	}
 	if count == "" {
 		if what == "" {
-			return nil, fmt.Errorf("%q is no array: %s[N] or %s=NUMBER,NUMBER is expected", text, typ, typ)
+			return nil, fmt.Errorf("%q is not an array, expected %s[N] or %s=NUMBER,NUMBER", text,
+				typ, typ)
 		}
 		words := strings.Split(what, ",")
 		a := &array{typ, []int{len(words)}, make([]byte, len(words)*width(typ))}
@@ -134,7 +138,7 @@ func parseArray(text string) (*array, error) {
 	}
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 || n > largest/width(typ) {
-		return nil, fmt.Errorf("an array of %s numbers", count)
+		return nil, fmt.Errorf("array length %s is out of range", count)
 	}
 	a := &array{typ, []int{n}, make([]byte, n*width(typ))}
 	return a, a.generate(what)
@@ -156,7 +160,7 @@ func (a *array) generate(what string) error {
 		if seeded {
 			var err error
 			if n, err = strconv.ParseUint(seed, 10, 64); err != nil {
-				return fmt.Errorf("random:%s: a number is expected", seed)
+				return fmt.Errorf("random:%s: expected a number as the seed", seed)
 			}
 		}
 		r := rand.New(rand.NewPCG(n, 0))
@@ -166,7 +170,8 @@ func (a *array) generate(what string) error {
 		return nil
 	}
 	if err := a.put(0, what); err != nil {
-		return fmt.Errorf("%q is no way to fill an array: zeros, iota, random, random:SEED or a number is expected", what)
+		return fmt.Errorf("cannot fill an array with %q, expected zeros, iota, random, "+
+			"random:SEED or a number", what)
 	}
 	for at := width(a.typ); at < len(a.bytes); at *= 2 {
 		copy(a.bytes[at:], a.bytes[:at])
@@ -183,7 +188,7 @@ func (a *array) put(i int, text string) error {
 	if a.float() {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("%q is no value of %s", text, a.typ)
+			return fmt.Errorf("%q is not a value of type %s", text, a.typ)
 		}
 		a.set(i, v, 0)
 		return nil
@@ -193,7 +198,7 @@ func (a *array) put(i int, text string) error {
 	if err != nil || a.typ[0] == 'u' && v < 0 {
 		u, e := strconv.ParseUint(text, 0, bits)
 		if e != nil || a.typ[0] == 's' {
-			return fmt.Errorf("%q is no value of %s", text, a.typ)
+			return fmt.Errorf("%q is not a value of type %s", text, a.typ)
 		}
 		v = int64(u)
 	}
@@ -250,7 +255,7 @@ func (a *array) integer(i int) int64 {
 	return int64(binary.LittleEndian.Uint64(at))
 }
 
-// number is number i, as near as a float64 comes to it.
+// number returns element i as a float64, rounded if necessary.
 func (a *array) number(i int) float64 {
 	n := a.integer(i)
 	switch a.typ {
@@ -308,7 +313,7 @@ func (a *array) as(typ string) (*array, error) {
 // differs says where two arrays differ by more than a tolerance, "" where they do not.
 func (a *array) differs(want *array, tolerance float64) string {
 	if a.length() != want.length() {
-		return fmt.Sprintf("%d numbers, not %d", a.length(), want.length())
+		return fmt.Sprintf("%d elements, expected %d", a.length(), want.length())
 	}
 	same := func(i int) bool {
 		x, y := a.number(i), want.number(i)
@@ -318,7 +323,8 @@ func (a *array) differs(want *array, tolerance float64) string {
 	if wrong == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d numbers differ; the worst is number %d: %s, not %s", wrong, a.length(), worst, a.text(worst), want.text(worst))
+	return fmt.Sprintf("%d of %d elements differ; the largest difference is at element %d: %s, "+
+		"expected %s", wrong, a.length(), worst, a.text(worst), want.text(worst))
 }
 
 // readArray reads a file of NumPy.
@@ -335,7 +341,7 @@ func readArray(path string) (*array, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if a.Len() == 0 {
-		return nil, fmt.Errorf("%s: an array of no numbers", path)
+		return nil, fmt.Errorf("%s: the array is empty", path)
 	}
 	return &array{a.Type, a.Shape, a.Bytes}, nil
 }

@@ -4,15 +4,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
-
-var errNothing = errors.New("no .ptx files")
 
 // print writes a file's kernels as a table, and under each line what else there is to say.
 func (r *counted) print(w io.Writer, more bool) {
@@ -25,13 +23,27 @@ func (r *counted) print(w io.Writer, more bool) {
 		width = max(width, min(40, len(r.kernels[i].Func.Name)))
 	}
 	fmt.Fprintf(w, "%s, %s\n", r.name, r.module.Target)
-	fmt.Fprintf(w, "  %-*s  registers  limit  threads     warps  hottest line\n", width, "kernel")
+	fmt.Fprintf(w, "  %-*s     registers  limit  threads     warps  hottest line\n", width, "kernel")
 	for i := range r.kernels {
 		k := &r.kernels[i]
-		fmt.Fprintf(w, "  %-*s  %9d  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name, k.Registers, numberOr(k.Limit), numberOr(k.Threads),
+		fmt.Fprintf(w, "  %-*s  %12s  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name, registerCount(k), numberOr(k.Limit), numberOr(k.Threads),
 			k.Occupancy.Warps, k.Occupancy.Of, r.hottest(k))
 		r.remarks(w, k, more)
 	}
+	switch estimated := slices.ContainsFunc(r.kernels, func(k pressure.Kernel) bool { return !k.Exact }); {
+	case r.refused != "":
+		fmt.Fprintf(w, "  registers are estimates, since ptxas refuses the module: %s\n", r.refused)
+	case estimated:
+		fmt.Fprintf(w, "  registers are estimates; the range holds for nine of ten kernels\n")
+	}
+}
+
+// registerCount is a count, or an estimate with its range: ~72 (64-88).
+func registerCount(k *pressure.Kernel) string {
+	if k.Exact || k.Low == k.High {
+		return fmt.Sprint(k.Registers)
+	}
+	return fmt.Sprintf("~%d (%d-%d)", k.Registers, k.Low, k.High)
 }
 
 func numberOr(n int) string {
@@ -50,23 +62,29 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 	if at := r.origin(k.Peak.Instr); at != "" {
 		from = " of " + at
 	}
-	return fmt.Sprintf("%d: %s%s, %d in use", r.line(k.Peak.Instr), k.Peak.Instr.Op, from, k.Peak.Words)
+	return fmt.Sprintf("%d: %s%s, %d live", r.line(k.Peak.Instr), k.Peak.Instr.Op, from,
+		k.Peak.Words)
 }
 
 // remarks are the lines under a kernel.
 func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	if k.Occupancy.Warps == 0 {
-		fmt.Fprintf(w, "    cannot be launched: %s leave room for no block of %d threads\n", k.Occupancy.Bound, k.Threads)
+		fmt.Fprintf(w, "    cannot be launched: with this use of %s, no block of %d threads fits "+
+			"on a multiprocessor\n", k.Occupancy.Bound, k.Threads)
 	}
-	if k.Spills {
+	if k.Spills && k.Exact {
+		fmt.Fprintf(w, "    spills: more registers are needed than a thread may have\n")
+	} else if k.Spills {
 		most, by := k.Limit, "its directives allow"
 		if most == 0 {
 			most, by = 255, "a thread can have"
 		}
-		fmt.Fprintf(w, "    may spill: at least %d are in use at once, %s %d\n", k.Least, by, most)
+		fmt.Fprintf(w, "    may spill: at least %d registers are live at once, %s %d\n", k.Least,
+			by, most)
 	}
 	if more && len(k.Peak.Live) > 0 {
-		fmt.Fprintf(w, "    in use at line %d: %s\n", r.line(k.Peak.Instr), strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
+		fmt.Fprintf(w, "    live at line %d: %s\n", r.line(k.Peak.Instr),
+			strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
 	}
 	r.budgets(w, k)
 }
@@ -90,12 +108,14 @@ func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
 		return
 	}
 	if k.Limit == 0 || b.Groups == 0 {
-		fmt.Fprintf(w, "    setmaxnreg: the launch gives what no directive settles; .maxnreg, or .reqntid of whole warpgroups, would\n")
+		fmt.Fprintf(w, "    setmaxnreg: the register count at launch is unknown; declare "+
+			".maxnreg, or .reqntid with whole warpgroups\n")
 	} else {
-		fmt.Fprintf(w, "    setmaxnreg: the launch gives %d warpgroups * 128 threads * %d = %d registers\n", b.Groups, k.Registers, b.Pool(k.Registers))
+		fmt.Fprintf(w, "    setmaxnreg: %d warpgroups * 128 threads * %d = %d registers at "+
+			"launch\n", b.Groups, k.Registers, b.Pool(k.Registers))
 	}
 	for _, role := range b.Roles {
-		verb := "hand back"
+		verb := "release"
 		if role.Takes {
 			verb = "take"
 		}
@@ -106,14 +126,16 @@ func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
 		case role.Words > role.Count:
 			note = "; may spill"
 		}
-		fmt.Fprintf(w, "      line %d: %s until %d each, %d a warpgroup; %d in use from here on%s\n", r.line(role.Instr), verb, role.Count, 128*role.Count, role.Words, note)
+		fmt.Fprintf(w, "      line %d: %s until %d per thread, %d per warpgroup; %d live from "+
+			"here on%s\n", r.line(role.Instr), verb, role.Count, 128*role.Count, role.Words, note)
 	}
 	if k.Limit == 0 || b.Groups == 0 {
 		return
 	}
 	shares := b.Shares(k.Registers)
 	if len(shares) == 0 {
-		fmt.Fprintf(w, "      no way to share %d warpgroups out among these budgets fits into %d registers\n", b.Groups, b.Pool(k.Registers))
+		fmt.Fprintf(w, "      no assignment of %d warpgroups to these budgets fits into %d "+
+			"registers\n", b.Groups, b.Pool(k.Registers))
 	}
 	for _, s := range shares {
 		var parts []string

@@ -33,7 +33,7 @@ func verdict(v *verified, selected bool) string {
 	checked, not := hazards(v)
 	checked = "forms" + checked
 	if selected {
-		checked += ", of the rules selected"
+		checked += ", selected rules only"
 	}
 	s := fmt.Sprintf("%s: %s; checked: %s; not checked: %s.", v.in.name, strings.Join(words, ", "), checked, not)
 	if len(ids) > 0 {

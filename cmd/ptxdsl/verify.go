@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,38 +16,40 @@ func verifyCommand() *command {
 	return &command{
 		name:  "verify",
 		args:  "[flags] [path ...]",
-		short: "find what is wrong with PTX",
+		short: "find errors in PTX",
 		long: `
-Verify reads PTX and reports what the assembler would refuse, each finding at
-its line with the nearest legal form and, where it is one edit, the edit. Each
-file is judged for the version and the target that it names itself.
+Verify reads PTX and reports what the assembler would reject. Each finding has
+its line, the nearest legal form and, where one edit fixes it, the edit. Each
+file is checked for the PTX version and the target that it declares.
 
-Without a path it reads standard input. Of a folder it reads all files in and
-under it whose names end in .ptx and do not begin with a dot.
+Without a path, and for -, it reads standard input. In a directory, verify reads
+all regular files in and below it whose names end in .ptx and do not start with a
+dot. At most 2 GiB of a file are read, and 256 MiB of standard input, a pipe or a
+device.
 
-It checks forms: opcodes, modifiers, operands, versions and targets, names and
-types, functions and calls, directives. Where they are right it follows the ways
-that threads can take through each kernel and checks what they do to memory and
-to one another: barriers, copies in the background, fences and proxies, barrier
-objects, wgmma and tcgen05, clusters, register pools. Nothing runs. An error of
-this kind shows the way on which a rule is broken; a review is legal under a
-condition that could not be decided; what was not looked at is said in the last
-line. A clean file is passed in silence; -v says what its verdict rests on.
+It first checks forms: opcodes, modifiers, operands, versions and targets, names
+and types, functions and calls, directives. If the forms are correct, it follows
+the paths through each kernel and checks synchronization: barriers, asynchronous
+copies, fences and proxies, mbarriers, wgmma and tcgen05, clusters, and register
+allocation by setmaxnreg. Nothing is executed. An error shows a path on which a
+rule is broken. A review is legal only under a condition that could not be
+decided. The last line says what was not checked. A clean file prints nothing;
+-v prints what was checked.
 
-A comment // ptxdsl:ignore RULE REASON before or behind an instruction suppresses
+A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.
 
-Exit codes: 0 no errors, 1 errors found, 2 a file could not be read, or there
-was none.`,
+Exit codes: 0 no errors, 1 errors found, 2 if a file could not be read or none
+was found.`,
 		examples: `
     ptxdsl verify a.ptx             one file
-    ptxdsl verify -e kernels        every finding in a folder
-    ptxdsl verify -json . | jq .    one object a finding, one finding a line
-    ptxdsl verify -rules=F4 a.ptx   only what concerns versions and targets
+    ptxdsl verify -e kernels        every finding in a directory
+    ptxdsl verify -json . | jq .    one JSON object per finding and line
+    ptxdsl verify -rules=F4 a.ptx   only versions and targets
     ptxdsl verify -rules=form a.ptx only forms
-    ptxdsl verify -fix a.ptx        make the fixes that leave no choice
-    ptxdsl verify -effort=16 a.ptx  a module of many large kernels, however long it takes
-    ptxdsl explain F201             what a rule means, with PTX wrong and right`,
+    ptxdsl verify -fix a.ptx        apply the fixes that are certain
+    ptxdsl verify -effort=16 a.ptx  search further in a module of many large kernels
+    ptxdsl explain F201             the page of a rule, with wrong and right PTX`,
 		run: runVerify,
 	}
 }
@@ -65,16 +66,21 @@ type verifyFlags struct {
 
 func runVerify(c *call) int {
 	var f verifyFlags
-	c.flags.BoolVar(&f.all, "e", false, "report all findings, not the first ten of a file")
-	c.flags.IntVar(&f.effort, "effort", 1, "do up to `n` times the usual work where that is not enough")
-	c.flags.BoolVar(&f.fix, "fix", false, "make the fixes that leave no choice, and report what remains;\na guess (did you mean ...) is never made")
+	c.flags.BoolVar(&f.all, "e", false, "report all findings, not only the first ten of a file")
+	c.flags.IntVar(&f.effort, "effort", 1, "raise the work limit to `n` times the default where "+
+		"it is needed")
+	c.flags.BoolVar(&f.fix, "fix", false, "apply the fixes that are certain, and report the "+
+		"remaining findings;\na guess (did you mean ...) is never applied")
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
-	c.flags.BoolVar(&f.json, "json", false, "the same as -format=json: one object a finding, one finding a line")
+	c.flags.BoolVar(&f.json, "json", false, "same as -format=json: one JSON object per finding "+
+		"and line")
 	c.flags.BoolVar(&f.mum, "q", false, "print no report, only set the exit code")
-	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: `list` of ids (F203), beginnings of ids (F2)\nand layers (form, proxies), with commas between")
-	c.flags.BoolVar(&f.sarif, "sarif", false, "the same as -format=sarif: a SARIF 2.1.0 log")
-	c.flags.BoolVar(&f.say, "v", false, "name clean files too, with what was checked")
-	c.flags.BoolVar(&f.whole, "whole", false, "the module is not linked with others: what it calls must be in it")
+	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: a comma-separated `list` "+
+		"of ids (F203), prefixes\nof ids (F2) and layers (form, proxies)")
+	c.flags.BoolVar(&f.sarif, "sarif", false, "same as -format=sarif: a SARIF 2.1.0 log")
+	c.flags.BoolVar(&f.say, "v", false, "also list clean files, with what was checked")
+	c.flags.BoolVar(&f.whole, "whole", false, "the module is not linked with others: all "+
+		"functions it calls must be in it")
 	if code, ok := c.parse(); !ok {
 		return code
 	}
@@ -85,23 +91,21 @@ func runVerify(c *call) int {
 		f.format = "sarif"
 	}
 	if kinds := []string{"text", "json", "sarif", "github"}; f.json && f.sarif {
-		return c.misuse("-json and -sarif exclude one another")
+		return c.misuse("-json and -sarif cannot be used together")
 	} else if !slices.Contains(kinds, f.format) {
-		return c.misuse("-format=%s: no such kind%s (text, json, sarif, github)", f.format, didYouMean("", diag.Nearest(f.format, kinds)))
+		return c.misuse("-format=%s: unknown format%s (text, json, sarif or github)", f.format,
+			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
 	if f.selected, err = selectRules(f.rules, rules()); err != nil {
 		return c.misuse("%v", err)
 	}
 	if f.effort < 1 || f.effort > verify.MostEffort {
-		return c.misuse("-effort=%d: 1 to %d times the usual work can be done", f.effort, verify.MostEffort)
+		return c.misuse("-effort=%d: expected 1 to %d", f.effort, verify.MostEffort)
 	}
-	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
-	if c.flags.NArg() == 0 {
-		if f.fix {
-			return c.trouble(errors.New("error: cannot use -fix with standard input"))
-		}
-		inputs = func(yield func(input) bool) { yield(input{name: standardInput}) }
+	inputs, code, ok := c.inputs(map[bool]string{true: "-fix"}[f.fix])
+	if !ok {
+		return code
 	}
 	r := newReport(c, &f)
 	each(c, inputs, "verifying", func(in *input) verified { return f.verify(c, in) }, r.add)
@@ -178,6 +182,10 @@ func newReport(c *call, f *verifyFlags) *report {
 
 // add takes the verdict on the next file.
 func (r *report) add(v verified) {
+	if harmless(v.err) {
+		fmt.Fprintln(r.c.stderr, v.err)
+		return
+	}
 	if v.err != nil {
 		r.code = exitTrouble
 		r.failures = append(r.failures, v.err.Error())

@@ -16,9 +16,9 @@ func versionCommand() *command {
 	return &command{
 		name:  "version",
 		args:  "",
-		short: "say which version this is, and of which PTX",
+		short: "print the version of ptxdsl and of PTX",
 		long: `
-Version prints the version of ptxdsl, of Go, and the newest PTX version and
+Version prints the versions of ptxdsl and Go, and the newest PTX version and
 target in its instruction table.`,
 		run: runVersion,
 	}

@@ -4,7 +4,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,8 +15,8 @@ import (
 
 // replace gives a file new contents: it writes them to a file beside it and renames that, so that
 // at every moment the name stands for the old text or the new, whole. Permissions and owner stay, a
-// link keeps pointing where it did, and a file that changed since it was read, as info tells, is
-// left alone.
+// symbolic link keeps pointing where it did, and a file that changed since it was read, as info tells, is
+// left alone. A file with several hard links is written in place, so that all its names keep naming one file.
 func replace(name string, info fs.FileInfo, text string) (err error) {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -23,20 +26,23 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 		return fmt.Errorf("%s: not a regular file, so it cannot be rewritten", name)
 	}
 	// A rename would succeed on a file that its owner made read-only.
-	old, err := os.OpenFile(target, os.O_WRONLY, 0)
+	old, err := os.OpenFile(target, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	old.Close()
+	defer old.Close()
+	if hardLinks(info) > 1 {
+		return overwrite(name, old, info, text)
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		return fmt.Errorf("%s: cannot write beside it: %w", name, err)
+		return fmt.Errorf("%s: cannot create a file in the same directory: %w", name, err)
 	}
 	defer func() {
 		if err != nil {
 			tmp.Close()
 			os.Remove(tmp.Name())
-			err = fmt.Errorf("%s: %w; the file is as it was", name, err)
+			err = fmt.Errorf("%s: %w; the file is unchanged", name, err)
 		}
 	}()
 	if _, err = tmp.WriteString(text); err != nil {
@@ -56,8 +62,67 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	if now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return fmt.Errorf("it was changed by someone else meanwhile")
+	if changed(now, info) {
+		if have, readErr := os.ReadFile(target); readErr == nil && string(have) == text {
+			os.Remove(tmp.Name())
+			return nil // another name that leads to it was rewritten before
+		}
+		return errChanged
 	}
 	return os.Rename(tmp.Name(), target)
+}
+
+var errChanged = errors.New("it was changed by someone else meanwhile")
+
+// changed reports whether a file is not as it was when it was read.
+func changed(now, then fs.FileInfo) bool {
+	return now.Size() != then.Size() || !now.ModTime().Equal(then.ModTime())
+}
+
+// overwrite gives an open file new contents in its place. A copy of the old ones stands beside it as long as it is not whole.
+func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	old, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	if changed(now, info) {
+		if string(old) == text {
+			return nil // another of its names was rewritten before
+		}
+		return fmt.Errorf("%s: %w; the file is as it was", name, errChanged)
+	}
+	target := f.Name()
+	backup, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	if err != nil {
+		return fmt.Errorf("%s: cannot write beside it: %w", name, err)
+	}
+	_, err = backup.Write(old)
+	err = cmp.Or(err, backup.Sync())
+	if err = cmp.Or(err, backup.Close()); err != nil {
+		os.Remove(backup.Name())
+		return fmt.Errorf("%s: %w; the file is as it was", name, err)
+	}
+	if err := rewritten(f, text); err != nil {
+		if rewritten(f, string(old)) != nil {
+			return fmt.Errorf("%s: %w; its old text is in %s", name, err, backup.Name())
+		}
+		os.Remove(backup.Name())
+		return fmt.Errorf("%s: %w; the file is as it was", name, err)
+	}
+	return os.Remove(backup.Name())
+}
+
+// rewritten writes a text over all that is in a file.
+func rewritten(f *os.File, text string) error {
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
+		return err
+	}
+	if err := f.Truncate(int64(len(text))); err != nil {
+		return err
+	}
+	return f.Sync()
 }

@@ -79,7 +79,7 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.ptx")
 	info := writeFile(t, file, "old", 0o644)
 	writeFile(t, file, "theirs", 0o644)
-	if err := replace(file, info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by someone else") {
+	if err := replace(file, info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}
 	wantFile(t, file, "theirs", 0o644)
@@ -91,6 +91,50 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	if err := replace(file, info, "ours"); err == nil {
 		t.Error("a file of the same size with another time was overwritten")
 	}
+}
+
+// TestReplaceLinks: names of one file keep naming one file, however many of them are rewritten at once.
+func TestReplaceLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const before, after = ".version   8.0\n.target sm_90\n", ".version 8.0\n.target sm_90\n"
+	for _, link := range []func(old, new string) error{os.Link, os.Symlink} {
+		for _, name := range []string{"a.ptx", "b.ptx", "c.ptx"} {
+			_ = os.Remove(name)
+		}
+		writeFile(t, "a.ptx", before, 0o640)
+		for _, name := range []string{"b.ptx", "c.ptx"} {
+			if err := link("a.ptx", name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out strings.Builder
+		if code := run([]string{"fmt", "-w", "."}, nil, &out, &out); code != exitClean || out.Len() > 0 {
+			t.Errorf("exit %d: %s", code, &out)
+		}
+		first, err := os.Stat("a.ptx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, "a.ptx", after, 0o640)
+		for _, name := range []string{"b.ptx", "c.ptx"} {
+			if info, err := os.Stat(name); err != nil || !os.SameFile(info, first) {
+				t.Errorf("%s is another file: %v", name, err)
+			}
+		}
+	}
+	info := writeFile(t, "a.ptx", "old", 0o640)
+	if err := os.Link("a.ptx", "d.ptx"); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat("a.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "a.ptx", "theirs", 0o640)
+	if err := replace("a.ptx", info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by someone else") {
+		t.Errorf("error is %v", err)
+	}
+	wantFile(t, "d.ptx", "theirs", 0o640)
 }
 
 // TestReplaceForbidden runs TestAsNobody as a user whom permissions mean something to.
@@ -148,7 +192,7 @@ func TestAsNobody(t *testing.T) {
 		stdout, error string
 	}{
 		{"read-only file", 0o444, 0o755, "fmt -w", exitTrouble, "", "a.ptx: permission denied"},
-		{"read-only folder", 0o644, 0o555, "fmt -w", exitTrouble, "", "cannot write beside it"},
+		{"read-only folder", 0o644, 0o555, "fmt -w", exitTrouble, "", "cannot create a file in the same directory"},
 		{"unreadable file", 0o200, 0o755, "fmt -l", exitTrouble, "", "a.ptx: permission denied"},
 		{"unreadable folder", 0o644, 0o000, "verify", exitTrouble, "", "permission denied"},
 	}

@@ -37,7 +37,7 @@ func (b *bench) operand(a *isa.Arg) any {
 		return "%clock"
 	case isa.ArgLabel:
 		l := b.k.NewLabel("here")
-		defer b.k.Place(l)
+		defer b.k.PlaceLabel(l)
 		return l
 	case isa.ArgFunc:
 		return b.f
@@ -107,7 +107,7 @@ func (b *bench) variable(a *isa.Arg) dsl.Operand {
 		}
 		return b.surface
 	case a.Space.Base() == isa.Param:
-		return dsl.Argument[dsl.B32](b.k, "arg").Symbol()
+		return dsl.CallParam[dsl.B32](b.k, "arg").Symbol()
 	}
 	return dsl.Shared[dsl.B32](b.k, "v", 64).Addr().Symbol()
 }

@@ -1,9 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package op is every instruction of PTX as a Go method, for the places where a kernel wants one instruction and no
-// abstraction over it. It is generated from the instruction set, and it builds nothing by itself: Do appends the
-// instruction to a kernel of package dsl, which judges it.
+// Package op has a Go method for every PTX instruction and modifier. It is generated from the
+// instruction set. Do appends the instruction to a kernel of package dsl, which checks it.
 //
 //	ptx := op.On(k)
 //	ptx.MbarrierTryWait().Acquire().CTA().SharedCTA().Do(done, bar, state)
@@ -12,20 +11,24 @@
 //
 // # Names
 //
-// A method of [PTX] begins an instruction. Its name is that of the instruction: MbarrierArriveExpectTx begins
-// mbarrier.arrive.expect_tx. What it returns has a method for each modifier that some form of the instruction takes, so
-// that an editor lists them, and a word that the instruction does not know is a Go compile error. The names follow PTX:
-// SharedCTA is .shared::cta, MulticastCluster .multicast::cluster, E4M3x2 .e4m3x2, RN .rn. A name that cannot begin with a
-// digit has a letter or a word in front: D2 is .2d, Shape16x64b .16x64b, Sp2Of4 .sp::2:4.
+// A method of [PTX] starts an instruction and has its name: MbarrierArriveExpectTx starts
+// mbarrier.arrive.expect_tx. Its result has a method for each modifier that some form of the
+// instruction takes. An editor can list them, and an unknown modifier is a Go compile error.
 //
-// Modifiers can be written in any order, as the printed instruction has them in the manual's; only types, as in cvt and
-// mma, stand in the order that PTX gives them. Modifiers that all forms of an instruction have, such as .sync and .aligned
-// of mma or .b64 of mbarrier.init, may be left out. Those that a kernel works out while it is built are added by Mod; the shape of wgmma by MNK.
+// Names follow PTX: SharedCTA is .shared::cta, MulticastCluster is .multicast::cluster and E4M3x2 is
+// .e4m3x2. Modifiers that are acronyms are in capitals: RN, FTZ, GE, NaN, ReLU. The comparisons .nan
+// and .num are IsNaN and IsNum, since NaN is the modifier .NaN. A name that cannot start with a digit
+// gets a letter or a word in front: D2 is .2d, Shape16x64b is .16x64b and Sp2Of4 is .sp::2:4.
+//
+// Modifiers can be added in any order; the opcode is written in the order of the PTX manual. Only
+// types, as in cvt and mma, must be in the order of PTX. Modifiers that all forms of an instruction
+// have may be omitted, such as .sync and .aligned of mma. Mod adds modifiers that are computed while
+// the kernel is built, and MNK the shape of wgmma.
 //
 // # Opcodes are values
 //
-// Nothing is appended until Do, and a modifier changes nothing but what it returns. An opcode can be kept, handed to a
-// function, and used again:
+// Nothing is appended until Do. A modifier method returns a new value and does not change its
+// receiver, so an opcode can be stored, passed to a function and reused:
 //
 //	load := ptx.Ld().Global()
 //	if readOnly {
@@ -37,14 +40,14 @@
 //
 // # Operands
 //
-// They come in PTX's order and are what [dsl.Kernel.Ins] takes: values, addresses, Go numbers, labels, functions, names of
-// special registers, slices for {a, b}; [dsl.Bracket] makes [a, {b, c}], [dsl.Pair] a|b, [dsl.NotP] !p. A result is a
-// register that [dsl.NewReg] made. nil stands for an operand that may be left out. Where all forms of an instruction begin
-// with the same operands, Do has them as parameters.
+// Operands are in PTX order and of the types that [dsl.Kernel.Ins] takes: values, addresses, Go
+// numbers, labels, functions, names of special registers, and slices for {a, b}. [dsl.Bracket]
+// returns [a, {b, c}], [dsl.Pair] a|b and [dsl.NotP] !p. A result is a register from [dsl.NewReg]. Pass
+// nil for an optional operand. If all forms of an instruction start with the same operands, they are
+// parameters of Do.
 //
 // # Mistakes
 //
-// The Go compiler knows the words, not what goes together. That is judged while the kernel is built, against the table,
-// for its target: a combination that no form has, a form that the target lacks, or an operand that does not fit is a
-// finding at the line that calls Do.
+// The Go compiler checks the names of modifiers. Combinations, the target and the operands are
+// checked while the kernel is built; mistakes are reported at the line that calls Do.
 package op

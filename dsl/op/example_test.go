@@ -27,7 +27,7 @@ func Example() {
 	ptx.MbarrierArrive().Release().CTA().SharedCTA().Do(state, bar)
 	done := dsl.NewReg[dsl.Pred](k).Named("done")
 	again := k.NewLabel("again")
-	k.Place(again)
+	k.PlaceLabel(again)
 	ptx.MbarrierTryWait().Acquire().CTA().SharedCTA().Do(done, bar, state)
 	k.Unless(done, func() { ptx.Bra().Do(again) })
 
@@ -44,7 +44,7 @@ func Example() {
 	// .address_size 64
 	//
 	// .visible .entry wait(
-	// 	.param .u64 .ptr .global .align 16 out
+	// 	.param .u64 .ptr .global .align 4 out
 	// )
 	// .reqntid 32, 1, 1
 	// {
@@ -108,5 +108,5 @@ func Example_mistake() {
 	_, list := m.Build()
 	fmt.Println(list[0].Rule, list[0].Message)
 	// Output:
-	// F205 .volatile does not go with the other modifiers here; it belongs to ld.volatile{.space}{.l2}{.size}{.vec}.type
+	// F205 .volatile cannot be combined with the other modifiers here; it belongs to ld.volatile{.space}{.l2}{.size}{.vec}.type
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// PTX is the instructions of PTX for one kernel: a method begins an instruction, the methods of what it
-// returns add modifiers, and Do appends it to the kernel.
+// PTX starts the instructions of one kernel. Each method starts an instruction, the methods of its
+// result add modifiers, and Do appends the instruction to the kernel.
 type PTX struct{ b *book }
 
-// On is the instructions for k, or for the body of a device function, which is f.Kernel.
+// On returns the instructions for k. For the body of a device function f, pass f.Kernel.
 func On(k *dsl.Kernel) PTX { return PTX{&book{k: k, first: make(map[int]*ins)}} }
 
 // A book is the instructions that a PTX has begun. Those that were written before are found again, so

@@ -112,13 +112,13 @@ func TestFindings(t *testing.T) {
 		build func(k *dsl.Kernel)
 		want  string // in the message
 	}{
-		{"exclusive words", helper, ".global and .shared exclude each other in ld"},
-		{"a word is lacking", func(k *dsl.Kernel) { op.On(k).Clz().Do(1, 2) }, "clz lacks one of .b32 .b64"},
-		{"a word that the table does not know", func(k *dsl.Kernel) { op.On(k).Bar().Mod("snyc").Do(0) }, ".snyc is not a modifier of PTX"},
-		{"a shape that does not exist", func(k *dsl.Kernel) { op.On(k).WgmmaMmaAsync().MNK(64, 12, 16).F32().Do(0) }, ".m64n12k16 is not a modifier of PTX"},
-		{"the target lacks it", func(k *dsl.Kernel) { op.On(k).Tcgen05WaitLd().Do() }, "needs PTX 8.6 on sm_100f"},
-		{"an operand that is none", func(k *dsl.Kernel) { op.On(k).Bar().Do(struct{}{}) }, "is a Go struct {}, which is no operand"},
-		{"a nil half", func(k *dsl.Kernel) { op.On(k).Elect().Sync().Do(dsl.Pair(nil, dsl.Sink), 1) }, "an operand is nil"},
+		{"exclusive words", helper, ".global and .shared cannot be used together in ld"},
+		{"a word is lacking", func(k *dsl.Kernel) { op.On(k).Clz().Do(1, 2) }, "clz is missing one of .b32 .b64"},
+		{"a word that the table does not know", func(k *dsl.Kernel) { op.On(k).Bar().Mod("snyc").Do(0) }, ".snyc is not a PTX modifier"},
+		{"a shape that does not exist", func(k *dsl.Kernel) { op.On(k).WgmmaMmaAsync().MNK(64, 12, 16).F32().Do(0) }, ".m64n12k16 is not a PTX modifier"},
+		{"the target lacks it", func(k *dsl.Kernel) { op.On(k).Tcgen05WaitLd().Do() }, "requires PTX 8.6 on sm_100f"},
+		{"an operand that is none", func(k *dsl.Kernel) { op.On(k).Bar().Do(struct{}{}) }, "has the Go type struct {}, which is not an operand"},
+		{"a nil half", func(k *dsl.Kernel) { op.On(k).Elect().Sync().Do(dsl.Pair(nil, dsl.Sink), 1) }, "operand is nil"},
 	} {
 		m := dsl.New("findings", "sm_90a")
 		k := m.Kernel("k")

@@ -6,9 +6,9 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Add begins add: sum of two integers; sum of two numbers; sum of two numbers of half precision, or of two precisions
-// (PTX ISA 9.1, 9.7.1.1 and 9.7.2.1 and 9.7.3.3 and 9.7.4.1 and 9.7.5.1; PTX ISA 9.2, 9.7.1.1; PTX ISA 9.4, 9.7.5.1 and
-// 9.7.6.1).
+// Add starts the instruction add: sum of two integers; sum of two numbers; sum of two numbers of
+// half precision, or of two precisions (PTX ISA 9.1, 9.7.1.1 and 9.7.2.1 and 9.7.3.3 and 9.7.4.1
+// and 9.7.5.1; PTX ISA 9.2, 9.7.1.1; PTX ISA 9.4, 9.7.5.1 and 9.7.6.1).
 //
 //	add.int d, a, b
 //	add.sat.s32 d, a, b
@@ -45,7 +45,7 @@ func (p PTX) Add() *Add {
 	return (*Add)(p.begin(0))
 }
 
-// Add is add with the modifiers that were written so far; [PTX.Add] begins it.
+// Add is the instruction add under construction; see [PTX.Add].
 type Add ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -208,26 +208,26 @@ func (i *Add) UE8M0x4() *Add {
 	return (*Add)((*ins)(i).with(".ue8m0x4"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Add) Mod(words ...dsl.Mod) *Add {
 	return (*Add)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Add] have them:
-//   - d: .int register, written; or .s32 register, written; or .sum register, written; or .pair register, written; or
-//     another, by the form
-//   - a: .int register or constant; or .s32 register or constant; or .sum register or constant; or .pair register or
-//     constant; or another, by the form
-//   - b: .int register or constant; or .s32 register or constant; or .sum register or constant; or .pair register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Add]:
+//   - d: .int register, written; or .s32 register, written; or .sum register, written; or .pair
+//     register, written; or another, depending on the form
+//   - a: .int register or constant; or .s32 register or constant; or .sum register or constant; or
+//     .pair register or constant; or another, depending on the form
+//   - b: .int register or constant; or .s32 register or constant; or .sum register or constant; or
+//     .pair register or constant; or another, depending on the form
 //   - c: .f32 register or constant; or .f32x2 register or constant; or .wide register or constant
 func (i *Add) Do(d, a any, more ...any) {
 	(*ins)(i).do(append([]any{d, a}, more...)...)
 }
 
-// Sub begins sub: difference of two integers; difference of two numbers; difference of two numbers of half precision,
-// or of two precisions (PTX ISA 9.1, 9.7.1.2 and 9.7.2.3 and 9.7.3.4 and 9.7.4.2 and 9.7.5.2; PTX ISA 9.2, 9.7.1.2; PTX
-// ISA 9.4, 9.7.5.2 and 9.7.6.2).
+// Sub starts the instruction sub: difference of two integers; difference of two numbers; difference
+// of two numbers of half precision, or of two precisions (PTX ISA 9.1, 9.7.1.2 and 9.7.2.3 and
+// 9.7.3.4 and 9.7.4.2 and 9.7.5.2; PTX ISA 9.2, 9.7.1.2; PTX ISA 9.4, 9.7.5.2 and 9.7.6.2).
 //
 //	sub.int d, a, b
 //	sub.sat.s32 d, a, b
@@ -260,7 +260,7 @@ func (p PTX) Sub() *Sub {
 	return (*Sub)(p.begin(1))
 }
 
-// Sub is sub with the modifiers that were written so far; [PTX.Sub] begins it.
+// Sub is the instruction sub under construction; see [PTX.Sub].
 type Sub ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -413,24 +413,24 @@ func (i *Sub) UE8M0x4() *Sub {
 	return (*Sub)((*ins)(i).with(".ue8m0x4"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sub) Mod(words ...dsl.Mod) *Sub {
 	return (*Sub)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Sub] have them:
-//   - d: .int register, written; or .s32 register, written; or .quad register, written; or .word register, written; or
-//     another, by the form
-//   - a: .int register or constant; or .s32 register or constant; or .quad register or constant; or .word register or
-//     constant; or another, by the form
-//   - b: .int register or constant; or .s32 register or constant; or .quad register or constant; or .word register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Sub]:
+//   - d: .int register, written; or .s32 register, written; or .quad register, written; or .word
+//     register, written; or another, depending on the form
+//   - a: .int register or constant; or .s32 register or constant; or .quad register or constant; or
+//     .word register or constant; or another, depending on the form
+//   - b: .int register or constant; or .s32 register or constant; or .quad register or constant; or
+//     .word register or constant; or another, depending on the form
 //   - c: .f32 register or constant; or .f32x2 register or constant; or .wide register or constant
 func (i *Sub) Do(d, a any, more ...any) {
 	(*ins)(i).do(append([]any{d, a}, more...)...)
 }
 
-// Addc begins addc: sum of two integers and the carry in (PTX ISA 9.1, 9.7.2.2).
+// Addc starts the instruction addc: sum of two integers and the carry in (PTX ISA 9.1, 9.7.2.2).
 //
 //	addc.word d, a, b  // PTX 1.2
 //	addc.cc.word d, a, b  // PTX 1.2
@@ -445,7 +445,7 @@ func (p PTX) Addc() *Addc {
 	return (*Addc)(p.begin(2))
 }
 
-// Addc is addc with the modifiers that were written so far; [PTX.Addc] begins it.
+// Addc is the instruction addc under construction; see [PTX.Addc].
 type Addc ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -488,22 +488,24 @@ func (i *Addc) Sat() *Addc {
 	return (*Addc)((*ins)(i).with(".sat"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Addc) Mod(words ...dsl.Mod) *Addc {
 	return (*Addc)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Addc] have them:
-//   - d: .word register, written; or .wide register, written; or .long register, written; or .s32 register, written
-//   - a: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
-//   - b: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
+// Do appends the instruction. Its operands depend on the form; see [PTX.Addc]:
+//   - d: .word register, written; or .wide register, written; or .long register, written; or .s32
+//     register, written
+//   - a: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
+//   - b: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
 func (i *Addc) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Subc begins subc: difference of two integers and the borrow in (PTX ISA 9.1, 9.7.2.4).
+// Subc starts the instruction subc: difference of two integers and the borrow in (PTX ISA 9.1,
+// 9.7.2.4).
 //
 //	subc.word d, a, b  // PTX 1.3
 //	subc.cc.word d, a, b  // PTX 1.3
@@ -518,7 +520,7 @@ func (p PTX) Subc() *Subc {
 	return (*Subc)(p.begin(3))
 }
 
-// Subc is subc with the modifiers that were written so far; [PTX.Subc] begins it.
+// Subc is the instruction subc under construction; see [PTX.Subc].
 type Subc ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -561,22 +563,23 @@ func (i *Subc) Sat() *Subc {
 	return (*Subc)((*ins)(i).with(".sat"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Subc) Mod(words ...dsl.Mod) *Subc {
 	return (*Subc)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Subc] have them:
-//   - d: .word register, written; or .wide register, written; or .long register, written; or .s32 register, written
-//   - a: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
-//   - b: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
+// Do appends the instruction. Its operands depend on the form; see [PTX.Subc]:
+//   - d: .word register, written; or .wide register, written; or .long register, written; or .s32
+//     register, written
+//   - a: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
+//   - b: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
 func (i *Subc) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// MulLo begins mul.lo: lower half of a product (PTX ISA 9.1, 9.7.1.3).
+// MulLo starts the instruction mul.lo: lower half of a product (PTX ISA 9.1, 9.7.1.3).
 //
 //	mul.lo.int d, a, b
 //
@@ -585,7 +588,7 @@ func (p PTX) MulLo() *MulLo {
 	return (*MulLo)(p.begin(4))
 }
 
-// MulLo is mul.lo with the modifiers that were written so far; [PTX.MulLo] begins it.
+// MulLo is the instruction mul.lo under construction; see [PTX.MulLo].
 type MulLo ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -618,12 +621,12 @@ func (i *MulLo) S64() *MulLo {
 	return (*MulLo)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MulLo) Mod(words ...dsl.Mod) *MulLo {
 	return (*MulLo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MulLo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MulLo]:
 //   - d: .int register, written
 //   - a: .int register or constant
 //   - b: .int register or constant
@@ -631,7 +634,7 @@ func (i *MulLo) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// MulHi begins mul.hi: upper half of a product (PTX ISA 9.1, 9.7.1.3).
+// MulHi starts the instruction mul.hi: upper half of a product (PTX ISA 9.1, 9.7.1.3).
 //
 //	mul.hi.int d, a, b
 //
@@ -640,7 +643,7 @@ func (p PTX) MulHi() *MulHi {
 	return (*MulHi)(p.begin(5))
 }
 
-// MulHi is mul.hi with the modifiers that were written so far; [PTX.MulHi] begins it.
+// MulHi is the instruction mul.hi under construction; see [PTX.MulHi].
 type MulHi ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -673,12 +676,12 @@ func (i *MulHi) S64() *MulHi {
 	return (*MulHi)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MulHi) Mod(words ...dsl.Mod) *MulHi {
 	return (*MulHi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MulHi] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MulHi]:
 //   - d: .int register, written
 //   - a: .int register or constant
 //   - b: .int register or constant
@@ -686,7 +689,7 @@ func (i *MulHi) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// MulWide begins mul.wide: product of twice the width (PTX ISA 9.1, 9.7.1.3).
+// MulWide starts the instruction mul.wide: product of twice the width (PTX ISA 9.1, 9.7.1.3).
 //
 //	mul.wide.narrow d, a, b
 //
@@ -695,7 +698,7 @@ func (p PTX) MulWide() *MulWide {
 	return (*MulWide)(p.begin(6))
 }
 
-// MulWide is mul.wide with the modifiers that were written so far; [PTX.MulWide] begins it.
+// MulWide is the instruction mul.wide under construction; see [PTX.MulWide].
 type MulWide ins
 
 // U16 adds .u16, one of .u16 .u32 .s16 .s32.
@@ -718,12 +721,12 @@ func (i *MulWide) S32() *MulWide {
 	return (*MulWide)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MulWide) Mod(words ...dsl.Mod) *MulWide {
 	return (*MulWide)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MulWide] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MulWide]:
 //   - d: twice as wide as .narrow, register, written
 //   - a: .narrow register or constant
 //   - b: .narrow register or constant
@@ -731,7 +734,8 @@ func (i *MulWide) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// MadLo begins mad.lo: lower half of a product, plus an addend (PTX ISA 9.1, 9.7.2.5 and 9.7.1.4).
+// MadLo starts the instruction mad.lo: lower half of a product, plus an addend (PTX ISA 9.1,
+// 9.7.2.5 and 9.7.1.4).
 //
 //	mad.lo.int d, a, b, c
 //	mad.lo.cc.word d, a, b, c  // PTX 3.0 on sm_20 or later
@@ -744,7 +748,7 @@ func (p PTX) MadLo() *MadLo {
 	return (*MadLo)(p.begin(7))
 }
 
-// MadLo is mad.lo with the modifiers that were written so far; [PTX.MadLo] begins it.
+// MadLo is the instruction mad.lo under construction; see [PTX.MadLo].
 type MadLo ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -782,12 +786,12 @@ func (i *MadLo) CC() *MadLo {
 	return (*MadLo)((*ins)(i).with(".cc"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadLo) Mod(words ...dsl.Mod) *MadLo {
 	return (*MadLo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MadLo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MadLo]:
 //   - d: .int register, written; or .word register, written; or .long register, written
 //   - a: .int register or constant; or .word register or constant; or .long register or constant
 //   - b: .int register or constant; or .word register or constant; or .long register or constant
@@ -796,7 +800,8 @@ func (i *MadLo) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// MadHi begins mad.hi: upper half of a product, plus an addend (PTX ISA 9.1, 9.7.1.4 and 9.7.2.5).
+// MadHi starts the instruction mad.hi: upper half of a product, plus an addend (PTX ISA 9.1,
+// 9.7.1.4 and 9.7.2.5).
 //
 //	mad.hi.int d, a, b, c
 //	mad.hi.sat.s32 d, a, b, c
@@ -810,7 +815,7 @@ func (p PTX) MadHi() *MadHi {
 	return (*MadHi)(p.begin(8))
 }
 
-// MadHi is mad.hi with the modifiers that were written so far; [PTX.MadHi] begins it.
+// MadHi is the instruction mad.hi under construction; see [PTX.MadHi].
 type MadHi ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -853,24 +858,26 @@ func (i *MadHi) CC() *MadHi {
 	return (*MadHi)((*ins)(i).with(".cc"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadHi) Mod(words ...dsl.Mod) *MadHi {
 	return (*MadHi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MadHi] have them:
-//   - d: .int register, written; or .s32 register, written; or .word register, written; or .long register, written
-//   - a: .int register or constant; or .s32 register or constant; or .word register or constant; or .long register or
-//     constant
-//   - b: .int register or constant; or .s32 register or constant; or .word register or constant; or .long register or
-//     constant
-//   - c: .int register or constant; or .s32 register or constant; or .word register or constant; or .long register or
-//     constant
+// Do appends the instruction. Its operands depend on the form; see [PTX.MadHi]:
+//   - d: .int register, written; or .s32 register, written; or .word register, written; or .long
+//     register, written
+//   - a: .int register or constant; or .s32 register or constant; or .word register or constant; or
+//     .long register or constant
+//   - b: .int register or constant; or .s32 register or constant; or .word register or constant; or
+//     .long register or constant
+//   - c: .int register or constant; or .s32 register or constant; or .word register or constant; or
+//     .long register or constant
 func (i *MadHi) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// MadWide begins mad.wide: product of twice the width, plus an addend of that width (PTX ISA 9.1, 9.7.1.4).
+// MadWide starts the instruction mad.wide: product of twice the width, plus an addend of that width
+// (PTX ISA 9.1, 9.7.1.4).
 //
 //	mad.wide.narrow d, a, b, c
 //
@@ -879,7 +886,7 @@ func (p PTX) MadWide() *MadWide {
 	return (*MadWide)(p.begin(9))
 }
 
-// MadWide is mad.wide with the modifiers that were written so far; [PTX.MadWide] begins it.
+// MadWide is the instruction mad.wide under construction; see [PTX.MadWide].
 type MadWide ins
 
 // U16 adds .u16, one of .u16 .u32 .s16 .s32.
@@ -902,12 +909,12 @@ func (i *MadWide) S32() *MadWide {
 	return (*MadWide)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadWide) Mod(words ...dsl.Mod) *MadWide {
 	return (*MadWide)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MadWide] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MadWide]:
 //   - d: twice as wide as .narrow, register, written
 //   - a: .narrow register or constant
 //   - b: .narrow register or constant
@@ -916,7 +923,8 @@ func (i *MadWide) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// MadcLo begins madc.lo: lower half of a product, plus an addend and the carry in (PTX ISA 9.1, 9.7.2.6).
+// MadcLo starts the instruction madc.lo: lower half of a product, plus an addend and the carry in
+// (PTX ISA 9.1, 9.7.2.6).
 //
 //	madc.lo.word d, a, b, c  // PTX 3.0 on sm_20 or later
 //	madc.lo.cc.word d, a, b, c  // PTX 3.0 on sm_20 or later
@@ -930,7 +938,7 @@ func (p PTX) MadcLo() *MadcLo {
 	return (*MadcLo)(p.begin(10))
 }
 
-// MadcLo is madc.lo with the modifiers that were written so far; [PTX.MadcLo] begins it.
+// MadcLo is the instruction madc.lo under construction; see [PTX.MadcLo].
 type MadcLo ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -968,12 +976,12 @@ func (i *MadcLo) S64() *MadcLo {
 	return (*MadcLo)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadcLo) Mod(words ...dsl.Mod) *MadcLo {
 	return (*MadcLo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MadcLo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MadcLo]:
 //   - d: .word register, written; or .wide register, written; or .long register, written
 //   - a: .word register or constant; or .wide register or constant; or .long register or constant
 //   - b: .word register or constant; or .wide register or constant; or .long register or constant
@@ -982,7 +990,8 @@ func (i *MadcLo) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// MadcHi begins madc.hi: upper half of a product, plus an addend and the carry in (PTX ISA 9.1, 9.7.2.6).
+// MadcHi starts the instruction madc.hi: upper half of a product, plus an addend and the carry in
+// (PTX ISA 9.1, 9.7.2.6).
 //
 //	madc.hi.word d, a, b, c  // PTX 3.0 on sm_20 or later
 //	madc.hi.cc.word d, a, b, c  // PTX 3.0 on sm_20 or later
@@ -997,7 +1006,7 @@ func (p PTX) MadcHi() *MadcHi {
 	return (*MadcHi)(p.begin(11))
 }
 
-// MadcHi is madc.hi with the modifiers that were written so far; [PTX.MadcHi] begins it.
+// MadcHi is the instruction madc.hi under construction; see [PTX.MadcHi].
 type MadcHi ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1040,24 +1049,26 @@ func (i *MadcHi) Sat() *MadcHi {
 	return (*MadcHi)((*ins)(i).with(".sat"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadcHi) Mod(words ...dsl.Mod) *MadcHi {
 	return (*MadcHi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MadcHi] have them:
-//   - d: .word register, written; or .wide register, written; or .long register, written; or .s32 register, written
-//   - a: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
-//   - b: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
-//   - c: .word register or constant; or .wide register or constant; or .long register or constant; or .s32 register or
-//     constant
+// Do appends the instruction. Its operands depend on the form; see [PTX.MadcHi]:
+//   - d: .word register, written; or .wide register, written; or .long register, written; or .s32
+//     register, written
+//   - a: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
+//   - b: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
+//   - c: .word register or constant; or .wide register or constant; or .long register or constant;
+//     or .s32 register or constant
 func (i *MadcHi) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Mul24Lo begins mul24.lo: lower half of a product of 24-bit values (PTX ISA 9.1, 9.7.1.5).
+// Mul24Lo starts the instruction mul24.lo: lower half of a product of 24-bit values (PTX ISA 9.1,
+// 9.7.1.5).
 //
 //	mul24.lo.word d, a, b
 //
@@ -1066,7 +1077,7 @@ func (p PTX) Mul24Lo() *Mul24Lo {
 	return (*Mul24Lo)(p.begin(12))
 }
 
-// Mul24Lo is mul24.lo with the modifiers that were written so far; [PTX.Mul24Lo] begins it.
+// Mul24Lo is the instruction mul24.lo under construction; see [PTX.Mul24Lo].
 type Mul24Lo ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1079,12 +1090,12 @@ func (i *Mul24Lo) S32() *Mul24Lo {
 	return (*Mul24Lo)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mul24Lo) Mod(words ...dsl.Mod) *Mul24Lo {
 	return (*Mul24Lo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mul24Lo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mul24Lo]:
 //   - d: .word register, written
 //   - a: .word register or constant
 //   - b: .word register or constant
@@ -1092,7 +1103,8 @@ func (i *Mul24Lo) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Mul24Hi begins mul24.hi: upper half of a product of 24-bit values (PTX ISA 9.1, 9.7.1.5).
+// Mul24Hi starts the instruction mul24.hi: upper half of a product of 24-bit values (PTX ISA 9.1,
+// 9.7.1.5).
 //
 //	mul24.hi.word d, a, b
 //
@@ -1101,7 +1113,7 @@ func (p PTX) Mul24Hi() *Mul24Hi {
 	return (*Mul24Hi)(p.begin(13))
 }
 
-// Mul24Hi is mul24.hi with the modifiers that were written so far; [PTX.Mul24Hi] begins it.
+// Mul24Hi is the instruction mul24.hi under construction; see [PTX.Mul24Hi].
 type Mul24Hi ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1114,12 +1126,12 @@ func (i *Mul24Hi) S32() *Mul24Hi {
 	return (*Mul24Hi)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mul24Hi) Mod(words ...dsl.Mod) *Mul24Hi {
 	return (*Mul24Hi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mul24Hi] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mul24Hi]:
 //   - d: .word register, written
 //   - a: .word register or constant
 //   - b: .word register or constant
@@ -1127,7 +1139,8 @@ func (i *Mul24Hi) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Mad24Lo begins mad24.lo: lower half of a product of 24-bit values, plus an addend (PTX ISA 9.1, 9.7.1.6).
+// Mad24Lo starts the instruction mad24.lo: lower half of a product of 24-bit values, plus an addend
+// (PTX ISA 9.1, 9.7.1.6).
 //
 //	mad24.lo.word d, a, b, c
 //
@@ -1136,7 +1149,7 @@ func (p PTX) Mad24Lo() *Mad24Lo {
 	return (*Mad24Lo)(p.begin(14))
 }
 
-// Mad24Lo is mad24.lo with the modifiers that were written so far; [PTX.Mad24Lo] begins it.
+// Mad24Lo is the instruction mad24.lo under construction; see [PTX.Mad24Lo].
 type Mad24Lo ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1149,12 +1162,12 @@ func (i *Mad24Lo) S32() *Mad24Lo {
 	return (*Mad24Lo)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mad24Lo) Mod(words ...dsl.Mod) *Mad24Lo {
 	return (*Mad24Lo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mad24Lo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mad24Lo]:
 //   - d: .word register, written
 //   - a: .word register or constant
 //   - b: .word register or constant
@@ -1163,7 +1176,8 @@ func (i *Mad24Lo) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Mad24Hi begins mad24.hi: upper half of a product of 24-bit values, plus an addend (PTX ISA 9.1, 9.7.1.6).
+// Mad24Hi starts the instruction mad24.hi: upper half of a product of 24-bit values, plus an addend
+// (PTX ISA 9.1, 9.7.1.6).
 //
 //	mad24.hi.word d, a, b, c
 //	mad24.hi.sat.s32 d, a, b, c
@@ -1173,7 +1187,7 @@ func (p PTX) Mad24Hi() *Mad24Hi {
 	return (*Mad24Hi)(p.begin(15))
 }
 
-// Mad24Hi is mad24.hi with the modifiers that were written so far; [PTX.Mad24Hi] begins it.
+// Mad24Hi is the instruction mad24.hi under construction; see [PTX.Mad24Hi].
 type Mad24Hi ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1191,12 +1205,12 @@ func (i *Mad24Hi) Sat() *Mad24Hi {
 	return (*Mad24Hi)((*ins)(i).with(".sat"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mad24Hi) Mod(words ...dsl.Mod) *Mad24Hi {
 	return (*Mad24Hi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mad24Hi] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mad24Hi]:
 //   - d: .word register, written; or .s32 register, written
 //   - a: .word register or constant; or .s32 register or constant
 //   - b: .word register or constant; or .s32 register or constant
@@ -1205,17 +1219,18 @@ func (i *Mad24Hi) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// ClmadLo begins clmad.lo: lower half of a carry-less product, xor an addend (PTX ISA 9.4, 9.7.1.5).
+// ClmadLo starts the instruction clmad.lo: lower half of a carry-less product, xor an addend (PTX
+// ISA 9.4, 9.7.1.5).
 //
 //	clmad.lo.u64 d, a, b, c
 //	clmad.lo.s64 d, a, b, c  // not in the manual
 //
-// It needs PTX 9.3 on sm_80 or later.
+// It requires PTX 9.3 on sm_80 or later.
 func (p PTX) ClmadLo() *ClmadLo {
 	return (*ClmadLo)(p.begin(16))
 }
 
-// ClmadLo is clmad.lo with the modifiers that were written so far; [PTX.ClmadLo] begins it.
+// ClmadLo is the instruction clmad.lo under construction; see [PTX.ClmadLo].
 type ClmadLo ins
 
 // U64 adds .u64.
@@ -1228,12 +1243,12 @@ func (i *ClmadLo) S64() *ClmadLo {
 	return (*ClmadLo)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClmadLo) Mod(words ...dsl.Mod) *ClmadLo {
 	return (*ClmadLo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ClmadLo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.ClmadLo]:
 //   - d: 64-bit integer register, written
 //   - a: 64-bit integer register or constant
 //   - b: 64-bit integer register or constant
@@ -1242,17 +1257,18 @@ func (i *ClmadLo) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// ClmadHi begins clmad.hi: upper half of a carry-less product, xor an addend (PTX ISA 9.4, 9.7.1.5).
+// ClmadHi starts the instruction clmad.hi: upper half of a carry-less product, xor an addend (PTX
+// ISA 9.4, 9.7.1.5).
 //
 //	clmad.hi.u64 d, a, b, c
 //	clmad.hi.s64 d, a, b, c  // not in the manual
 //
-// It needs PTX 9.3 on sm_80 or later.
+// It requires PTX 9.3 on sm_80 or later.
 func (p PTX) ClmadHi() *ClmadHi {
 	return (*ClmadHi)(p.begin(17))
 }
 
-// ClmadHi is clmad.hi with the modifiers that were written so far; [PTX.ClmadHi] begins it.
+// ClmadHi is the instruction clmad.hi under construction; see [PTX.ClmadHi].
 type ClmadHi ins
 
 // U64 adds .u64.
@@ -1265,12 +1281,12 @@ func (i *ClmadHi) S64() *ClmadHi {
 	return (*ClmadHi)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClmadHi) Mod(words ...dsl.Mod) *ClmadHi {
 	return (*ClmadHi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ClmadHi] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.ClmadHi]:
 //   - d: 64-bit integer register, written
 //   - a: 64-bit integer register or constant
 //   - b: 64-bit integer register or constant
@@ -1279,7 +1295,8 @@ func (i *ClmadHi) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Sad begins sad: sum of an absolute difference and an addend (PTX ISA 9.1, 9.7.1.7).
+// Sad starts the instruction sad: sum of an absolute difference and an addend (PTX ISA 9.1,
+// 9.7.1.7).
 //
 //	sad.int d, a, b, c
 //
@@ -1288,7 +1305,7 @@ func (p PTX) Sad() *Sad {
 	return (*Sad)(p.begin(18))
 }
 
-// Sad is sad with the modifiers that were written so far; [PTX.Sad] begins it.
+// Sad is the instruction sad under construction; see [PTX.Sad].
 type Sad ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -1321,12 +1338,12 @@ func (i *Sad) S64() *Sad {
 	return (*Sad)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sad) Mod(words ...dsl.Mod) *Sad {
 	return (*Sad)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Sad] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Sad]:
 //   - d: .int register, written
 //   - a: .int register or constant
 //   - b: .int register or constant
@@ -1335,14 +1352,15 @@ func (i *Sad) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Div begins div: quotient of two integers; quotient of two numbers (PTX ISA 9.1, 9.7.1.8 and 9.7.3.8).
+// Div starts the instruction div: quotient of two integers; quotient of two numbers (PTX ISA 9.1,
+// 9.7.1.8 and 9.7.3.8).
 //
 //	div.int d, a, b
 //	div.approx{.ftz}.f32 d, a, b  // PTX 1.4
 //	div.rnd{.ftz}.f32 d, a, b  // PTX 2.0 on sm_20 or later
-//	div.f32 d, a, b  // gone from PTX 1.4
+//	div.f32 d, a, b  // removed in PTX 1.4
 //	div.round.f64 d, a, b
-//	div.f64 d, a, b  // gone from PTX 1.4
+//	div.f64 d, a, b  // removed in PTX 1.4
 //
 //	.int = .u16 .u32 .u64 .s16 .s32 .s64
 //	.rnd = .rn .rz .rm .rp
@@ -1351,7 +1369,7 @@ func (p PTX) Div() *Div {
 	return (*Div)(p.begin(19))
 }
 
-// Div is div with the modifiers that were written so far; [PTX.Div] begins it.
+// Div is the instruction div under construction; see [PTX.Div].
 type Div ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -1389,7 +1407,7 @@ func (i *Div) Approx() *Div {
 	return (*Div)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Div) FTZ() *Div {
 	return (*Div)((*ins)(i).with(".ftz"))
 }
@@ -1424,12 +1442,12 @@ func (i *Div) F64() *Div {
 	return (*Div)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Div) Mod(words ...dsl.Mod) *Div {
 	return (*Div)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Div] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Div]:
 //   - d: .int register, written; or .f32 register, written; or .f64 register, written
 //   - a: .int register or constant; or .f32 register or constant; or .f64 register or constant
 //   - b: .int register or constant; or .f32 register or constant; or .f64 register or constant
@@ -1437,7 +1455,7 @@ func (i *Div) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Rem begins rem: remainder of a division of two integers (PTX ISA 9.1, 9.7.1.9).
+// Rem starts the instruction rem: remainder of a division of two integers (PTX ISA 9.1, 9.7.1.9).
 //
 //	rem.int d, a, b
 //
@@ -1446,7 +1464,7 @@ func (p PTX) Rem() *Rem {
 	return (*Rem)(p.begin(20))
 }
 
-// Rem is rem with the modifiers that were written so far; [PTX.Rem] begins it.
+// Rem is the instruction rem under construction; see [PTX.Rem].
 type Rem ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -1479,12 +1497,12 @@ func (i *Rem) S64() *Rem {
 	return (*Rem)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Rem) Mod(words ...dsl.Mod) *Rem {
 	return (*Rem)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Rem] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Rem]:
 //   - d: .int register, written
 //   - a: .int register or constant
 //   - b: .int register or constant
@@ -1492,8 +1510,8 @@ func (i *Rem) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Abs begins abs: absolute value of an integer; absolute value of a number; absolute value of a number of half
-// precision (PTX ISA 9.1, 9.7.1.10 and 9.7.3.9 and 9.7.4.6).
+// Abs starts the instruction abs: absolute value of an integer; absolute value of a number;
+// absolute value of a number of half precision (PTX ISA 9.1, 9.7.1.10 and 9.7.3.9 and 9.7.4.6).
 //
 //	abs.sint d, a
 //	abs{.ftz}.f32 d, a
@@ -1508,7 +1526,7 @@ func (p PTX) Abs() *Abs {
 	return (*Abs)(p.begin(21))
 }
 
-// Abs is abs with the modifiers that were written so far; [PTX.Abs] begins it.
+// Abs is the instruction abs under construction; see [PTX.Abs].
 type Abs ins
 
 // S16 adds .s16, one of .s16 .s32 .s64.
@@ -1561,22 +1579,22 @@ func (i *Abs) BF16x2() *Abs {
 	return (*Abs)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Abs) Mod(words ...dsl.Mod) *Abs {
 	return (*Abs)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Abs] have them:
-//   - d: .sint register, written; or .f32 register, written; or .f64 register, written; or .half register, written; or
-//     another, by the form
-//   - a: .sint register or constant; or .f32 register or constant; or .f64 register or constant; or .half register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Abs]:
+//   - d: .sint register, written; or .f32 register, written; or .f64 register, written; or .half
+//     register, written; or another, depending on the form
+//   - a: .sint register or constant; or .f32 register or constant; or .f64 register or constant; or
+//     .half register or constant; or another, depending on the form
 func (i *Abs) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Neg begins neg: negative of an integer; negative of a number; negative of a number of half precision (PTX ISA 9.1,
-// 9.7.1.11 and 9.7.3.10 and 9.7.4.5; PTX ISA 9.2, 9.7.1.11).
+// Neg starts the instruction neg: negative of an integer; negative of a number; negative of a
+// number of half precision (PTX ISA 9.1, 9.7.1.11 and 9.7.3.10 and 9.7.4.5; PTX ISA 9.2, 9.7.1.11).
 //
 //	neg.sint d, a
 //	neg.s8x4 d, a  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
@@ -1592,7 +1610,7 @@ func (p PTX) Neg() *Neg {
 	return (*Neg)(p.begin(22))
 }
 
-// Neg is neg with the modifiers that were written so far; [PTX.Neg] begins it.
+// Neg is the instruction neg under construction; see [PTX.Neg].
 type Neg ins
 
 // S16 adds .s16, one of .s16 .s32 .s64.
@@ -1650,22 +1668,23 @@ func (i *Neg) BF16x2() *Neg {
 	return (*Neg)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Neg) Mod(words ...dsl.Mod) *Neg {
 	return (*Neg)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Neg] have them:
-//   - d: .sint register, written; or .s8x4 register, written; or .f32 register, written; or .f64 register, written; or
-//     another, by the form
-//   - a: .sint register or constant; or .s8x4 register or constant; or .f32 register or constant; or .f64 register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Neg]:
+//   - d: .sint register, written; or .s8x4 register, written; or .f32 register, written; or .f64
+//     register, written; or another, depending on the form
+//   - a: .sint register or constant; or .s8x4 register or constant; or .f32 register or constant;
+//     or .f64 register or constant; or another, depending on the form
 func (i *Neg) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Min begins min: smaller of two integers; smaller of two or three numbers; smaller of two numbers of half precision
-// (PTX ISA 9.1, 9.7.1.12 and 9.7.3.11 and 9.7.4.7; PTX ISA 9.2, 9.7.1.12).
+// Min starts the instruction min: smaller of two integers; smaller of two or three numbers; smaller
+// of two numbers of half precision (PTX ISA 9.1, 9.7.1.12 and 9.7.3.11 and 9.7.4.7; PTX ISA 9.2,
+// 9.7.1.12).
 //
 //	min.int d, a, b
 //	min.relu.s32 d, a, b  // PTX 8.0 on sm_90 or later
@@ -1686,7 +1705,7 @@ func (p PTX) Min() *Min {
 	return (*Min)(p.begin(23))
 }
 
-// Min is min with the modifiers that were written so far; [PTX.Min] begins it.
+// Min is the instruction min under construction; see [PTX.Min].
 type Min ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -1719,8 +1738,8 @@ func (i *Min) S64() *Min {
 	return (*Min)((*ins)(i).with(".s64"))
 }
 
-// Relu adds .relu.
-func (i *Min) Relu() *Min {
+// ReLU adds .relu.
+func (i *Min) ReLU() *Min {
 	return (*Min)((*ins)(i).with(".relu"))
 }
 
@@ -1794,25 +1813,26 @@ func (i *Min) BF16x2() *Min {
 	return (*Min)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Min) Mod(words ...dsl.Mod) *Min {
 	return (*Min)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Min] have them:
-//   - d: .int register, written; or .s32 register, written; or .u16x2 register, written; or .s16x2 register, written;
-//     or another, by the form
-//   - a: .int register or constant; or .s32 register or constant; or .u16x2 register or constant; or .s16x2 register or
-//     constant; or another, by the form
-//   - b: .int register or constant; or .s32 register or constant; or .u16x2 register or constant; or .s16x2 register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Min]:
+//   - d: .int register, written; or .s32 register, written; or .u16x2 register, written; or .s16x2
+//     register, written; or another, depending on the form
+//   - a: .int register or constant; or .s32 register or constant; or .u16x2 register or constant;
+//     or .s16x2 register or constant; or another, depending on the form
+//   - b: .int register or constant; or .s32 register or constant; or .u16x2 register or constant;
+//     or .s16x2 register or constant; or another, depending on the form
 //   - c: .f32 register or constant
 func (i *Min) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Max begins max: larger of two integers; larger of two or three numbers; larger of two numbers of half precision (PTX
-// ISA 9.1, 9.7.1.13 and 9.7.3.12 and 9.7.4.8; PTX ISA 9.2, 9.7.1.13).
+// Max starts the instruction max: larger of two integers; larger of two or three numbers; larger of
+// two numbers of half precision (PTX ISA 9.1, 9.7.1.13 and 9.7.3.12 and 9.7.4.8; PTX ISA 9.2,
+// 9.7.1.13).
 //
 //	max.int d, a, b
 //	max.relu.s32 d, a, b  // PTX 8.0 on sm_90 or later
@@ -1833,7 +1853,7 @@ func (p PTX) Max() *Max {
 	return (*Max)(p.begin(24))
 }
 
-// Max is max with the modifiers that were written so far; [PTX.Max] begins it.
+// Max is the instruction max under construction; see [PTX.Max].
 type Max ins
 
 // U16 adds .u16, one of .u16 .u32 .u64 .s16 .s32 .s64.
@@ -1866,8 +1886,8 @@ func (i *Max) S64() *Max {
 	return (*Max)((*ins)(i).with(".s64"))
 }
 
-// Relu adds .relu.
-func (i *Max) Relu() *Max {
+// ReLU adds .relu.
+func (i *Max) ReLU() *Max {
 	return (*Max)((*ins)(i).with(".relu"))
 }
 
@@ -1941,35 +1961,35 @@ func (i *Max) BF16x2() *Max {
 	return (*Max)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Max) Mod(words ...dsl.Mod) *Max {
 	return (*Max)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Max] have them:
-//   - d: .int register, written; or .s32 register, written; or .u16x2 register, written; or .s16x2 register, written;
-//     or another, by the form
-//   - a: .int register or constant; or .s32 register or constant; or .u16x2 register or constant; or .s16x2 register or
-//     constant; or another, by the form
-//   - b: .int register or constant; or .s32 register or constant; or .u16x2 register or constant; or .s16x2 register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Max]:
+//   - d: .int register, written; or .s32 register, written; or .u16x2 register, written; or .s16x2
+//     register, written; or another, depending on the form
+//   - a: .int register or constant; or .s32 register or constant; or .u16x2 register or constant;
+//     or .s16x2 register or constant; or another, depending on the form
+//   - b: .int register or constant; or .s32 register or constant; or .u16x2 register or constant;
+//     or .s16x2 register or constant; or another, depending on the form
 //   - c: .f32 register or constant
 func (i *Max) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Popc begins popc: number of bits that are set (PTX ISA 9.1, 9.7.1.14).
+// Popc starts the instruction popc: number of bits that are set (PTX ISA 9.1, 9.7.1.14).
 //
 //	popc.bits d, a
 //
 //	.bits = .b32 .b64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Popc() *Popc {
 	return (*Popc)(p.begin(25))
 }
 
-// Popc is popc with the modifiers that were written so far; [PTX.Popc] begins it.
+// Popc is the instruction popc under construction; see [PTX.Popc].
 type Popc ins
 
 // B32 adds .b32, one of .b32 .b64.
@@ -1982,30 +2002,31 @@ func (i *Popc) B64() *Popc {
 	return (*Popc)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Popc) Mod(words ...dsl.Mod) *Popc {
 	return (*Popc)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Popc] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Popc]:
 //   - d: 32-bit integer register, written
 //   - a: .bits register or constant
 func (i *Popc) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Clz begins clz: number of zeros before the highest bit that is set (PTX ISA 9.1, 9.7.1.15).
+// Clz starts the instruction clz: number of zeros before the highest bit that is set (PTX ISA 9.1,
+// 9.7.1.15).
 //
 //	clz.bits d, a
 //
 //	.bits = .b32 .b64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Clz() *Clz {
 	return (*Clz)(p.begin(26))
 }
 
-// Clz is clz with the modifiers that were written so far; [PTX.Clz] begins it.
+// Clz is the instruction clz under construction; see [PTX.Clz].
 type Clz ins
 
 // B32 adds .b32, one of .b32 .b64.
@@ -2018,30 +2039,31 @@ func (i *Clz) B64() *Clz {
 	return (*Clz)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Clz) Mod(words ...dsl.Mod) *Clz {
 	return (*Clz)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Clz] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Clz]:
 //   - d: 32-bit integer register, written
 //   - a: .bits register or constant
 func (i *Clz) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Bfind begins bfind: position of the highest bit that differs from the sign (PTX ISA 9.1, 9.7.1.16).
+// Bfind starts the instruction bfind: position of the highest bit that differs from the sign (PTX
+// ISA 9.1, 9.7.1.16).
 //
 //	bfind{.shiftamt}.type d, a
 //
 //	.type = .u32 .u64 .s32 .s64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Bfind() *Bfind {
 	return (*Bfind)(p.begin(27))
 }
 
-// Bfind is bfind with the modifiers that were written so far; [PTX.Bfind] begins it.
+// Bfind is the instruction bfind under construction; see [PTX.Bfind].
 type Bfind ins
 
 // Shiftamt adds .shiftamt.
@@ -2069,30 +2091,30 @@ func (i *Bfind) S64() *Bfind {
 	return (*Bfind)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bfind) Mod(words ...dsl.Mod) *Bfind {
 	return (*Bfind)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Bfind] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Bfind]:
 //   - d: 32-bit integer register, written
 //   - a: .type register or constant
 func (i *Bfind) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Fns begins fns: position of the n-th bit that is set (PTX ISA 9.1, 9.7.1.17).
+// Fns starts the instruction fns: position of the n-th bit that is set (PTX ISA 9.1, 9.7.1.17).
 //
 //	fns.b32 d, mask, base, offset
 //
-// It needs PTX 6.0 on sm_30 or later.
+// It requires PTX 6.0 on sm_30 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Fns() *Fns {
 	return (*Fns)(p.begin(28))
 }
 
-// Fns is fns with the modifiers that were written so far; [PTX.Fns] begins it.
+// Fns is the instruction fns under construction; see [PTX.Fns].
 type Fns ins
 
 // B32 adds .b32.
@@ -2100,12 +2122,12 @@ func (i *Fns) B32() *Fns {
 	return (*Fns)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fns) Mod(words ...dsl.Mod) *Fns {
 	return (*Fns)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Fns] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Fns]:
 //   - d: .b32 register, written
 //   - mask: .b32 register or constant
 //   - base: .b32 register or constant
@@ -2114,18 +2136,18 @@ func (i *Fns) Do(d, mask, base, offset any) {
 	(*ins)(i).do(d, mask, base, offset)
 }
 
-// Brev begins brev: bits in reverse order (PTX ISA 9.1, 9.7.1.18).
+// Brev starts the instruction brev: bits in reverse order (PTX ISA 9.1, 9.7.1.18).
 //
 //	brev.bits d, a
 //
 //	.bits = .b32 .b64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Brev() *Brev {
 	return (*Brev)(p.begin(29))
 }
 
-// Brev is brev with the modifiers that were written so far; [PTX.Brev] begins it.
+// Brev is the instruction brev under construction; see [PTX.Brev].
 type Brev ins
 
 // B32 adds .b32, one of .b32 .b64.
@@ -2138,30 +2160,30 @@ func (i *Brev) B64() *Brev {
 	return (*Brev)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Brev) Mod(words ...dsl.Mod) *Brev {
 	return (*Brev)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Brev] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Brev]:
 //   - d: .bits register, written
 //   - a: .bits register or constant
 func (i *Brev) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Bfe begins bfe: bit field, extended to a word (PTX ISA 9.1, 9.7.1.19).
+// Bfe starts the instruction bfe: bit field, extended to a word (PTX ISA 9.1, 9.7.1.19).
 //
 //	bfe.type d, a, pos, len
 //
 //	.type = .u32 .u64 .s32 .s64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Bfe() *Bfe {
 	return (*Bfe)(p.begin(30))
 }
 
-// Bfe is bfe with the modifiers that were written so far; [PTX.Bfe] begins it.
+// Bfe is the instruction bfe under construction; see [PTX.Bfe].
 type Bfe ins
 
 // U32 adds .u32, one of .u32 .u64 .s32 .s64.
@@ -2184,12 +2206,12 @@ func (i *Bfe) S64() *Bfe {
 	return (*Bfe)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bfe) Mod(words ...dsl.Mod) *Bfe {
 	return (*Bfe)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Bfe] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Bfe]:
 //   - d: .type register, written
 //   - a: .type register or constant
 //   - pos: 32-bit integer register or constant 0 to 255
@@ -2198,18 +2220,18 @@ func (i *Bfe) Do(d, a, pos, len any) {
 	(*ins)(i).do(d, a, pos, len)
 }
 
-// Bfi begins bfi: bit field set into a word (PTX ISA 9.1, 9.7.1.20).
+// Bfi starts the instruction bfi: bit field set into a word (PTX ISA 9.1, 9.7.1.20).
 //
 //	bfi.bits f, a, b, pos, len
 //
 //	.bits = .b32 .b64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Bfi() *Bfi {
 	return (*Bfi)(p.begin(31))
 }
 
-// Bfi is bfi with the modifiers that were written so far; [PTX.Bfi] begins it.
+// Bfi is the instruction bfi under construction; see [PTX.Bfi].
 type Bfi ins
 
 // B32 adds .b32, one of .b32 .b64.
@@ -2222,12 +2244,12 @@ func (i *Bfi) B64() *Bfi {
 	return (*Bfi)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bfi) Mod(words ...dsl.Mod) *Bfi {
 	return (*Bfi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Bfi] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Bfi]:
 //   - f: .bits register, written
 //   - a: .bits register or constant
 //   - b: .bits register or constant
@@ -2237,19 +2259,20 @@ func (i *Bfi) Do(f, a, b, pos, len any) {
 	(*ins)(i).do(f, a, b, pos, len)
 }
 
-// Szext begins szext: sign or zero extension from a bit position (PTX ISA 9.1, 9.7.1.21).
+// Szext starts the instruction szext: sign or zero extension from a bit position (PTX ISA 9.1,
+// 9.7.1.21).
 //
 //	szext.mode.word d, a, b
 //
 //	.mode = .clamp .wrap
 //	.word = .u32 .s32
 //
-// It needs PTX 7.6 on sm_70 or later.
+// It requires PTX 7.6 on sm_70 or later.
 func (p PTX) Szext() *Szext {
 	return (*Szext)(p.begin(32))
 }
 
-// Szext is szext with the modifiers that were written so far; [PTX.Szext] begins it.
+// Szext is the instruction szext under construction; see [PTX.Szext].
 type Szext ins
 
 // Clamp adds .clamp, one of .clamp .wrap.
@@ -2272,12 +2295,12 @@ func (i *Szext) S32() *Szext {
 	return (*Szext)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Szext) Mod(words ...dsl.Mod) *Szext {
 	return (*Szext)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Szext] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Szext]:
 //   - d: .word register, written
 //   - a: .word register or constant
 //   - b: 32-bit integer register or constant
@@ -2285,20 +2308,20 @@ func (i *Szext) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Bmsk begins bmsk: mask of bits at a position (PTX ISA 9.1, 9.7.1.22).
+// Bmsk starts the instruction bmsk: mask of bits at a position (PTX ISA 9.1, 9.7.1.22).
 //
 //	bmsk.mode.b32 d, a, b
 //
 //	.mode = .clamp .wrap
 //
-// It needs PTX 7.6 on sm_70 or later.
+// It requires PTX 7.6 on sm_70 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Bmsk() *Bmsk {
 	return (*Bmsk)(p.begin(33))
 }
 
-// Bmsk is bmsk with the modifiers that were written so far; [PTX.Bmsk] begins it.
+// Bmsk is the instruction bmsk under construction; see [PTX.Bmsk].
 type Bmsk ins
 
 // Clamp adds .clamp, one of .clamp .wrap.
@@ -2316,12 +2339,12 @@ func (i *Bmsk) B32() *Bmsk {
 	return (*Bmsk)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bmsk) Mod(words ...dsl.Mod) *Bmsk {
 	return (*Bmsk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Bmsk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Bmsk]:
 //   - d: 32-bit integer register, written
 //   - a: 32-bit integer register or constant
 //   - b: 32-bit integer register or constant
@@ -2329,19 +2352,20 @@ func (i *Bmsk) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Dp4a begins dp4a: dot product of four byte pairs, plus an addend (PTX ISA 9.1, 9.7.1.23).
+// Dp4a starts the instruction dp4a: dot product of four byte pairs, plus an addend (PTX ISA 9.1,
+// 9.7.1.23).
 //
 //	dp4a.atype.btype d, a, b, c
 //
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 5.0 on sm_61 or later.
+// It requires PTX 5.0 on sm_61 or later.
 func (p PTX) Dp4a() *Dp4a {
 	return (*Dp4a)(p.begin(34))
 }
 
-// Dp4a is dp4a with the modifiers that were written so far; [PTX.Dp4a] begins it.
+// Dp4a is the instruction dp4a under construction; see [PTX.Dp4a].
 type Dp4a ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -2354,12 +2378,12 @@ func (i *Dp4a) S32() *Dp4a {
 	return (*Dp4a)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Dp4a) Mod(words ...dsl.Mod) *Dp4a {
 	return (*Dp4a)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Dp4a] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Dp4a]:
 //   - d: 32-bit integer register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -2368,19 +2392,20 @@ func (i *Dp4a) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Dp2aLo begins dp2a.lo: dot product of two halves and the two lower bytes, plus an addend (PTX ISA 9.1, 9.7.1.24).
+// Dp2aLo starts the instruction dp2a.lo: dot product of two halves and the two lower bytes, plus an
+// addend (PTX ISA 9.1, 9.7.1.24).
 //
 //	dp2a.lo.atype.btype d, a, b, c
 //
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 5.0 on sm_61 or later.
+// It requires PTX 5.0 on sm_61 or later.
 func (p PTX) Dp2aLo() *Dp2aLo {
 	return (*Dp2aLo)(p.begin(35))
 }
 
-// Dp2aLo is dp2a.lo with the modifiers that were written so far; [PTX.Dp2aLo] begins it.
+// Dp2aLo is the instruction dp2a.lo under construction; see [PTX.Dp2aLo].
 type Dp2aLo ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -2393,12 +2418,12 @@ func (i *Dp2aLo) S32() *Dp2aLo {
 	return (*Dp2aLo)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Dp2aLo) Mod(words ...dsl.Mod) *Dp2aLo {
 	return (*Dp2aLo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Dp2aLo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Dp2aLo]:
 //   - d: 32-bit integer register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -2407,19 +2432,20 @@ func (i *Dp2aLo) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Dp2aHi begins dp2a.hi: dot product of two halves and the two upper bytes, plus an addend (PTX ISA 9.1, 9.7.1.24).
+// Dp2aHi starts the instruction dp2a.hi: dot product of two halves and the two upper bytes, plus an
+// addend (PTX ISA 9.1, 9.7.1.24).
 //
 //	dp2a.hi.atype.btype d, a, b, c
 //
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 5.0 on sm_61 or later.
+// It requires PTX 5.0 on sm_61 or later.
 func (p PTX) Dp2aHi() *Dp2aHi {
 	return (*Dp2aHi)(p.begin(36))
 }
 
-// Dp2aHi is dp2a.hi with the modifiers that were written so far; [PTX.Dp2aHi] begins it.
+// Dp2aHi is the instruction dp2a.hi under construction; see [PTX.Dp2aHi].
 type Dp2aHi ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -2432,12 +2458,12 @@ func (i *Dp2aHi) S32() *Dp2aHi {
 	return (*Dp2aHi)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Dp2aHi) Mod(words ...dsl.Mod) *Dp2aHi {
 	return (*Dp2aHi)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Dp2aHi] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Dp2aHi]:
 //   - d: 32-bit integer register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant

@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// CpAsync begins cp.async: copy 4, 8 or 16 bytes from global to shared memory in the background (PTX ISA 9.1,
-// 9.7.9.25.3.1).
+// CpAsync starts the instruction cp.async: copy 4, 8 or 16 bytes from global to shared memory in
+// the background (PTX ISA 9.1, 9.7.9.25.3.1).
 //
 //	cp.async.ca.dst.src{.L2::cache_hint}{.ahead} [to], [from], size{, filled}{, policy}  // PTX 7.0 on sm_80 or later
 //	cp.async.cg.dst.src{.L2::cache_hint}{.ahead} [to], [from], size{, filled}{, policy}  // PTX 7.0 on sm_80 or later
@@ -15,12 +15,12 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cp.async.cg.dst.src{.L2::cache_hint}{.ahead} [to], [from], size, skip{, policy}  // PTX 7.0 on sm_80 or later, and PTX 7.5
 //
 //	.dst = .shared .shared::cta
-//	.ahead = .L2::64B[7.4] .L2::128B[7.4] .L2::256B[7.4]
+//	.ahead = .L2::64B[7.4] .L2::128B[7.4] .L2::256B[7.4] .L1::32B[7.4]
 func (p PTX) CpAsync() *CpAsync {
 	return (*CpAsync)(p.begin(37))
 }
 
-// CpAsync is cp.async with the modifiers that were written so far; [PTX.CpAsync] begins it.
+// CpAsync is the instruction cp.async under construction; see [PTX.CpAsync].
 type CpAsync ins
 
 // CA adds .ca.
@@ -48,19 +48,24 @@ func (i *CpAsync) L2CacheHint() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::cache_hint"))
 }
 
-// L2Prefetch64 adds .L2::64B, one of .L2::64B .L2::128B .L2::256B. It needs PTX 7.4.
+// L2Prefetch64 adds .L2::64B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It requires PTX 7.4.
 func (i *CpAsync) L2Prefetch64() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::64B"))
 }
 
-// L2Prefetch128 adds .L2::128B, one of .L2::64B .L2::128B .L2::256B. It needs PTX 7.4.
+// L2Prefetch128 adds .L2::128B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It requires PTX 7.4.
 func (i *CpAsync) L2Prefetch128() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::128B"))
 }
 
-// L2Prefetch256 adds .L2::256B, one of .L2::64B .L2::128B .L2::256B. It needs PTX 7.4.
+// L2Prefetch256 adds .L2::256B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It requires PTX 7.4.
 func (i *CpAsync) L2Prefetch256() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::256B"))
+}
+
+// L1Prefetch32 adds .L1::32B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It requires PTX 7.4.
+func (i *CpAsync) L1Prefetch32() *CpAsync {
+	return (*CpAsync)((*ins)(i).with(".L1::32B"))
 }
 
 // CG adds .cg.
@@ -68,37 +73,39 @@ func (i *CpAsync) CG() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".cg"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsync) Mod(words ...dsl.Mod) *CpAsync {
 	return (*CpAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsync]:
 //   - to: address in the space of .dst
 //   - from: address in .global
 //   - size: constant 4; or constant 8; or constant 16; or constant 4 or 8 or 16
-//   - filled: 32-bit integer register or constant 0 to 4; may be left out; or 32-bit integer register or constant 0 to
-//     8; may be left out; or 32-bit integer register or constant 0 to 16; may be left out
+//   - filled: 32-bit integer register or constant 0 to 4; may be left out; or 32-bit integer
+//     register or constant 0 to 8; may be left out; or 32-bit integer register or constant 0 to 16;
+//     may be left out
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 //   - skip: predicate, may be negated 0
 func (i *CpAsync) Do(to, from, size any, more ...any) {
 	(*ins)(i).do(append([]any{to, from, size}, more...)...)
 }
 
-// CpAsyncCommitGroup begins cp.async.commit_group: close a group of background copies (PTX ISA 9.1, 9.7.9.25.3.2).
+// CpAsyncCommitGroup starts the instruction cp.async.commit_group: close a group of background
+// copies (PTX ISA 9.1, 9.7.9.25.3.2).
 //
 //	cp.async.commit_group
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 func (p PTX) CpAsyncCommitGroup() *CpAsyncCommitGroup {
 	return (*CpAsyncCommitGroup)(p.begin(38))
 }
 
-// CpAsyncCommitGroup is cp.async.commit_group with the modifiers that were written so far; [PTX.CpAsyncCommitGroup]
-// begins it.
+// CpAsyncCommitGroup is the instruction cp.async.commit_group under construction; see
+// [PTX.CpAsyncCommitGroup].
 type CpAsyncCommitGroup ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncCommitGroup) Mod(words ...dsl.Mod) *CpAsyncCommitGroup {
 	return (*CpAsyncCommitGroup)((*ins)(i).also(words))
 }
@@ -108,44 +115,45 @@ func (i *CpAsyncCommitGroup) Do() {
 	(*ins)(i).do()
 }
 
-// CpAsyncWaitGroup begins cp.async.wait_group: wait until few enough groups of copies are pending (PTX ISA 9.1,
-// 9.7.9.25.3.3).
+// CpAsyncWaitGroup starts the instruction cp.async.wait_group: wait until few enough groups of
+// copies are pending (PTX ISA 9.1, 9.7.9.25.3.3).
 //
 //	cp.async.wait_group pending
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 func (p PTX) CpAsyncWaitGroup() *CpAsyncWaitGroup {
 	return (*CpAsyncWaitGroup)(p.begin(39))
 }
 
-// CpAsyncWaitGroup is cp.async.wait_group with the modifiers that were written so far; [PTX.CpAsyncWaitGroup] begins
-// it.
+// CpAsyncWaitGroup is the instruction cp.async.wait_group under construction; see
+// [PTX.CpAsyncWaitGroup].
 type CpAsyncWaitGroup ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncWaitGroup) Mod(words ...dsl.Mod) *CpAsyncWaitGroup {
 	return (*CpAsyncWaitGroup)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncWaitGroup] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncWaitGroup]:
 //   - pending: constant
 func (i *CpAsyncWaitGroup) Do(pending any) {
 	(*ins)(i).do(pending)
 }
 
-// CpAsyncWaitAll begins cp.async.wait_all: wait for all background copies of this thread (PTX ISA 9.1, 9.7.9.25.3.3).
+// CpAsyncWaitAll starts the instruction cp.async.wait_all: wait for all background copies of this
+// thread (PTX ISA 9.1, 9.7.9.25.3.3).
 //
 //	cp.async.wait_all
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 func (p PTX) CpAsyncWaitAll() *CpAsyncWaitAll {
 	return (*CpAsyncWaitAll)(p.begin(40))
 }
 
-// CpAsyncWaitAll is cp.async.wait_all with the modifiers that were written so far; [PTX.CpAsyncWaitAll] begins it.
+// CpAsyncWaitAll is the instruction cp.async.wait_all under construction; see [PTX.CpAsyncWaitAll].
 type CpAsyncWaitAll ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncWaitAll) Mod(words ...dsl.Mod) *CpAsyncWaitAll {
 	return (*CpAsyncWaitAll)((*ins)(i).also(words))
 }
@@ -155,7 +163,8 @@ func (i *CpAsyncWaitAll) Do() {
 	(*ins)(i).do()
 }
 
-// StAsync begins st.async: store in the background and tell a barrier object (PTX ISA 9.1, 9.7.9.12).
+// StAsync starts the instruction st.async: store in the background and tell a barrier object (PTX
+// ISA 9.1, 9.7.9.12).
 //
 //	st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [mbar]  // PTX 8.1 on sm_90 or later
 //	st.async{.mmio}.release.scope{.global}.any [a], b  // PTX 8.7 on sm_100 or later
@@ -183,7 +192,7 @@ func (p PTX) StAsync() *StAsync {
 	return (*StAsync)(p.begin(41))
 }
 
-// StAsync is st.async with the modifiers that were written so far; [PTX.StAsync] begins it.
+// StAsync is the instruction st.async under construction; see [PTX.StAsync].
 type StAsync ins
 
 // Weak adds .weak, one of .weak .cluster.
@@ -226,7 +235,7 @@ func (i *StAsync) B64() *StAsync {
 	return (*StAsync)((*ins)(i).with(".b64"))
 }
 
-// B128 adds .b128. It needs PTX 9.2 on sm_90 or later.
+// B128 adds .b128. It requires PTX 9.2 on sm_90 or later.
 func (i *StAsync) B128() *StAsync {
 	return (*StAsync)((*ins)(i).with(".b128"))
 }
@@ -326,22 +335,24 @@ func (i *StAsync) SharedCTA() *StAsync {
 	return (*StAsync)((*ins)(i).with(".shared::cta"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *StAsync) Mod(words ...dsl.Mod) *StAsync {
 	return (*StAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.StAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.StAsync]:
 //   - a: address in .shared::cluster; or address in .global; or address in the space of .near
-//   - b: .type register or constant, vector of .vec; or .any register or constant; or .type register or constant; or
-//     .wide register or constant, vector of 1 or .wide register or constant, vector of 2 or .wide register or constant,
-//     vector of 4; or another, by the form
+//   - b: .type register or constant, vector of .vec; or .any register or constant; or .type
+//     register or constant; or .wide register or constant, vector of 1 or .wide register or
+//     constant, vector of 2 or .wide register or constant, vector of 4; or another, depending on
+//     the form
 //   - mbar: address in .shared::cluster; or address in the space of .near
 func (i *StAsync) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// RedAsync begins red.async: reduce in the background and tell a barrier object (PTX ISA 9.1, 9.7.13.7).
+// RedAsync starts the instruction red.async: reduce in the background and tell a barrier object
+// (PTX ISA 9.1, 9.7.13.7).
 //
 //	red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [mbar]  // PTX 8.1 on sm_90 or later
 //	red.async{.mmio}.release.scope{.global}.add.type [a], b  // PTX 8.7 on sm_100 or later
@@ -357,7 +368,7 @@ func (p PTX) RedAsync() *RedAsync {
 	return (*RedAsync)(p.begin(42))
 }
 
-// RedAsync is red.async with the modifiers that were written so far; [PTX.RedAsync] begins it.
+// RedAsync is the instruction red.async under construction; see [PTX.RedAsync].
 type RedAsync ins
 
 // Relaxed adds .relaxed, one of .relaxed .release.
@@ -470,12 +481,12 @@ func (i *RedAsync) Global() *RedAsync {
 	return (*RedAsync)((*ins)(i).with(".global"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *RedAsync) Mod(words ...dsl.Mod) *RedAsync {
 	return (*RedAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.RedAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.RedAsync]:
 //   - a: address in .shared::cluster; or address in .global
 //   - b: .type register or constant; or .u32 register or constant
 //   - mbar: address in .shared::cluster
@@ -483,7 +494,7 @@ func (i *RedAsync) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// StBulk begins st.bulk: clear a range of shared memory (PTX ISA 9.1, 9.7.9.13).
+// StBulk starts the instruction st.bulk: clear a range of shared memory (PTX ISA 9.1, 9.7.9.13).
 //
 //	st.bulk{.weak} [a], size, value  // PTX 8.6 on sm_100 or later
 //	st.bulk{.weak} [a], size, value  // PTX 8.6 on sm_100 or later, and PTX 9.0
@@ -493,7 +504,7 @@ func (p PTX) StBulk() *StBulk {
 	return (*StBulk)(p.begin(43))
 }
 
-// StBulk is st.bulk with the modifiers that were written so far; [PTX.StBulk] begins it.
+// StBulk is the instruction st.bulk under construction; see [PTX.StBulk].
 type StBulk ins
 
 // Weak adds .weak.
@@ -506,14 +517,15 @@ func (i *StBulk) SharedCTA() *StBulk {
 	return (*StBulk)((*ins)(i).with(".shared::cta"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *StBulk) Mod(words ...dsl.Mod) *StBulk {
 	return (*StBulk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.StBulk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.StBulk]:
 //   - a: generic address; or 64-bit integer register or 32-bit integer register
-//   - size: 64-bit integer register or constant 0 to 16777216 in steps of 8; or 32-bit integer register
+//   - size: 64-bit integer register or constant 0 to 16777216 in steps of 8; or 32-bit integer
+//     register
 //   - value: constant 0
 func (i *StBulk) Do(a, size, value any) {
 	(*ins)(i).do(a, size, value)

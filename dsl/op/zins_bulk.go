@@ -6,7 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// CpAsyncBulk begins cp.async.bulk: copy a range of memory in the background (PTX ISA 9.1, 9.7.9.25.4.1).
+// CpAsyncBulk starts the instruction cp.async.bulk: copy a range of memory in the background (PTX
+// ISA 9.1, 9.7.9.25.4.1).
 //
 //	cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint} [to], [from], size, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 8.6
 //	cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob [to], [from], size, left, right, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.2
@@ -31,7 +32,7 @@ func (p PTX) CpAsyncBulk() *CpAsyncBulk {
 	return (*CpAsyncBulk)(p.begin(44))
 }
 
-// CpAsyncBulk is cp.async.bulk with the modifiers that were written so far; [PTX.CpAsyncBulk] begins it.
+// CpAsyncBulk is the instruction cp.async.bulk under construction; see [PTX.CpAsyncBulk].
 type CpAsyncBulk ins
 
 // Weak adds .weak.
@@ -62,11 +63,11 @@ func (i *CpAsyncBulk) MbarrierReportDisabled() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::disabled"))
 }
 
-// MbarrierReportValidityPer16bytes80000000 adds .mbarrier::report::validity::per_16bytes::80000000, one of
-// .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
+// MbarrierReportValidityPer16bytes80000000 adds .mbarrier::report::validity::per_16bytes::80000000,
+// one of .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80000000() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80000000"))
 }
@@ -74,8 +75,8 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80000000() *CpAsyncBulk {
 // MbarrierReportValidityPer16bytes8000 adds .mbarrier::report::validity::per_16bytes::8000, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8000() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8000"))
 }
@@ -83,8 +84,8 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8000() *CpAsyncBulk {
 // MbarrierReportValidityPer16bytes80 adds .mbarrier::report::validity::per_16bytes::80, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80"))
 }
@@ -92,8 +93,8 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80() *CpAsyncBulk {
 // MbarrierReportValidityPer16bytes8 adds .mbarrier::report::validity::per_16bytes::8, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8"))
 }
@@ -101,8 +102,8 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8() *CpAsyncBulk {
 // MbarrierReportValidityPerElementFf adds .mbarrier::report::validity::per_element::ff, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulk) MbarrierReportValidityPerElementFf() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_element::ff"))
 }
@@ -127,8 +128,8 @@ func (i *CpAsyncBulk) MulticastCluster() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".multicast::cluster"))
 }
 
-// MulticastCluster16b adds .multicast::cluster::16b, one of .multicast::cluster .multicast::cluster::16b. It needs PTX
-// 9.4.
+// MulticastCluster16b adds .multicast::cluster::16b, one of .multicast::cluster
+// .multicast::cluster::16b. It requires PTX 9.4.
 func (i *CpAsyncBulk) MulticastCluster16b() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".multicast::cluster::16b"))
 }
@@ -178,12 +179,12 @@ func (i *CpAsyncBulk) B128() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulk) Mod(words ...dsl.Mod) *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncBulk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulk]:
 //   - to: address in .shared; or address in .global
 //   - from: address in .global; or address in .shared
 //   - size: 32-bit integer register or constant 0 to 1048560 in steps of 16
@@ -192,26 +193,28 @@ func (i *CpAsyncBulk) Mod(words ...dsl.Mod) *CpAsyncBulk {
 //   - left: 32-bit integer register or constant 0 to 15
 //   - right: 32-bit integer register or constant 0 to 15
 //   - mask: 16-bit integer register or constant 0 to 65535; exactly with .multicast
-//   - mask32: 32-bit integer register or constant 0 to 4294967295; exactly with .multicast::cluster::32b
+//   - mask32: 32-bit integer register or constant 0 to 4294967295; exactly with
+//     .multicast::cluster::32b
 //   - bytes: 16-bit integer register or constant; exactly with .cp_mask
 func (i *CpAsyncBulk) Do(to, from, size any, more ...any) {
 	(*ins)(i).do(append([]any{to, from, size}, more...)...)
 }
 
-// CpAsyncBulkCommitGroup begins cp.async.bulk.commit_group: close a group of bulk copies (PTX ISA 9.1, 9.7.9.27.2.1).
+// CpAsyncBulkCommitGroup starts the instruction cp.async.bulk.commit_group: close a group of bulk
+// copies (PTX ISA 9.1, 9.7.9.27.2.1).
 //
 //	cp.async.bulk.commit_group
 //
-// It needs PTX 8.0 on sm_90 or later.
+// It requires PTX 8.0 on sm_90 or later.
 func (p PTX) CpAsyncBulkCommitGroup() *CpAsyncBulkCommitGroup {
 	return (*CpAsyncBulkCommitGroup)(p.begin(45))
 }
 
-// CpAsyncBulkCommitGroup is cp.async.bulk.commit_group with the modifiers that were written so far;
-// [PTX.CpAsyncBulkCommitGroup] begins it.
+// CpAsyncBulkCommitGroup is the instruction cp.async.bulk.commit_group under construction; see
+// [PTX.CpAsyncBulkCommitGroup].
 type CpAsyncBulkCommitGroup ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkCommitGroup) Mod(words ...dsl.Mod) *CpAsyncBulkCommitGroup {
 	return (*CpAsyncBulkCommitGroup)((*ins)(i).also(words))
 }
@@ -221,18 +224,18 @@ func (i *CpAsyncBulkCommitGroup) Do() {
 	(*ins)(i).do()
 }
 
-// CpAsyncBulkWaitGroup begins cp.async.bulk.wait_group: wait until few enough groups of bulk copies are pending (PTX
-// ISA 9.1, 9.7.9.27.2.2).
+// CpAsyncBulkWaitGroup starts the instruction cp.async.bulk.wait_group: wait until few enough
+// groups of bulk copies are pending (PTX ISA 9.1, 9.7.9.27.2.2).
 //
 //	cp.async.bulk.wait_group{.read} pending
 //
-// It needs PTX 8.0 on sm_90 or later.
+// It requires PTX 8.0 on sm_90 or later.
 func (p PTX) CpAsyncBulkWaitGroup() *CpAsyncBulkWaitGroup {
 	return (*CpAsyncBulkWaitGroup)(p.begin(46))
 }
 
-// CpAsyncBulkWaitGroup is cp.async.bulk.wait_group with the modifiers that were written so far;
-// [PTX.CpAsyncBulkWaitGroup] begins it.
+// CpAsyncBulkWaitGroup is the instruction cp.async.bulk.wait_group under construction; see
+// [PTX.CpAsyncBulkWaitGroup].
 type CpAsyncBulkWaitGroup ins
 
 // Read adds .read.
@@ -240,30 +243,30 @@ func (i *CpAsyncBulkWaitGroup) Read() *CpAsyncBulkWaitGroup {
 	return (*CpAsyncBulkWaitGroup)((*ins)(i).with(".read"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkWaitGroup) Mod(words ...dsl.Mod) *CpAsyncBulkWaitGroup {
 	return (*CpAsyncBulkWaitGroup)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncBulkWaitGroup] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkWaitGroup]:
 //   - pending: constant
 func (i *CpAsyncBulkWaitGroup) Do(pending any) {
 	(*ins)(i).do(pending)
 }
 
-// CpAsyncBulkPrefetch begins cp.async.bulk.prefetch: fetch a range of memory into the L2 cache (PTX ISA 9.1,
-// 9.7.9.25.4.3).
+// CpAsyncBulkPrefetch starts the instruction cp.async.bulk.prefetch: fetch a range of memory into
+// the L2 cache (PTX ISA 9.1, 9.7.9.25.4.3).
 //
 //	cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [from], size{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.prefetch.L2.global.L2::evict_last [from], size  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
-// In every form, so that it need not be written: .L2 .global.
+// All forms have these modifiers, which may be omitted: .L2 .global.
 func (p PTX) CpAsyncBulkPrefetch() *CpAsyncBulkPrefetch {
 	return (*CpAsyncBulkPrefetch)(p.begin(47))
 }
 
-// CpAsyncBulkPrefetch is cp.async.bulk.prefetch with the modifiers that were written so far; [PTX.CpAsyncBulkPrefetch]
-// begins it.
+// CpAsyncBulkPrefetch is the instruction cp.async.bulk.prefetch under construction; see
+// [PTX.CpAsyncBulkPrefetch].
 type CpAsyncBulkPrefetch ins
 
 // L2 adds .L2.
@@ -286,12 +289,12 @@ func (i *CpAsyncBulkPrefetch) L2EvictLast() *CpAsyncBulkPrefetch {
 	return (*CpAsyncBulkPrefetch)((*ins)(i).with(".L2::evict_last"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkPrefetch) Mod(words ...dsl.Mod) *CpAsyncBulkPrefetch {
 	return (*CpAsyncBulkPrefetch)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncBulkPrefetch] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkPrefetch]:
 //   - from: address in .global
 //   - size: 32-bit integer register or constant 0 to 1048560 in steps of 16
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
@@ -299,20 +302,20 @@ func (i *CpAsyncBulkPrefetch) Do(from, size any, more ...any) {
 	(*ins)(i).do(append([]any{from, size}, more...)...)
 }
 
-// ApplypriorityAsyncBulk begins applypriority.async.bulk: give a range of the L2 cache its normal priority back, in the
-// background (PTX ISA 9.4, 9.7.10.18).
+// ApplypriorityAsyncBulk starts the instruction applypriority.async.bulk: give a range of the L2
+// cache its normal priority back, in the background (PTX ISA 9.4, 9.7.10.18).
 //
 //	applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size
 //
-// It needs PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on sm_107f and its family.
 //
-// In every form, so that it need not be written: .bulk_group .L2::evict_normal.
+// All forms have these modifiers, which may be omitted: .bulk_group .L2::evict_normal.
 func (p PTX) ApplypriorityAsyncBulk() *ApplypriorityAsyncBulk {
 	return (*ApplypriorityAsyncBulk)(p.begin(48))
 }
 
-// ApplypriorityAsyncBulk is applypriority.async.bulk with the modifiers that were written so far;
-// [PTX.ApplypriorityAsyncBulk] begins it.
+// ApplypriorityAsyncBulk is the instruction applypriority.async.bulk under construction; see
+// [PTX.ApplypriorityAsyncBulk].
 type ApplypriorityAsyncBulk ins
 
 // Global adds .global.
@@ -330,20 +333,20 @@ func (i *ApplypriorityAsyncBulk) L2EvictNormal() *ApplypriorityAsyncBulk {
 	return (*ApplypriorityAsyncBulk)((*ins)(i).with(".L2::evict_normal"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ApplypriorityAsyncBulk) Mod(words ...dsl.Mod) *ApplypriorityAsyncBulk {
 	return (*ApplypriorityAsyncBulk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ApplypriorityAsyncBulk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.ApplypriorityAsyncBulk]:
 //   - a: address in .global
 //   - size: 32-bit integer register or constant 0 to 1048560 in steps of 16
 func (i *ApplypriorityAsyncBulk) Do(a, size any) {
 	(*ins)(i).do(a, size)
 }
 
-// CpReduceAsyncBulk begins cp.reduce.async.bulk: reduce a range of memory in the background (PTX ISA 9.1,
-// 9.7.9.25.4.2).
+// CpReduceAsyncBulk starts the instruction cp.reduce.async.bulk: reduce a range of memory in the
+// background (PTX ISA 9.1, 9.7.9.25.4.2).
 //
 //	cp.reduce.async.bulk{.relaxed.scope}.dst.src.mbarrier::complete_tx::bytes.op.type [to], [from], size, [mbar]
 //	cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group{.L2::cache_hint}.op.type [to], [from], size{, policy}
@@ -353,13 +356,13 @@ func (i *ApplypriorityAsyncBulk) Do(a, size any) {
 //	.op = .and .or .xor .add .inc .dec .min .max
 //	.type = .b32 .b64 .u32 .s32 .u64 .s64 .f16 .bf16 .f32 .f64
 //
-// It needs PTX 8.0 on sm_90 or later.
+// It requires PTX 8.0 on sm_90 or later.
 func (p PTX) CpReduceAsyncBulk() *CpReduceAsyncBulk {
 	return (*CpReduceAsyncBulk)(p.begin(49))
 }
 
-// CpReduceAsyncBulk is cp.reduce.async.bulk with the modifiers that were written so far; [PTX.CpReduceAsyncBulk] begins
-// it.
+// CpReduceAsyncBulk is the instruction cp.reduce.async.bulk under construction; see
+// [PTX.CpReduceAsyncBulk].
 type CpReduceAsyncBulk ins
 
 // Relaxed adds .relaxed.
@@ -512,12 +515,12 @@ func (i *CpReduceAsyncBulk) NoFTZ() *CpReduceAsyncBulk {
 	return (*CpReduceAsyncBulk)((*ins)(i).with(".noftz"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpReduceAsyncBulk) Mod(words ...dsl.Mod) *CpReduceAsyncBulk {
 	return (*CpReduceAsyncBulk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpReduceAsyncBulk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpReduceAsyncBulk]:
 //   - to: address in .shared; or address in .global
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant 0 to 1048560 in steps of 16
@@ -527,7 +530,8 @@ func (i *CpReduceAsyncBulk) Do(to, from, size any, more ...any) {
 	(*ins)(i).do(append([]any{to, from, size}, more...)...)
 }
 
-// CpAsyncBulkTensor begins cp.async.bulk.tensor: copy a box of a tensor in the background (PTX ISA 9.1, 9.7.9.27.1.2).
+// CpAsyncBulkTensor starts the instruction cp.async.bulk.tensor: copy a box of a tensor in the
+// background (PTX ISA 9.1, 9.7.9.27.1.2).
 //
 //	cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar], offsets{, policy}  // PTX 8.0 on sm_90 or later
@@ -549,8 +553,8 @@ func (p PTX) CpAsyncBulkTensor() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)(p.begin(50))
 }
 
-// CpAsyncBulkTensor is cp.async.bulk.tensor with the modifiers that were written so far; [PTX.CpAsyncBulkTensor] begins
-// it.
+// CpAsyncBulkTensor is the instruction cp.async.bulk.tensor under construction; see
+// [PTX.CpAsyncBulkTensor].
 type CpAsyncBulkTensor ins
 
 // D1 adds .1d, one of .1d .2d .3d .4d .5d.
@@ -606,16 +610,16 @@ func (i *CpAsyncBulkTensor) MbarrierCompleteTxBytes() *CpAsyncBulkTensor {
 // MbarrierReportDisabled adds .mbarrier::report::disabled, one of .mbarrier::report::disabled
 // .mbarrier::report::validity::per_16bytes::80000000 .mbarrier::report::validity::per_16bytes::8000
 // .mbarrier::report::validity::per_16bytes::80 .mbarrier::report::validity::per_16bytes::8
-// .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f and its family.
+// .mbarrier::report::validity::per_element::ff. It requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) MbarrierReportDisabled() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::disabled"))
 }
 
-// MbarrierReportValidityPer16bytes80000000 adds .mbarrier::report::validity::per_16bytes::80000000, one of
-// .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
+// MbarrierReportValidityPer16bytes80000000 adds .mbarrier::report::validity::per_16bytes::80000000,
+// one of .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80000000() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80000000"))
 }
@@ -623,8 +627,8 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80000000() *CpAsyncB
 // MbarrierReportValidityPer16bytes8000 adds .mbarrier::report::validity::per_16bytes::8000, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8000() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8000"))
 }
@@ -632,8 +636,8 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8000() *CpAsyncBulkT
 // MbarrierReportValidityPer16bytes80 adds .mbarrier::report::validity::per_16bytes::80, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80"))
 }
@@ -641,8 +645,8 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80() *CpAsyncBulkTen
 // MbarrierReportValidityPer16bytes8 adds .mbarrier::report::validity::per_16bytes::8, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8"))
 }
@@ -650,20 +654,20 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8() *CpAsyncBulkTens
 // MbarrierReportValidityPerElementFf adds .mbarrier::report::validity::per_element::ff, one of
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
-// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It needs PTX 9.4 on sm_107f
-// and its family.
+// .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
+// requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPerElementFf() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_element::ff"))
 }
 
-// CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2. It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2. It requires PTX 8.6 on sm_100a,
+// sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *CpAsyncBulkTensor) CTAGroup1() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".cta_group::1"))
 }
 
-// CTAGroup2 adds .cta_group::2, one of .cta_group::1 .cta_group::2. It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// CTAGroup2 adds .cta_group::2, one of .cta_group::1 .cta_group::2. It requires PTX 8.6 on sm_100a,
+// sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *CpAsyncBulkTensor) CTAGroup2() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".cta_group::2"))
 }
@@ -693,12 +697,14 @@ func (i *CpAsyncBulkTensor) Im2colW128() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".im2col::w::128"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *CpAsyncBulkTensor) OverrideGlobalDim() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *CpAsyncBulkTensor) OverrideGlobalDimStride() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
@@ -713,8 +719,8 @@ func (i *CpAsyncBulkTensor) MulticastCluster() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".multicast::cluster"))
 }
 
-// MulticastCluster16b adds .multicast::cluster::16b, one of .multicast::cluster .multicast::cluster::16b. It needs PTX
-// 9.4.
+// MulticastCluster16b adds .multicast::cluster::16b, one of .multicast::cluster
+// .multicast::cluster::16b. It requires PTX 9.4.
 func (i *CpAsyncBulkTensor) MulticastCluster16b() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".multicast::cluster::16b"))
 }
@@ -724,19 +730,21 @@ func (i *CpAsyncBulkTensor) MulticastCluster32b() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".multicast::cluster::32b"))
 }
 
-// TileScatter4 adds .tile::scatter4, one of .tile .tile::scatter4 .im2col_no_offs .im2col_no_offs::w. It needs PTX 8.6
-// on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// TileScatter4 adds .tile::scatter4, one of .tile .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w. It requires PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its
+// family, sm_110f and its family.
 func (i *CpAsyncBulkTensor) TileScatter4() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".tile::scatter4"))
 }
 
-// Im2colNoOffs adds .im2col_no_offs, one of .tile .tile::scatter4 .im2col_no_offs .im2col_no_offs::w.
+// Im2colNoOffs adds .im2col_no_offs, one of .tile .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w.
 func (i *CpAsyncBulkTensor) Im2colNoOffs() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs"))
 }
 
-// Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::scatter4 .im2col_no_offs .im2col_no_offs::w. It needs PTX
-// 9.4 on sm_107f and its family.
+// Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w. It requires PTX 9.4 on sm_107f and its family.
 func (i *CpAsyncBulkTensor) Im2colNoOffsW() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs::w"))
 }
@@ -746,31 +754,35 @@ func (i *CpAsyncBulkTensor) BulkGroup() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".bulk_group"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkTensor) Mod(words ...dsl.Mod) *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncBulkTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkTensor]:
 //   - to: address in .shared
 //   - map: generic address, or a variable in .global
-//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer register
-//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant, vector of .dim
+//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer
+//     register
+//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant,
+//     vector of .dim
 //   - mbar: address in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 //   - offsets: 16-bit integer register or constant, vector of n
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 //   - mask: 16-bit integer register or constant 0 to 65535; exactly with .multicast
-//   - mask32: 32-bit integer register or constant 0 to 4294967295; exactly with .multicast::cluster::32b
+//   - mask32: 32-bit integer register or constant 0 to 4294967295; exactly with
+//     .multicast::cluster::32b
 //   - from: address in .shared
 func (i *CpAsyncBulkTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// CpReduceAsyncBulkTensor begins cp.reduce.async.bulk.tensor: reduce a box of a tensor in the background (PTX ISA 9.1,
-// 9.7.9.27.1.3).
+// CpReduceAsyncBulkTensor starts the instruction cp.reduce.async.bulk.tensor: reduce a box of a
+// tensor in the background (PTX ISA 9.1, 9.7.9.27.1.3).
 //
 //	cp.reduce.async.bulk.tensor.dim.dst.src.op{.mode}.bulk_group{.L2::cache_hint}{.override::global_address} [map{, base}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.reduce.async.bulk.tensor.dim.dst.src.op{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute [map, base, sizes{, low}{, high}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
@@ -780,13 +792,13 @@ func (i *CpAsyncBulkTensor) Do(operands ...any) {
 //	.mode = .tile .tile::scatter4[8.6 sm_100a sm_110a, 8.8 sm_100f sm_110f] .im2col_no_offs .im2col_no_offs::w[9.4 sm_107f]
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// In every form, so that it need not be written: .bulk_group.
+// All forms have these modifiers, which may be omitted: .bulk_group.
 func (p PTX) CpReduceAsyncBulkTensor() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)(p.begin(51))
 }
 
-// CpReduceAsyncBulkTensor is cp.reduce.async.bulk.tensor with the modifiers that were written so far;
-// [PTX.CpReduceAsyncBulkTensor] begins it.
+// CpReduceAsyncBulkTensor is the instruction cp.reduce.async.bulk.tensor under construction; see
+// [PTX.CpReduceAsyncBulkTensor].
 type CpReduceAsyncBulkTensor ins
 
 // D1 adds .1d, one of .1d .2d .3d .4d .5d.
@@ -869,19 +881,21 @@ func (i *CpReduceAsyncBulkTensor) Tile() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".tile"))
 }
 
-// TileScatter4 adds .tile::scatter4, one of .tile .tile::scatter4 .im2col_no_offs .im2col_no_offs::w. It needs PTX 8.6
-// on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// TileScatter4 adds .tile::scatter4, one of .tile .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w. It requires PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its
+// family, sm_110f and its family.
 func (i *CpReduceAsyncBulkTensor) TileScatter4() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".tile::scatter4"))
 }
 
-// Im2colNoOffs adds .im2col_no_offs, one of .tile .tile::scatter4 .im2col_no_offs .im2col_no_offs::w.
+// Im2colNoOffs adds .im2col_no_offs, one of .tile .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w.
 func (i *CpReduceAsyncBulkTensor) Im2colNoOffs() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs"))
 }
 
-// Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::scatter4 .im2col_no_offs .im2col_no_offs::w. It needs PTX
-// 9.4 on sm_107f and its family.
+// Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w. It requires PTX 9.4 on sm_107f and its family.
 func (i *CpReduceAsyncBulkTensor) Im2colNoOffsW() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs::w"))
 }
@@ -901,36 +915,41 @@ func (i *CpReduceAsyncBulkTensor) OverrideGlobalAddress() *CpReduceAsyncBulkTens
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".override::global_address"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *CpReduceAsyncBulkTensor) OverrideGlobalDim() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *CpReduceAsyncBulkTensor) OverrideGlobalDimStride() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpReduceAsyncBulkTensor) Mod(words ...dsl.Mod) *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpReduceAsyncBulkTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpReduceAsyncBulkTensor]:
 //   - map: generic address, or a variable in .global
-//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer register
-//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant, vector of .dim
+//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer
+//     register
+//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant,
+//     vector of .dim
 //   - from: address in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 func (i *CpReduceAsyncBulkTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// CpAsyncBulkPrefetchTensor begins cp.async.bulk.prefetch.tensor: fetch a box of a tensor into the L2 cache (PTX ISA
-// 9.1, 9.7.9.27.1.4).
+// CpAsyncBulkPrefetchTensor starts the instruction cp.async.bulk.prefetch.tensor: fetch a box of a
+// tensor into the L2 cache (PTX ISA 9.1, 9.7.9.27.1.4).
 //
 //	cp.async.bulk.prefetch.tensor.dim.L2.src{.mode}{.L2::cache_hint}{.L2::evict_last}{.override::global_address} [map{, base}, at]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.prefetch.tensor.dim.L2.src.window{.L2::cache_hint}{.L2::evict_last}{.override::global_address} [map{, base}, at], offsets{, policy}  // PTX 8.0 on sm_90 or later
@@ -941,13 +960,13 @@ func (i *CpReduceAsyncBulkTensor) Do(operands ...any) {
 //	.window = .im2col .im2col::w[8.6 sm_100a sm_110a, 8.8 sm_100f sm_110f] .im2col::w::128[8.6 sm_100a sm_110a, 8.8 sm_100f sm_110f]
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// In every form, so that it need not be written: .L2 .global.
+// All forms have these modifiers, which may be omitted: .L2 .global.
 func (p PTX) CpAsyncBulkPrefetchTensor() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)(p.begin(52))
 }
 
-// CpAsyncBulkPrefetchTensor is cp.async.bulk.prefetch.tensor with the modifiers that were written so far;
-// [PTX.CpAsyncBulkPrefetchTensor] begins it.
+// CpAsyncBulkPrefetchTensor is the instruction cp.async.bulk.prefetch.tensor under construction;
+// see [PTX.CpAsyncBulkPrefetchTensor].
 type CpAsyncBulkPrefetchTensor ins
 
 // D1 adds .1d, one of .1d .2d .3d .4d .5d.
@@ -990,8 +1009,8 @@ func (i *CpAsyncBulkPrefetchTensor) Tile() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".tile"))
 }
 
-// TileGather4 adds .tile::gather4, one of .tile .tile::gather4. It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// TileGather4 adds .tile::gather4, one of .tile .tile::gather4. It requires PTX 8.6 on sm_100a,
+// sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *CpAsyncBulkPrefetchTensor) TileGather4() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".tile::gather4"))
 }
@@ -1016,48 +1035,53 @@ func (i *CpAsyncBulkPrefetchTensor) Im2col() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".im2col"))
 }
 
-// Im2colW adds .im2col::w, one of .im2col .im2col::w .im2col::w::128. It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8
-// on sm_100f and its family, sm_110f and its family.
+// Im2colW adds .im2col::w, one of .im2col .im2col::w .im2col::w::128. It requires PTX 8.6 on
+// sm_100a, sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *CpAsyncBulkPrefetchTensor) Im2colW() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".im2col::w"))
 }
 
-// Im2colW128 adds .im2col::w::128, one of .im2col .im2col::w .im2col::w::128. It needs PTX 8.6 on sm_100a, sm_110a, or
-// PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// Im2colW128 adds .im2col::w::128, one of .im2col .im2col::w .im2col::w::128. It requires PTX 8.6
+// on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *CpAsyncBulkPrefetchTensor) Im2colW128() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".im2col::w::128"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *CpAsyncBulkPrefetchTensor) OverrideGlobalDim() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *CpAsyncBulkPrefetchTensor) OverrideGlobalDimStride() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkPrefetchTensor) Mod(words ...dsl.Mod) *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncBulkPrefetchTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkPrefetchTensor]:
 //   - map: generic address, or a variable in .global
-//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer register
-//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant, vector of .dim
+//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer
+//     register
+//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant,
+//     vector of .dim
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 //   - offsets: 16-bit integer register or constant, vector of n
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 func (i *CpAsyncBulkPrefetchTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// ApplypriorityAsyncBulkTensor begins applypriority.async.bulk.tensor: give a box of a tensor in the L2 cache its
-// normal priority back, in the background (PTX ISA 9.4, 9.7.10.19).
+// ApplypriorityAsyncBulkTensor starts the instruction applypriority.async.bulk.tensor: give a box
+// of a tensor in the L2 cache its normal priority back, in the background (PTX ISA 9.4, 9.7.10.19).
 //
 //	applypriority.async.bulk.tensor{.dim}{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address} [map{, base}, at]  // PTX 9.4 on sm_107f and its family
 //	applypriority.async.bulk.tensor.dim{.global}.bulk_group.window.L2::evict_normal{.override::global_address} [map{, base}, at], offsets  // PTX 9.4 on sm_107f and its family
@@ -1068,13 +1092,13 @@ func (i *CpAsyncBulkPrefetchTensor) Do(operands ...any) {
 //	.window = .im2col .im2col::w .im2col::w::128
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// In every form, so that it need not be written: .bulk_group .L2::evict_normal.
+// All forms have these modifiers, which may be omitted: .bulk_group .L2::evict_normal.
 func (p PTX) ApplypriorityAsyncBulkTensor() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)(p.begin(53))
 }
 
-// ApplypriorityAsyncBulkTensor is applypriority.async.bulk.tensor with the modifiers that were written so far;
-// [PTX.ApplypriorityAsyncBulkTensor] begins it.
+// ApplypriorityAsyncBulkTensor is the instruction applypriority.async.bulk.tensor under
+// construction; see [PTX.ApplypriorityAsyncBulkTensor].
 type ApplypriorityAsyncBulkTensor ins
 
 // D1 adds .1d, one of .1d .2d .3d .4d .5d.
@@ -1117,23 +1141,26 @@ func (i *ApplypriorityAsyncBulkTensor) Tile() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".tile"))
 }
 
-// TileGather4 adds .tile::gather4, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs .im2col_no_offs::w.
+// TileGather4 adds .tile::gather4, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w.
 func (i *ApplypriorityAsyncBulkTensor) TileGather4() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".tile::gather4"))
 }
 
-// TileScatter4 adds .tile::scatter4, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs .im2col_no_offs::w.
+// TileScatter4 adds .tile::scatter4, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w.
 func (i *ApplypriorityAsyncBulkTensor) TileScatter4() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".tile::scatter4"))
 }
 
-// Im2colNoOffs adds .im2col_no_offs, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs .im2col_no_offs::w.
+// Im2colNoOffs adds .im2col_no_offs, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs
+// .im2col_no_offs::w.
 func (i *ApplypriorityAsyncBulkTensor) Im2colNoOffs() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs"))
 }
 
-// Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::gather4 .tile::scatter4 .im2col_no_offs
-// .im2col_no_offs::w.
+// Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::gather4 .tile::scatter4
+// .im2col_no_offs .im2col_no_offs::w.
 func (i *ApplypriorityAsyncBulkTensor) Im2colNoOffsW() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs::w"))
 }
@@ -1163,36 +1190,43 @@ func (i *ApplypriorityAsyncBulkTensor) Im2colW128() *ApplypriorityAsyncBulkTenso
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".im2col::w::128"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *ApplypriorityAsyncBulkTensor) OverrideGlobalDim() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *ApplypriorityAsyncBulkTensor) OverrideGlobalDimStride() *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ApplypriorityAsyncBulkTensor) Mod(words ...dsl.Mod) *ApplypriorityAsyncBulkTensor {
 	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ApplypriorityAsyncBulkTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see
+// [PTX.ApplypriorityAsyncBulkTensor]:
 //   - map: generic address, or a variable in .global
-//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer register
-//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant, vector of .dim
+//   - base: 64-bit integer register; exactly with .override::global_address; or 64-bit integer
+//     register
+//   - at: 32-bit integer register or constant, vector of n; or 32-bit integer register or constant,
+//     vector of .dim
 //   - offsets: 16-bit integer register or constant, vector of n
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// TensormapReplace begins tensormap.replace: change a field of a tensor map (PTX ISA 9.1, 9.7.9.28).
+// TensormapReplace starts the instruction tensormap.replace: change a field of a tensor map (PTX
+// ISA 9.1, 9.7.9.28).
 //
-//	tensormap.replace.tile.global_address{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	tensormap.replace.tile.global_address{.alloc}{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.rank{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.field{.space}.b1024.b32 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.global_stride{.space}.b1024.b64 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
@@ -1204,15 +1238,17 @@ func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 //	tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, and PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.fill_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //
+//	.alloc = .alloc_same[9.5] .alloc_small[9.5] .alloc_large[9.5]
 //	.space = .global .shared::cta
 //	.field = .box_dim .global_dim .element_stride
 //
-// In every form, so that it need not be written: .tile .b1024.
+// All forms have these modifiers, which may be omitted: .tile .b1024.
 func (p PTX) TensormapReplace() *TensormapReplace {
 	return (*TensormapReplace)(p.begin(54))
 }
 
-// TensormapReplace is tensormap.replace with the modifiers that were written so far; [PTX.TensormapReplace] begins it.
+// TensormapReplace is the instruction tensormap.replace under construction; see
+// [PTX.TensormapReplace].
 type TensormapReplace ins
 
 // Tile adds .tile.
@@ -1223,6 +1259,21 @@ func (i *TensormapReplace) Tile() *TensormapReplace {
 // GlobalAddress adds .global_address.
 func (i *TensormapReplace) GlobalAddress() *TensormapReplace {
 	return (*TensormapReplace)((*ins)(i).with(".global_address"))
+}
+
+// AllocSame adds .alloc_same, one of .alloc_same .alloc_small .alloc_large. It requires PTX 9.5.
+func (i *TensormapReplace) AllocSame() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_same"))
+}
+
+// AllocSmall adds .alloc_small, one of .alloc_same .alloc_small .alloc_large. It requires PTX 9.5.
+func (i *TensormapReplace) AllocSmall() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_small"))
+}
+
+// AllocLarge adds .alloc_large, one of .alloc_same .alloc_small .alloc_large. It requires PTX 9.5.
+func (i *TensormapReplace) AllocLarge() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_large"))
 }
 
 // Global adds .global, one of .global .shared::cta.
@@ -1300,36 +1351,37 @@ func (i *TensormapReplace) FillMode() *TensormapReplace {
 	return (*TensormapReplace)((*ins)(i).with(".fill_mode"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TensormapReplace) Mod(words ...dsl.Mod) *TensormapReplace {
 	return (*TensormapReplace)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.TensormapReplace] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.TensormapReplace]:
 //   - map: address in the space of .space
-//   - value: .b64 register or constant; or .b32 register or constant; or .u32 register or constant; or constant 0 to
-//     12; or another, by the form
+//   - value: .b64 register or constant; or .b32 register or constant; or .u32 register or constant;
+//     or constant 0 to 12; or another, depending on the form
 //   - index: constant 0 to 4
 func (i *TensormapReplace) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// TensormapCpFenceproxy begins tensormap.cp_fenceproxy: copy a tensor map and make it known to the tensor map proxy
-// (PTX ISA 9.1, 9.7.13.16).
+// TensormapCpFenceproxy starts the instruction tensormap.cp_fenceproxy: copy a tensor map and make
+// it known to the tensor map proxy (PTX ISA 9.1, 9.7.13.16).
 //
 //	tensormap.cp_fenceproxy.dst.src.tensormap::generic.release.scope.sync.aligned [to], [from], size
 //
 //	.scope = .cta .cluster .gpu .sys
 //
-// It needs PTX 8.3 on sm_90 or later.
+// It requires PTX 8.3 on sm_90 or later.
 //
-// In every form, so that it need not be written: .tensormap::generic .release .sync .aligned.
+// All forms have these modifiers, which may be omitted: .tensormap::generic .release .sync
+// .aligned.
 func (p PTX) TensormapCpFenceproxy() *TensormapCpFenceproxy {
 	return (*TensormapCpFenceproxy)(p.begin(55))
 }
 
-// TensormapCpFenceproxy is tensormap.cp_fenceproxy with the modifiers that were written so far;
-// [PTX.TensormapCpFenceproxy] begins it.
+// TensormapCpFenceproxy is the instruction tensormap.cp_fenceproxy under construction; see
+// [PTX.TensormapCpFenceproxy].
 type TensormapCpFenceproxy ins
 
 // Global adds .global.
@@ -1382,12 +1434,12 @@ func (i *TensormapCpFenceproxy) Aligned() *TensormapCpFenceproxy {
 	return (*TensormapCpFenceproxy)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TensormapCpFenceproxy) Mod(words ...dsl.Mod) *TensormapCpFenceproxy {
 	return (*TensormapCpFenceproxy)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.TensormapCpFenceproxy] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.TensormapCpFenceproxy]:
 //   - to: address in .global
 //   - from: address in .shared::cta
 //   - size: constant 128
@@ -1395,11 +1447,12 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 	(*ins)(i).do(to, from, size)
 }
 
-// MultimemLdReduce begins multimem.ld_reduce: load from all devices of a multimem address and reduce (PTX ISA 9.1,
-// 9.7.9.14).
+// MultimemLdReduce starts the instruction multimem.ld_reduce: load from all devices of a multimem
+// address and reduce (PTX ISA 9.1, 9.7.9.14).
 //
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.type d, [a]
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.type d, [a]
+//	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.float d, [a]  // not in the manual
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.vec.part d, [a]
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.vec.type d, [a]
 //
@@ -1407,15 +1460,17 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 //	.scope = .cta .cluster .gpu .sys
 //	.op = .min .max .add .and .or .xor
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64 .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
+//	.float = .f16x2 .bf16x2 .f32 .f64
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32 .e5m2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //
-// It needs PTX 8.1 on sm_90 or later.
+// It requires PTX 8.1 on sm_90 or later.
 func (p PTX) MultimemLdReduce() *MultimemLdReduce {
 	return (*MultimemLdReduce)(p.begin(56))
 }
 
-// MultimemLdReduce is multimem.ld_reduce with the modifiers that were written so far; [PTX.MultimemLdReduce] begins it.
+// MultimemLdReduce is the instruction multimem.ld_reduce under construction; see
+// [PTX.MultimemLdReduce].
 type MultimemLdReduce ins
 
 // Weak adds .weak.
@@ -1523,22 +1578,22 @@ func (i *MultimemLdReduce) S64() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".s64"))
 }
 
-// F16x2 adds .f16x2.
+// F16x2 adds .f16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F16x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f16x2"))
 }
 
-// BF16x2 adds .bf16x2.
+// BF16x2 adds .bf16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) BF16x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".bf16x2"))
 }
 
-// F32 adds .f32.
+// F32 adds .f32, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F32() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f32"))
 }
 
-// F64 adds .f64.
+// F64 adds .f64, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F64() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f64"))
 }
@@ -1548,14 +1603,14 @@ func (i *MultimemLdReduce) AccF16() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".acc::f16"))
 }
 
-// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
+// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *MultimemLdReduce) E4M3x4() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e4m3x4"))
 }
 
-// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
+// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *MultimemLdReduce) E5M2x4() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e5m2x4"))
 }
@@ -1585,62 +1640,66 @@ func (i *MultimemLdReduce) BF16() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".bf16"))
 }
 
-// E5M2 adds .e5m2. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E5M2 adds .e5m2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
+// and its family, sm_110f and its family.
 func (i *MultimemLdReduce) E5M2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e5m2"))
 }
 
-// E5M2x2 adds .e5m2x2. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E5M2x2 adds .e5m2x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
+// sm_100f and its family, sm_110f and its family.
 func (i *MultimemLdReduce) E5M2x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e5m2x2"))
 }
 
-// E4M3 adds .e4m3. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E4M3 adds .e4m3. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
+// and its family, sm_110f and its family.
 func (i *MultimemLdReduce) E4M3() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e4m3"))
 }
 
-// E4M3x2 adds .e4m3x2. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E4M3x2 adds .e4m3x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
+// sm_100f and its family, sm_110f and its family.
 func (i *MultimemLdReduce) E4M3x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e4m3x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemLdReduce) Mod(words ...dsl.Mod) *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemLdReduce] have them:
-//   - d: .type register, written; or .x32 register, written; or .part register, vector of .vec, written; or .x32
-//     register, vector of .vec, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemLdReduce]:
+//   - d: .type register, written; or .x32 register or .x32 register, vector of 1, written; or
+//     .float register, vector of 1, written; or .part register, vector of .vec, written; or
+//     another, depending on the form
 //   - a: address in .global
 func (i *MultimemLdReduce) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// MultimemSt begins multimem.st: store to all devices of a multimem address (PTX ISA 9.1, 9.7.9.14).
+// MultimemSt starts the instruction multimem.st: store to all devices of a multimem address (PTX
+// ISA 9.1, 9.7.9.14).
 //
 //	multimem.st{.weak}{.sem.scope}{.global}.type [a], b
+//	multimem.st{.weak}{.sem.scope}{.global}.float [a], b  // not in the manual
 //	multimem.st{.weak}{.sem.scope}{.global}.fp8 [a], b
 //	multimem.st{.weak}{.sem.scope}{.global}.vec.part [a], b
 //
 //	.sem = .relaxed .release
 //	.scope = .cta .cluster .gpu .sys
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64
+//	.float = .f16x2 .bf16x2 .f32 .f64
 //	.fp8 = .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32 .e5m2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //
-// It needs PTX 8.1 on sm_90 or later.
+// It requires PTX 8.1 on sm_90 or later.
 func (p PTX) MultimemSt() *MultimemSt {
 	return (*MultimemSt)(p.begin(57))
 }
 
-// MultimemSt is multimem.st with the modifiers that were written so far; [PTX.MultimemSt] begins it.
+// MultimemSt is the instruction multimem.st under construction; see [PTX.MultimemSt].
 type MultimemSt ins
 
 // Weak adds .weak.
@@ -1713,34 +1772,34 @@ func (i *MultimemSt) S64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".s64"))
 }
 
-// F16x2 adds .f16x2.
+// F16x2 adds .f16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F16x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f16x2"))
 }
 
-// BF16x2 adds .bf16x2.
+// BF16x2 adds .bf16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) BF16x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".bf16x2"))
 }
 
-// F32 adds .f32.
+// F32 adds .f32, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F32() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f32"))
 }
 
-// F64 adds .f64.
+// F64 adds .f64, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f64"))
 }
 
-// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
+// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *MultimemSt) E4M3x4() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e4m3x4"))
 }
 
-// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
+// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *MultimemSt) E5M2x4() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e5m2x4"))
 }
@@ -1770,43 +1829,46 @@ func (i *MultimemSt) BF16() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".bf16"))
 }
 
-// E5M2 adds .e5m2. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E5M2 adds .e5m2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
+// and its family, sm_110f and its family.
 func (i *MultimemSt) E5M2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e5m2"))
 }
 
-// E5M2x2 adds .e5m2x2. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E5M2x2 adds .e5m2x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
+// sm_100f and its family, sm_110f and its family.
 func (i *MultimemSt) E5M2x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e5m2x2"))
 }
 
-// E4M3 adds .e4m3. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E4M3 adds .e4m3. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
+// and its family, sm_110f and its family.
 func (i *MultimemSt) E4M3() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e4m3"))
 }
 
-// E4M3x2 adds .e4m3x2. It needs PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f and its family,
-// sm_110f and its family.
+// E4M3x2 adds .e4m3x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
+// sm_100f and its family, sm_110f and its family.
 func (i *MultimemSt) E4M3x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e4m3x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemSt) Mod(words ...dsl.Mod) *MultimemSt {
 	return (*MultimemSt)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemSt] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemSt]:
 //   - a: address in .global
-//   - b: .type register or constant; or .b32 register or constant; or .part register or constant, vector of .vec
+//   - b: .type register or constant; or .float register or constant, vector of 1; or .b32 register
+//     or constant or .b32 register or constant, vector of 1; or .part register or constant, vector
+//     of .vec
 func (i *MultimemSt) Do(a, b any) {
 	(*ins)(i).do(a, b)
 }
 
-// MultimemRed begins multimem.red: reduce into all devices of a multimem address (PTX ISA 9.1, 9.7.9.14).
+// MultimemRed starts the instruction multimem.red: reduce into all devices of a multimem address
+// (PTX ISA 9.1, 9.7.9.14).
 //
 //	multimem.red{.sem.scope}{.global}.op.type [a], b
 //	multimem.red{.sem.scope}{.global}.add.type [a], b
@@ -1819,12 +1881,12 @@ func (i *MultimemSt) Do(a, b any) {
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32
 //
-// It needs PTX 8.1 on sm_90 or later.
+// It requires PTX 8.1 on sm_90 or later.
 func (p PTX) MultimemRed() *MultimemRed {
 	return (*MultimemRed)(p.begin(58))
 }
 
-// MultimemRed is multimem.red with the modifiers that were written so far; [PTX.MultimemRed] begins it.
+// MultimemRed is the instruction multimem.red under construction; see [PTX.MultimemRed].
 type MultimemRed ins
 
 // Relaxed adds .relaxed, one of .relaxed .release.
@@ -1967,37 +2029,37 @@ func (i *MultimemRed) BF16() *MultimemRed {
 	return (*MultimemRed)((*ins)(i).with(".bf16"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemRed) Mod(words ...dsl.Mod) *MultimemRed {
 	return (*MultimemRed)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemRed] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemRed]:
 //   - a: address in .global
 //   - b: .type register or constant; or .part register or constant, vector of .vec
 func (i *MultimemRed) Do(a, b any) {
 	(*ins)(i).do(a, b)
 }
 
-// MultimemStAsync begins multimem.st.async: store to all devices of a multimem address in the background (PTX ISA 9.3,
-// 9.7.9.13).
+// MultimemStAsync starts the instruction multimem.st.async: store to all devices of a multimem
+// address in the background (PTX ISA 9.3, 9.7.9.13).
 //
 //	multimem.st.async.release.scope{.global}.type [a], b
 //	multimem.st.async.release.scope{.global}.b32 [a], b
 //	multimem.st.async.release.scope{.global}.b16 [a], b
-//	multimem.st.async.release.scope{.global}.b8 [a], b
 //
 //	.scope = .gpu .sys
-//	.type = .u64 .s64 .u32 .s32 .u16 .s16 .b64 .f32 .f64
+//	.type = .u64 .s64 .u32 .s32 .u16 .s16 .b64 .f32 .f64 .b8 .u8 .s8
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 //
-// In every form, so that it need not be written: .release.
+// All forms have these modifiers, which may be omitted: .release.
 func (p PTX) MultimemStAsync() *MultimemStAsync {
 	return (*MultimemStAsync)(p.begin(59))
 }
 
-// MultimemStAsync is multimem.st.async with the modifiers that were written so far; [PTX.MultimemStAsync] begins it.
+// MultimemStAsync is the instruction multimem.st.async under construction; see
+// [PTX.MultimemStAsync].
 type MultimemStAsync ins
 
 // Release adds .release.
@@ -2075,41 +2137,53 @@ func (i *MultimemStAsync) B16() *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).with(".b16"))
 }
 
-// B8 adds .b8.
+// B8 adds .b8, one of .b8 .u8 .s8.
 func (i *MultimemStAsync) B8() *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).with(".b8"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// U8 adds .u8, one of .b8 .u8 .s8.
+func (i *MultimemStAsync) U8() *MultimemStAsync {
+	return (*MultimemStAsync)((*ins)(i).with(".u8"))
+}
+
+// S8 adds .s8, one of .b8 .u8 .s8.
+func (i *MultimemStAsync) S8() *MultimemStAsync {
+	return (*MultimemStAsync)((*ins)(i).with(".s8"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemStAsync) Mod(words ...dsl.Mod) *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemStAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemStAsync]:
 //   - a: address in .global
-//   - b: .type register or constant; or .type register or constant or 64-bit integer register or constant; or .type
-//     register or constant or 32-bit integer register or constant or 64-bit integer register or constant; or .b32
-//     register or constant or 64-bit integer register or constant; or another, by the form
+//   - b: .type register or constant; or .type register or constant or 64-bit integer register or
+//     constant; or .type register or constant or 32-bit integer register or constant or 64-bit
+//     integer register or constant; or .b32 register or constant or 64-bit integer register or
+//     constant; or another, depending on the form
 func (i *MultimemStAsync) Do(a, b any) {
 	(*ins)(i).do(a, b)
 }
 
-// MultimemRedAsync begins multimem.red.async: reduce into all devices of a multimem address in the background (PTX ISA
-// 9.3, 9.7.14.8).
+// MultimemRedAsync starts the instruction multimem.red.async: reduce into all devices of a multimem
+// address in the background (PTX ISA 9.3, 9.7.14.8).
 //
 //	multimem.red.async.release.scope{.global}.add.type [a], b
 //
 //	.scope = .gpu .sys
 //	.type = .u32 .s32 .u64
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 //
-// In every form, so that it need not be written: .release .add.
+// All forms have these modifiers, which may be omitted: .release .add.
 func (p PTX) MultimemRedAsync() *MultimemRedAsync {
 	return (*MultimemRedAsync)(p.begin(60))
 }
 
-// MultimemRedAsync is multimem.red.async with the modifiers that were written so far; [PTX.MultimemRedAsync] begins it.
+// MultimemRedAsync is the instruction multimem.red.async under construction; see
+// [PTX.MultimemRedAsync].
 type MultimemRedAsync ins
 
 // Release adds .release.
@@ -2152,20 +2226,20 @@ func (i *MultimemRedAsync) U64() *MultimemRedAsync {
 	return (*MultimemRedAsync)((*ins)(i).with(".u64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemRedAsync) Mod(words ...dsl.Mod) *MultimemRedAsync {
 	return (*MultimemRedAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemRedAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemRedAsync]:
 //   - a: address in .global
 //   - b: .type register or constant
 func (i *MultimemRedAsync) Do(a, b any) {
 	(*ins)(i).do(a, b)
 }
 
-// MultimemCpAsyncBulk begins multimem.cp.async.bulk: copy a range to all devices of a multimem address in the
-// background (PTX ISA 9.1, 9.7.9.26).
+// MultimemCpAsyncBulk starts the instruction multimem.cp.async.bulk: copy a range to all devices of
+// a multimem address in the background (PTX ISA 9.1, 9.7.9.26).
 //
 //	multimem.cp.async.bulk{.weak}.dst.src.bulk_group{.cp_mask} [to], [from], size{, bytes}  // PTX 9.1 on sm_90 or later
 //	multimem.cp.async.bulk.relaxed.scope.dst.src.bulk_group{.cp_mask}.b128 [to], [from], size{, bytes}  // PTX 9.1 on sm_90 or later, and PTX 9.3
@@ -2173,13 +2247,13 @@ func (i *MultimemRedAsync) Do(a, b any) {
 //
 //	.scope = .cta .cluster .gpu .sys
 //
-// In every form, so that it need not be written: .bulk_group.
+// All forms have these modifiers, which may be omitted: .bulk_group.
 func (p PTX) MultimemCpAsyncBulk() *MultimemCpAsyncBulk {
 	return (*MultimemCpAsyncBulk)(p.begin(61))
 }
 
-// MultimemCpAsyncBulk is multimem.cp.async.bulk with the modifiers that were written so far; [PTX.MultimemCpAsyncBulk]
-// begins it.
+// MultimemCpAsyncBulk is the instruction multimem.cp.async.bulk under construction; see
+// [PTX.MultimemCpAsyncBulk].
 type MultimemCpAsyncBulk ins
 
 // Weak adds .weak.
@@ -2237,12 +2311,12 @@ func (i *MultimemCpAsyncBulk) B128() *MultimemCpAsyncBulk {
 	return (*MultimemCpAsyncBulk)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemCpAsyncBulk) Mod(words ...dsl.Mod) *MultimemCpAsyncBulk {
 	return (*MultimemCpAsyncBulk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemCpAsyncBulk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemCpAsyncBulk]:
 //   - to: address in .global
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant 0 to 1048560 in steps of 16
@@ -2251,8 +2325,8 @@ func (i *MultimemCpAsyncBulk) Do(to, from, size any, more ...any) {
 	(*ins)(i).do(append([]any{to, from, size}, more...)...)
 }
 
-// MultimemCpReduceAsyncBulk begins multimem.cp.reduce.async.bulk: reduce a range into all devices of a multimem address
-// in the background (PTX ISA 9.1, 9.7.9.27).
+// MultimemCpReduceAsyncBulk starts the instruction multimem.cp.reduce.async.bulk: reduce a range
+// into all devices of a multimem address in the background (PTX ISA 9.1, 9.7.9.27).
 //
 //	multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.op.type [to], [from], size
 //	multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.add.noftz.type [to], [from], size
@@ -2261,15 +2335,15 @@ func (i *MultimemCpAsyncBulk) Do(to, from, size any, more ...any) {
 //	.op = .and .or .xor .add .inc .dec .min .max
 //	.type = .b32 .b64 .u32 .s32 .u64 .s64 .f16 .bf16 .f32 .f64
 //
-// It needs PTX 9.1 on sm_90 or later.
+// It requires PTX 9.1 on sm_90 or later.
 //
-// In every form, so that it need not be written: .bulk_group.
+// All forms have these modifiers, which may be omitted: .bulk_group.
 func (p PTX) MultimemCpReduceAsyncBulk() *MultimemCpReduceAsyncBulk {
 	return (*MultimemCpReduceAsyncBulk)(p.begin(62))
 }
 
-// MultimemCpReduceAsyncBulk is multimem.cp.reduce.async.bulk with the modifiers that were written so far;
-// [PTX.MultimemCpReduceAsyncBulk] begins it.
+// MultimemCpReduceAsyncBulk is the instruction multimem.cp.reduce.async.bulk under construction;
+// see [PTX.MultimemCpReduceAsyncBulk].
 type MultimemCpReduceAsyncBulk ins
 
 // Relaxed adds .relaxed.
@@ -2407,12 +2481,12 @@ func (i *MultimemCpReduceAsyncBulk) NoFTZ() *MultimemCpReduceAsyncBulk {
 	return (*MultimemCpReduceAsyncBulk)((*ins)(i).with(".noftz"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemCpReduceAsyncBulk) Mod(words ...dsl.Mod) *MultimemCpReduceAsyncBulk {
 	return (*MultimemCpReduceAsyncBulk)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MultimemCpReduceAsyncBulk] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MultimemCpReduceAsyncBulk]:
 //   - to: address in .global
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant 0 to 1048560 in steps of 16
@@ -2420,7 +2494,8 @@ func (i *MultimemCpReduceAsyncBulk) Do(to, from, size any) {
 	(*ins)(i).do(to, from, size)
 }
 
-// Spcompress begins spcompress: pack a dense vector into a sparse one and its indices (PTX ISA 9.4, 9.7.10.30).
+// Spcompress starts the instruction spcompress: pack a dense vector into a sparse one and its
+// indices (PTX ISA 9.4, 9.7.10.30).
 //
 //	spcompress.elem.index.sp::2:4.num indices, packed, data, how
 //
@@ -2428,14 +2503,14 @@ func (i *MultimemCpReduceAsyncBulk) Do(to, from, size any) {
 //	.index = .b2 .b4
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64
 //
-// It needs PTX 9.4 on sm_107a.
+// It requires PTX 9.4 on sm_107a.
 //
-// In every form, so that it need not be written: .sp::2:4.
+// All forms have these modifiers, which may be omitted: .sp::2:4.
 func (p PTX) Spcompress() *Spcompress {
 	return (*Spcompress)(p.begin(63))
 }
 
-// Spcompress is spcompress with the modifiers that were written so far; [PTX.Spcompress] begins it.
+// Spcompress is the instruction spcompress under construction; see [PTX.Spcompress].
 type Spcompress ins
 
 // B8 adds .b8, one of .b8 .b16.
@@ -2498,21 +2573,22 @@ func (i *Spcompress) X64() *Spcompress {
 	return (*Spcompress)((*ins)(i).with(".x64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Spcompress) Mod(words ...dsl.Mod) *Spcompress {
 	return (*Spcompress)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Spcompress] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Spcompress]:
 //   - indices: .b32 register, vector of m, written
 //   - packed: .b32 register, vector of n, written
 //   - data: .b32 register or constant, vector of dense
-//   - how: .b32 register
+//   - how: .b32 register or .f32 constant
 func (i *Spcompress) Do(indices, packed, data, how any) {
 	(*ins)(i).do(indices, packed, data, how)
 }
 
-// Spdecompress begins spdecompress: spread a sparse vector into a dense one (PTX ISA 9.4, 9.7.10.31).
+// Spdecompress starts the instruction spdecompress: spread a sparse vector into a dense one (PTX
+// ISA 9.4, 9.7.10.31).
 //
 //	spdecompress.elem.index.factor.num data, indices, packed
 //
@@ -2521,12 +2597,12 @@ func (i *Spcompress) Do(indices, packed, data, how any) {
 //	.factor = .sp::1:2 .sp::1:4 .sp::1:8 .sp::1:16 .sp::2:4 .sp::2:8 .sp::2:16 .sp::4:8 .sp::4:16
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64
 //
-// It needs PTX 9.4 on sm_107a.
+// It requires PTX 9.4 on sm_107a.
 func (p PTX) Spdecompress() *Spdecompress {
 	return (*Spdecompress)(p.begin(64))
 }
 
-// Spdecompress is spdecompress with the modifiers that were written so far; [PTX.Spdecompress] begins it.
+// Spdecompress is the instruction spdecompress under construction; see [PTX.Spdecompress].
 type Spdecompress ins
 
 // B8 adds .b8, one of .b8 .b16.
@@ -2629,12 +2705,12 @@ func (i *Spdecompress) X64() *Spdecompress {
 	return (*Spdecompress)((*ins)(i).with(".x64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Spdecompress) Mod(words ...dsl.Mod) *Spdecompress {
 	return (*Spdecompress)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Spdecompress] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Spdecompress]:
 //   - data: .b32 register, vector of dense, written
 //   - indices: .b32 register, vector of m
 //   - packed: .b32 register or constant, vector of n

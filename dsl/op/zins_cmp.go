@@ -6,7 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Set begins set: comparison with a number as result (PTX ISA 9.1, 9.7.6.1 and 9.7.7.1; PTX ISA 9.4, 9.7.7.1).
+// Set starts the instruction set: comparison with a number as result (PTX ISA 9.1, 9.7.6.1 and
+// 9.7.7.1; PTX ISA 9.4, 9.7.7.1).
 //
 //	set.bcmp{.bool}.dtype.btype d, a, b{, c}
 //	set.scmp{.bool}.dtype.itype d, a, b{, c}
@@ -45,16 +46,16 @@ func (p PTX) Set() *Set {
 	return (*Set)(p.begin(65))
 }
 
-// Set is set with the modifiers that were written so far; [PTX.Set] begins it.
+// Set is the instruction set under construction; see [PTX.Set].
 type Set ins
 
-// Eq adds .eq, one of .eq .ne.
-func (i *Set) Eq() *Set {
+// EQ adds .eq, one of .eq .ne.
+func (i *Set) EQ() *Set {
 	return (*Set)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne.
-func (i *Set) Ne() *Set {
+// NE adds .ne, one of .eq .ne.
+func (i *Set) NE() *Set {
 	return (*Set)((*ins)(i).with(".ne"))
 }
 
@@ -103,23 +104,23 @@ func (i *Set) B64() *Set {
 	return (*Set)((*ins)(i).with(".b64"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Lt() *Set {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) LT() *Set {
 	return (*Set)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Le() *Set {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) LE() *Set {
 	return (*Set)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Gt() *Set {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) GT() *Set {
 	return (*Set)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Ge() *Set {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) GE() *Set {
 	return (*Set)((*ins)(i).with(".ge"))
 }
 
@@ -138,8 +139,8 @@ func (i *Set) Lo() *Set {
 	return (*Set)((*ins)(i).with(".lo"))
 }
 
-// Ls adds .ls.
-func (i *Set) Ls() *Set {
+// LS adds .ls.
+func (i *Set) LS() *Set {
 	return (*Set)((*ins)(i).with(".ls"))
 }
 
@@ -148,8 +149,8 @@ func (i *Set) Hi() *Set {
 	return (*Set)((*ins)(i).with(".hi"))
 }
 
-// Hs adds .hs.
-func (i *Set) Hs() *Set {
+// HS adds .hs.
+func (i *Set) HS() *Set {
 	return (*Set)((*ins)(i).with(".hs"))
 }
 
@@ -163,47 +164,47 @@ func (i *Set) U64() *Set {
 	return (*Set)((*ins)(i).with(".u64"))
 }
 
-// Equ adds .equ.
-func (i *Set) Equ() *Set {
+// EQU adds .equ.
+func (i *Set) EQU() *Set {
 	return (*Set)((*ins)(i).with(".equ"))
 }
 
-// Neu adds .neu.
-func (i *Set) Neu() *Set {
+// NEU adds .neu.
+func (i *Set) NEU() *Set {
 	return (*Set)((*ins)(i).with(".neu"))
 }
 
-// Ltu adds .ltu.
-func (i *Set) Ltu() *Set {
+// LTU adds .ltu.
+func (i *Set) LTU() *Set {
 	return (*Set)((*ins)(i).with(".ltu"))
 }
 
-// Leu adds .leu.
-func (i *Set) Leu() *Set {
+// LEU adds .leu.
+func (i *Set) LEU() *Set {
 	return (*Set)((*ins)(i).with(".leu"))
 }
 
-// Gtu adds .gtu.
-func (i *Set) Gtu() *Set {
+// GTU adds .gtu.
+func (i *Set) GTU() *Set {
 	return (*Set)((*ins)(i).with(".gtu"))
 }
 
-// Geu adds .geu.
-func (i *Set) Geu() *Set {
+// GEU adds .geu.
+func (i *Set) GEU() *Set {
 	return (*Set)((*ins)(i).with(".geu"))
 }
 
-// Num adds .num.
-func (i *Set) Num() *Set {
+// IsNum adds .num.
+func (i *Set) IsNum() *Set {
 	return (*Set)((*ins)(i).with(".num"))
 }
 
-// Nan adds .nan.
-func (i *Set) Nan() *Set {
+// IsNaN adds .nan.
+func (i *Set) IsNaN() *Set {
 	return (*Set)((*ins)(i).with(".nan"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Set) FTZ() *Set {
 	return (*Set)((*ins)(i).with(".ftz"))
 }
@@ -253,24 +254,26 @@ func (i *Set) BF16x2() *Set {
 	return (*Set)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Set) Mod(words ...dsl.Mod) *Set {
 	return (*Set)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Set] have them:
-//   - d: .dtype register, written; or .quad register, written; or .f16 register, written; or .bf16 register, written;
-//     or another, by the form
-//   - a: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - b: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0; exactly with .bool
+// Do appends the instruction. Its operands depend on the form; see [PTX.Set]:
+//   - d: .dtype register, written; or .quad register, written; or .f16 register, written; or .bf16
+//     register, written; or another, depending on the form
+//   - a: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - b: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0;
+//     exactly with .bool
 func (i *Set) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Setp begins setp: comparison with a predicate as result, and its complement (PTX ISA 9.1, 9.7.6.2 and 9.7.7.2).
+// Setp starts the instruction setp: comparison with a predicate as result, and its complement (PTX
+// ISA 9.1, 9.7.6.2 and 9.7.7.2).
 //
 //	setp.bcmp{.bool}.btype p{|q}, a, b{, c}
 //	setp.scmp{.bool}.itype p{|q}, a, b{, c}
@@ -294,16 +297,16 @@ func (p PTX) Setp() *Setp {
 	return (*Setp)(p.begin(66))
 }
 
-// Setp is setp with the modifiers that were written so far; [PTX.Setp] begins it.
+// Setp is the instruction setp under construction; see [PTX.Setp].
 type Setp ins
 
-// Eq adds .eq, one of .eq .ne.
-func (i *Setp) Eq() *Setp {
+// EQ adds .eq, one of .eq .ne.
+func (i *Setp) EQ() *Setp {
 	return (*Setp)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne.
-func (i *Setp) Ne() *Setp {
+// NE adds .ne, one of .eq .ne.
+func (i *Setp) NE() *Setp {
 	return (*Setp)((*ins)(i).with(".ne"))
 }
 
@@ -337,23 +340,23 @@ func (i *Setp) B64() *Setp {
 	return (*Setp)((*ins)(i).with(".b64"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Lt() *Setp {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) LT() *Setp {
 	return (*Setp)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Le() *Setp {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) LE() *Setp {
 	return (*Setp)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Gt() *Setp {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) GT() *Setp {
 	return (*Setp)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Ge() *Setp {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) GE() *Setp {
 	return (*Setp)((*ins)(i).with(".ge"))
 }
 
@@ -377,8 +380,8 @@ func (i *Setp) Lo() *Setp {
 	return (*Setp)((*ins)(i).with(".lo"))
 }
 
-// Ls adds .ls.
-func (i *Setp) Ls() *Setp {
+// LS adds .ls.
+func (i *Setp) LS() *Setp {
 	return (*Setp)((*ins)(i).with(".ls"))
 }
 
@@ -387,8 +390,8 @@ func (i *Setp) Hi() *Setp {
 	return (*Setp)((*ins)(i).with(".hi"))
 }
 
-// Hs adds .hs.
-func (i *Setp) Hs() *Setp {
+// HS adds .hs.
+func (i *Setp) HS() *Setp {
 	return (*Setp)((*ins)(i).with(".hs"))
 }
 
@@ -407,47 +410,47 @@ func (i *Setp) U64() *Setp {
 	return (*Setp)((*ins)(i).with(".u64"))
 }
 
-// Equ adds .equ.
-func (i *Setp) Equ() *Setp {
+// EQU adds .equ.
+func (i *Setp) EQU() *Setp {
 	return (*Setp)((*ins)(i).with(".equ"))
 }
 
-// Neu adds .neu.
-func (i *Setp) Neu() *Setp {
+// NEU adds .neu.
+func (i *Setp) NEU() *Setp {
 	return (*Setp)((*ins)(i).with(".neu"))
 }
 
-// Ltu adds .ltu.
-func (i *Setp) Ltu() *Setp {
+// LTU adds .ltu.
+func (i *Setp) LTU() *Setp {
 	return (*Setp)((*ins)(i).with(".ltu"))
 }
 
-// Leu adds .leu.
-func (i *Setp) Leu() *Setp {
+// LEU adds .leu.
+func (i *Setp) LEU() *Setp {
 	return (*Setp)((*ins)(i).with(".leu"))
 }
 
-// Gtu adds .gtu.
-func (i *Setp) Gtu() *Setp {
+// GTU adds .gtu.
+func (i *Setp) GTU() *Setp {
 	return (*Setp)((*ins)(i).with(".gtu"))
 }
 
-// Geu adds .geu.
-func (i *Setp) Geu() *Setp {
+// GEU adds .geu.
+func (i *Setp) GEU() *Setp {
 	return (*Setp)((*ins)(i).with(".geu"))
 }
 
-// Num adds .num.
-func (i *Setp) Num() *Setp {
+// IsNum adds .num.
+func (i *Setp) IsNum() *Setp {
 	return (*Setp)((*ins)(i).with(".num"))
 }
 
-// Nan adds .nan.
-func (i *Setp) Nan() *Setp {
+// IsNaN adds .nan.
+func (i *Setp) IsNaN() *Setp {
 	return (*Setp)((*ins)(i).with(".nan"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Setp) FTZ() *Setp {
 	return (*Setp)((*ins)(i).with(".ftz"))
 }
@@ -482,24 +485,25 @@ func (i *Setp) BF16x2() *Setp {
 	return (*Setp)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Setp) Mod(words ...dsl.Mod) *Setp {
 	return (*Setp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Setp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Setp]:
 //   - p: .pred register or _, written
 //   - q: .pred register or _, written; may be left out
-//   - a: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - b: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0; exactly with .bool
+//   - a: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - b: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0;
+//     exactly with .bool
 func (i *Setp) Do(p, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{p, a, b}, more...)...)
 }
 
-// Selp begins selp: one of two values, by a predicate (PTX ISA 9.1, 9.7.6.3).
+// Selp starts the instruction selp: one of two values, by a predicate (PTX ISA 9.1, 9.7.6.3).
 //
 //	selp.type d, a, b, c
 //
@@ -508,7 +512,7 @@ func (p PTX) Selp() *Selp {
 	return (*Selp)(p.begin(67))
 }
 
-// Selp is selp with the modifiers that were written so far; [PTX.Selp] begins it.
+// Selp is the instruction selp under construction; see [PTX.Selp].
 type Selp ins
 
 // B16 adds .b16.
@@ -566,12 +570,12 @@ func (i *Selp) F64() *Selp {
 	return (*Selp)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Selp) Mod(words ...dsl.Mod) *Selp {
 	return (*Selp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Selp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Selp]:
 //   - d: .type register, written
 //   - a: .type register or constant
 //   - b: .type register or constant
@@ -580,7 +584,8 @@ func (i *Selp) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Slct begins slct: one of two values, by the sign of a third (PTX ISA 9.1, 9.7.6.4).
+// Slct starts the instruction slct: one of two values, by the sign of a third (PTX ISA 9.1,
+// 9.7.6.4).
 //
 //	slct.type.s32 d, a, b, c
 //	slct{.ftz}.type.f32 d, a, b, c
@@ -590,7 +595,7 @@ func (p PTX) Slct() *Slct {
 	return (*Slct)(p.begin(68))
 }
 
-// Slct is slct with the modifiers that were written so far; [PTX.Slct] begins it.
+// Slct is the instruction slct under construction; see [PTX.Slct].
 type Slct ins
 
 // B16 adds .b16.
@@ -648,17 +653,17 @@ func (i *Slct) F64() *Slct {
 	return (*Slct)((*ins)(i).with(".f64"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Slct) FTZ() *Slct {
 	return (*Slct)((*ins)(i).with(".ftz"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Slct) Mod(words ...dsl.Mod) *Slct {
 	return (*Slct)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Slct] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Slct]:
 //   - d: .type register, written
 //   - a: .type register or constant
 //   - b: .type register or constant

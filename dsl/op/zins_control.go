@@ -6,14 +6,14 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Bra begins bra: jump to a label (PTX ISA 9.1, 9.7.12.3).
+// Bra starts the instruction bra: jump to a label (PTX ISA 9.1, 9.7.12.3).
 //
 //	bra{.uni} target
 func (p PTX) Bra() *Bra {
 	return (*Bra)(p.begin(69))
 }
 
-// Bra is bra with the modifiers that were written so far; [PTX.Bra] begins it.
+// Bra is the instruction bra under construction; see [PTX.Bra].
 type Bra ins
 
 // Uni adds .uni.
@@ -21,27 +21,27 @@ func (i *Bra) Uni() *Bra {
 	return (*Bra)((*ins)(i).with(".uni"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bra) Mod(words ...dsl.Mod) *Bra {
 	return (*Bra)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Bra] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Bra]:
 //   - target: label
 func (i *Bra) Do(target any) {
 	(*ins)(i).do(target)
 }
 
-// BrxIdx begins brx.idx: jump to a label of a list (PTX ISA 9.1, 9.7.12.4).
+// BrxIdx starts the instruction brx.idx: jump to a label of a list (PTX ISA 9.1, 9.7.12.4).
 //
 //	brx.idx{.uni} index, list
 //
-// It needs PTX 6.0 on sm_30 or later.
+// It requires PTX 6.0 on sm_30 or later.
 func (p PTX) BrxIdx() *BrxIdx {
 	return (*BrxIdx)(p.begin(70))
 }
 
-// BrxIdx is brx.idx with the modifiers that were written so far; [PTX.BrxIdx] begins it.
+// BrxIdx is the instruction brx.idx under construction; see [PTX.BrxIdx].
 type BrxIdx ins
 
 // Uni adds .uni.
@@ -49,19 +49,19 @@ func (i *BrxIdx) Uni() *BrxIdx {
 	return (*BrxIdx)((*ins)(i).with(".uni"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BrxIdx) Mod(words ...dsl.Mod) *BrxIdx {
 	return (*BrxIdx)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BrxIdx] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BrxIdx]:
 //   - index: .u32 register or constant
 //   - list: list of labels
 func (i *BrxIdx) Do(index, list any) {
 	(*ins)(i).do(index, list)
 }
 
-// Call begins call: call a function (PTX ISA 9.1, 9.7.12.5).
+// Call starts the instruction call: call a function (PTX ISA 9.1, 9.7.12.5).
 //
 //	call{.uni} f
 //	call{.uni} f, in
@@ -73,7 +73,7 @@ func (p PTX) Call() *Call {
 	return (*Call)(p.begin(71))
 }
 
-// Call is call with the modifiers that were written so far; [PTX.Call] begins it.
+// Call is the instruction call under construction; see [PTX.Call].
 type Call ins
 
 // Uni adds .uni.
@@ -81,12 +81,12 @@ func (i *Call) Uni() *Call {
 	return (*Call)((*ins)(i).with(".uni"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Call) Mod(words ...dsl.Mod) *Call {
 	return (*Call)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Call] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Call]:
 //   - f: function; or .b64 register or .b32 register
 //   - in: list of arguments; or list of arguments; may be left out
 //   - out: list of results, written
@@ -95,14 +95,14 @@ func (i *Call) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// Ret begins ret: return from a function (PTX ISA 9.1, 9.7.12.6).
+// Ret starts the instruction ret: return from a function (PTX ISA 9.1, 9.7.12.6).
 //
 //	ret{.uni}
 func (p PTX) Ret() *Ret {
 	return (*Ret)(p.begin(72))
 }
 
-// Ret is ret with the modifiers that were written so far; [PTX.Ret] begins it.
+// Ret is the instruction ret under construction; see [PTX.Ret].
 type Ret ins
 
 // Uni adds .uni.
@@ -110,7 +110,7 @@ func (i *Ret) Uni() *Ret {
 	return (*Ret)((*ins)(i).with(".uni"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ret) Mod(words ...dsl.Mod) *Ret {
 	return (*Ret)((*ins)(i).also(words))
 }
@@ -120,17 +120,17 @@ func (i *Ret) Do() {
 	(*ins)(i).do()
 }
 
-// Exit begins exit: end the thread (PTX ISA 9.1, 9.7.12.7).
+// Exit starts the instruction exit: end the thread (PTX ISA 9.1, 9.7.12.7).
 //
 //	exit
 func (p PTX) Exit() *Exit {
 	return (*Exit)(p.begin(73))
 }
 
-// Exit is exit with the modifiers that were written so far; [PTX.Exit] begins it.
+// Exit is the instruction exit under construction; see [PTX.Exit].
 type Exit ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Exit) Mod(words ...dsl.Mod) *Exit {
 	return (*Exit)((*ins)(i).also(words))
 }

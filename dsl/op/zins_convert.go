@@ -6,10 +6,11 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Cvt begins cvt: convert between integers; convert between integers and floating point; convert between floating-point
-// formats; convert to packed half precision; convert to and from 8-bit, 6-bit and 4-bit floating point; convert to and
-// from scale factors; convert to and from signed fixed point with six fraction bits (PTX ISA 9.1, 9.7.9.21; PTX ISA
-// 9.2, 9.7.9.21; PTX ISA 9.4, 9.7.10.24).
+// Cvt starts the instruction cvt: convert between integers; convert between integers and floating
+// point; convert between floating-point formats; convert to packed half precision; convert to and
+// from 8-bit, 6-bit and 4-bit floating point; convert to and from scale factors; convert to and
+// from signed fixed point with six fraction bits (PTX ISA 9.1, 9.7.9.21; PTX ISA 9.2, 9.7.9.21; PTX
+// ISA 9.4, 9.7.10.24).
 //
 //	cvt{.sat}.dtype.atype d, a
 //	cvt.irnd{.ftz}{.sat}.dtype.atype d, a
@@ -50,6 +51,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32 d, a, b{, scale}  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2 d, a{, scale}  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
 //	cvt.rn{.relu}.f16x2.atype d, a  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rs{.relu}.satfinite.dtype.f32 d, a, rbits  // PTX 8.7 on sm_100a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
@@ -61,9 +63,12 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f16x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
+//	cvt.rnd{.satfinite}.ue5m3x2.f16x2 d, a, scale  // PTX 9.4 on sm_107f and its family; not in the manual
+//	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family; not in the manual
 //	cvt.rn.f16x2.ue5m3x2 d, a  // PTX 9.4 on sm_107f and its family
 //	cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32 d, a, b{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
+//	cvt.rnd.satfinite{.relu}.s2f6x2.f32 d, a, b  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a; not in the manual
 //	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
 //	cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
 //
@@ -78,7 +83,7 @@ func (p PTX) Cvt() *Cvt {
 	return (*Cvt)(p.begin(74))
 }
 
-// Cvt is cvt with the modifiers that were written so far; [PTX.Cvt] begins it.
+// Cvt is the instruction cvt under construction; see [PTX.Cvt].
 type Cvt ins
 
 // Sat adds .sat.
@@ -191,8 +196,8 @@ func (i *Cvt) RP() *Cvt {
 	return (*Cvt)((*ins)(i).with(".rp"))
 }
 
-// Relu adds .relu.
-func (i *Cvt) Relu() *Cvt {
+// ReLU adds .relu.
+func (i *Cvt) ReLU() *Cvt {
 	return (*Cvt)((*ins)(i).with(".relu"))
 }
 
@@ -306,39 +311,43 @@ func (i *Cvt) S2F6x2() *Cvt {
 	return (*Cvt)((*ins)(i).with(".s2f6x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cvt) Mod(words ...dsl.Mod) *Cvt {
 	return (*Cvt)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Cvt] have them:
-//   - d: .dtype register, or wider and of any class, written; or .dtype register, written; or .bf16 register, written;
-//     or .f16 register, or wider and of any class, written; or another, by the form
-//   - a: .atype register, or wider and of any class or special register; or .atype register, or wider and of any class;
-//     or .bf16 register or constant; or .atype register or constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Cvt]:
+//   - d: .dtype register, or wider and of any class, written; or .dtype register, written; or .bf16
+//     register, written; or .f16 register, or wider and of any class, written; or another,
+//     depending on the form
+//   - a: .atype register, or wider and of any class or special register; or .atype register, or
+//     wider and of any class; or .bf16 register or constant; or .atype register or constant; or
+//     another, depending on the form
 //   - b: .f32 register, or wider and of any class; or .f32 register or constant
 //   - rbits: .bf16x2 register
-//   - scale: .ue8m0 register; exactly with .scaled::n1::ue8m0; or .ue8m0 register; or .ue8m0x2 register; exactly with
-//     .scaled::n2::ue8m0
+//   - scale: .ue8m0 register; exactly with .scaled::n1::ue8m0; or .ue8m0 register; or .ue8m0x2
+//     register; exactly with .scaled::n2::ue8m0; or 8-bit integer register or constant; or another,
+//     depending on the form
 func (i *Cvt) Do(d, a any, more ...any) {
 	(*ins)(i).do(append([]any{d, a}, more...)...)
 }
 
-// CvtPack begins cvt.pack: convert two integers with saturation and pack them (PTX ISA 9.1, 9.7.9.22).
+// CvtPack starts the instruction cvt.pack: convert two integers with saturation and pack them (PTX
+// ISA 9.1, 9.7.9.22).
 //
 //	cvt.pack.sat.dtype.s32 d, a, b
 //	cvt.pack.sat.dtype.s32.b32 d, a, b, c
 //
 //	.dtype = .u16 .s16 .u8 .s8 .u4[6.5 sm_75+] .s4[6.5 sm_75+] .u2[6.5 sm_75+] .s2[6.5 sm_75+]
 //
-// It needs PTX 6.5 on sm_72 or later.
+// It requires PTX 6.5 on sm_72 or later.
 //
-// In every form, so that it need not be written: .sat.
+// All forms have these modifiers, which may be omitted: .sat.
 func (p PTX) CvtPack() *CvtPack {
 	return (*CvtPack)(p.begin(75))
 }
 
-// CvtPack is cvt.pack with the modifiers that were written so far; [PTX.CvtPack] begins it.
+// CvtPack is the instruction cvt.pack under construction; see [PTX.CvtPack].
 type CvtPack ins
 
 // Sat adds .sat.
@@ -371,22 +380,22 @@ func (i *CvtPack) S8() *CvtPack {
 	return (*CvtPack)((*ins)(i).with(".s8"))
 }
 
-// U4 adds .u4, one of .u8 .s8 .u4 .s4 .u2 .s2. It needs PTX 6.5 on sm_75 or later.
+// U4 adds .u4, one of .u8 .s8 .u4 .s4 .u2 .s2. It requires PTX 6.5 on sm_75 or later.
 func (i *CvtPack) U4() *CvtPack {
 	return (*CvtPack)((*ins)(i).with(".u4"))
 }
 
-// S4 adds .s4, one of .u8 .s8 .u4 .s4 .u2 .s2. It needs PTX 6.5 on sm_75 or later.
+// S4 adds .s4, one of .u8 .s8 .u4 .s4 .u2 .s2. It requires PTX 6.5 on sm_75 or later.
 func (i *CvtPack) S4() *CvtPack {
 	return (*CvtPack)((*ins)(i).with(".s4"))
 }
 
-// U2 adds .u2, one of .u8 .s8 .u4 .s4 .u2 .s2. It needs PTX 6.5 on sm_75 or later.
+// U2 adds .u2, one of .u8 .s8 .u4 .s4 .u2 .s2. It requires PTX 6.5 on sm_75 or later.
 func (i *CvtPack) U2() *CvtPack {
 	return (*CvtPack)((*ins)(i).with(".u2"))
 }
 
-// S2 adds .s2, one of .u8 .s8 .u4 .s4 .u2 .s2. It needs PTX 6.5 on sm_75 or later.
+// S2 adds .s2, one of .u8 .s8 .u4 .s4 .u2 .s2. It requires PTX 6.5 on sm_75 or later.
 func (i *CvtPack) S2() *CvtPack {
 	return (*CvtPack)((*ins)(i).with(".s2"))
 }
@@ -396,12 +405,12 @@ func (i *CvtPack) B32() *CvtPack {
 	return (*CvtPack)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CvtPack) Mod(words ...dsl.Mod) *CvtPack {
 	return (*CvtPack)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CvtPack] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CvtPack]:
 //   - d: .u32 register, or wider and of any class, written
 //   - a: .s32 register, or wider and of any class
 //   - b: .s32 register, or wider and of any class

@@ -6,21 +6,22 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// FabricTryGetAsync begins fabric.try_get.async: copy from a fabric handle in the background (PTX ISA 9.3, 9.7.10.5.1).
+// FabricTryGetAsync starts the instruction fabric.try_get.async: copy from a fabric handle in the
+// background (PTX ISA 9.3, 9.7.10.5.1).
 //
-//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [to], [endpoint, offset], size, [mbar]
-//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.b128 [to], [endpoint, offset], size, [mbar]  // not in the manual
+//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [to], [endpoint, offset], size, [mbar]{, policy}
+//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}{.sys}.b128 [to], [endpoint, offset], size, [mbar]{, policy}  // not in the manual
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::bytes .mbarrier::report::fabric
-// .b128.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::bytes
+// .mbarrier::report::fabric .b128.
 func (p PTX) FabricTryGetAsync() *FabricTryGetAsync {
 	return (*FabricTryGetAsync)(p.begin(76))
 }
 
-// FabricTryGetAsync is fabric.try_get.async with the modifiers that were written so far; [PTX.FabricTryGetAsync] begins
-// it.
+// FabricTryGetAsync is the instruction fabric.try_get.async under construction; see
+// [PTX.FabricTryGetAsync].
 type FabricTryGetAsync ins
 
 // SharedCTA adds .shared::cta.
@@ -38,6 +39,11 @@ func (i *FabricTryGetAsync) MbarrierReportFabric() *FabricTryGetAsync {
 	return (*FabricTryGetAsync)((*ins)(i).with(".mbarrier::report::fabric"))
 }
 
+// L2CacheHint adds .L2::cache_hint.
+func (i *FabricTryGetAsync) L2CacheHint() *FabricTryGetAsync {
+	return (*FabricTryGetAsync)((*ins)(i).with(".L2::cache_hint"))
+}
+
 // Relaxed adds .relaxed.
 func (i *FabricTryGetAsync) Relaxed() *FabricTryGetAsync {
 	return (*FabricTryGetAsync)((*ins)(i).with(".relaxed"))
@@ -53,36 +59,38 @@ func (i *FabricTryGetAsync) B128() *FabricTryGetAsync {
 	return (*FabricTryGetAsync)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryGetAsync) Mod(words ...dsl.Mod) *FabricTryGetAsync {
 	return (*FabricTryGetAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryGetAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryGetAsync]:
 //   - to: address in .shared
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - size: 32-bit integer register or constant
 //   - mbar: address in .shared
+//   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryGetAsync) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
 }
 
-// FabricTryPutAsync begins fabric.try_put.async: copy to a fabric handle in the background (PTX ISA 9.3, 9.7.10.5.2).
+// FabricTryPutAsync starts the instruction fabric.try_put.async: copy to a fabric handle in the
+// background (PTX ISA 9.3, 9.7.10.5.2).
 //
-//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}.relaxed.sys.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}
-//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.sys}.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}  // not in the manual
+//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.L2::cache_hint}.relaxed.sys.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}{, policy}
+//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.L2::cache_hint}{.sys}.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}{, policy}  // not in the manual
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::16B .mbarrier::report::fabric
-// .b128.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
+// .mbarrier::report::fabric .b128.
 func (p PTX) FabricTryPutAsync() *FabricTryPutAsync {
 	return (*FabricTryPutAsync)(p.begin(77))
 }
 
-// FabricTryPutAsync is fabric.try_put.async with the modifiers that were written so far; [PTX.FabricTryPutAsync] begins
-// it.
+// FabricTryPutAsync is the instruction fabric.try_put.async under construction; see
+// [PTX.FabricTryPutAsync].
 type FabricTryPutAsync ins
 
 // Multimem adds .multimem.
@@ -115,6 +123,11 @@ func (i *FabricTryPutAsync) CpMask() *FabricTryPutAsync {
 	return (*FabricTryPutAsync)((*ins)(i).with(".cp_mask"))
 }
 
+// L2CacheHint adds .L2::cache_hint.
+func (i *FabricTryPutAsync) L2CacheHint() *FabricTryPutAsync {
+	return (*FabricTryPutAsync)((*ins)(i).with(".L2::cache_hint"))
+}
+
 // Relaxed adds .relaxed.
 func (i *FabricTryPutAsync) Relaxed() *FabricTryPutAsync {
 	return (*FabricTryPutAsync)((*ins)(i).with(".relaxed"))
@@ -130,12 +143,12 @@ func (i *FabricTryPutAsync) B128() *FabricTryPutAsync {
 	return (*FabricTryPutAsync)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryPutAsync) Mod(words ...dsl.Mod) *FabricTryPutAsync {
 	return (*FabricTryPutAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryPutAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryPutAsync]:
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - counter: 64-bit integer register; exactly with .counted::bytes
@@ -143,27 +156,30 @@ func (i *FabricTryPutAsync) Mod(words ...dsl.Mod) *FabricTryPutAsync {
 //   - size: 32-bit integer register or constant
 //   - mbar: address in .shared
 //   - bytes: 16-bit integer register or constant; exactly with .cp_mask
+//   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryPutAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricTryRedAsync begins fabric.try_red.async: reduce at a fabric handle in the background (PTX ISA 9.3, 9.7.10.5.3).
+// FabricTryRedAsync starts the instruction fabric.try_red.async: reduce at a fabric handle in the
+// background (PTX ISA 9.3, 9.7.10.5.3).
 //
-//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}.relaxed.sys.op.type [endpoint, offset{, counter}], [from], size, [mbar]
-//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.sys}.op.type [endpoint, offset{, counter}], [from], size, [mbar]  // not in the manual
+//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.relaxed.sys.op.type [endpoint, offset{, counter}], [from], size, [mbar]{, policy}
+//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}{.sys}.op.type [endpoint, offset{, counter}], [from], size, [mbar]{, policy}  // not in the manual
 //
 //	.op = .and .or .xor .min .max .add
 //	.type = .b32 .b64 .u32 .s32 .u64 .s64 .f16 .bf16 .f32 .f64
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::16B .mbarrier::report::fabric.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
+// .mbarrier::report::fabric.
 func (p PTX) FabricTryRedAsync() *FabricTryRedAsync {
 	return (*FabricTryRedAsync)(p.begin(78))
 }
 
-// FabricTryRedAsync is fabric.try_red.async with the modifiers that were written so far; [PTX.FabricTryRedAsync] begins
-// it.
+// FabricTryRedAsync is the instruction fabric.try_red.async under construction; see
+// [PTX.FabricTryRedAsync].
 type FabricTryRedAsync ins
 
 // Multimem adds .multimem.
@@ -189,6 +205,11 @@ func (i *FabricTryRedAsync) MbarrierReportFabric() *FabricTryRedAsync {
 // CountedBytes adds .counted::bytes.
 func (i *FabricTryRedAsync) CountedBytes() *FabricTryRedAsync {
 	return (*FabricTryRedAsync)((*ins)(i).with(".counted::bytes"))
+}
+
+// L2CacheHint adds .L2::cache_hint.
+func (i *FabricTryRedAsync) L2CacheHint() *FabricTryRedAsync {
+	return (*FabricTryRedAsync)((*ins)(i).with(".L2::cache_hint"))
 }
 
 // Relaxed adds .relaxed.
@@ -281,24 +302,25 @@ func (i *FabricTryRedAsync) F64() *FabricTryRedAsync {
 	return (*FabricTryRedAsync)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryRedAsync) Mod(words ...dsl.Mod) *FabricTryRedAsync {
 	return (*FabricTryRedAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryRedAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryRedAsync]:
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - counter: 64-bit integer register; exactly with .counted::bytes
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant
 //   - mbar: address in .shared
+//   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryRedAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricTryPullredAsync begins fabric.try_pullred.async: load from many fabric handles in the background and reduce
-// (PTX ISA 9.3, 9.7.10.5.4).
+// FabricTryPullredAsync starts the instruction fabric.try_pullred.async: load from many fabric
+// handles in the background and reduce (PTX ISA 9.3, 9.7.10.5.4).
 //
 //	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later
 //	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family
@@ -313,14 +335,14 @@ func (i *FabricTryRedAsync) Do(operands ...any) {
 //	.type = .b32 .b64 .u32 .s32 .u64 .s64 .f16 .bf16 .f32 .e4m3 .e5m2
 //	.small = .e4m3 .e5m2
 //
-// In every form, so that it need not be written: .multimem .shared::cta .mbarrier::complete_tx::bytes
-// .mbarrier::report::fabric .sync.
+// All forms have these modifiers, which may be omitted: .multimem .shared::cta
+// .mbarrier::complete_tx::bytes .mbarrier::report::fabric .sync.
 func (p PTX) FabricTryPullredAsync() *FabricTryPullredAsync {
 	return (*FabricTryPullredAsync)(p.begin(79))
 }
 
-// FabricTryPullredAsync is fabric.try_pullred.async with the modifiers that were written so far;
-// [PTX.FabricTryPullredAsync] begins it.
+// FabricTryPullredAsync is the instruction fabric.try_pullred.async under construction; see
+// [PTX.FabricTryPullredAsync].
 type FabricTryPullredAsync ins
 
 // Multimem adds .multimem.
@@ -453,12 +475,12 @@ func (i *FabricTryPullredAsync) AccF32() *FabricTryPullredAsync {
 	return (*FabricTryPullredAsync)((*ins)(i).with(".acc::f32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryPullredAsync) Mod(words ...dsl.Mod) *FabricTryPullredAsync {
 	return (*FabricTryPullredAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryPullredAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryPullredAsync]:
 //   - to: address in .shared
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
@@ -469,24 +491,24 @@ func (i *FabricTryPullredAsync) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
 }
 
-// FabricTryAtomAsync begins fabric.try_atom.async: perform an atomic operation at a fabric handle in the background
-// (PTX ISA 9.4, 9.7.11.5.10).
+// FabricTryAtomAsync starts the instruction fabric.try_atom.async: perform an atomic operation at a
+// fabric handle in the background (PTX ISA 9.4, 9.7.11.5.10).
 //
 //	fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.op.type [endpoint, offset], [old], [from], [mbar]{, policy}
 //
 //	.op = .and .or .xor .exch .cas .min .max .add
 //	.type = .b32 .b64 .b128 .u32 .s32 .u64 .s64 .f16x2 .bf16x2 .f32 .f64
 //
-// It needs PTX 9.4 on sm_100 or later.
+// It requires PTX 9.4 on sm_100 or later.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::16B .mbarrier::report::fabric
-// .relaxed .sys.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
+// .mbarrier::report::fabric .relaxed .sys.
 func (p PTX) FabricTryAtomAsync() *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)(p.begin(80))
 }
 
-// FabricTryAtomAsync is fabric.try_atom.async with the modifiers that were written so far; [PTX.FabricTryAtomAsync]
-// begins it.
+// FabricTryAtomAsync is the instruction fabric.try_atom.async under construction; see
+// [PTX.FabricTryAtomAsync].
 type FabricTryAtomAsync ins
 
 // SharedCTA adds .shared::cta.
@@ -539,8 +561,8 @@ func (i *FabricTryAtomAsync) Exch() *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)((*ins)(i).with(".exch"))
 }
 
-// Cas adds .cas, one of .and .or .xor .exch .cas .min .max .add.
-func (i *FabricTryAtomAsync) Cas() *FabricTryAtomAsync {
+// CAS adds .cas, one of .and .or .xor .exch .cas .min .max .add.
+func (i *FabricTryAtomAsync) CAS() *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)((*ins)(i).with(".cas"))
 }
 
@@ -614,12 +636,12 @@ func (i *FabricTryAtomAsync) F64() *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryAtomAsync) Mod(words ...dsl.Mod) *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryAtomAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryAtomAsync]:
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - old: address in .shared
@@ -630,16 +652,17 @@ func (i *FabricTryAtomAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricSubmit begins fabric.submit: send off this thread's fabric operations (PTX ISA 9.3, 9.7.10.5.5).
+// FabricSubmit starts the instruction fabric.submit: send off this thread's fabric operations (PTX
+// ISA 9.3, 9.7.10.5.5).
 //
 //	fabric.submit{.op_restrict::fetching}
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 func (p PTX) FabricSubmit() *FabricSubmit {
 	return (*FabricSubmit)(p.begin(81))
 }
 
-// FabricSubmit is fabric.submit with the modifiers that were written so far; [PTX.FabricSubmit] begins it.
+// FabricSubmit is the instruction fabric.submit under construction; see [PTX.FabricSubmit].
 type FabricSubmit ins
 
 // OpRestrictFetching adds .op_restrict::fetching.
@@ -647,7 +670,7 @@ func (i *FabricSubmit) OpRestrictFetching() *FabricSubmit {
 	return (*FabricSubmit)((*ins)(i).with(".op_restrict::fetching"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricSubmit) Mod(words ...dsl.Mod) *FabricSubmit {
 	return (*FabricSubmit)((*ins)(i).also(words))
 }
@@ -657,19 +680,20 @@ func (i *FabricSubmit) Do() {
 	(*ins)(i).do()
 }
 
-// FabricWait begins fabric.wait: wait until fabric operations have read shared memory (PTX ISA 9.3, 9.7.10.5.6).
+// FabricWait starts the instruction fabric.wait: wait until fabric operations have read shared
+// memory (PTX ISA 9.3, 9.7.10.5.6).
 //
 //	fabric.wait.sync_restrict::reads
 //	fabric.wait.sync_restrict::reads n  // not in the manual
 //
-// It needs PTX 9.3 on sm_100 or later.
+// It requires PTX 9.3 on sm_100 or later.
 //
-// In every form, so that it need not be written: .sync_restrict::reads.
+// All forms have these modifiers, which may be omitted: .sync_restrict::reads.
 func (p PTX) FabricWait() *FabricWait {
 	return (*FabricWait)(p.begin(82))
 }
 
-// FabricWait is fabric.wait with the modifiers that were written so far; [PTX.FabricWait] begins it.
+// FabricWait is the instruction fabric.wait under construction; see [PTX.FabricWait].
 type FabricWait ins
 
 // SyncRestrictReads adds .sync_restrict::reads.
@@ -677,19 +701,19 @@ func (i *FabricWait) SyncRestrictReads() *FabricWait {
 	return (*FabricWait)((*ins)(i).with(".sync_restrict::reads"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricWait) Mod(words ...dsl.Mod) *FabricWait {
 	return (*FabricWait)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricWait] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricWait]:
 //   - n: constant
 func (i *FabricWait) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricTryGetAsyncTensor begins fabric.try_get.async.tensor: copy a box of a tensor from a fabric handle in the
-// background (PTX ISA 9.4, 9.7.11.5.7).
+// FabricTryGetAsyncTensor starts the instruction fabric.try_get.async.tensor: copy a box of a
+// tensor from a fabric handle in the background (PTX ISA 9.4, 9.7.11.5.7).
 //
 //	fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128 [to], [map, endpoint, offset{, sizes}{, low}{, high}, at], [mbar]{, policy}
 //	fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128 [to], [map, endpoint, offset{, sizes}{, low}{, high}, at], [mbar]{, policy}  // not in the manual
@@ -697,16 +721,16 @@ func (i *FabricWait) Do(operands ...any) {
 //	.dim = .1d .2d .3d .4d .5d
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// It needs PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on sm_107f and its family.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::bytes .mbarrier::report::fabric
-// .override::global_address .b128.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::bytes
+// .mbarrier::report::fabric .override::global_address .b128.
 func (p PTX) FabricTryGetAsyncTensor() *FabricTryGetAsyncTensor {
 	return (*FabricTryGetAsyncTensor)(p.begin(83))
 }
 
-// FabricTryGetAsyncTensor is fabric.try_get.async.tensor with the modifiers that were written so far;
-// [PTX.FabricTryGetAsyncTensor] begins it.
+// FabricTryGetAsyncTensor is the instruction fabric.try_get.async.tensor under construction; see
+// [PTX.FabricTryGetAsyncTensor].
 type FabricTryGetAsyncTensor ins
 
 // D1 adds .1d, one of .1d .2d .3d .4d .5d.
@@ -764,12 +788,14 @@ func (i *FabricTryGetAsyncTensor) OverrideGlobalAddress() *FabricTryGetAsyncTens
 	return (*FabricTryGetAsyncTensor)((*ins)(i).with(".override::global_address"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *FabricTryGetAsyncTensor) OverrideGlobalDim() *FabricTryGetAsyncTensor {
 	return (*FabricTryGetAsyncTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *FabricTryGetAsyncTensor) OverrideGlobalDimStride() *FabricTryGetAsyncTensor {
 	return (*FabricTryGetAsyncTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
@@ -789,18 +815,18 @@ func (i *FabricTryGetAsyncTensor) B128() *FabricTryGetAsyncTensor {
 	return (*FabricTryGetAsyncTensor)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryGetAsyncTensor) Mod(words ...dsl.Mod) *FabricTryGetAsyncTensor {
 	return (*FabricTryGetAsyncTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryGetAsyncTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryGetAsyncTensor]:
 //   - to: address in .shared
 //   - map: generic address, or a variable in .shared
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim;
-//     exactly with .attribute
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim; exactly with .attribute
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 //   - at: 32-bit integer register or constant, vector of .dim
@@ -810,8 +836,8 @@ func (i *FabricTryGetAsyncTensor) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
 }
 
-// FabricTryPutAsyncTensor begins fabric.try_put.async.tensor: copy a box of a tensor to a fabric handle in the
-// background (PTX ISA 9.4, 9.7.11.5.8).
+// FabricTryPutAsyncTensor starts the instruction fabric.try_put.async.tensor: copy a box of a
+// tensor to a fabric handle in the background (PTX ISA 9.4, 9.7.11.5.8).
 //
 //	fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128 [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}
 //	fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128 [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}  // not in the manual
@@ -819,16 +845,16 @@ func (i *FabricTryGetAsyncTensor) Do(to any, more ...any) {
 //	.dim = .1d .2d .3d .4d .5d
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// It needs PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on sm_107f and its family.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::16B .mbarrier::report::fabric
-// .override::global_address .b128.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
+// .mbarrier::report::fabric .override::global_address .b128.
 func (p PTX) FabricTryPutAsyncTensor() *FabricTryPutAsyncTensor {
 	return (*FabricTryPutAsyncTensor)(p.begin(84))
 }
 
-// FabricTryPutAsyncTensor is fabric.try_put.async.tensor with the modifiers that were written so far;
-// [PTX.FabricTryPutAsyncTensor] begins it.
+// FabricTryPutAsyncTensor is the instruction fabric.try_put.async.tensor under construction; see
+// [PTX.FabricTryPutAsyncTensor].
 type FabricTryPutAsyncTensor ins
 
 // Multimem adds .multimem.
@@ -896,12 +922,14 @@ func (i *FabricTryPutAsyncTensor) OverrideGlobalAddress() *FabricTryPutAsyncTens
 	return (*FabricTryPutAsyncTensor)((*ins)(i).with(".override::global_address"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *FabricTryPutAsyncTensor) OverrideGlobalDim() *FabricTryPutAsyncTensor {
 	return (*FabricTryPutAsyncTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *FabricTryPutAsyncTensor) OverrideGlobalDimStride() *FabricTryPutAsyncTensor {
 	return (*FabricTryPutAsyncTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
@@ -921,18 +949,18 @@ func (i *FabricTryPutAsyncTensor) B128() *FabricTryPutAsyncTensor {
 	return (*FabricTryPutAsyncTensor)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryPutAsyncTensor) Mod(words ...dsl.Mod) *FabricTryPutAsyncTensor {
 	return (*FabricTryPutAsyncTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryPutAsyncTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryPutAsyncTensor]:
 //   - map: generic address, or a variable in .shared
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - counter: 64-bit integer register; exactly with .counted::bytes
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim;
-//     exactly with .attribute
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim; exactly with .attribute
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 //   - at: 32-bit integer register or constant, vector of .dim
@@ -944,8 +972,8 @@ func (i *FabricTryPutAsyncTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricTryRedAsyncTensor begins fabric.try_red.async.tensor: reduce a box of a tensor at a fabric handle in the
-// background (PTX ISA 9.4, 9.7.11.5.9).
+// FabricTryRedAsyncTensor starts the instruction fabric.try_red.async.tensor: reduce a box of a
+// tensor at a fabric handle in the background (PTX ISA 9.4, 9.7.11.5.9).
 //
 //	fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.op [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}
 //	fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.op [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}  // not in the manual
@@ -954,16 +982,16 @@ func (i *FabricTryPutAsyncTensor) Do(operands ...any) {
 //	.attribute = .override::global_dim .override::global_dim_stride
 //	.op = .and .or .xor .add .min .max
 //
-// It needs PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on sm_107f and its family.
 //
-// In every form, so that it need not be written: .shared::cta .mbarrier::complete_tx::16B .mbarrier::report::fabric
-// .override::global_address.
+// All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
+// .mbarrier::report::fabric .override::global_address.
 func (p PTX) FabricTryRedAsyncTensor() *FabricTryRedAsyncTensor {
 	return (*FabricTryRedAsyncTensor)(p.begin(85))
 }
 
-// FabricTryRedAsyncTensor is fabric.try_red.async.tensor with the modifiers that were written so far;
-// [PTX.FabricTryRedAsyncTensor] begins it.
+// FabricTryRedAsyncTensor is the instruction fabric.try_red.async.tensor under construction; see
+// [PTX.FabricTryRedAsyncTensor].
 type FabricTryRedAsyncTensor ins
 
 // Multimem adds .multimem.
@@ -1031,12 +1059,14 @@ func (i *FabricTryRedAsyncTensor) OverrideGlobalAddress() *FabricTryRedAsyncTens
 	return (*FabricTryRedAsyncTensor)((*ins)(i).with(".override::global_address"))
 }
 
-// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDim adds .override::global_dim, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *FabricTryRedAsyncTensor) OverrideGlobalDim() *FabricTryRedAsyncTensor {
 	return (*FabricTryRedAsyncTensor)((*ins)(i).with(".override::global_dim"))
 }
 
-// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim .override::global_dim_stride.
+// OverrideGlobalDimStride adds .override::global_dim_stride, one of .override::global_dim
+// .override::global_dim_stride.
 func (i *FabricTryRedAsyncTensor) OverrideGlobalDimStride() *FabricTryRedAsyncTensor {
 	return (*FabricTryRedAsyncTensor)((*ins)(i).with(".override::global_dim_stride"))
 }
@@ -1081,18 +1111,18 @@ func (i *FabricTryRedAsyncTensor) Max() *FabricTryRedAsyncTensor {
 	return (*FabricTryRedAsyncTensor)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryRedAsyncTensor) Mod(words ...dsl.Mod) *FabricTryRedAsyncTensor {
 	return (*FabricTryRedAsyncTensor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FabricTryRedAsyncTensor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryRedAsyncTensor]:
 //   - map: generic address, or a variable in .shared
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - counter: 64-bit integer register; exactly with .counted::bytes
-//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or constant, vector of .dim;
-//     exactly with .attribute
+//   - sizes: 16-bit integer register or constant, vector of .dim or 8-bit integer register or
+//     constant, vector of .dim; exactly with .attribute
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 //   - at: 32-bit integer register or constant, vector of .dim

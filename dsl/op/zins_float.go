@@ -6,7 +6,7 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Testp begins testp: whether a number is of a kind (PTX ISA 9.1, 9.7.3.1).
+// Testp starts the instruction testp: whether a number is of a kind (PTX ISA 9.1, 9.7.3.1).
 //
 //	testp.op.float p, a
 //	testp.float p, a  // not in the manual
@@ -14,12 +14,12 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.op = .finite .infinite .number .notanumber .normal .subnormal
 //	.float = .f32 .f64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Testp() *Testp {
 	return (*Testp)(p.begin(86))
 }
 
-// Testp is testp with the modifiers that were written so far; [PTX.Testp] begins it.
+// Testp is the instruction testp under construction; see [PTX.Testp].
 type Testp ins
 
 // Finite adds .finite, one of .finite .infinite .number .notanumber .normal .subnormal.
@@ -62,30 +62,31 @@ func (i *Testp) F64() *Testp {
 	return (*Testp)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Testp) Mod(words ...dsl.Mod) *Testp {
 	return (*Testp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Testp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Testp]:
 //   - p: .pred register, written
 //   - a: .float register or constant
 func (i *Testp) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }
 
-// Copysign begins copysign: magnitude of one number with the sign of another (PTX ISA 9.1, 9.7.3.2).
+// Copysign starts the instruction copysign: magnitude of one number with the sign of another (PTX
+// ISA 9.1, 9.7.3.2).
 //
 //	copysign.float d, a, b
 //
 //	.float = .f32 .f64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Copysign() *Copysign {
 	return (*Copysign)(p.begin(87))
 }
 
-// Copysign is copysign with the modifiers that were written so far; [PTX.Copysign] begins it.
+// Copysign is the instruction copysign under construction; see [PTX.Copysign].
 type Copysign ins
 
 // F32 adds .f32, one of .f32 .f64.
@@ -98,12 +99,12 @@ func (i *Copysign) F64() *Copysign {
 	return (*Copysign)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Copysign) Mod(words ...dsl.Mod) *Copysign {
 	return (*Copysign)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Copysign] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Copysign]:
 //   - d: .float register, written
 //   - a: .float register or constant
 //   - b: .float register or constant
@@ -111,8 +112,8 @@ func (i *Copysign) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Mul begins mul: product of two numbers; product of two numbers of half precision, or of two precisions (PTX ISA 9.1,
-// 9.7.3.5 and 9.7.4.3; PTX ISA 9.4, 9.7.5.3 and 9.7.6.3).
+// Mul starts the instruction mul: product of two numbers; product of two numbers of half precision,
+// or of two precisions (PTX ISA 9.1, 9.7.3.5 and 9.7.4.3; PTX ISA 9.4, 9.7.5.3 and 9.7.6.3).
 //
 //	mul{.round}{.ftz}{.sat}.f32 d, a, b
 //	mul{.rnd}{.ftz}.f32x2 d, a, b  // PTX 8.6 on sm_100 or later
@@ -136,7 +137,7 @@ func (p PTX) Mul() *Mul {
 	return (*Mul)(p.begin(88))
 }
 
-// Mul is mul with the modifiers that were written so far; [PTX.Mul] begins it.
+// Mul is the instruction mul under construction; see [PTX.Mul].
 type Mul ins
 
 // RN adds .rn, one of .rn .rz .rm .rp.
@@ -244,24 +245,25 @@ func (i *Mul) UE8M0x4() *Mul {
 	return (*Mul)((*ins)(i).with(".ue8m0x4"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mul) Mod(words ...dsl.Mod) *Mul {
 	return (*Mul)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mul] have them:
-//   - d: .f32 register, written; or .f32x2 register, written; or .f64 register, written; or .half register, written; or
-//     another, by the form
-//   - a: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant; or .half register or
-//     constant; or another, by the form
-//   - b: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant; or .half register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mul]:
+//   - d: .f32 register, written; or .f32x2 register, written; or .f64 register, written; or .half
+//     register, written; or another, depending on the form
+//   - a: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant;
+//     or .half register or constant; or another, depending on the form
+//   - b: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant;
+//     or .half register or constant; or another, depending on the form
 func (i *Mul) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Fma begins fma: product plus an addend, rounded once; product plus an addend, rounded once, in half precision or in
-// two precisions (PTX ISA 9.1, 9.7.3.6 and 9.7.4.4 and 9.7.5.3; PTX ISA 9.4, 9.7.5.4 and 9.7.6.4).
+// Fma starts the instruction fma: product plus an addend, rounded once; product plus an addend,
+// rounded once, in half precision or in two precisions (PTX ISA 9.1, 9.7.3.6 and 9.7.4.4 and
+// 9.7.5.3; PTX ISA 9.4, 9.7.5.4 and 9.7.6.4).
 //
 //	fma.rnd{.ftz}{.sat}.f32 d, a, b, c  // PTX 2.0 on sm_20 or later
 //	fma.rnd{.ftz}.f32x2 d, a, b, c  // PTX 8.6 on sm_100 or later
@@ -290,7 +292,7 @@ func (p PTX) Fma() *Fma {
 	return (*Fma)(p.begin(89))
 }
 
-// Fma is fma with the modifiers that were written so far; [PTX.Fma] begins it.
+// Fma is the instruction fma under construction; see [PTX.Fma].
 type Fma ins
 
 // RN adds .rn, one of .rn .rz .rm .rp.
@@ -348,8 +350,8 @@ func (i *Fma) F16x2() *Fma {
 	return (*Fma)((*ins)(i).with(".f16x2"))
 }
 
-// Relu adds .relu.
-func (i *Fma) Relu() *Fma {
+// ReLU adds .relu.
+func (i *Fma) ReLU() *Fma {
 	return (*Fma)((*ins)(i).with(".relu"))
 }
 
@@ -408,30 +410,30 @@ func (i *Fma) UE8M0x4() *Fma {
 	return (*Fma)((*ins)(i).with(".ue8m0x4"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fma) Mod(words ...dsl.Mod) *Fma {
 	return (*Fma)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Fma] have them:
-//   - d: .f32 register, written; or .f32x2 register, written; or .f64 register, written; or .half register, written; or
-//     another, by the form
-//   - a: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant; or .half register or
-//     constant; or another, by the form
-//   - b: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant; or .half register or
-//     constant; or another, by the form
-//   - c: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant; or .half register or
-//     constant; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Fma]:
+//   - d: .f32 register, written; or .f32x2 register, written; or .f64 register, written; or .half
+//     register, written; or another, depending on the form
+//   - a: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant;
+//     or .half register or constant; or another, depending on the form
+//   - b: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant;
+//     or .half register or constant; or another, depending on the form
+//   - c: .f32 register or constant; or .f32x2 register or constant; or .f64 register or constant;
+//     or .half register or constant; or another, depending on the form
 func (i *Fma) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Mad begins mad: product plus an addend (PTX ISA 9.1, 9.7.3.7).
+// Mad starts the instruction mad: product plus an addend (PTX ISA 9.1, 9.7.3.7).
 //
 //	mad.rnd{.ftz}{.sat}.f32 d, a, b, c  // PTX 2.0 on sm_20 or later
-//	mad{.ftz}{.sat}.f32 d, a, b, c  // gone from PTX 3.2 on sm_20 or later
+//	mad{.ftz}{.sat}.f32 d, a, b, c  // removed in PTX 3.2 on sm_20 or later
 //	mad.round.f64 d, a, b, c
-//	mad.f64 d, a, b, c  // gone from PTX 1.4
+//	mad.f64 d, a, b, c  // removed in PTX 1.4
 //
 //	.rnd = .rn .rz .rm .rp
 //	.round = .rn .rz .rm[1.2 sm_13+] .rp[1.2 sm_13+]
@@ -439,7 +441,7 @@ func (p PTX) Mad() *Mad {
 	return (*Mad)(p.begin(90))
 }
 
-// Mad is mad with the modifiers that were written so far; [PTX.Mad] begins it.
+// Mad is the instruction mad under construction; see [PTX.Mad].
 type Mad ins
 
 // RN adds .rn, one of .rn .rz .rm .rp.
@@ -462,7 +464,7 @@ func (i *Mad) RP() *Mad {
 	return (*Mad)((*ins)(i).with(".rp"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Mad) FTZ() *Mad {
 	return (*Mad)((*ins)(i).with(".ftz"))
 }
@@ -482,12 +484,12 @@ func (i *Mad) F64() *Mad {
 	return (*Mad)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mad) Mod(words ...dsl.Mod) *Mad {
 	return (*Mad)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mad] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mad]:
 //   - d: .f32 register, written; or .f64 register, written
 //   - a: .f32 register or constant; or .f64 register or constant
 //   - b: .f32 register or constant; or .f64 register or constant
@@ -496,21 +498,22 @@ func (i *Mad) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// DivFull begins div.full: quotient, approximate over the full range (PTX ISA 9.1, 9.7.3.8).
+// DivFull starts the instruction div.full: quotient, approximate over the full range (PTX ISA 9.1,
+// 9.7.3.8).
 //
 //	div.full{.ftz}.f32 d, a, b
 //
-// It needs PTX 1.4.
+// It requires PTX 1.4.
 //
-// In every form, so that it need not be written: .f32.
+// All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) DivFull() *DivFull {
 	return (*DivFull)(p.begin(91))
 }
 
-// DivFull is div.full with the modifiers that were written so far; [PTX.DivFull] begins it.
+// DivFull is the instruction div.full under construction; see [PTX.DivFull].
 type DivFull ins
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *DivFull) FTZ() *DivFull {
 	return (*DivFull)((*ins)(i).with(".ftz"))
 }
@@ -520,12 +523,12 @@ func (i *DivFull) F32() *DivFull {
 	return (*DivFull)((*ins)(i).with(".f32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *DivFull) Mod(words ...dsl.Mod) *DivFull {
 	return (*DivFull)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.DivFull] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.DivFull]:
 //   - d: .f32 register, written
 //   - a: .f32 register or constant
 //   - b: .f32 register or constant
@@ -533,11 +536,11 @@ func (i *DivFull) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Rcp begins rcp: reciprocal (PTX ISA 9.1, 9.7.3.13 and 9.7.3.14).
+// Rcp starts the instruction rcp: reciprocal (PTX ISA 9.1, 9.7.3.13 and 9.7.3.14).
 //
 //	rcp.approx{.ftz}.f32 d, a  // PTX 1.4
 //	rcp.rnd{.ftz}.f32 d, a  // PTX 2.0 on sm_20 or later
-//	rcp.f32 d, a  // gone from PTX 1.4
+//	rcp.f32 d, a  // removed in PTX 1.4
 //	rcp.round.f64 d, a  // PTX 1.4
 //	rcp.round.ftz.f64 d, a  // PTX 1.4; not in the manual
 //	rcp.approx.ftz.f64 d, a  // PTX 2.1 on sm_20 or later
@@ -548,7 +551,7 @@ func (p PTX) Rcp() *Rcp {
 	return (*Rcp)(p.begin(92))
 }
 
-// Rcp is rcp with the modifiers that were written so far; [PTX.Rcp] begins it.
+// Rcp is the instruction rcp under construction; see [PTX.Rcp].
 type Rcp ins
 
 // Approx adds .approx.
@@ -556,7 +559,7 @@ func (i *Rcp) Approx() *Rcp {
 	return (*Rcp)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Rcp) FTZ() *Rcp {
 	return (*Rcp)((*ins)(i).with(".ftz"))
 }
@@ -591,25 +594,25 @@ func (i *Rcp) F64() *Rcp {
 	return (*Rcp)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Rcp) Mod(words ...dsl.Mod) *Rcp {
 	return (*Rcp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Rcp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Rcp]:
 //   - d: .f32 register, written; or .f64 register, written
 //   - a: .f32 register or constant; or .f64 register or constant
 func (i *Rcp) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Sqrt begins sqrt: square root (PTX ISA 9.1, 9.7.3.15).
+// Sqrt starts the instruction sqrt: square root (PTX ISA 9.1, 9.7.3.15).
 //
 //	sqrt.approx{.ftz}.f32 d, a  // PTX 1.4
 //	sqrt.rnd{.ftz}.f32 d, a  // PTX 2.0 on sm_20 or later
-//	sqrt.f32 d, a  // gone from PTX 1.4
+//	sqrt.f32 d, a  // removed in PTX 1.4
 //	sqrt.round.f64 d, a
-//	sqrt.f64 d, a  // gone from PTX 1.4
+//	sqrt.f64 d, a  // removed in PTX 1.4
 //
 //	.rnd = .rn .rz .rm .rp
 //	.round = .rn .rz[2.0 sm_20+] .rm[2.0 sm_20+] .rp[2.0 sm_20+]
@@ -617,7 +620,7 @@ func (p PTX) Sqrt() *Sqrt {
 	return (*Sqrt)(p.begin(93))
 }
 
-// Sqrt is sqrt with the modifiers that were written so far; [PTX.Sqrt] begins it.
+// Sqrt is the instruction sqrt under construction; see [PTX.Sqrt].
 type Sqrt ins
 
 // Approx adds .approx.
@@ -625,7 +628,7 @@ func (i *Sqrt) Approx() *Sqrt {
 	return (*Sqrt)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Sqrt) FTZ() *Sqrt {
 	return (*Sqrt)((*ins)(i).with(".ftz"))
 }
@@ -660,30 +663,31 @@ func (i *Sqrt) F64() *Sqrt {
 	return (*Sqrt)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sqrt) Mod(words ...dsl.Mod) *Sqrt {
 	return (*Sqrt)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Sqrt] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Sqrt]:
 //   - d: .f32 register, written; or .f64 register, written
 //   - a: .f32 register or constant; or .f64 register or constant
 func (i *Sqrt) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Rsqrt begins rsqrt: reciprocal of the square root (PTX ISA 9.1, 9.7.3.16 and 9.7.3.17).
+// Rsqrt starts the instruction rsqrt: reciprocal of the square root (PTX ISA 9.1, 9.7.3.16 and
+// 9.7.3.17).
 //
 //	rsqrt.approx{.ftz}.f32 d, a  // PTX 1.4
-//	rsqrt.f32 d, a  // gone from PTX 1.4
+//	rsqrt.f32 d, a  // removed in PTX 1.4
 //	rsqrt.approx.f64 d, a  // PTX 1.4
-//	rsqrt.f64 d, a  // gone from PTX 1.4
+//	rsqrt.f64 d, a  // removed in PTX 1.4
 //	rsqrt.approx.ftz.f64 d, a  // PTX 4.0 on sm_20 or later
 func (p PTX) Rsqrt() *Rsqrt {
 	return (*Rsqrt)(p.begin(94))
 }
 
-// Rsqrt is rsqrt with the modifiers that were written so far; [PTX.Rsqrt] begins it.
+// Rsqrt is the instruction rsqrt under construction; see [PTX.Rsqrt].
 type Rsqrt ins
 
 // Approx adds .approx.
@@ -691,7 +695,7 @@ func (i *Rsqrt) Approx() *Rsqrt {
 	return (*Rsqrt)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Rsqrt) FTZ() *Rsqrt {
 	return (*Rsqrt)((*ins)(i).with(".ftz"))
 }
@@ -706,29 +710,29 @@ func (i *Rsqrt) F64() *Rsqrt {
 	return (*Rsqrt)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Rsqrt) Mod(words ...dsl.Mod) *Rsqrt {
 	return (*Rsqrt)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Rsqrt] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Rsqrt]:
 //   - d: .f32 register, written; or .f64 register, written
 //   - a: .f32 register or constant; or .f64 register or constant
 func (i *Rsqrt) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Sin begins sin: sine of an angle in radians (PTX ISA 9.1, 9.7.3.18).
+// Sin starts the instruction sin: sine of an angle in radians (PTX ISA 9.1, 9.7.3.18).
 //
 //	sin.approx{.ftz}.f32 d, a  // PTX 1.4
-//	sin.f32 d, a  // gone from PTX 1.4
+//	sin.f32 d, a  // removed in PTX 1.4
 //
-// In every form, so that it need not be written: .f32.
+// All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) Sin() *Sin {
 	return (*Sin)(p.begin(95))
 }
 
-// Sin is sin with the modifiers that were written so far; [PTX.Sin] begins it.
+// Sin is the instruction sin under construction; see [PTX.Sin].
 type Sin ins
 
 // Approx adds .approx.
@@ -736,7 +740,7 @@ func (i *Sin) Approx() *Sin {
 	return (*Sin)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Sin) FTZ() *Sin {
 	return (*Sin)((*ins)(i).with(".ftz"))
 }
@@ -746,29 +750,29 @@ func (i *Sin) F32() *Sin {
 	return (*Sin)((*ins)(i).with(".f32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sin) Mod(words ...dsl.Mod) *Sin {
 	return (*Sin)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Sin] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Sin]:
 //   - d: .f32 register, written
 //   - a: .f32 register or constant
 func (i *Sin) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Cos begins cos: cosine of an angle in radians (PTX ISA 9.1, 9.7.3.19).
+// Cos starts the instruction cos: cosine of an angle in radians (PTX ISA 9.1, 9.7.3.19).
 //
 //	cos.approx{.ftz}.f32 d, a  // PTX 1.4
-//	cos.f32 d, a  // gone from PTX 1.4
+//	cos.f32 d, a  // removed in PTX 1.4
 //
-// In every form, so that it need not be written: .f32.
+// All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) Cos() *Cos {
 	return (*Cos)(p.begin(96))
 }
 
-// Cos is cos with the modifiers that were written so far; [PTX.Cos] begins it.
+// Cos is the instruction cos under construction; see [PTX.Cos].
 type Cos ins
 
 // Approx adds .approx.
@@ -776,7 +780,7 @@ func (i *Cos) Approx() *Cos {
 	return (*Cos)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Cos) FTZ() *Cos {
 	return (*Cos)((*ins)(i).with(".ftz"))
 }
@@ -786,29 +790,29 @@ func (i *Cos) F32() *Cos {
 	return (*Cos)((*ins)(i).with(".f32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cos) Mod(words ...dsl.Mod) *Cos {
 	return (*Cos)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Cos] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Cos]:
 //   - d: .f32 register, written
 //   - a: .f32 register or constant
 func (i *Cos) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Lg2 begins lg2: logarithm to base 2 (PTX ISA 9.1, 9.7.3.20).
+// Lg2 starts the instruction lg2: logarithm to base 2 (PTX ISA 9.1, 9.7.3.20).
 //
 //	lg2.approx{.ftz}.f32 d, a  // PTX 1.4
-//	lg2.f32 d, a  // gone from PTX 1.4
+//	lg2.f32 d, a  // removed in PTX 1.4
 //
-// In every form, so that it need not be written: .f32.
+// All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) Lg2() *Lg2 {
 	return (*Lg2)(p.begin(97))
 }
 
-// Lg2 is lg2 with the modifiers that were written so far; [PTX.Lg2] begins it.
+// Lg2 is the instruction lg2 under construction; see [PTX.Lg2].
 type Lg2 ins
 
 // Approx adds .approx.
@@ -816,7 +820,7 @@ func (i *Lg2) Approx() *Lg2 {
 	return (*Lg2)((*ins)(i).with(".approx"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Lg2) FTZ() *Lg2 {
 	return (*Lg2)((*ins)(i).with(".ftz"))
 }
@@ -826,22 +830,23 @@ func (i *Lg2) F32() *Lg2 {
 	return (*Lg2)((*ins)(i).with(".f32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Lg2) Mod(words ...dsl.Mod) *Lg2 {
 	return (*Lg2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Lg2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Lg2]:
 //   - d: .f32 register, written
 //   - a: .f32 register or constant
 func (i *Lg2) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Ex2 begins ex2: power of 2; power of 2 in half precision (PTX ISA 9.1, 9.7.3.21 and 9.7.4.10).
+// Ex2 starts the instruction ex2: power of 2; power of 2 in half precision (PTX ISA 9.1, 9.7.3.21
+// and 9.7.4.10).
 //
 //	ex2.approx{.ftz}.f32 d, a  // PTX 1.4
-//	ex2.f32 d, a  // gone from PTX 1.4
+//	ex2.f32 d, a  // removed in PTX 1.4
 //	ex2.approx.half d, a  // PTX 7.0 on sm_75 or later
 //	ex2.approx.ftz.brain d, a  // PTX 7.8 on sm_90 or later
 //
@@ -851,7 +856,7 @@ func (p PTX) Ex2() *Ex2 {
 	return (*Ex2)(p.begin(98))
 }
 
-// Ex2 is ex2 with the modifiers that were written so far; [PTX.Ex2] begins it.
+// Ex2 is the instruction ex2 under construction; see [PTX.Ex2].
 type Ex2 ins
 
 // Approx adds .approx.
@@ -889,33 +894,34 @@ func (i *Ex2) BF16x2() *Ex2 {
 	return (*Ex2)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ex2) Mod(words ...dsl.Mod) *Ex2 {
 	return (*Ex2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Ex2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Ex2]:
 //   - d: .f32 register, written; or .half register, written; or .brain register, written
 //   - a: .f32 register or constant; or .half register or constant; or .brain register or constant
 func (i *Ex2) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Tanh begins tanh: hyperbolic tangent; hyperbolic tangent in half precision (PTX ISA 9.1, 9.7.3.22 and 9.7.4.9).
+// Tanh starts the instruction tanh: hyperbolic tangent; hyperbolic tangent in half precision (PTX
+// ISA 9.1, 9.7.3.22 and 9.7.4.9).
 //
 //	tanh.approx.f32 d, a
 //	tanh.approx.type d, a
 //
 //	.type = .f16 .f16x2 .bf16[7.8 sm_90+] .bf16x2[7.8 sm_90+]
 //
-// It needs PTX 7.0 on sm_75 or later.
+// It requires PTX 7.0 on sm_75 or later.
 //
-// In every form, so that it need not be written: .approx.
+// All forms have these modifiers, which may be omitted: .approx.
 func (p PTX) Tanh() *Tanh {
 	return (*Tanh)(p.begin(99))
 }
 
-// Tanh is tanh with the modifiers that were written so far; [PTX.Tanh] begins it.
+// Tanh is the instruction tanh under construction; see [PTX.Tanh].
 type Tanh ins
 
 // Approx adds .approx.
@@ -938,22 +944,22 @@ func (i *Tanh) F16x2() *Tanh {
 	return (*Tanh)((*ins)(i).with(".f16x2"))
 }
 
-// BF16 adds .bf16, one of .f16 .f16x2 .bf16 .bf16x2. It needs PTX 7.8 on sm_90 or later.
+// BF16 adds .bf16, one of .f16 .f16x2 .bf16 .bf16x2. It requires PTX 7.8 on sm_90 or later.
 func (i *Tanh) BF16() *Tanh {
 	return (*Tanh)((*ins)(i).with(".bf16"))
 }
 
-// BF16x2 adds .bf16x2, one of .f16 .f16x2 .bf16 .bf16x2. It needs PTX 7.8 on sm_90 or later.
+// BF16x2 adds .bf16x2, one of .f16 .f16x2 .bf16 .bf16x2. It requires PTX 7.8 on sm_90 or later.
 func (i *Tanh) BF16x2() *Tanh {
 	return (*Tanh)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tanh) Mod(words ...dsl.Mod) *Tanh {
 	return (*Tanh)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tanh] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tanh]:
 //   - d: .f32 register, written; or .type register, written
 //   - a: .f32 register or constant; or .type register or constant
 func (i *Tanh) Do(d, a any) {

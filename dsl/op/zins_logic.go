@@ -6,7 +6,7 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// And begins and: bitwise and (PTX ISA 9.1, 9.7.8.1).
+// And starts the instruction and: bitwise and (PTX ISA 9.1, 9.7.8.1).
 //
 //	and.pred d, a, b
 //	and.bits d, a, b
@@ -16,7 +16,7 @@ func (p PTX) And() *And {
 	return (*And)(p.begin(100))
 }
 
-// And is and with the modifiers that were written so far; [PTX.And] begins it.
+// And is the instruction and under construction; see [PTX.And].
 type And ins
 
 // Pred adds .pred.
@@ -39,12 +39,12 @@ func (i *And) B64() *And {
 	return (*And)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *And) Mod(words ...dsl.Mod) *And {
 	return (*And)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.And] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.And]:
 //   - d: .pred register, written; or .bits register, written
 //   - a: predicate, may be negated; or .bits register or constant
 //   - b: predicate, may be negated; or .bits register or constant
@@ -52,7 +52,7 @@ func (i *And) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Or begins or: bitwise or (PTX ISA 9.1, 9.7.8.2).
+// Or starts the instruction or: bitwise or (PTX ISA 9.1, 9.7.8.2).
 //
 //	or.pred d, a, b
 //	or.bits d, a, b
@@ -62,7 +62,7 @@ func (p PTX) Or() *Or {
 	return (*Or)(p.begin(101))
 }
 
-// Or is or with the modifiers that were written so far; [PTX.Or] begins it.
+// Or is the instruction or under construction; see [PTX.Or].
 type Or ins
 
 // Pred adds .pred.
@@ -85,12 +85,12 @@ func (i *Or) B64() *Or {
 	return (*Or)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Or) Mod(words ...dsl.Mod) *Or {
 	return (*Or)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Or] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Or]:
 //   - d: .pred register, written; or .bits register, written
 //   - a: predicate, may be negated; or .bits register or constant
 //   - b: predicate, may be negated; or .bits register or constant
@@ -98,7 +98,7 @@ func (i *Or) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Xor begins xor: bitwise exclusive or (PTX ISA 9.1, 9.7.8.3).
+// Xor starts the instruction xor: bitwise exclusive or (PTX ISA 9.1, 9.7.8.3).
 //
 //	xor.pred d, a, b
 //	xor.bits d, a, b
@@ -108,7 +108,7 @@ func (p PTX) Xor() *Xor {
 	return (*Xor)(p.begin(102))
 }
 
-// Xor is xor with the modifiers that were written so far; [PTX.Xor] begins it.
+// Xor is the instruction xor under construction; see [PTX.Xor].
 type Xor ins
 
 // Pred adds .pred.
@@ -131,12 +131,12 @@ func (i *Xor) B64() *Xor {
 	return (*Xor)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Xor) Mod(words ...dsl.Mod) *Xor {
 	return (*Xor)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Xor] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Xor]:
 //   - d: .pred register, written; or .bits register, written
 //   - a: predicate, may be negated; or .bits register or constant
 //   - b: predicate, may be negated; or .bits register or constant
@@ -144,7 +144,7 @@ func (i *Xor) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Not begins not: bitwise complement (PTX ISA 9.1, 9.7.8.4).
+// Not starts the instruction not: bitwise complement (PTX ISA 9.1, 9.7.8.4).
 //
 //	not.pred d, a
 //	not.bits d, a
@@ -154,7 +154,7 @@ func (p PTX) Not() *Not {
 	return (*Not)(p.begin(103))
 }
 
-// Not is not with the modifiers that were written so far; [PTX.Not] begins it.
+// Not is the instruction not under construction; see [PTX.Not].
 type Not ins
 
 // Pred adds .pred.
@@ -177,19 +177,19 @@ func (i *Not) B64() *Not {
 	return (*Not)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Not) Mod(words ...dsl.Mod) *Not {
 	return (*Not)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Not] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Not]:
 //   - d: .pred register, written; or .bits register, written
 //   - a: predicate, may be negated; or .bits register or constant
 func (i *Not) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Cnot begins cnot: 1 for zero, 0 for anything else (PTX ISA 9.1, 9.7.8.5).
+// Cnot starts the instruction cnot: 1 for zero, 0 for anything else (PTX ISA 9.1, 9.7.8.5).
 //
 //	cnot.bits d, a
 //
@@ -198,7 +198,7 @@ func (p PTX) Cnot() *Cnot {
 	return (*Cnot)(p.begin(104))
 }
 
-// Cnot is cnot with the modifiers that were written so far; [PTX.Cnot] begins it.
+// Cnot is the instruction cnot under construction; see [PTX.Cnot].
 type Cnot ins
 
 // B16 adds .b16, one of .b16 .b32 .b64.
@@ -216,31 +216,32 @@ func (i *Cnot) B64() *Cnot {
 	return (*Cnot)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cnot) Mod(words ...dsl.Mod) *Cnot {
 	return (*Cnot)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Cnot] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Cnot]:
 //   - d: .bits register, written
 //   - a: .bits register or constant
 func (i *Cnot) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Lop3 begins lop3: any bitwise function of three values, by its truth table (PTX ISA 9.1, 9.7.8.6).
+// Lop3 starts the instruction lop3: any bitwise function of three values, by its truth table (PTX
+// ISA 9.1, 9.7.8.6).
 //
 //	lop3.b32 d, a, b, c, lut  // PTX 4.3 on sm_50 or later
 //	lop3.bool.b32 d|p, a, b, c, lut, q  // PTX 8.2 on sm_70 or later
 //
 //	.bool = .or .and
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Lop3() *Lop3 {
 	return (*Lop3)(p.begin(105))
 }
 
-// Lop3 is lop3 with the modifiers that were written so far; [PTX.Lop3] begins it.
+// Lop3 is the instruction lop3 under construction; see [PTX.Lop3].
 type Lop3 ins
 
 // B32 adds .b32.
@@ -258,12 +259,12 @@ func (i *Lop3) And() *Lop3 {
 	return (*Lop3)((*ins)(i).with(".and"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Lop3) Mod(words ...dsl.Mod) *Lop3 {
 	return (*Lop3)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Lop3] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Lop3]:
 //   - d: .b32 register or _, written
 //   - a: .b32 register or constant
 //   - b: .b32 register or constant
@@ -275,20 +276,20 @@ func (i *Lop3) Do(d, a, b, c, lut any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c, lut}, more...)...)
 }
 
-// ShfL begins shf.l: upper word of two, shifted left as one (PTX ISA 9.1, 9.7.8.7).
+// ShfL starts the instruction shf.l: upper word of two, shifted left as one (PTX ISA 9.1, 9.7.8.7).
 //
 //	shf.l.mode.b32 d, lo, hi, n
 //
 //	.mode = .clamp .wrap
 //
-// It needs PTX 3.1 on sm_32 or later.
+// It requires PTX 3.1 on sm_32 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) ShfL() *ShfL {
 	return (*ShfL)(p.begin(106))
 }
 
-// ShfL is shf.l with the modifiers that were written so far; [PTX.ShfL] begins it.
+// ShfL is the instruction shf.l under construction; see [PTX.ShfL].
 type ShfL ins
 
 // Clamp adds .clamp, one of .clamp .wrap.
@@ -306,12 +307,12 @@ func (i *ShfL) B32() *ShfL {
 	return (*ShfL)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ShfL) Mod(words ...dsl.Mod) *ShfL {
 	return (*ShfL)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ShfL] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.ShfL]:
 //   - d: .b32 register, written
 //   - lo: .b32 register or constant
 //   - hi: .b32 register or constant
@@ -320,20 +321,21 @@ func (i *ShfL) Do(d, lo, hi, n any) {
 	(*ins)(i).do(d, lo, hi, n)
 }
 
-// ShfR begins shf.r: lower word of two, shifted right as one (PTX ISA 9.1, 9.7.8.7).
+// ShfR starts the instruction shf.r: lower word of two, shifted right as one (PTX ISA 9.1,
+// 9.7.8.7).
 //
 //	shf.r.mode.b32 d, lo, hi, n
 //
 //	.mode = .clamp .wrap
 //
-// It needs PTX 3.1 on sm_32 or later.
+// It requires PTX 3.1 on sm_32 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) ShfR() *ShfR {
 	return (*ShfR)(p.begin(107))
 }
 
-// ShfR is shf.r with the modifiers that were written so far; [PTX.ShfR] begins it.
+// ShfR is the instruction shf.r under construction; see [PTX.ShfR].
 type ShfR ins
 
 // Clamp adds .clamp, one of .clamp .wrap.
@@ -351,12 +353,12 @@ func (i *ShfR) B32() *ShfR {
 	return (*ShfR)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ShfR) Mod(words ...dsl.Mod) *ShfR {
 	return (*ShfR)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ShfR] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.ShfR]:
 //   - d: .b32 register, written
 //   - lo: .b32 register or constant
 //   - hi: .b32 register or constant
@@ -365,7 +367,7 @@ func (i *ShfR) Do(d, lo, hi, n any) {
 	(*ins)(i).do(d, lo, hi, n)
 }
 
-// Shl begins shl: shift left (PTX ISA 9.1, 9.7.8.8).
+// Shl starts the instruction shl: shift left (PTX ISA 9.1, 9.7.8.8).
 //
 //	shl.bits d, a, n
 //
@@ -374,7 +376,7 @@ func (p PTX) Shl() *Shl {
 	return (*Shl)(p.begin(108))
 }
 
-// Shl is shl with the modifiers that were written so far; [PTX.Shl] begins it.
+// Shl is the instruction shl under construction; see [PTX.Shl].
 type Shl ins
 
 // B16 adds .b16, one of .b16 .b32 .b64.
@@ -392,12 +394,12 @@ func (i *Shl) B64() *Shl {
 	return (*Shl)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Shl) Mod(words ...dsl.Mod) *Shl {
 	return (*Shl)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Shl] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Shl]:
 //   - d: .bits register, written
 //   - a: .bits register or constant
 //   - n: 32-bit integer register or constant
@@ -405,7 +407,8 @@ func (i *Shl) Do(d, a, n any) {
 	(*ins)(i).do(d, a, n)
 }
 
-// Shr begins shr: shift right, by sign where the type has one (PTX ISA 9.1, 9.7.8.9).
+// Shr starts the instruction shr: shift right, by sign where the type has one (PTX ISA 9.1,
+// 9.7.8.9).
 //
 //	shr.any d, a, n
 //
@@ -414,7 +417,7 @@ func (p PTX) Shr() *Shr {
 	return (*Shr)(p.begin(109))
 }
 
-// Shr is shr with the modifiers that were written so far; [PTX.Shr] begins it.
+// Shr is the instruction shr under construction; see [PTX.Shr].
 type Shr ins
 
 // B16 adds .b16.
@@ -462,12 +465,12 @@ func (i *Shr) S64() *Shr {
 	return (*Shr)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Shr) Mod(words ...dsl.Mod) *Shr {
 	return (*Shr)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Shr] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Shr]:
 //   - d: .any register, written
 //   - a: .any register or constant
 //   - n: 32-bit integer register or constant

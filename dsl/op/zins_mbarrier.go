@@ -6,29 +6,30 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// MbarrierInit begins mbarrier.init: make a barrier object (PTX ISA 9.1, 9.7.13.15.9).
+// MbarrierInit starts the instruction mbarrier.init: make a barrier object (PTX ISA 9.1,
+// 9.7.13.15.9).
 //
 //	mbarrier.init{.layout}{.own}.b64 [a], count
 //
 //	.layout = .layout::v0[9.3 sm_90+] .layout::v1[9.3 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierInit() *MbarrierInit {
 	return (*MbarrierInit)(p.begin(110))
 }
 
-// MbarrierInit is mbarrier.init with the modifiers that were written so far; [PTX.MbarrierInit] begins it.
+// MbarrierInit is the instruction mbarrier.init under construction; see [PTX.MbarrierInit].
 type MbarrierInit ins
 
-// LayoutV0 adds .layout::v0, one of .layout::v0 .layout::v1. It needs PTX 9.3 on sm_90 or later.
+// LayoutV0 adds .layout::v0, one of .layout::v0 .layout::v1. It requires PTX 9.3 on sm_90 or later.
 func (i *MbarrierInit) LayoutV0() *MbarrierInit {
 	return (*MbarrierInit)((*ins)(i).with(".layout::v0"))
 }
 
-// LayoutV1 adds .layout::v1, one of .layout::v0 .layout::v1. It needs PTX 9.3 on sm_90 or later.
+// LayoutV1 adds .layout::v1, one of .layout::v0 .layout::v1. It requires PTX 9.3 on sm_90 or later.
 func (i *MbarrierInit) LayoutV1() *MbarrierInit {
 	return (*MbarrierInit)((*ins)(i).with(".layout::v1"))
 }
@@ -38,7 +39,7 @@ func (i *MbarrierInit) Shared() *MbarrierInit {
 	return (*MbarrierInit)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierInit) SharedCTA() *MbarrierInit {
 	return (*MbarrierInit)((*ins)(i).with(".shared::cta"))
 }
@@ -48,32 +49,33 @@ func (i *MbarrierInit) B64() *MbarrierInit {
 	return (*MbarrierInit)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierInit) Mod(words ...dsl.Mod) *MbarrierInit {
 	return (*MbarrierInit)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierInit] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierInit]:
 //   - a: address in the space of .own, or a variable in .shared
 //   - count: 32-bit integer register or constant 1 to 1048575
 func (i *MbarrierInit) Do(a, count any) {
 	(*ins)(i).do(a, count)
 }
 
-// MbarrierInval begins mbarrier.inval: end the life of a barrier object (PTX ISA 9.1, 9.7.13.15.10).
+// MbarrierInval starts the instruction mbarrier.inval: end the life of a barrier object (PTX ISA
+// 9.1, 9.7.13.15.10).
 //
 //	mbarrier.inval{.own}.b64 [a]
 //
 //	.own = .shared .shared::cta[7.8]
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierInval() *MbarrierInval {
 	return (*MbarrierInval)(p.begin(111))
 }
 
-// MbarrierInval is mbarrier.inval with the modifiers that were written so far; [PTX.MbarrierInval] begins it.
+// MbarrierInval is the instruction mbarrier.inval under construction; see [PTX.MbarrierInval].
 type MbarrierInval ins
 
 // Shared adds .shared, one of .shared .shared::cta.
@@ -81,7 +83,7 @@ func (i *MbarrierInval) Shared() *MbarrierInval {
 	return (*MbarrierInval)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierInval) SharedCTA() *MbarrierInval {
 	return (*MbarrierInval)((*ins)(i).with(".shared::cta"))
 }
@@ -91,43 +93,44 @@ func (i *MbarrierInval) B64() *MbarrierInval {
 	return (*MbarrierInval)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierInval) Mod(words ...dsl.Mod) *MbarrierInval {
 	return (*MbarrierInval)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierInval] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierInval]:
 //   - a: address in the space of .own, or a variable in .shared
 func (i *MbarrierInval) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// MbarrierCheckLayout begins mbarrier.check_layout: ask whether a barrier object has a layout (PTX ISA 9.3,
-// 9.7.14.16.21).
+// MbarrierCheckLayout starts the instruction mbarrier.check_layout: ask whether a barrier object
+// has a layout (PTX ISA 9.3, 9.7.14.16.21).
 //
 //	mbarrier.check_layout.layout{.own}.b64 p, [a]
-//	mbarrier.check_layout.layout.cta{.own}.b64 p, [a]  // not in the manual
+//	mbarrier.check_layout.layout.scope{.own}.b64 p, [a]  // not in the manual
 //
 //	.layout = .layout::v0[9.3 sm_90+] .layout::v1[9.3 sm_90+]
 //	.own = .shared .shared::cta[7.8]
+//	.scope = .cta .cluster .gpu .sys
 //
-// It needs PTX 9.3 on sm_90 or later.
+// It requires PTX 9.3 on sm_90 or later.
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierCheckLayout() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)(p.begin(112))
 }
 
-// MbarrierCheckLayout is mbarrier.check_layout with the modifiers that were written so far; [PTX.MbarrierCheckLayout]
-// begins it.
+// MbarrierCheckLayout is the instruction mbarrier.check_layout under construction; see
+// [PTX.MbarrierCheckLayout].
 type MbarrierCheckLayout ins
 
-// LayoutV0 adds .layout::v0, one of .layout::v0 .layout::v1. It needs PTX 9.3 on sm_90 or later.
+// LayoutV0 adds .layout::v0, one of .layout::v0 .layout::v1. It requires PTX 9.3 on sm_90 or later.
 func (i *MbarrierCheckLayout) LayoutV0() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".layout::v0"))
 }
 
-// LayoutV1 adds .layout::v1, one of .layout::v0 .layout::v1. It needs PTX 9.3 on sm_90 or later.
+// LayoutV1 adds .layout::v1, one of .layout::v0 .layout::v1. It requires PTX 9.3 on sm_90 or later.
 func (i *MbarrierCheckLayout) LayoutV1() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".layout::v1"))
 }
@@ -137,7 +140,7 @@ func (i *MbarrierCheckLayout) Shared() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierCheckLayout) SharedCTA() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".shared::cta"))
 }
@@ -147,38 +150,54 @@ func (i *MbarrierCheckLayout) B64() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".b64"))
 }
 
-// CTA adds .cta.
+// CTA adds .cta, one of .cta .cluster .gpu .sys.
 func (i *MbarrierCheckLayout) CTA() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".cta"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Cluster adds .cluster, one of .cta .cluster .gpu .sys.
+func (i *MbarrierCheckLayout) Cluster() *MbarrierCheckLayout {
+	return (*MbarrierCheckLayout)((*ins)(i).with(".cluster"))
+}
+
+// GPU adds .gpu, one of .cta .cluster .gpu .sys.
+func (i *MbarrierCheckLayout) GPU() *MbarrierCheckLayout {
+	return (*MbarrierCheckLayout)((*ins)(i).with(".gpu"))
+}
+
+// Sys adds .sys, one of .cta .cluster .gpu .sys.
+func (i *MbarrierCheckLayout) Sys() *MbarrierCheckLayout {
+	return (*MbarrierCheckLayout)((*ins)(i).with(".sys"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierCheckLayout) Mod(words ...dsl.Mod) *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierCheckLayout] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierCheckLayout]:
 //   - p: .pred register, written
 //   - a: address in the space of .own, or a variable in .shared
 func (i *MbarrierCheckLayout) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }
 
-// MbarrierExpectTx begins mbarrier.expect_tx: await more bytes in this phase (PTX ISA 9.1, 9.7.13.15.11).
+// MbarrierExpectTx starts the instruction mbarrier.expect_tx: await more bytes in this phase (PTX
+// ISA 9.1, 9.7.13.15.11).
 //
-//	mbarrier.expect_tx{.relaxed.scope}{.space}.b64 [a], bytes
+//	mbarrier.expect_tx{.relaxed.scope}{.space}.b64 [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.expect_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.space = .shared .shared::cta[7.8] .shared::cluster[8.0 sm_90+]
 //
-// It needs PTX 8.0 on sm_90 or later.
-//
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierExpectTx() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)(p.begin(113))
 }
 
-// MbarrierExpectTx is mbarrier.expect_tx with the modifiers that were written so far; [PTX.MbarrierExpectTx] begins it.
+// MbarrierExpectTx is the instruction mbarrier.expect_tx under construction; see
+// [PTX.MbarrierExpectTx].
 type MbarrierExpectTx ins
 
 // Relaxed adds .relaxed.
@@ -191,7 +210,7 @@ func (i *MbarrierExpectTx) CTA() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierExpectTx) Cluster() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".cluster"))
 }
@@ -201,13 +220,12 @@ func (i *MbarrierExpectTx) Shared() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta .shared::cluster. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta .shared::cluster. It requires PTX 7.8.
 func (i *MbarrierExpectTx) SharedCTA() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster. It needs PTX 8.0 on sm_90 or
-// later.
+// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster.
 func (i *MbarrierExpectTx) SharedCluster() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".shared::cluster"))
 }
@@ -217,34 +235,41 @@ func (i *MbarrierExpectTx) B64() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierExpectTx) MulticastCluster32b() *MbarrierExpectTx {
+	return (*MbarrierExpectTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierExpectTx) Mod(words ...dsl.Mod) *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierExpectTx] have them:
-//   - a: address in the space of .space, or a variable in .shared
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierExpectTx]:
+//   - a: address in the space of .space, or a variable in .shared; or address in .shared::cluster,
+//     or a variable in .shared
 //   - bytes: 32-bit integer register or constant
-func (i *MbarrierExpectTx) Do(a, bytes any) {
-	(*ins)(i).do(a, bytes)
+//   - mask: 32-bit integer register or constant 0 to 4294967295
+func (i *MbarrierExpectTx) Do(a, bytes any, more ...any) {
+	(*ins)(i).do(append([]any{a, bytes}, more...)...)
 }
 
-// MbarrierCompleteTx begins mbarrier.complete_tx: count bytes as come (PTX ISA 9.1, 9.7.13.15.12).
+// MbarrierCompleteTx starts the instruction mbarrier.complete_tx: count bytes as come (PTX ISA 9.1,
+// 9.7.13.15.12).
 //
-//	mbarrier.complete_tx{.relaxed.scope}{.space}.b64 [a], bytes
+//	mbarrier.complete_tx{.relaxed.scope}{.space}.b64 [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.complete_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.space = .shared .shared::cta[7.8] .shared::cluster[8.0 sm_90+]
 //
-// It needs PTX 8.0 on sm_90 or later.
-//
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierCompleteTx() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)(p.begin(114))
 }
 
-// MbarrierCompleteTx is mbarrier.complete_tx with the modifiers that were written so far; [PTX.MbarrierCompleteTx]
-// begins it.
+// MbarrierCompleteTx is the instruction mbarrier.complete_tx under construction; see
+// [PTX.MbarrierCompleteTx].
 type MbarrierCompleteTx ins
 
 // Relaxed adds .relaxed.
@@ -257,7 +282,7 @@ func (i *MbarrierCompleteTx) CTA() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierCompleteTx) Cluster() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".cluster"))
 }
@@ -267,13 +292,12 @@ func (i *MbarrierCompleteTx) Shared() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta .shared::cluster. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta .shared::cluster. It requires PTX 7.8.
 func (i *MbarrierCompleteTx) SharedCTA() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster. It needs PTX 8.0 on sm_90 or
-// later.
+// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster.
 func (i *MbarrierCompleteTx) SharedCluster() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".shared::cluster"))
 }
@@ -283,34 +307,44 @@ func (i *MbarrierCompleteTx) B64() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierCompleteTx) MulticastCluster32b() *MbarrierCompleteTx {
+	return (*MbarrierCompleteTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierCompleteTx) Mod(words ...dsl.Mod) *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierCompleteTx] have them:
-//   - a: address in the space of .space, or a variable in .shared
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierCompleteTx]:
+//   - a: address in the space of .space, or a variable in .shared; or address in .shared::cluster,
+//     or a variable in .shared
 //   - bytes: 32-bit integer register or constant
-func (i *MbarrierCompleteTx) Do(a, bytes any) {
-	(*ins)(i).do(a, bytes)
+//   - mask: 32-bit integer register or constant 0 to 4294967295
+func (i *MbarrierCompleteTx) Do(a, bytes any, more ...any) {
+	(*ins)(i).do(append([]any{a, bytes}, more...)...)
 }
 
-// MbarrierArrive begins mbarrier.arrive: sign in at a barrier object (PTX ISA 9.1, 9.7.13.15.13).
+// MbarrierArrive starts the instruction mbarrier.arrive: sign in at a barrier object (PTX ISA 9.1,
+// 9.7.13.15.13).
 //
 //	mbarrier.arrive{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
 //	mbarrier.arrive.noComplete{.release.cta}{.own}.b64 state, [a], count  // PTX 7.0 on sm_80 or later
+//	mbarrier.arrive{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release[8.0] .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArrive() *MbarrierArrive {
 	return (*MbarrierArrive)(p.begin(115))
 }
 
-// MbarrierArrive is mbarrier.arrive with the modifiers that were written so far; [PTX.MbarrierArrive] begins it.
+// MbarrierArrive is the instruction mbarrier.arrive under construction; see [PTX.MbarrierArrive].
 type MbarrierArrive ins
 
 // Release adds .release, one of .release .relaxed.
@@ -318,7 +352,7 @@ func (i *MbarrierArrive) Release() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".release"))
 }
 
-// Relaxed adds .relaxed, one of .release .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .release .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierArrive) Relaxed() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".relaxed"))
 }
@@ -328,7 +362,7 @@ func (i *MbarrierArrive) CTA() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierArrive) Cluster() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".cluster"))
 }
@@ -338,7 +372,7 @@ func (i *MbarrierArrive) Shared() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierArrive) SharedCTA() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".shared::cta"))
 }
@@ -358,44 +392,51 @@ func (i *MbarrierArrive) NoComplete() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".noComplete"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArrive) MulticastCluster32b() *MbarrierArrive {
+	return (*MbarrierArrive)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArrive) Mod(words ...dsl.Mod) *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierArrive] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierArrive]:
 //   - state: 64-bit integer register or _, written
-//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
-//   - count: 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or constant,
-//     vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant, vector of
-//     4; may be left out; or 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or
-//     constant, vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
+//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or
+//     a variable in .shared; or generic address, or a variable in .shared
+//   - count: 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer
+//     register or constant, vector of 1 or 32-bit integer register or constant, vector of 2 or
+//     32-bit integer register or constant, vector of 4; may be left out; or 32-bit integer register
+//     or constant 1 to 9223372036854775807 or 32-bit integer register or constant, vector of 1 or
+//     32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
 //     vector of 4
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArrive) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveExpectTx begins mbarrier.arrive.expect_tx: await bytes, then sign in at a barrier object (PTX ISA 9.1,
-// 9.7.13.15.13).
+// MbarrierArriveExpectTx starts the instruction mbarrier.arrive.expect_tx: await bytes, then sign
+// in at a barrier object (PTX ISA 9.1, 9.7.13.15.13).
 //
-//	mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes
-//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes
+//	mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// It needs PTX 8.0 on sm_90 or later.
-//
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArriveExpectTx() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)(p.begin(116))
 }
 
-// MbarrierArriveExpectTx is mbarrier.arrive.expect_tx with the modifiers that were written so far;
-// [PTX.MbarrierArriveExpectTx] begins it.
+// MbarrierArriveExpectTx is the instruction mbarrier.arrive.expect_tx under construction; see
+// [PTX.MbarrierArriveExpectTx].
 type MbarrierArriveExpectTx ins
 
 // Release adds .release, one of .release .relaxed.
@@ -403,7 +444,7 @@ func (i *MbarrierArriveExpectTx) Release() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".release"))
 }
 
-// Relaxed adds .relaxed, one of .release .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .release .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierArriveExpectTx) Relaxed() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".relaxed"))
 }
@@ -413,7 +454,7 @@ func (i *MbarrierArriveExpectTx) CTA() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierArriveExpectTx) Cluster() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".cluster"))
 }
@@ -423,7 +464,7 @@ func (i *MbarrierArriveExpectTx) Shared() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierArriveExpectTx) SharedCTA() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".shared::cta"))
 }
@@ -438,39 +479,47 @@ func (i *MbarrierArriveExpectTx) SharedCluster() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".shared::cluster"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArriveExpectTx) MulticastCluster32b() *MbarrierArriveExpectTx {
+	return (*MbarrierArriveExpectTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierArriveExpectTx] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierArriveExpectTx]:
 //   - state: 64-bit integer register or _, written
-//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
+//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or
+//     a variable in .shared; or generic address, or a variable in .shared
 //   - bytes: 32-bit integer register or constant
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArriveExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveDrop begins mbarrier.arrive_drop: sign in at a barrier object and leave its count (PTX ISA 9.1,
-// 9.7.13.15.14).
+// MbarrierArriveDrop starts the instruction mbarrier.arrive_drop: sign in at a barrier object and
+// leave its count (PTX ISA 9.1, 9.7.13.15.14).
 //
 //	mbarrier.arrive_drop{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
 //	mbarrier.arrive_drop.noComplete{.release.cta}{.own}.b64 state, [a], count  // PTX 7.0 on sm_80 or later
+//	mbarrier.arrive_drop{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive_drop{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release[8.0] .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArriveDrop() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)(p.begin(117))
 }
 
-// MbarrierArriveDrop is mbarrier.arrive_drop with the modifiers that were written so far; [PTX.MbarrierArriveDrop]
-// begins it.
+// MbarrierArriveDrop is the instruction mbarrier.arrive_drop under construction; see
+// [PTX.MbarrierArriveDrop].
 type MbarrierArriveDrop ins
 
 // Release adds .release, one of .release .relaxed.
@@ -478,7 +527,7 @@ func (i *MbarrierArriveDrop) Release() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".release"))
 }
 
-// Relaxed adds .relaxed, one of .release .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .release .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierArriveDrop) Relaxed() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".relaxed"))
 }
@@ -488,7 +537,7 @@ func (i *MbarrierArriveDrop) CTA() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierArriveDrop) Cluster() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".cluster"))
 }
@@ -498,7 +547,7 @@ func (i *MbarrierArriveDrop) Shared() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierArriveDrop) SharedCTA() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".shared::cta"))
 }
@@ -518,44 +567,51 @@ func (i *MbarrierArriveDrop) NoComplete() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".noComplete"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArriveDrop) MulticastCluster32b() *MbarrierArriveDrop {
+	return (*MbarrierArriveDrop)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveDrop) Mod(words ...dsl.Mod) *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierArriveDrop] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierArriveDrop]:
 //   - state: 64-bit integer register or _, written
-//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
-//   - count: 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or constant,
-//     vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant, vector of
-//     4; may be left out; or 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or
-//     constant, vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
+//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or
+//     a variable in .shared; or generic address, or a variable in .shared
+//   - count: 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer
+//     register or constant, vector of 1 or 32-bit integer register or constant, vector of 2 or
+//     32-bit integer register or constant, vector of 4; may be left out; or 32-bit integer register
+//     or constant 1 to 9223372036854775807 or 32-bit integer register or constant, vector of 1 or
+//     32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
 //     vector of 4
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArriveDrop) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveDropExpectTx begins mbarrier.arrive_drop.expect_tx: await bytes, then sign in at a barrier object and
-// leave its count (PTX ISA 9.1, 9.7.13.15.14).
+// MbarrierArriveDropExpectTx starts the instruction mbarrier.arrive_drop.expect_tx: await bytes,
+// then sign in at a barrier object and leave its count (PTX ISA 9.1, 9.7.13.15.14).
 //
-//	mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes
-//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// It needs PTX 8.0 on sm_90 or later.
-//
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArriveDropExpectTx() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)(p.begin(118))
 }
 
-// MbarrierArriveDropExpectTx is mbarrier.arrive_drop.expect_tx with the modifiers that were written so far;
-// [PTX.MbarrierArriveDropExpectTx] begins it.
+// MbarrierArriveDropExpectTx is the instruction mbarrier.arrive_drop.expect_tx under construction;
+// see [PTX.MbarrierArriveDropExpectTx].
 type MbarrierArriveDropExpectTx ins
 
 // Release adds .release, one of .release .relaxed.
@@ -563,7 +619,7 @@ func (i *MbarrierArriveDropExpectTx) Release() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".release"))
 }
 
-// Relaxed adds .relaxed, one of .release .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .release .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierArriveDropExpectTx) Relaxed() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".relaxed"))
 }
@@ -573,7 +629,7 @@ func (i *MbarrierArriveDropExpectTx) CTA() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierArriveDropExpectTx) Cluster() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".cluster"))
 }
@@ -583,7 +639,7 @@ func (i *MbarrierArriveDropExpectTx) Shared() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierArriveDropExpectTx) SharedCTA() *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".shared::cta"))
 }
@@ -598,38 +654,45 @@ func (i *MbarrierArriveDropExpectTx) SharedCluster() *MbarrierArriveDropExpectTx
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".shared::cluster"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArriveDropExpectTx) MulticastCluster32b() *MbarrierArriveDropExpectTx {
+	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveDropExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierArriveDropExpectTx] have them:
+// Do appends the instruction. Its operands depend on the form; see
+// [PTX.MbarrierArriveDropExpectTx]:
 //   - state: 64-bit integer register or _, written
-//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
+//   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or
+//     a variable in .shared; or generic address, or a variable in .shared
 //   - bytes: 32-bit integer register or constant
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArriveDropExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// CpAsyncMbarrierArrive begins cp.async.mbarrier.arrive: sign in at a barrier object once this thread's copies have
-// come (PTX ISA 9.1, 9.7.13.15.15).
+// CpAsyncMbarrierArrive starts the instruction cp.async.mbarrier.arrive: sign in at a barrier
+// object once this thread's copies have come (PTX ISA 9.1, 9.7.13.15.15).
 //
 //	cp.async.mbarrier.arrive{.noinc}.own.b64 [a]
 //	cp.async.mbarrier.arrive{.noinc}.b64 [a]
 //
 //	.own = .shared .shared::cta[7.8]
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) CpAsyncMbarrierArrive() *CpAsyncMbarrierArrive {
 	return (*CpAsyncMbarrierArrive)(p.begin(119))
 }
 
-// CpAsyncMbarrierArrive is cp.async.mbarrier.arrive with the modifiers that were written so far;
-// [PTX.CpAsyncMbarrierArrive] begins it.
+// CpAsyncMbarrierArrive is the instruction cp.async.mbarrier.arrive under construction; see
+// [PTX.CpAsyncMbarrierArrive].
 type CpAsyncMbarrierArrive ins
 
 // NoInc adds .noinc.
@@ -642,7 +705,7 @@ func (i *CpAsyncMbarrierArrive) Shared() *CpAsyncMbarrierArrive {
 	return (*CpAsyncMbarrierArrive)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *CpAsyncMbarrierArrive) SharedCTA() *CpAsyncMbarrierArrive {
 	return (*CpAsyncMbarrierArrive)((*ins)(i).with(".shared::cta"))
 }
@@ -652,18 +715,19 @@ func (i *CpAsyncMbarrierArrive) B64() *CpAsyncMbarrierArrive {
 	return (*CpAsyncMbarrierArrive)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncMbarrierArrive) Mod(words ...dsl.Mod) *CpAsyncMbarrierArrive {
 	return (*CpAsyncMbarrierArrive)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CpAsyncMbarrierArrive] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncMbarrierArrive]:
 //   - a: address in the space of .own; or generic address
 func (i *CpAsyncMbarrierArrive) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// MbarrierTestWait begins mbarrier.test_wait: ask whether a phase is complete (PTX ISA 9.1, 9.7.13.15.16).
+// MbarrierTestWait starts the instruction mbarrier.test_wait: ask whether a phase is complete (PTX
+// ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.test_wait{.sem.scope}{.own}.b64 done{|none}, [a], state  // PTX 7.0 on sm_80 or later
 //	mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], state  // PTX 7.0 on sm_80 or later, and PTX 9.3 on sm_90 or later
@@ -673,20 +737,21 @@ func (i *CpAsyncMbarrierArrive) Do(a any) {
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTestWait() *MbarrierTestWait {
 	return (*MbarrierTestWait)(p.begin(120))
 }
 
-// MbarrierTestWait is mbarrier.test_wait with the modifiers that were written so far; [PTX.MbarrierTestWait] begins it.
+// MbarrierTestWait is the instruction mbarrier.test_wait under construction; see
+// [PTX.MbarrierTestWait].
 type MbarrierTestWait ins
 
-// Acquire adds .acquire, one of .acquire .relaxed. It needs PTX 8.0.
+// Acquire adds .acquire, one of .acquire .relaxed. It requires PTX 8.0.
 func (i *MbarrierTestWait) Acquire() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".acquire"))
 }
 
-// Relaxed adds .relaxed, one of .acquire .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .acquire .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierTestWait) Relaxed() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".relaxed"))
 }
@@ -696,7 +761,7 @@ func (i *MbarrierTestWait) CTA() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierTestWait) Cluster() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".cluster"))
 }
@@ -706,7 +771,7 @@ func (i *MbarrierTestWait) Shared() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierTestWait) SharedCTA() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".shared::cta"))
 }
@@ -721,12 +786,12 @@ func (i *MbarrierTestWait) PhaseTypePrimary() *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).with(".phase_type::primary"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTestWait) Mod(words ...dsl.Mod) *MbarrierTestWait {
 	return (*MbarrierTestWait)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierTestWait] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTestWait]:
 //   - done: .pred register, written
 //   - none: _, written; may be left out
 //   - a: address in the space of .own, or a variable in .shared
@@ -737,8 +802,8 @@ func (i *MbarrierTestWait) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierTestWaitParity begins mbarrier.test_wait.parity: ask whether the phase of a parity is complete (PTX ISA 9.1,
-// 9.7.13.15.16).
+// MbarrierTestWaitParity starts the instruction mbarrier.test_wait.parity: ask whether the phase of
+// a parity is complete (PTX ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.test_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64 done{|none}, [a], parity  // PTX 7.1 on sm_80 or later
 //	mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], parity  // PTX 7.1 on sm_80 or later, and PTX 9.3 on sm_90 or later
@@ -748,13 +813,13 @@ func (i *MbarrierTestWait) Do(done any, more ...any) {
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTestWaitParity() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)(p.begin(121))
 }
 
-// MbarrierTestWaitParity is mbarrier.test_wait.parity with the modifiers that were written so far;
-// [PTX.MbarrierTestWaitParity] begins it.
+// MbarrierTestWaitParity is the instruction mbarrier.test_wait.parity under construction; see
+// [PTX.MbarrierTestWaitParity].
 type MbarrierTestWaitParity ins
 
 // PhaseTypeConditional adds .phase_type::conditional.
@@ -762,12 +827,12 @@ func (i *MbarrierTestWaitParity) PhaseTypeConditional() *MbarrierTestWaitParity 
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".phase_type::conditional"))
 }
 
-// Acquire adds .acquire, one of .acquire .relaxed. It needs PTX 8.0.
+// Acquire adds .acquire, one of .acquire .relaxed. It requires PTX 8.0.
 func (i *MbarrierTestWaitParity) Acquire() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".acquire"))
 }
 
-// Relaxed adds .relaxed, one of .acquire .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .acquire .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierTestWaitParity) Relaxed() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".relaxed"))
 }
@@ -777,7 +842,7 @@ func (i *MbarrierTestWaitParity) CTA() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierTestWaitParity) Cluster() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".cluster"))
 }
@@ -787,7 +852,7 @@ func (i *MbarrierTestWaitParity) Shared() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierTestWaitParity) SharedCTA() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".shared::cta"))
 }
@@ -802,12 +867,12 @@ func (i *MbarrierTestWaitParity) PhaseTypePrimary() *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).with(".phase_type::primary"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTestWaitParity) Mod(words ...dsl.Mod) *MbarrierTestWaitParity {
 	return (*MbarrierTestWaitParity)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierTestWaitParity] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTestWaitParity]:
 //   - done: .pred register, written
 //   - none: _, written; may be left out
 //   - a: address in the space of .own, or a variable in .shared
@@ -818,7 +883,8 @@ func (i *MbarrierTestWaitParity) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierTryWait begins mbarrier.try_wait: wait some time for a phase to complete (PTX ISA 9.1, 9.7.13.15.16).
+// MbarrierTryWait starts the instruction mbarrier.try_wait: wait some time for a phase to complete
+// (PTX ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.try_wait{.sem.scope}{.own}.b64 done{|none}, [a], state{, time}  // PTX 7.8 on sm_90 or later
 //	mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], state{, time}  // PTX 7.8 on sm_90 or later, and PTX 9.3
@@ -828,20 +894,21 @@ func (i *MbarrierTestWaitParity) Do(done any, more ...any) {
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTryWait() *MbarrierTryWait {
 	return (*MbarrierTryWait)(p.begin(122))
 }
 
-// MbarrierTryWait is mbarrier.try_wait with the modifiers that were written so far; [PTX.MbarrierTryWait] begins it.
+// MbarrierTryWait is the instruction mbarrier.try_wait under construction; see
+// [PTX.MbarrierTryWait].
 type MbarrierTryWait ins
 
-// Acquire adds .acquire, one of .acquire .relaxed. It needs PTX 8.0.
+// Acquire adds .acquire, one of .acquire .relaxed. It requires PTX 8.0.
 func (i *MbarrierTryWait) Acquire() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".acquire"))
 }
 
-// Relaxed adds .relaxed, one of .acquire .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .acquire .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierTryWait) Relaxed() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".relaxed"))
 }
@@ -851,7 +918,7 @@ func (i *MbarrierTryWait) CTA() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierTryWait) Cluster() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".cluster"))
 }
@@ -861,7 +928,7 @@ func (i *MbarrierTryWait) Shared() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierTryWait) SharedCTA() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".shared::cta"))
 }
@@ -876,12 +943,12 @@ func (i *MbarrierTryWait) PhaseTypePrimary() *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).with(".phase_type::primary"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTryWait) Mod(words ...dsl.Mod) *MbarrierTryWait {
 	return (*MbarrierTryWait)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierTryWait] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTryWait]:
 //   - done: .pred register, written
 //   - none: _, written; may be left out
 //   - a: address in the space of .own, or a variable in .shared
@@ -893,8 +960,8 @@ func (i *MbarrierTryWait) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierTryWaitParity begins mbarrier.try_wait.parity: wait some time for the phase of a parity to complete (PTX ISA
-// 9.1, 9.7.13.15.16).
+// MbarrierTryWaitParity starts the instruction mbarrier.try_wait.parity: wait some time for the
+// phase of a parity to complete (PTX ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.try_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64 done{|none}, [a], parity{, time}  // PTX 7.8 on sm_90 or later
 //	mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], parity{, time}  // PTX 7.8 on sm_90 or later, and PTX 9.3
@@ -904,13 +971,13 @@ func (i *MbarrierTryWait) Do(done any, more ...any) {
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTryWaitParity() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)(p.begin(123))
 }
 
-// MbarrierTryWaitParity is mbarrier.try_wait.parity with the modifiers that were written so far;
-// [PTX.MbarrierTryWaitParity] begins it.
+// MbarrierTryWaitParity is the instruction mbarrier.try_wait.parity under construction; see
+// [PTX.MbarrierTryWaitParity].
 type MbarrierTryWaitParity ins
 
 // PhaseTypeConditional adds .phase_type::conditional.
@@ -918,12 +985,12 @@ func (i *MbarrierTryWaitParity) PhaseTypeConditional() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".phase_type::conditional"))
 }
 
-// Acquire adds .acquire, one of .acquire .relaxed. It needs PTX 8.0.
+// Acquire adds .acquire, one of .acquire .relaxed. It requires PTX 8.0.
 func (i *MbarrierTryWaitParity) Acquire() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".acquire"))
 }
 
-// Relaxed adds .relaxed, one of .acquire .relaxed. It needs PTX 8.6 on sm_90 or later.
+// Relaxed adds .relaxed, one of .acquire .relaxed. It requires PTX 8.6 on sm_90 or later.
 func (i *MbarrierTryWaitParity) Relaxed() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".relaxed"))
 }
@@ -933,7 +1000,7 @@ func (i *MbarrierTryWaitParity) CTA() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster. It needs PTX 8.0 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster. It requires PTX 8.0 on sm_90 or later.
 func (i *MbarrierTryWaitParity) Cluster() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".cluster"))
 }
@@ -943,7 +1010,7 @@ func (i *MbarrierTryWaitParity) Shared() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *MbarrierTryWaitParity) SharedCTA() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".shared::cta"))
 }
@@ -958,12 +1025,12 @@ func (i *MbarrierTryWaitParity) PhaseTypePrimary() *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).with(".phase_type::primary"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTryWaitParity) Mod(words ...dsl.Mod) *MbarrierTryWaitParity {
 	return (*MbarrierTryWaitParity)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierTryWaitParity] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTryWaitParity]:
 //   - done: .pred register, written
 //   - none: _, written; may be left out
 //   - a: address in the space of .own, or a variable in .shared
@@ -975,20 +1042,20 @@ func (i *MbarrierTryWaitParity) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierPendingCount begins mbarrier.pending_count: the arrivals that a phase still awaited (PTX ISA 9.1,
-// 9.7.13.15.17).
+// MbarrierPendingCount starts the instruction mbarrier.pending_count: the arrivals that a phase
+// still awaited (PTX ISA 9.1, 9.7.13.15.17).
 //
 //	mbarrier.pending_count{.layout::v0}.b64 d, state
 //
-// It needs PTX 7.0 on sm_80 or later.
+// It requires PTX 7.0 on sm_80 or later.
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierPendingCount() *MbarrierPendingCount {
 	return (*MbarrierPendingCount)(p.begin(124))
 }
 
-// MbarrierPendingCount is mbarrier.pending_count with the modifiers that were written so far;
-// [PTX.MbarrierPendingCount] begins it.
+// MbarrierPendingCount is the instruction mbarrier.pending_count under construction; see
+// [PTX.MbarrierPendingCount].
 type MbarrierPendingCount ins
 
 // LayoutV0 adds .layout::v0.
@@ -1001,12 +1068,12 @@ func (i *MbarrierPendingCount) B64() *MbarrierPendingCount {
 	return (*MbarrierPendingCount)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierPendingCount) Mod(words ...dsl.Mod) *MbarrierPendingCount {
 	return (*MbarrierPendingCount)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.MbarrierPendingCount] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierPendingCount]:
 //   - d: 32-bit integer register, written
 //   - state: 64-bit integer register or constant
 func (i *MbarrierPendingCount) Do(d, state any) {

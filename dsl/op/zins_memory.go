@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Ld begins ld: load a value or a vector from memory; load from memory-mapped devices (PTX ISA 9.1, 9.7.9.8 and
-// 9.7.9.9; PTX ISA 9.4, 9.7.10.8).
+// Ld starts the instruction ld: load a value or a vector from memory; load from memory-mapped
+// devices (PTX ISA 9.1, 9.7.9.8 and 9.7.9.9; PTX ISA 9.4, 9.7.10.8).
 //
 //	ld{.weak}{.space}{.cop}{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type d, [a]{, policy}
 //	ld.volatile{.space}{.l2}{.size}{.vec}.type d, [a]  // PTX 1.1
@@ -29,7 +29,7 @@ func (p PTX) Ld() *Ld {
 	return (*Ld)(p.begin(125))
 }
 
-// Ld is ld with the modifiers that were written so far; [PTX.Ld] begins it.
+// Ld is the instruction ld under construction; see [PTX.Ld].
 type Ld ins
 
 // Weak adds .weak.
@@ -47,13 +47,14 @@ func (i *Ld) Shared() *Ld {
 	return (*Ld)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster .local. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster .local. It
+// requires PTX 7.8.
 func (i *Ld) SharedCTA() *Ld {
 	return (*Ld)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster .local. It needs PTX 7.8 on
-// sm_90 or later.
+// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster .local.
+// It requires PTX 7.8 on sm_90 or later.
 func (i *Ld) SharedCluster() *Ld {
 	return (*Ld)((*ins)(i).with(".shared::cluster"))
 }
@@ -73,12 +74,12 @@ func (i *Ld) Param() *Ld {
 	return (*Ld)((*ins)(i).with(".param"))
 }
 
-// ParamEntry adds .param::entry. It needs PTX 8.3.
+// ParamEntry adds .param::entry. It requires PTX 8.3.
 func (i *Ld) ParamEntry() *Ld {
 	return (*Ld)((*ins)(i).with(".param::entry"))
 }
 
-// ParamFunc adds .param::func. It needs PTX 8.3.
+// ParamFunc adds .param::func. It requires PTX 8.3.
 func (i *Ld) ParamFunc() *Ld {
 	return (*Ld)((*ins)(i).with(".param::func"))
 }
@@ -108,32 +109,32 @@ func (i *Ld) CV() *Ld {
 	return (*Ld)((*ins)(i).with(".cv"))
 }
 
-// L1EvictNormal adds .L1::evict_normal, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1EvictNormal adds .L1::evict_normal, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *Ld) L1EvictNormal() *Ld {
 	return (*Ld)((*ins)(i).with(".L1::evict_normal"))
 }
 
-// L1EvictUnchanged adds .L1::evict_unchanged, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first
-// .L1::evict_last .L1::no_allocate.
+// L1EvictUnchanged adds .L1::evict_unchanged, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *Ld) L1EvictUnchanged() *Ld {
 	return (*Ld)((*ins)(i).with(".L1::evict_unchanged"))
 }
 
-// L1EvictFirst adds .L1::evict_first, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1EvictFirst adds .L1::evict_first, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *Ld) L1EvictFirst() *Ld {
 	return (*Ld)((*ins)(i).with(".L1::evict_first"))
 }
 
-// L1EvictLast adds .L1::evict_last, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1EvictLast adds .L1::evict_last, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first
+// .L1::evict_last .L1::no_allocate.
 func (i *Ld) L1EvictLast() *Ld {
 	return (*Ld)((*ins)(i).with(".L1::evict_last"))
 }
 
-// L1NoAllocate adds .L1::no_allocate, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1NoAllocate adds .L1::no_allocate, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *Ld) L1NoAllocate() *Ld {
 	return (*Ld)((*ins)(i).with(".L1::no_allocate"))
 }
@@ -168,7 +169,8 @@ func (i *Ld) L2Prefetch128() *Ld {
 	return (*Ld)((*ins)(i).with(".L2::128B"))
 }
 
-// L2Prefetch256 adds .L2::256B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It needs PTX 7.4 on sm_80 or later.
+// L2Prefetch256 adds .L2::256B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It requires PTX 7.4
+// on sm_80 or later.
 func (i *Ld) L2Prefetch256() *Ld {
 	return (*Ld)((*ins)(i).with(".L2::256B"))
 }
@@ -213,7 +215,7 @@ func (i *Ld) B64() *Ld {
 	return (*Ld)((*ins)(i).with(".b64"))
 }
 
-// B128 adds .b128. It needs PTX 8.3 on sm_70 or later.
+// B128 adds .b128. It requires PTX 8.3 on sm_70 or later.
 func (i *Ld) B128() *Ld {
 	return (*Ld)((*ins)(i).with(".b128"))
 }
@@ -288,7 +290,7 @@ func (i *Ld) CTA() *Ld {
 	return (*Ld)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It needs PTX 7.8 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It requires PTX 7.8 on sm_90 or later.
 func (i *Ld) Cluster() *Ld {
 	return (*Ld)((*ins)(i).with(".cluster"))
 }
@@ -318,33 +320,34 @@ func (i *Ld) MMIO() *Ld {
 	return (*Ld)((*ins)(i).with(".mmio"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ld) Mod(words ...dsl.Mod) *Ld {
 	return (*Ld)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Ld] have them:
-//   - d: .type register, or wider and of any class, vector of .vec, written; or .type register, or wider and of any
-//     class, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.Ld]:
+//   - d: .type register, or wider and of any class, vector of .vec, written; or .type register, or
+//     wider and of any class, written
 //   - a: address in the space of .space; or address in .global
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *Ld) Do(d, a any, more ...any) {
 	(*ins)(i).do(append([]any{d, a}, more...)...)
 }
 
-// Ldu begins ldu: load read-only data that is uniform across the warp (PTX ISA 9.1, 9.7.9.10).
+// Ldu starts the instruction ldu: load read-only data that is uniform across the warp (PTX ISA 9.1,
+// 9.7.9.10).
 //
 //	ldu{.global}{.vec}.type d, [a]
 //
 //	.vec = .v2 .v4
 //	.type = .b8 .b16 .b32 .b64 .b128[8.3 sm_70+] .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f32 .f64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Ldu() *Ldu {
 	return (*Ldu)(p.begin(126))
 }
 
-// Ldu is ldu with the modifiers that were written so far; [PTX.Ldu] begins it.
+// Ldu is the instruction ldu under construction; see [PTX.Ldu].
 type Ldu ins
 
 // Global adds .global.
@@ -382,7 +385,7 @@ func (i *Ldu) B64() *Ldu {
 	return (*Ldu)((*ins)(i).with(".b64"))
 }
 
-// B128 adds .b128. It needs PTX 8.3 on sm_70 or later.
+// B128 adds .b128. It requires PTX 8.3 on sm_70 or later.
 func (i *Ldu) B128() *Ldu {
 	return (*Ldu)((*ins)(i).with(".b128"))
 }
@@ -437,19 +440,20 @@ func (i *Ldu) F64() *Ldu {
 	return (*Ldu)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ldu) Mod(words ...dsl.Mod) *Ldu {
 	return (*Ldu)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Ldu] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Ldu]:
 //   - d: .type register, or wider and of any class, vector of .vec, written
 //   - a: address in .global
 func (i *Ldu) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// St begins st: store a value or a vector to memory; store to memory-mapped devices (PTX ISA 9.1, 9.7.9.11).
+// St starts the instruction st: store a value or a vector to memory; store to memory-mapped devices
+// (PTX ISA 9.1, 9.7.9.11).
 //
 //	st{.weak}{.space}{.cop}{.l1}{.l2}{.L2::cache_hint}{.vec}.type [a], b{, policy}
 //	st{.weak}.space{.cop}{.vec}.type [a], b
@@ -469,7 +473,7 @@ func (p PTX) St() *St {
 	return (*St)(p.begin(127))
 }
 
-// St is st with the modifiers that were written so far; [PTX.St] begins it.
+// St is the instruction st under construction; see [PTX.St].
 type St ins
 
 // Weak adds .weak.
@@ -487,13 +491,14 @@ func (i *St) Shared() *St {
 	return (*St)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster .local. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster .local. It
+// requires PTX 7.8.
 func (i *St) SharedCTA() *St {
 	return (*St)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster .local. It needs PTX 7.8 on
-// sm_90 or later.
+// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster .local.
+// It requires PTX 7.8 on sm_90 or later.
 func (i *St) SharedCluster() *St {
 	return (*St)((*ins)(i).with(".shared::cluster"))
 }
@@ -523,32 +528,32 @@ func (i *St) WT() *St {
 	return (*St)((*ins)(i).with(".wt"))
 }
 
-// L1EvictNormal adds .L1::evict_normal, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1EvictNormal adds .L1::evict_normal, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *St) L1EvictNormal() *St {
 	return (*St)((*ins)(i).with(".L1::evict_normal"))
 }
 
-// L1EvictUnchanged adds .L1::evict_unchanged, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first
-// .L1::evict_last .L1::no_allocate.
+// L1EvictUnchanged adds .L1::evict_unchanged, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *St) L1EvictUnchanged() *St {
 	return (*St)((*ins)(i).with(".L1::evict_unchanged"))
 }
 
-// L1EvictFirst adds .L1::evict_first, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1EvictFirst adds .L1::evict_first, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *St) L1EvictFirst() *St {
 	return (*St)((*ins)(i).with(".L1::evict_first"))
 }
 
-// L1EvictLast adds .L1::evict_last, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1EvictLast adds .L1::evict_last, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first
+// .L1::evict_last .L1::no_allocate.
 func (i *St) L1EvictLast() *St {
 	return (*St)((*ins)(i).with(".L1::evict_last"))
 }
 
-// L1NoAllocate adds .L1::no_allocate, one of .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last
-// .L1::no_allocate.
+// L1NoAllocate adds .L1::no_allocate, one of .L1::evict_normal .L1::evict_unchanged
+// .L1::evict_first .L1::evict_last .L1::no_allocate.
 func (i *St) L1NoAllocate() *St {
 	return (*St)((*ins)(i).with(".L1::no_allocate"))
 }
@@ -608,7 +613,7 @@ func (i *St) B64() *St {
 	return (*St)((*ins)(i).with(".b64"))
 }
 
-// B128 adds .b128. It needs PTX 8.3 on sm_70 or later.
+// B128 adds .b128. It requires PTX 8.3 on sm_70 or later.
 func (i *St) B128() *St {
 	return (*St)((*ins)(i).with(".b128"))
 }
@@ -663,12 +668,12 @@ func (i *St) F64() *St {
 	return (*St)((*ins)(i).with(".f64"))
 }
 
-// Param adds .param, one of .param .param::func. It needs PTX 2.0 on sm_20 or later.
+// Param adds .param, one of .param .param::func. It requires PTX 2.0 on sm_20 or later.
 func (i *St) Param() *St {
 	return (*St)((*ins)(i).with(".param"))
 }
 
-// ParamFunc adds .param::func, one of .param .param::func. It needs PTX 8.3 on sm_20 or later.
+// ParamFunc adds .param::func, one of .param .param::func. It requires PTX 8.3 on sm_20 or later.
 func (i *St) ParamFunc() *St {
 	return (*St)((*ins)(i).with(".param::func"))
 }
@@ -693,7 +698,7 @@ func (i *St) CTA() *St {
 	return (*St)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It needs PTX 7.8 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It requires PTX 7.8 on sm_90 or later.
 func (i *St) Cluster() *St {
 	return (*St)((*ins)(i).with(".cluster"))
 }
@@ -713,22 +718,25 @@ func (i *St) MMIO() *St {
 	return (*St)((*ins)(i).with(".mmio"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *St) Mod(words ...dsl.Mod) *St {
 	return (*St)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.St] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.St]:
 //   - a: address in the space of .space; or address in .param::func; or address in .global
-//   - b: .type register, or wider and of any class, vector of .vec; or .type register, or wider and of any class
+//   - b: .type register, or wider and of any class, vector of .vec; or .type register, or wider and
+//     of any class
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *St) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// Atom begins atom: read, modify and write memory at once (PTX ISA 9.1, 9.7.13.5; PTX ISA 9.4, 9.7.14.5).
+// Atom starts the instruction atom: read, modify and write memory at once (PTX ISA 9.1, 9.7.13.5;
+// PTX ISA 9.4, 9.7.14.5).
 //
 //	atom{.order}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}  // PTX 1.0 on sm_11 or later
+//	atom{.order}{.scope}{.space}.bits.b32 d, [a], b, c  // PTX 1.0 on sm_11 or later; not in the manual
 //	atom{.order}{.scope}{.space}.cas.type d, [a], b, c  // PTX 1.0 on sm_11 or later
 //	atom{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type d, [a], b{, policy}  // PTX 1.0 on sm_11 or later
 //	atom{.order}{.scope}{.global}.add{.L2::cache_hint}.vec.f32 d, [a], b{, policy}  // PTX 1.0 on sm_11 or later, and PTX 8.1 on sm_90 or later
@@ -741,12 +749,13 @@ func (i *St) Do(a, b any, more ...any) {
 //	.space = .global .shared[1.2 sm_12+] .shared::cta[7.8 sm_12+] .shared::cluster[7.8 sm_90+]
 //	.op = .and .or .xor .exch .add .inc .dec .min .max
 //	.type = .b32 .b64 .b128 .u32 .u64 .s32 .s64 .f32 .f64 .b16[6.3 sm_70+] .f16[6.3 sm_70+] .f16x2[6.2 sm_60+] .bf16[7.8 sm_90+] .bf16x2[7.8 sm_90+]
+//	.bits = .and .or .xor
 //	.vec = .v2 .v4 .v8
 func (p PTX) Atom() *Atom {
 	return (*Atom)(p.begin(128))
 }
 
-// Atom is atom with the modifiers that were written so far; [PTX.Atom] begins it.
+// Atom is the instruction atom under construction; see [PTX.Atom].
 type Atom ins
 
 // Relaxed adds .relaxed, one of .relaxed .acquire .release .acq_rel.
@@ -774,7 +783,7 @@ func (i *Atom) CTA() *Atom {
 	return (*Atom)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It needs PTX 7.8 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It requires PTX 7.8 on sm_90 or later.
 func (i *Atom) Cluster() *Atom {
 	return (*Atom)((*ins)(i).with(".cluster"))
 }
@@ -794,34 +803,35 @@ func (i *Atom) Global() *Atom {
 	return (*Atom)((*ins)(i).with(".global"))
 }
 
-// Shared adds .shared, one of .global .shared .shared::cta .shared::cluster. It needs PTX 1.2 on sm_12 or later.
+// Shared adds .shared, one of .global .shared .shared::cta .shared::cluster. It requires PTX 1.2 on
+// sm_12 or later.
 func (i *Atom) Shared() *Atom {
 	return (*Atom)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster. It needs PTX 7.8 on sm_12 or
-// later.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster. It requires
+// PTX 7.8 on sm_12 or later.
 func (i *Atom) SharedCTA() *Atom {
 	return (*Atom)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster. It needs PTX 7.8 on sm_90
-// or later.
+// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster. It
+// requires PTX 7.8 on sm_90 or later.
 func (i *Atom) SharedCluster() *Atom {
 	return (*Atom)((*ins)(i).with(".shared::cluster"))
 }
 
-// And adds .and.
+// And adds .and, one of .and .or .xor.
 func (i *Atom) And() *Atom {
 	return (*Atom)((*ins)(i).with(".and"))
 }
 
-// Or adds .or.
+// Or adds .or, one of .and .or .xor.
 func (i *Atom) Or() *Atom {
 	return (*Atom)((*ins)(i).with(".or"))
 }
 
-// Xor adds .xor.
+// Xor adds .xor, one of .and .or .xor.
 func (i *Atom) Xor() *Atom {
 	return (*Atom)((*ins)(i).with(".xor"))
 }
@@ -906,12 +916,12 @@ func (i *Atom) F64() *Atom {
 	return (*Atom)((*ins)(i).with(".f64"))
 }
 
-// Cas adds .cas.
-func (i *Atom) Cas() *Atom {
+// CAS adds .cas.
+func (i *Atom) CAS() *Atom {
 	return (*Atom)((*ins)(i).with(".cas"))
 }
 
-// B16 adds .b16, one of .b16 .b32 .b64 .b128. It needs PTX 6.3 on sm_70 or later.
+// B16 adds .b16, one of .b16 .b32 .b64 .b128. It requires PTX 6.3 on sm_70 or later.
 func (i *Atom) B16() *Atom {
 	return (*Atom)((*ins)(i).with(".b16"))
 }
@@ -956,24 +966,27 @@ func (i *Atom) V8() *Atom {
 	return (*Atom)((*ins)(i).with(".v8"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Atom) Mod(words ...dsl.Mod) *Atom {
 	return (*Atom)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Atom] have them:
-//   - d: .type register or _, written; or .f32 register, vector of .vec or _, written; or .type register, vector of
-//     .vec or _, written; or .f32 register or _, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.Atom]:
+//   - d: .type register or _, written; or .b32 register or _, written; or .f32 register, vector of
+//     .vec or _, written; or .type register, vector of .vec or _, written; or another, depending on
+//     the form
 //   - a: address in the space of .space; or address in .global
-//   - b: .type register or constant; or .f32 register or constant, vector of .vec; or .type register or constant,
-//     vector of .vec; or .f32 register or constant
+//   - b: .type register or constant; or .b32 register or constant; or .f32 register or constant,
+//     vector of .vec; or .type register or constant, vector of .vec; or another, depending on the
+//     form
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
-//   - c: .type register or constant
+//   - c: .b32 register; or .type register or constant
 func (i *Atom) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Red begins red: modify memory at once, without a result (PTX ISA 9.1, 9.7.13.6; PTX ISA 9.4, 9.7.14.6).
+// Red starts the instruction red: modify memory at once, without a result (PTX ISA 9.1, 9.7.13.6;
+// PTX ISA 9.4, 9.7.14.6).
 //
 //	red{.order}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}  // PTX 1.2 on sm_11 or later
 //	red{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type [a], b{, policy}  // PTX 1.2 on sm_11 or later
@@ -992,7 +1005,7 @@ func (p PTX) Red() *Red {
 	return (*Red)(p.begin(129))
 }
 
-// Red is red with the modifiers that were written so far; [PTX.Red] begins it.
+// Red is the instruction red under construction; see [PTX.Red].
 type Red ins
 
 // Relaxed adds .relaxed, one of .relaxed .release.
@@ -1010,7 +1023,7 @@ func (i *Red) CTA() *Red {
 	return (*Red)((*ins)(i).with(".cta"))
 }
 
-// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It needs PTX 7.8 on sm_90 or later.
+// Cluster adds .cluster, one of .cta .cluster .gpu .sys. It requires PTX 7.8 on sm_90 or later.
 func (i *Red) Cluster() *Red {
 	return (*Red)((*ins)(i).with(".cluster"))
 }
@@ -1030,19 +1043,20 @@ func (i *Red) Global() *Red {
 	return (*Red)((*ins)(i).with(".global"))
 }
 
-// Shared adds .shared, one of .global .shared .shared::cta .shared::cluster. It needs PTX 1.2 on sm_12 or later.
+// Shared adds .shared, one of .global .shared .shared::cta .shared::cluster. It requires PTX 1.2 on
+// sm_12 or later.
 func (i *Red) Shared() *Red {
 	return (*Red)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster. It needs PTX 7.8 on sm_12 or
-// later.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta .shared::cluster. It requires
+// PTX 7.8 on sm_12 or later.
 func (i *Red) SharedCTA() *Red {
 	return (*Red)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster. It needs PTX 7.8 on sm_90
-// or later.
+// SharedCluster adds .shared::cluster, one of .global .shared .shared::cta .shared::cluster. It
+// requires PTX 7.8 on sm_90 or later.
 func (i *Red) SharedCluster() *Red {
 	return (*Red)((*ins)(i).with(".shared::cluster"))
 }
@@ -1172,22 +1186,22 @@ func (i *Red) V8() *Red {
 	return (*Red)((*ins)(i).with(".v8"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Red) Mod(words ...dsl.Mod) *Red {
 	return (*Red)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Red] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Red]:
 //   - a: address in the space of .space; or address in .global
-//   - b: .type register or constant; or .f32 register or constant, vector of .vec; or .type register or constant,
-//     vector of .vec; or .f32 register or constant
+//   - b: .type register or constant; or .f32 register or constant, vector of .vec; or .type
+//     register or constant, vector of .vec; or .f32 register or constant
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *Red) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// Prefetch begins prefetch: bring a line into a cache, or a tensor map into its cache (PTX ISA 9.1, 9.7.9.15; PTX ISA
-// 9.4, 9.7.10.16).
+// Prefetch starts the instruction prefetch: bring a line into a cache, or a tensor map into its
+// cache (PTX ISA 9.1, 9.7.9.15; PTX ISA 9.4, 9.7.10.16).
 //
 //	prefetch{.space}.level [a]  // PTX 2.0 on sm_20 or later
 //	prefetch{.global}.priority [a]  // PTX 7.4 on sm_80 or later
@@ -1204,7 +1218,7 @@ func (p PTX) Prefetch() *Prefetch {
 	return (*Prefetch)(p.begin(130))
 }
 
-// Prefetch is prefetch with the modifiers that were written so far; [PTX.Prefetch] begins it.
+// Prefetch is the instruction prefetch under construction; see [PTX.Prefetch].
 type Prefetch ins
 
 // Global adds .global, one of .global .local.
@@ -1262,29 +1276,30 @@ func (i *Prefetch) ValidAddr() *Prefetch {
 	return (*Prefetch)((*ins)(i).with(".valid_addr"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Prefetch) Mod(words ...dsl.Mod) *Prefetch {
 	return (*Prefetch)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Prefetch] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Prefetch]:
 //   - a: address in the space of .space; or address in .global; or generic address
 func (i *Prefetch) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Prefetchu begins prefetchu: bring a line into the uniform cache (PTX ISA 9.1, 9.7.9.15).
+// Prefetchu starts the instruction prefetchu: bring a line into the uniform cache (PTX ISA 9.1,
+// 9.7.9.15).
 //
 //	prefetchu.L1 [a]
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 //
-// In every form, so that it need not be written: .L1.
+// All forms have these modifiers, which may be omitted: .L1.
 func (p PTX) Prefetchu() *Prefetchu {
 	return (*Prefetchu)(p.begin(131))
 }
 
-// Prefetchu is prefetchu with the modifiers that were written so far; [PTX.Prefetchu] begins it.
+// Prefetchu is the instruction prefetchu under construction; see [PTX.Prefetchu].
 type Prefetchu ins
 
 // L1 adds .L1.
@@ -1292,29 +1307,30 @@ func (i *Prefetchu) L1() *Prefetchu {
 	return (*Prefetchu)((*ins)(i).with(".L1"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Prefetchu) Mod(words ...dsl.Mod) *Prefetchu {
 	return (*Prefetchu)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Prefetchu] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Prefetchu]:
 //   - a: generic address, or a variable in .global
 func (i *Prefetchu) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Applypriority begins applypriority: change the eviction priority of a cached line (PTX ISA 9.1, 9.7.9.16).
+// Applypriority starts the instruction applypriority: change the eviction priority of a cached line
+// (PTX ISA 9.1, 9.7.9.16).
 //
 //	applypriority{.global}.L2::evict_normal [a], size
 //
-// It needs PTX 7.4 on sm_80 or later.
+// It requires PTX 7.4 on sm_80 or later.
 //
-// In every form, so that it need not be written: .L2::evict_normal.
+// All forms have these modifiers, which may be omitted: .L2::evict_normal.
 func (p PTX) Applypriority() *Applypriority {
 	return (*Applypriority)(p.begin(132))
 }
 
-// Applypriority is applypriority with the modifiers that were written so far; [PTX.Applypriority] begins it.
+// Applypriority is the instruction applypriority under construction; see [PTX.Applypriority].
 type Applypriority ins
 
 // Global adds .global.
@@ -1327,30 +1343,31 @@ func (i *Applypriority) L2EvictNormal() *Applypriority {
 	return (*Applypriority)((*ins)(i).with(".L2::evict_normal"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Applypriority) Mod(words ...dsl.Mod) *Applypriority {
 	return (*Applypriority)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Applypriority] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Applypriority]:
 //   - a: address in .global
 //   - size: constant 128
 func (i *Applypriority) Do(a, size any) {
 	(*ins)(i).do(a, size)
 }
 
-// Discard begins discard: drop a cached line without writing it back (PTX ISA 9.1, 9.7.9.17).
+// Discard starts the instruction discard: drop a cached line without writing it back (PTX ISA 9.1,
+// 9.7.9.17).
 //
 //	discard{.global}.L2 [a], size
 //
-// It needs PTX 7.4 on sm_80 or later.
+// It requires PTX 7.4 on sm_80 or later.
 //
-// In every form, so that it need not be written: .L2.
+// All forms have these modifiers, which may be omitted: .L2.
 func (p PTX) Discard() *Discard {
 	return (*Discard)(p.begin(133))
 }
 
-// Discard is discard with the modifiers that were written so far; [PTX.Discard] begins it.
+// Discard is the instruction discard under construction; see [PTX.Discard].
 type Discard ins
 
 // Global adds .global.
@@ -1363,20 +1380,20 @@ func (i *Discard) L2() *Discard {
 	return (*Discard)((*ins)(i).with(".L2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Discard) Mod(words ...dsl.Mod) *Discard {
 	return (*Discard)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Discard] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Discard]:
 //   - a: address in .global
 //   - size: constant 128
 func (i *Discard) Do(a, size any) {
 	(*ins)(i).do(a, size)
 }
 
-// CreatepolicyRange begins createpolicy.range: make a cache policy for an address range (PTX ISA 9.1, 9.7.9.18; PTX ISA
-// 9.4, 9.7.10.21).
+// CreatepolicyRange starts the instruction createpolicy.range: make a cache policy for an address
+// range (PTX ISA 9.1, 9.7.9.18; PTX ISA 9.4, 9.7.10.21).
 //
 //	createpolicy.range{.global}.primary{.secondary}.b64 d, [a], primary, total  // PTX 7.4 on sm_80 or later
 //	createpolicy.range.fabric{.global}.primary{.secondary}.b64 d, [le, off], primary, total  // PTX 9.4 on sm_100 or later
@@ -1384,13 +1401,13 @@ func (i *Discard) Do(a, size any) {
 //	.primary = .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged
 //	.secondary = .L2::evict_first .L2::evict_unchanged
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) CreatepolicyRange() *CreatepolicyRange {
 	return (*CreatepolicyRange)(p.begin(134))
 }
 
-// CreatepolicyRange is createpolicy.range with the modifiers that were written so far; [PTX.CreatepolicyRange] begins
-// it.
+// CreatepolicyRange is the instruction createpolicy.range under construction; see
+// [PTX.CreatepolicyRange].
 type CreatepolicyRange ins
 
 // Global adds .global.
@@ -1398,23 +1415,26 @@ func (i *CreatepolicyRange) Global() *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).with(".global"))
 }
 
-// L2EvictLast adds .L2::evict_last, one of .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged.
+// L2EvictLast adds .L2::evict_last, one of .L2::evict_last .L2::evict_normal .L2::evict_first
+// .L2::evict_unchanged.
 func (i *CreatepolicyRange) L2EvictLast() *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).with(".L2::evict_last"))
 }
 
-// L2EvictNormal adds .L2::evict_normal, one of .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged.
+// L2EvictNormal adds .L2::evict_normal, one of .L2::evict_last .L2::evict_normal .L2::evict_first
+// .L2::evict_unchanged.
 func (i *CreatepolicyRange) L2EvictNormal() *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).with(".L2::evict_normal"))
 }
 
-// L2EvictFirst adds .L2::evict_first, one of .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged.
+// L2EvictFirst adds .L2::evict_first, one of .L2::evict_last .L2::evict_normal .L2::evict_first
+// .L2::evict_unchanged.
 func (i *CreatepolicyRange) L2EvictFirst() *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).with(".L2::evict_first"))
 }
 
-// L2EvictUnchanged adds .L2::evict_unchanged, one of .L2::evict_last .L2::evict_normal .L2::evict_first
-// .L2::evict_unchanged.
+// L2EvictUnchanged adds .L2::evict_unchanged, one of .L2::evict_last .L2::evict_normal
+// .L2::evict_first .L2::evict_unchanged.
 func (i *CreatepolicyRange) L2EvictUnchanged() *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).with(".L2::evict_unchanged"))
 }
@@ -1429,12 +1449,12 @@ func (i *CreatepolicyRange) Fabric() *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).with(".fabric"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CreatepolicyRange) Mod(words ...dsl.Mod) *CreatepolicyRange {
 	return (*CreatepolicyRange)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CreatepolicyRange] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyRange]:
 //   - d: 64-bit integer register, written
 //   - a: address in .global
 //   - primary: 32-bit integer register or constant
@@ -1445,42 +1465,45 @@ func (i *CreatepolicyRange) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// CreatepolicyFractional begins createpolicy.fractional: make a cache policy for a fraction of accesses (PTX ISA 9.1,
-// 9.7.9.18).
+// CreatepolicyFractional starts the instruction createpolicy.fractional: make a cache policy for a
+// fraction of accesses (PTX ISA 9.1, 9.7.9.18).
 //
 //	createpolicy.fractional.primary{.secondary}.b64 d{, fraction}
 //
 //	.primary = .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged
 //	.secondary = .L2::evict_first .L2::evict_unchanged
 //
-// It needs PTX 7.4 on sm_80 or later.
+// It requires PTX 7.4 on sm_80 or later.
 //
-// In every form, so that it need not be written: .b64.
+// All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) CreatepolicyFractional() *CreatepolicyFractional {
 	return (*CreatepolicyFractional)(p.begin(135))
 }
 
-// CreatepolicyFractional is createpolicy.fractional with the modifiers that were written so far;
-// [PTX.CreatepolicyFractional] begins it.
+// CreatepolicyFractional is the instruction createpolicy.fractional under construction; see
+// [PTX.CreatepolicyFractional].
 type CreatepolicyFractional ins
 
-// L2EvictLast adds .L2::evict_last, one of .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged.
+// L2EvictLast adds .L2::evict_last, one of .L2::evict_last .L2::evict_normal .L2::evict_first
+// .L2::evict_unchanged.
 func (i *CreatepolicyFractional) L2EvictLast() *CreatepolicyFractional {
 	return (*CreatepolicyFractional)((*ins)(i).with(".L2::evict_last"))
 }
 
-// L2EvictNormal adds .L2::evict_normal, one of .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged.
+// L2EvictNormal adds .L2::evict_normal, one of .L2::evict_last .L2::evict_normal .L2::evict_first
+// .L2::evict_unchanged.
 func (i *CreatepolicyFractional) L2EvictNormal() *CreatepolicyFractional {
 	return (*CreatepolicyFractional)((*ins)(i).with(".L2::evict_normal"))
 }
 
-// L2EvictFirst adds .L2::evict_first, one of .L2::evict_last .L2::evict_normal .L2::evict_first .L2::evict_unchanged.
+// L2EvictFirst adds .L2::evict_first, one of .L2::evict_last .L2::evict_normal .L2::evict_first
+// .L2::evict_unchanged.
 func (i *CreatepolicyFractional) L2EvictFirst() *CreatepolicyFractional {
 	return (*CreatepolicyFractional)((*ins)(i).with(".L2::evict_first"))
 }
 
-// L2EvictUnchanged adds .L2::evict_unchanged, one of .L2::evict_last .L2::evict_normal .L2::evict_first
-// .L2::evict_unchanged.
+// L2EvictUnchanged adds .L2::evict_unchanged, one of .L2::evict_last .L2::evict_normal
+// .L2::evict_first .L2::evict_unchanged.
 func (i *CreatepolicyFractional) L2EvictUnchanged() *CreatepolicyFractional {
 	return (*CreatepolicyFractional)((*ins)(i).with(".L2::evict_unchanged"))
 }
@@ -1490,31 +1513,32 @@ func (i *CreatepolicyFractional) B64() *CreatepolicyFractional {
 	return (*CreatepolicyFractional)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CreatepolicyFractional) Mod(words ...dsl.Mod) *CreatepolicyFractional {
 	return (*CreatepolicyFractional)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CreatepolicyFractional] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyFractional]:
 //   - d: 64-bit integer register, written
 //   - fraction: .f32 register or constant; may be left out
 func (i *CreatepolicyFractional) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// CreatepolicyCvt begins createpolicy.cvt: turn an access property of the CUDA API into a cache policy (PTX ISA 9.1,
-// 9.7.9.18).
+// CreatepolicyCvt starts the instruction createpolicy.cvt: turn an access property of the CUDA API
+// into a cache policy (PTX ISA 9.1, 9.7.9.18).
 //
 //	createpolicy.cvt.L2.b64 d, property
 //
-// It needs PTX 7.4 on sm_80 or later.
+// It requires PTX 7.4 on sm_80 or later.
 //
-// In every form, so that it need not be written: .L2 .b64.
+// All forms have these modifiers, which may be omitted: .L2 .b64.
 func (p PTX) CreatepolicyCvt() *CreatepolicyCvt {
 	return (*CreatepolicyCvt)(p.begin(136))
 }
 
-// CreatepolicyCvt is createpolicy.cvt with the modifiers that were written so far; [PTX.CreatepolicyCvt] begins it.
+// CreatepolicyCvt is the instruction createpolicy.cvt under construction; see
+// [PTX.CreatepolicyCvt].
 type CreatepolicyCvt ins
 
 // L2 adds .L2.
@@ -1527,12 +1551,12 @@ func (i *CreatepolicyCvt) B64() *CreatepolicyCvt {
 	return (*CreatepolicyCvt)((*ins)(i).with(".b64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CreatepolicyCvt) Mod(words ...dsl.Mod) *CreatepolicyCvt {
 	return (*CreatepolicyCvt)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CreatepolicyCvt] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyCvt]:
 //   - d: 64-bit integer register, written
 //   - property: 64-bit integer register or constant
 func (i *CreatepolicyCvt) Do(d, property any) {

@@ -6,19 +6,19 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Brkpt begins brkpt: stop for a debugger (PTX ISA 9.1, 9.7.19.1).
+// Brkpt starts the instruction brkpt: stop for a debugger (PTX ISA 9.1, 9.7.19.1).
 //
 //	brkpt
 //
-// It needs PTX 1.0 on sm_11 or later.
+// It requires PTX 1.0 on sm_11 or later.
 func (p PTX) Brkpt() *Brkpt {
 	return (*Brkpt)(p.begin(137))
 }
 
-// Brkpt is brkpt with the modifiers that were written so far; [PTX.Brkpt] begins it.
+// Brkpt is the instruction brkpt under construction; see [PTX.Brkpt].
 type Brkpt ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Brkpt) Mod(words ...dsl.Mod) *Brkpt {
 	return (*Brkpt)((*ins)(i).also(words))
 }
@@ -28,18 +28,19 @@ func (i *Brkpt) Do() {
 	(*ins)(i).do()
 }
 
-// Nanosleep begins nanosleep: pause of about so many nanoseconds (PTX ISA 9.1, 9.7.19.2).
+// Nanosleep starts the instruction nanosleep: pause of about so many nanoseconds (PTX ISA 9.1,
+// 9.7.19.2).
 //
 //	nanosleep.u32 t
 //
-// It needs PTX 6.2 on sm_70 or later.
+// It requires PTX 6.2 on sm_70 or later.
 //
-// In every form, so that it need not be written: .u32.
+// All forms have these modifiers, which may be omitted: .u32.
 func (p PTX) Nanosleep() *Nanosleep {
 	return (*Nanosleep)(p.begin(138))
 }
 
-// Nanosleep is nanosleep with the modifiers that were written so far; [PTX.Nanosleep] begins it.
+// Nanosleep is the instruction nanosleep under construction; see [PTX.Nanosleep].
 type Nanosleep ins
 
 // U32 adds .u32.
@@ -47,18 +48,18 @@ func (i *Nanosleep) U32() *Nanosleep {
 	return (*Nanosleep)((*ins)(i).with(".u32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Nanosleep) Mod(words ...dsl.Mod) *Nanosleep {
 	return (*Nanosleep)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Nanosleep] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Nanosleep]:
 //   - t: 32-bit integer register or constant
 func (i *Nanosleep) Do(t any) {
 	(*ins)(i).do(t)
 }
 
-// Pmevent begins pmevent: performance monitor events (PTX ISA 9.1, 9.7.19.3).
+// Pmevent starts the instruction pmevent: performance monitor events (PTX ISA 9.1, 9.7.19.3).
 //
 //	pmevent a  // PTX 1.4
 //	pmevent.mask a  // PTX 3.0 on sm_20 or later
@@ -66,7 +67,7 @@ func (p PTX) Pmevent() *Pmevent {
 	return (*Pmevent)(p.begin(139))
 }
 
-// Pmevent is pmevent with the modifiers that were written so far; [PTX.Pmevent] begins it.
+// Pmevent is the instruction pmevent under construction; see [PTX.Pmevent].
 type Pmevent ins
 
 // Mask adds .mask.
@@ -74,28 +75,28 @@ func (i *Pmevent) Mask() *Pmevent {
 	return (*Pmevent)((*ins)(i).with(".mask"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Pmevent) Mod(words ...dsl.Mod) *Pmevent {
 	return (*Pmevent)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Pmevent] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Pmevent]:
 //   - a: constant 0 to 15; or constant 0 to 65535
 func (i *Pmevent) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Trap begins trap: end of the kernel with an error (PTX ISA 9.1, 9.7.19.4).
+// Trap starts the instruction trap: end of the kernel with an error (PTX ISA 9.1, 9.7.19.4).
 //
 //	trap
 func (p PTX) Trap() *Trap {
 	return (*Trap)(p.begin(140))
 }
 
-// Trap is trap with the modifiers that were written so far; [PTX.Trap] begins it.
+// Trap is the instruction trap under construction; see [PTX.Trap].
 type Trap ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Trap) Mod(words ...dsl.Mod) *Trap {
 	return (*Trap)((*ins)(i).also(words))
 }
@@ -105,20 +106,21 @@ func (i *Trap) Do() {
 	(*ins)(i).do()
 }
 
-// SetmaxnregInc begins setmaxnreg.inc: more registers for the warps of this group (PTX ISA 9.1, 9.7.19.5).
+// SetmaxnregInc starts the instruction setmaxnreg.inc: more registers for the warps of this group
+// (PTX ISA 9.1, 9.7.19.5).
 //
 //	setmaxnreg.inc.sync.aligned.u32 n
 //	setmaxnreg.inc.sync.aligned.s32 n  // not in the manual
 //
-// It needs PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, or PTX 8.7 on sm_120a, or PTX 8.8 on sm_100f and its
-// family, sm_110f and its family, sm_120f and its family.
+// It requires PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, or PTX 8.7 on sm_120a, or PTX 8.8
+// on sm_100f and its family, sm_110f and its family, sm_120f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) SetmaxnregInc() *SetmaxnregInc {
 	return (*SetmaxnregInc)(p.begin(141))
 }
 
-// SetmaxnregInc is setmaxnreg.inc with the modifiers that were written so far; [PTX.SetmaxnregInc] begins it.
+// SetmaxnregInc is the instruction setmaxnreg.inc under construction; see [PTX.SetmaxnregInc].
 type SetmaxnregInc ins
 
 // Sync adds .sync.
@@ -141,31 +143,32 @@ func (i *SetmaxnregInc) S32() *SetmaxnregInc {
 	return (*SetmaxnregInc)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SetmaxnregInc) Mod(words ...dsl.Mod) *SetmaxnregInc {
 	return (*SetmaxnregInc)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SetmaxnregInc] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.SetmaxnregInc]:
 //   - n: constant 24 to 256 in steps of 8
 func (i *SetmaxnregInc) Do(n any) {
 	(*ins)(i).do(n)
 }
 
-// SetmaxnregDec begins setmaxnreg.dec: fewer registers for the warps of this group (PTX ISA 9.1, 9.7.19.5).
+// SetmaxnregDec starts the instruction setmaxnreg.dec: fewer registers for the warps of this group
+// (PTX ISA 9.1, 9.7.19.5).
 //
 //	setmaxnreg.dec.sync.aligned.u32 n
 //	setmaxnreg.dec.sync.aligned.s32 n  // not in the manual
 //
-// It needs PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, or PTX 8.7 on sm_120a, or PTX 8.8 on sm_100f and its
-// family, sm_110f and its family, sm_120f and its family.
+// It requires PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, or PTX 8.7 on sm_120a, or PTX 8.8
+// on sm_100f and its family, sm_110f and its family, sm_120f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) SetmaxnregDec() *SetmaxnregDec {
 	return (*SetmaxnregDec)(p.begin(142))
 }
 
-// SetmaxnregDec is setmaxnreg.dec with the modifiers that were written so far; [PTX.SetmaxnregDec] begins it.
+// SetmaxnregDec is the instruction setmaxnreg.dec under construction; see [PTX.SetmaxnregDec].
 type SetmaxnregDec ins
 
 // Sync adds .sync.
@@ -188,12 +191,12 @@ func (i *SetmaxnregDec) S32() *SetmaxnregDec {
 	return (*SetmaxnregDec)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SetmaxnregDec) Mod(words ...dsl.Mod) *SetmaxnregDec {
 	return (*SetmaxnregDec)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SetmaxnregDec] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.SetmaxnregDec]:
 //   - n: constant 24 to 256 in steps of 8
 func (i *SetmaxnregDec) Do(n any) {
 	(*ins)(i).do(n)

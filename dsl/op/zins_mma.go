@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Mma begins mma: D = A*B + C by one warp, fragments in registers; the same, four-bit operands with stray bit
-// operations (PTX ISA 9.1, 9.7.14.5.14 and 9.7.14.6.3).
+// Mma starts the instruction mma: D = A*B + C by one warp, fragments in registers; the same,
+// four-bit operands with stray bit operations (PTX ISA 9.1, 9.7.14.5.14 and 9.7.14.6.3).
 //
 //	mma.sync.aligned.m8n8k4.alayout.blayout.f16.f16.f16.f16 d, a, b, c  // PTX 6.4 on sm_70 or later
 //	mma.sync.aligned.m8n8k4.alayout.blayout.f32.f16.f16.f16 d, a, b, c  // PTX 6.4 on sm_70 or later
@@ -76,12 +76,12 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.one = .xor .and .or
 //	.two = .xor .and .or
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Mma() *Mma {
 	return (*Mma)(p.begin(143))
 }
 
-// Mma is mma with the modifiers that were written so far; [PTX.Mma] begins it.
+// Mma is the instruction mma under construction; see [PTX.Mma].
 type Mma ins
 
 // Sync adds .sync.
@@ -164,12 +164,14 @@ func (i *Mma) KindF8F6F4() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::f8f6f4"))
 }
 
-// E3M2 adds .e3m2, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It needs PTX 8.7 on sm_120f and its family.
+// E3M2 adds .e3m2, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It requires PTX 8.7 on sm_120f and its
+// family.
 func (i *Mma) E3M2() *Mma {
 	return (*Mma)((*ins)(i).with(".e3m2"))
 }
 
-// E2M3 adds .e2m3, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It needs PTX 8.7 on sm_120f and its family.
+// E2M3 adds .e2m3, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It requires PTX 8.7 on sm_120f and its
+// family.
 func (i *Mma) E2M3() *Mma {
 	return (*Mma)((*ins)(i).with(".e2m3"))
 }
@@ -254,7 +256,8 @@ func (i *Mma) F64() *Mma {
 	return (*Mma)((*ins)(i).with(".f64"))
 }
 
-// M8N8K16 adds .m8n8k16, one of .m8n8k16 .m16n8k16 .m16n8k32. It needs PTX 6.5 on sm_75 or later.
+// M8N8K16 adds .m8n8k16, one of .m8n8k16 .m16n8k16 .m16n8k32. It requires PTX 6.5 on sm_75 or
+// later.
 func (i *Mma) M8N8K16() *Mma {
 	return (*Mma)((*ins)(i).with(".m8n8k16"))
 }
@@ -279,7 +282,8 @@ func (i *Mma) S8() *Mma {
 	return (*Mma)((*ins)(i).with(".s8"))
 }
 
-// M8N8K32 adds .m8n8k32, one of .m8n8k32 .m16n8k32 .m16n8k64. It needs PTX 6.5 on sm_75 or later.
+// M8N8K32 adds .m8n8k32, one of .m8n8k32 .m16n8k32 .m16n8k64. It requires PTX 6.5 on sm_75 or
+// later.
 func (i *Mma) M8N8K32() *Mma {
 	return (*Mma)((*ins)(i).with(".m8n8k32"))
 }
@@ -294,7 +298,8 @@ func (i *Mma) S4() *Mma {
 	return (*Mma)((*ins)(i).with(".s4"))
 }
 
-// M8N8K128 adds .m8n8k128, one of .m8n8k128 .m16n8k128 .m16n8k256. It needs PTX 7.0 on sm_75 or later.
+// M8N8K128 adds .m8n8k128, one of .m8n8k128 .m16n8k128 .m16n8k256. It requires PTX 7.0 on sm_75 or
+// later.
 func (i *Mma) M8N8K128() *Mma {
 	return (*Mma)((*ins)(i).with(".m8n8k128"))
 }
@@ -304,7 +309,8 @@ func (i *Mma) M16N8K128() *Mma {
 	return (*Mma)((*ins)(i).with(".m16n8k128"))
 }
 
-// M16N8K256 adds .m16n8k256, one of .m8n8k128 .m16n8k128 .m16n8k256. It needs PTX 7.0 on sm_80 or later.
+// M16N8K256 adds .m16n8k256, one of .m8n8k128 .m16n8k128 .m16n8k256. It requires PTX 7.0 on sm_80
+// or later.
 func (i *Mma) M16N8K256() *Mma {
 	return (*Mma)((*ins)(i).with(".m16n8k256"))
 }
@@ -344,29 +350,33 @@ func (i *Mma) Or() *Mma {
 	return (*Mma)((*ins)(i).with(".or"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mma) Mod(words ...dsl.Mod) *Mma {
 	return (*Mma)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mma] have them:
-//   - d: .f16x2 register, vector of 4, written; or .f32 register, vector of 8, written; or .f16x2 register, vector of
-//     2, written; or .f32 register, vector of 4, written; or another, by the form
-//   - a: .f16x2 register or constant, vector of 2; or .f16x2 register or constant, vector of na; or .bf16x2 register or
-//     constant, vector of na; or .tf32 register or constant, vector of na; or another, by the form
-//   - b: .f16x2 register or constant, vector of 2; or .f16x2 register or constant, vector of nb; or .bf16x2 register or
-//     constant, vector of nb; or .tf32 register or constant, vector of nb; or another, by the form
-//   - c: .f16x2 register or constant, vector of 4; or .f32 register or constant, vector of 8; or .f16x2 register or
-//     constant, vector of 2; or .f32 register or constant, vector of 4; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mma]:
+//   - d: .f16x2 register, vector of 4, written; or .f32 register, vector of 8, written; or .f16x2
+//     register, vector of 2, written; or .f32 register, vector of 4, written; or another, depending
+//     on the form
+//   - a: .f16x2 register or constant, vector of 2; or .f16x2 register or constant, vector of na; or
+//     .bf16x2 register or constant, vector of na; or .tf32 register or constant, vector of na; or
+//     another, depending on the form
+//   - b: .f16x2 register or constant, vector of 2; or .f16x2 register or constant, vector of nb; or
+//     .bf16x2 register or constant, vector of nb; or .tf32 register or constant, vector of nb; or
+//     another, depending on the form
+//   - c: .f16x2 register or constant, vector of 4; or .f32 register or constant, vector of 8; or
+//     .f16x2 register or constant, vector of 2; or .f32 register or constant, vector of 4; or
+//     another, depending on the form
 //   - scaleA: .b32 register or .b32 register, vector of 1
 //   - selectA: vector of parts
-//   - selectA.byte: .u16 register or constant 0 to 3; or .u16 register or constant 0 or 2; or .u16 register or constant
-//     0 or 0
+//   - selectA.byte: .u16 register or constant 0 to 3; or .u16 register or constant 0 or 2; or .u16
+//     register or constant 0 or 0
 //   - selectA.thread: .u16 register or constant 0 to 1
 //   - scaleB: .b32 register or .b32 register, vector of 1
 //   - selectB: vector of parts
-//   - selectB.byte: .u16 register or constant 0 to 3; or .u16 register or constant 0 or 2; or .u16 register or constant
-//     0 or 0
+//   - selectB.byte: .u16 register or constant 0 to 3; or .u16 register or constant 0 or 2; or .u16
+//     register or constant 0 or 0
 //   - selectB.thread: .u16 register or constant 0 to 3
 //   - e: .b32 register
 //   - f: constant 0 to 3; or constant 0 to 1; or constant 0
@@ -374,9 +384,10 @@ func (i *Mma) Do(d, a, b, c any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c}, more...)...)
 }
 
-// WmmaLoadA begins wmma.load.a: loads the A fragment of a warp matrix (PTX ISA 9.1, 9.7.14.4.3).
+// WmmaLoadA starts the instruction wmma.load.a: loads the A fragment of a warp matrix (PTX ISA 9.1,
+// 9.7.14.4.3).
 //
-//	wmma.load.a.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.load.a.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.load.a.sync.aligned.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.3 on sm_70 or later
 //	wmma.load.a.sync.aligned.layout.shape{.ss}.bf16 r, [p]{, stride}  // PTX 7.0 on sm_80 or later
 //	wmma.load.a.sync.aligned.layout.m16n16k8{.ss}.tf32 r, [p]{, stride}  // PTX 7.0 on sm_80 or later
@@ -390,12 +401,12 @@ func (i *Mma) Do(d, a, b, c any, more ...any) {
 //	.ss = .global .shared .shared::cta[7.8]
 //	.atype = .s8 .u8 .s4 .u4
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadA() *WmmaLoadA {
 	return (*WmmaLoadA)(p.begin(144))
 }
 
-// WmmaLoadA is wmma.load.a with the modifiers that were written so far; [PTX.WmmaLoadA] begins it.
+// WmmaLoadA is the instruction wmma.load.a under construction; see [PTX.WmmaLoadA].
 type WmmaLoadA ins
 
 // Sync adds .sync.
@@ -438,7 +449,7 @@ func (i *WmmaLoadA) Shared() *WmmaLoadA {
 	return (*WmmaLoadA)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It requires PTX 7.8.
 func (i *WmmaLoadA) SharedCTA() *WmmaLoadA {
 	return (*WmmaLoadA)((*ins)(i).with(".shared::cta"))
 }
@@ -513,23 +524,25 @@ func (i *WmmaLoadA) B1() *WmmaLoadA {
 	return (*WmmaLoadA)((*ins)(i).with(".b1"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaLoadA) Mod(words ...dsl.Mod) *WmmaLoadA {
 	return (*WmmaLoadA)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WmmaLoadA] have them:
-//   - r: .f16x2 register, vector of 8, written; or .bf16x2 register, vector of n, written; or .tf32 register, vector of
-//     4, written; or .f64 register, vector of 1, written; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.WmmaLoadA]:
+//   - r: .f16x2 register, vector of 8, written; or .bf16x2 register, vector of n, written; or .tf32
+//     register, vector of 4, written; or .f64 register, vector of 1, written; or another, depending
+//     on the form
 //   - p: address in the space of .ss
 //   - stride: 32-bit integer register or constant; may be left out
 func (i *WmmaLoadA) Do(r, p any, more ...any) {
 	(*ins)(i).do(append([]any{r, p}, more...)...)
 }
 
-// WmmaLoadB begins wmma.load.b: loads the B fragment of a warp matrix (PTX ISA 9.1, 9.7.14.4.3).
+// WmmaLoadB starts the instruction wmma.load.b: loads the B fragment of a warp matrix (PTX ISA 9.1,
+// 9.7.14.4.3).
 //
-//	wmma.load.b.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.load.b.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.load.b.sync.aligned.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.3 on sm_70 or later
 //	wmma.load.b.sync.aligned.layout.shape{.ss}.bf16 r, [p]{, stride}  // PTX 7.0 on sm_80 or later
 //	wmma.load.b.sync.aligned.layout.m16n16k8{.ss}.tf32 r, [p]{, stride}  // PTX 7.0 on sm_80 or later
@@ -543,12 +556,12 @@ func (i *WmmaLoadA) Do(r, p any, more ...any) {
 //	.ss = .global .shared .shared::cta[7.8]
 //	.btype = .s8 .u8 .s4 .u4
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadB() *WmmaLoadB {
 	return (*WmmaLoadB)(p.begin(145))
 }
 
-// WmmaLoadB is wmma.load.b with the modifiers that were written so far; [PTX.WmmaLoadB] begins it.
+// WmmaLoadB is the instruction wmma.load.b under construction; see [PTX.WmmaLoadB].
 type WmmaLoadB ins
 
 // Sync adds .sync.
@@ -591,7 +604,7 @@ func (i *WmmaLoadB) Shared() *WmmaLoadB {
 	return (*WmmaLoadB)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It requires PTX 7.8.
 func (i *WmmaLoadB) SharedCTA() *WmmaLoadB {
 	return (*WmmaLoadB)((*ins)(i).with(".shared::cta"))
 }
@@ -666,25 +679,27 @@ func (i *WmmaLoadB) B1() *WmmaLoadB {
 	return (*WmmaLoadB)((*ins)(i).with(".b1"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaLoadB) Mod(words ...dsl.Mod) *WmmaLoadB {
 	return (*WmmaLoadB)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WmmaLoadB] have them:
-//   - r: .f16x2 register, vector of 8, written; or .bf16x2 register, vector of n, written; or .tf32 register, vector of
-//     4, written; or .f64 register, vector of 1, written; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.WmmaLoadB]:
+//   - r: .f16x2 register, vector of 8, written; or .bf16x2 register, vector of n, written; or .tf32
+//     register, vector of 4, written; or .f64 register, vector of 1, written; or another, depending
+//     on the form
 //   - p: address in the space of .ss
 //   - stride: 32-bit integer register or constant; may be left out
 func (i *WmmaLoadB) Do(r, p any, more ...any) {
 	(*ins)(i).do(append([]any{r, p}, more...)...)
 }
 
-// WmmaLoadC begins wmma.load.c: loads the accumulator fragment of a warp matrix (PTX ISA 9.1, 9.7.14.4.3).
+// WmmaLoadC starts the instruction wmma.load.c: loads the accumulator fragment of a warp matrix
+// (PTX ISA 9.1, 9.7.14.4.3).
 //
-//	wmma.load.c.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.load.c.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.3 on sm_70 or later
-//	wmma.load.c.sync.layout.shape{.ss}.f32 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.load.c.sync.layout.shape{.ss}.f32 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.f32 r, [p]{, stride}  // PTX 6.3 on sm_70 or later
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.f32 r, [p]{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.s32 r, [p]{, stride}  // PTX 6.3 on sm_72 or later
@@ -694,12 +709,12 @@ func (i *WmmaLoadB) Do(r, p any, more ...any) {
 //	.shape = .m16n16k16 .m8n32k16[6.1] .m32n8k16[6.1] .m16n16k8[7.0 sm_80+] .m8n8k32 .m8n8k128
 //	.ss = .global .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadC() *WmmaLoadC {
 	return (*WmmaLoadC)(p.begin(146))
 }
 
-// WmmaLoadC is wmma.load.c with the modifiers that were written so far; [PTX.WmmaLoadC] begins it.
+// WmmaLoadC is the instruction wmma.load.c under construction; see [PTX.WmmaLoadC].
 type WmmaLoadC ins
 
 // Sync adds .sync.
@@ -742,7 +757,7 @@ func (i *WmmaLoadC) Shared() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It requires PTX 7.8.
 func (i *WmmaLoadC) SharedCTA() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".shared::cta"))
 }
@@ -762,7 +777,8 @@ func (i *WmmaLoadC) F32() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".f32"))
 }
 
-// M16N16K8 adds .m16n16k8, one of .m16n16k16 .m8n32k16 .m32n8k16 .m16n16k8. It needs PTX 7.0 on sm_80 or later.
+// M16N16K8 adds .m16n16k8, one of .m16n16k16 .m8n32k16 .m32n8k16 .m16n16k8. It requires PTX 7.0 on
+// sm_80 or later.
 func (i *WmmaLoadC) M16N16K8() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".m16n16k8"))
 }
@@ -792,25 +808,27 @@ func (i *WmmaLoadC) F64() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaLoadC) Mod(words ...dsl.Mod) *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WmmaLoadC] have them:
-//   - r: .f16x2 register, vector of 4, written; or .f32 register, vector of 8, written; or .f32 register, vector of 2,
-//     written; or 32-bit integer register, vector of n, written; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.WmmaLoadC]:
+//   - r: .f16x2 register, vector of 4, written; or .f32 register, vector of 8, written; or .f32
+//     register, vector of 2, written; or 32-bit integer register, vector of n, written; or another,
+//     depending on the form
 //   - p: address in the space of .ss
 //   - stride: 32-bit integer register or constant; may be left out
 func (i *WmmaLoadC) Do(r, p any, more ...any) {
 	(*ins)(i).do(append([]any{r, p}, more...)...)
 }
 
-// WmmaStoreD begins wmma.store.d: stores the result fragment of a warp matrix (PTX ISA 9.1, 9.7.14.4.4).
+// WmmaStoreD starts the instruction wmma.store.d: stores the result fragment of a warp matrix (PTX
+// ISA 9.1, 9.7.14.4.4).
 //
-//	wmma.store.d.sync.layout.shape{.ss}.f16 [p], r{, stride}  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.store.d.sync.layout.shape{.ss}.f16 [p], r{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.f16 [p], r{, stride}  // PTX 6.3 on sm_70 or later
-//	wmma.store.d.sync.layout.shape{.ss}.f32 [p], r{, stride}  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.store.d.sync.layout.shape{.ss}.f32 [p], r{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.f32 [p], r{, stride}  // PTX 6.3 on sm_70 or later
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.f32 [p], r{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.s32 [p], r{, stride}  // PTX 6.3 on sm_72 or later
@@ -820,12 +838,12 @@ func (i *WmmaLoadC) Do(r, p any, more ...any) {
 //	.shape = .m16n16k16 .m8n32k16[6.1] .m32n8k16[6.1] .m16n16k8[7.0 sm_80+] .m8n8k32 .m8n8k128
 //	.ss = .global .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaStoreD() *WmmaStoreD {
 	return (*WmmaStoreD)(p.begin(147))
 }
 
-// WmmaStoreD is wmma.store.d with the modifiers that were written so far; [PTX.WmmaStoreD] begins it.
+// WmmaStoreD is the instruction wmma.store.d under construction; see [PTX.WmmaStoreD].
 type WmmaStoreD ins
 
 // Sync adds .sync.
@@ -868,7 +886,7 @@ func (i *WmmaStoreD) Shared() *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .global .shared .shared::cta. It requires PTX 7.8.
 func (i *WmmaStoreD) SharedCTA() *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).with(".shared::cta"))
 }
@@ -888,7 +906,8 @@ func (i *WmmaStoreD) F32() *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).with(".f32"))
 }
 
-// M16N16K8 adds .m16n16k8, one of .m16n16k16 .m8n32k16 .m32n8k16 .m16n16k8. It needs PTX 7.0 on sm_80 or later.
+// M16N16K8 adds .m16n16k8, one of .m16n16k16 .m8n32k16 .m32n8k16 .m16n16k8. It requires PTX 7.0 on
+// sm_80 or later.
 func (i *WmmaStoreD) M16N16K8() *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).with(".m16n16k8"))
 }
@@ -918,29 +937,31 @@ func (i *WmmaStoreD) F64() *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaStoreD) Mod(words ...dsl.Mod) *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WmmaStoreD] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.WmmaStoreD]:
 //   - p: address in the space of .ss
-//   - r: .f16x2 register or constant, vector of 4; or .f32 register or constant, vector of 8; or .f32 register or
-//     constant, vector of 2; or 32-bit integer register or constant, vector of n; or another, by the form
+//   - r: .f16x2 register or constant, vector of 4; or .f32 register or constant, vector of 8; or
+//     .f32 register or constant, vector of 2; or 32-bit integer register or constant, vector of n;
+//     or another, depending on the form
 //   - stride: 32-bit integer register or constant; may be left out
 func (i *WmmaStoreD) Do(p, r any, more ...any) {
 	(*ins)(i).do(append([]any{p, r}, more...)...)
 }
 
-// WmmaMma begins wmma.mma: D = A*B + C by one warp on opaque fragments (PTX ISA 9.1, 9.7.14.4.5).
+// WmmaMma starts the instruction wmma.mma: D = A*B + C by one warp on opaque fragments (PTX ISA
+// 9.1, 9.7.14.4.5).
 //
-//	wmma.mma.sync.alayout.blayout.shape.f16.f16{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.mma.sync.alayout.blayout.shape.f16.f16{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16{.satfinite} d, a, b, c  // PTX 6.3 on sm_70 or later
-//	wmma.mma.sync.alayout.blayout.shape.f16.f32{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.mma.sync.alayout.blayout.shape.f16.f32{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32{.satfinite} d, a, b, c  // PTX 6.3 on sm_70 or later
-//	wmma.mma.sync.alayout.blayout.shape.f32.f16{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.mma.sync.alayout.blayout.shape.f32.f16{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16{.satfinite} d, a, b, c  // PTX 6.3 on sm_70 or later
-//	wmma.mma.sync.alayout.blayout.shape.f32.f32{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, gone from PTX 6.3
+//	wmma.mma.sync.alayout.blayout.shape.f32.f32{.satfinite} d, a, b, c  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.mma.sync.aligned.alayout.blayout.shape.f32.f32{.satfinite} d, a, b, c  // PTX 6.3 on sm_70 or later
 //	wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32 d, a, b, c  // PTX 7.0 on sm_80 or later
 //	wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32 d, a, b, c  // PTX 7.0 on sm_80 or later
@@ -957,12 +978,12 @@ func (i *WmmaStoreD) Do(p, r any, more ...any) {
 //	.rnd = .rn .rz .rm .rp
 //	.bits = .xor .and[7.1 sm_80+]
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaMma() *WmmaMma {
 	return (*WmmaMma)(p.begin(148))
 }
 
-// WmmaMma is wmma.mma with the modifiers that were written so far; [PTX.WmmaMma] begins it.
+// WmmaMma is the instruction wmma.mma under construction; see [PTX.WmmaMma].
 type WmmaMma ins
 
 // Sync adds .sync.
@@ -1095,7 +1116,7 @@ func (i *WmmaMma) Xor() *WmmaMma {
 	return (*WmmaMma)((*ins)(i).with(".xor"))
 }
 
-// And adds .and, one of .xor .and. It needs PTX 7.1 on sm_80 or later.
+// And adds .and, one of .xor .and. It requires PTX 7.1 on sm_80 or later.
 func (i *WmmaMma) And() *WmmaMma {
 	return (*WmmaMma)((*ins)(i).with(".and"))
 }
@@ -1115,28 +1136,30 @@ func (i *WmmaMma) B1() *WmmaMma {
 	return (*WmmaMma)((*ins)(i).with(".b1"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaMma) Mod(words ...dsl.Mod) *WmmaMma {
 	return (*WmmaMma)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WmmaMma] have them:
-//   - d: .f16x2 register, vector of 4, written; or .f32 register, vector of 8, written; or .f64 register, vector of 2
-//     or 64-bit integer register, vector of 2, written; or 32-bit integer register, vector of 8, written; or another,
-//     by the form
-//   - a: .f16x2 register or constant, vector of 8; or .bf16x2 register or constant, vector of na; or .tf32 register or
-//     constant, vector of 4; or .f64 register or constant, vector of 1; or another, by the form
-//   - b: .f16x2 register or constant, vector of 8; or .bf16x2 register or constant, vector of nb; or .tf32 register or
-//     constant, vector of 4; or .f64 register or constant, vector of 1; or another, by the form
-//   - c: .f16x2 register or constant, vector of 4; or .f32 register or constant, vector of 8; or .f64 register or
-//     constant, vector of 2 or 64-bit integer register or constant, vector of 2; or 32-bit integer register or
-//     constant, vector of 8; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.WmmaMma]:
+//   - d: .f16x2 register, vector of 4, written; or .f32 register, vector of 8, written; or .f64
+//     register, vector of 2 or 64-bit integer register, vector of 2, written; or 32-bit integer
+//     register, vector of 8, written; or another, depending on the form
+//   - a: .f16x2 register or constant, vector of 8; or .bf16x2 register or constant, vector of na;
+//     or .tf32 register or constant, vector of 4; or .f64 register or constant, vector of 1; or
+//     another, depending on the form
+//   - b: .f16x2 register or constant, vector of 8; or .bf16x2 register or constant, vector of nb;
+//     or .tf32 register or constant, vector of 4; or .f64 register or constant, vector of 1; or
+//     another, depending on the form
+//   - c: .f16x2 register or constant, vector of 4; or .f32 register or constant, vector of 8; or
+//     .f64 register or constant, vector of 2 or 64-bit integer register or constant, vector of 2;
+//     or 32-bit integer register or constant, vector of 8; or another, depending on the form
 func (i *WmmaMma) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Ldmatrix begins ldmatrix: loads one to four small matrices from shared memory into fragments (PTX ISA 9.1,
-// 9.7.14.5.15; PTX ISA 9.4, 9.7.16.5.15).
+// Ldmatrix starts the instruction ldmatrix: loads one to four small matrices from shared memory
+// into fragments (PTX ISA 9.1, 9.7.14.5.15; PTX ISA 9.4, 9.7.16.5.15).
 //
 //	ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [p]  // PTX 6.5 on sm_75 or later
 //	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
@@ -1153,12 +1176,12 @@ func (i *WmmaMma) Do(d, a, b, c any) {
 //	.ss = .shared .shared::cta[7.8]
 //	.padded = .b6x16_p32 .b4x16_p64
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Ldmatrix() *Ldmatrix {
 	return (*Ldmatrix)(p.begin(149))
 }
 
-// Ldmatrix is ldmatrix with the modifiers that were written so far; [PTX.Ldmatrix] begins it.
+// Ldmatrix is the instruction ldmatrix under construction; see [PTX.Ldmatrix].
 type Ldmatrix ins
 
 // Sync adds .sync.
@@ -1201,7 +1224,7 @@ func (i *Ldmatrix) Shared() *Ldmatrix {
 	return (*Ldmatrix)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *Ldmatrix) SharedCTA() *Ldmatrix {
 	return (*Ldmatrix)((*ins)(i).with(".shared::cta"))
 }
@@ -1276,21 +1299,22 @@ func (i *Ldmatrix) X128() *Ldmatrix {
 	return (*Ldmatrix)((*ins)(i).with(".x128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ldmatrix) Mod(words ...dsl.Mod) *Ldmatrix {
 	return (*Ldmatrix)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Ldmatrix] have them:
-//   - r: .x32 register, vector of .num, written; or .x32 register, vector of n, written; or .x32 register, vector of 1
-//     or .x32 register, vector of 2 or .x32 register, vector of 4 or .x32 register, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.Ldmatrix]:
+//   - r: .x32 register, vector of .num, written; or .x32 register, vector of n, written; or .x32
+//     register, vector of 1 or .x32 register, vector of 2 or .x32 register, vector of 4 or .x32
+//     register, written
 //   - p: address in the space of .ss
 func (i *Ldmatrix) Do(r, p any) {
 	(*ins)(i).do(r, p)
 }
 
-// Stmatrix begins stmatrix: stores one to four small matrices from fragments into shared memory (PTX ISA 9.1,
-// 9.7.14.5.16).
+// Stmatrix starts the instruction stmatrix: stores one to four small matrices from fragments into
+// shared memory (PTX ISA 9.1, 9.7.14.5.16).
 //
 //	stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r  // PTX 7.8 on sm_90 or later
 //	stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [p], r  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
@@ -1300,12 +1324,12 @@ func (i *Ldmatrix) Do(r, p any) {
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //	.ss = .shared .shared::cta[7.8]
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Stmatrix() *Stmatrix {
 	return (*Stmatrix)(p.begin(150))
 }
 
-// Stmatrix is stmatrix with the modifiers that were written so far; [PTX.Stmatrix] begins it.
+// Stmatrix is the instruction stmatrix under construction; see [PTX.Stmatrix].
 type Stmatrix ins
 
 // Sync adds .sync.
@@ -1348,7 +1372,7 @@ func (i *Stmatrix) Shared() *Stmatrix {
 	return (*Stmatrix)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .shared .shared::cta. It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .shared .shared::cta. It requires PTX 7.8.
 func (i *Stmatrix) SharedCTA() *Stmatrix {
 	return (*Stmatrix)((*ins)(i).with(".shared::cta"))
 }
@@ -1393,31 +1417,33 @@ func (i *Stmatrix) X128() *Stmatrix {
 	return (*Stmatrix)((*ins)(i).with(".x128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Stmatrix) Mod(words ...dsl.Mod) *Stmatrix {
 	return (*Stmatrix)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Stmatrix] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Stmatrix]:
 //   - p: address in the space of .ss
-//   - r: .x32 register or constant, vector of .num; or .x32 register or constant, vector of 1 or .x32 register or
-//     constant, vector of 2 or .x32 register or constant, vector of 4 or .x32 register
+//   - r: .x32 register or constant, vector of .num; or .x32 register or constant, vector of 1 or
+//     .x32 register or constant, vector of 2 or .x32 register or constant, vector of 4 or .x32
+//     register or .f32 constant or predicate, may be negated
 func (i *Stmatrix) Do(p, r any) {
 	(*ins)(i).do(p, r)
 }
 
-// Movmatrix begins movmatrix: transposes an 8x8 matrix held in the registers of a warp (PTX ISA 9.1, 9.7.14.5.17).
+// Movmatrix starts the instruction movmatrix: transposes an 8x8 matrix held in the registers of a
+// warp (PTX ISA 9.1, 9.7.14.5.17).
 //
 //	movmatrix.sync.aligned.m8n8.trans.b16 d, a
 //
-// It needs PTX 7.8 on sm_75 or later.
+// It requires PTX 7.8 on sm_75 or later.
 //
-// In every form, so that it need not be written: .sync .aligned .m8n8 .trans .b16.
+// All forms have these modifiers, which may be omitted: .sync .aligned .m8n8 .trans .b16.
 func (p PTX) Movmatrix() *Movmatrix {
 	return (*Movmatrix)(p.begin(151))
 }
 
-// Movmatrix is movmatrix with the modifiers that were written so far; [PTX.Movmatrix] begins it.
+// Movmatrix is the instruction movmatrix under construction; see [PTX.Movmatrix].
 type Movmatrix ins
 
 // Sync adds .sync.
@@ -1445,14 +1471,14 @@ func (i *Movmatrix) B16() *Movmatrix {
 	return (*Movmatrix)((*ins)(i).with(".b16"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Movmatrix) Mod(words ...dsl.Mod) *Movmatrix {
 	return (*Movmatrix)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Movmatrix] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Movmatrix]:
 //   - d: .x32 register, written
-//   - a: .x32 register
+//   - a: .x32 register or .f32 constant or predicate, may be negated
 func (i *Movmatrix) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }

@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Mov begins mov: copy a value, read a special register, take an address; pack a vector into a scalar, or unpack it
-// (PTX ISA 9.1, 9.7.9.3 and 9.7.9.4).
+// Mov starts the instruction mov: copy a value, read a special register, take an address; pack a
+// vector into a scalar, or unpack it (PTX ISA 9.1, 9.7.9.3 and 9.7.9.4).
 //
 //	mov.pred d, a
 //	mov.type d, a
@@ -24,7 +24,7 @@ func (p PTX) Mov() *Mov {
 	return (*Mov)(p.begin(152))
 }
 
-// Mov is mov with the modifiers that were written so far; [PTX.Mov] begins it.
+// Mov is the instruction mov under construction; see [PTX.Mov].
 type Mov ins
 
 // Pred adds .pred.
@@ -102,34 +102,36 @@ func (i *Mov) V4() *Mov {
 	return (*Mov)((*ins)(i).with(".v4"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mov) Mod(words ...dsl.Mod) *Mov {
 	return (*Mov)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mov] have them:
-//   - d: .pred register, written; or .type register, written; or .u64 register, written; or .type register, vector of
-//     .vec, written; or another, by the form
-//   - a: predicate, may be negated or special register; or .type register or constant or special register or variable
-//     or function; or .type register or constant or function; or texture, by name or 64-bit handle or sampler, by name
-//     or 64-bit handle or surface, by name or 64-bit handle; or another, by the form
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mov]:
+//   - d: .pred register, written; or .type register, written; or .u64 register, written; or .type
+//     register, vector of .vec, written; or another, depending on the form
+//   - a: predicate, may be negated or special register; or .type register or constant or special
+//     register or variable or function; or .type register or constant or function; or texture, by
+//     name or 64-bit handle or sampler, by name or 64-bit handle or surface, by name or 64-bit
+//     handle; or another, depending on the form
 func (i *Mov) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Shfl begins shfl: exchange a value between the lanes of a warp (PTX ISA 9.1, 9.7.9.5 and 9.7.9.6).
+// Shfl starts the instruction shfl: exchange a value between the lanes of a warp (PTX ISA 9.1,
+// 9.7.9.5 and 9.7.9.6).
 //
-//	shfl.mode.b32 d{|p}, a, b, c  // PTX 3.0 on sm_30 or later, gone from PTX 6.4 on sm_70 or later
-//	shfl.sync.mode.b32 d{|p}, a, b, c, mask  // PTX 6.0 on sm_30 or later
+//	shfl.mode.b32 d{|p}, a, b, c  // PTX 3.0 on sm_30 or later, removed in PTX 6.4 on sm_70 or later
+//	shfl.sync.mode{.no_membermask_overlap}.b32 d{|p}, a, b, c, mask  // PTX 6.0 on sm_30 or later
 //
 //	.mode = .up .down .bfly .idx
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Shfl() *Shfl {
 	return (*Shfl)(p.begin(153))
 }
 
-// Shfl is shfl with the modifiers that were written so far; [PTX.Shfl] begins it.
+// Shfl is the instruction shfl under construction; see [PTX.Shfl].
 type Shfl ins
 
 // Up adds .up, one of .up .down .bfly .idx.
@@ -162,12 +164,17 @@ func (i *Shfl) Sync() *Shfl {
 	return (*Shfl)((*ins)(i).with(".sync"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Shfl) NoMembermaskOverlap() *Shfl {
+	return (*Shfl)((*ins)(i).with(".no_membermask_overlap"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Shfl) Mod(words ...dsl.Mod) *Shfl {
 	return (*Shfl)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Shfl] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Shfl]:
 //   - d: .b32 register, written
 //   - p: .pred register or _, written; may be left out
 //   - a: .b32 register or constant
@@ -178,20 +185,20 @@ func (i *Shfl) Do(d, a, b, c any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c}, more...)...)
 }
 
-// Prmt begins prmt: pick bytes from two registers (PTX ISA 9.1, 9.7.9.7).
+// Prmt starts the instruction prmt: pick bytes from two registers (PTX ISA 9.1, 9.7.9.7).
 //
 //	prmt.b32{.mode} d, a, b, c
 //
 //	.mode = .f4e .b4e .rc8 .ecl .ecr .rc16
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Prmt() *Prmt {
 	return (*Prmt)(p.begin(154))
 }
 
-// Prmt is prmt with the modifiers that were written so far; [PTX.Prmt] begins it.
+// Prmt is the instruction prmt under construction; see [PTX.Prmt].
 type Prmt ins
 
 // B32 adds .b32.
@@ -229,12 +236,12 @@ func (i *Prmt) RC16() *Prmt {
 	return (*Prmt)((*ins)(i).with(".rc16"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Prmt) Mod(words ...dsl.Mod) *Prmt {
 	return (*Prmt)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Prmt] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Prmt]:
 //   - d: .b32 register, written
 //   - a: .b32 register or constant
 //   - b: .b32 register or constant
@@ -243,133 +250,141 @@ func (i *Prmt) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Isspacep begins isspacep: test which state space a generic address lies in (PTX ISA 9.1, 9.7.9.19).
+// Isspacep starts the instruction isspacep: test which state space a generic address lies in (PTX
+// ISA 9.1, 9.7.9.19).
 //
 //	isspacep.space p, a
 //
 //	.space = .const[3.1 sm_20+] .global .local .shared .shared::cta[7.8] .shared::cluster[7.8 sm_90+] .param[7.7 sm_70+] .param::entry[8.3 sm_70+]
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Isspacep() *Isspacep {
 	return (*Isspacep)(p.begin(155))
 }
 
-// Isspacep is isspacep with the modifiers that were written so far; [PTX.Isspacep] begins it.
+// Isspacep is the instruction isspacep under construction; see [PTX.Isspacep].
 type Isspacep ins
 
-// Const adds .const, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry. It needs
-// PTX 3.1 on sm_20 or later.
+// Const adds .const, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry. It requires PTX 3.1 on sm_20 or later.
 func (i *Isspacep) Const() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".const"))
 }
 
-// Global adds .global, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Global adds .global, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *Isspacep) Global() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".global"))
 }
 
-// Local adds .local, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Local adds .local, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *Isspacep) Local() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".local"))
 }
 
-// Shared adds .shared, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Shared adds .shared, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *Isspacep) Shared() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
-// It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .const .global .local .shared .shared::cta .shared::cluster
+// .param .param::entry. It requires PTX 7.8.
 func (i *Isspacep) SharedCTA() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .const .global .local .shared .shared::cta .shared::cluster .param
-// .param::entry. It needs PTX 7.8 on sm_90 or later.
+// SharedCluster adds .shared::cluster, one of .const .global .local .shared .shared::cta
+// .shared::cluster .param .param::entry. It requires PTX 7.8 on sm_90 or later.
 func (i *Isspacep) SharedCluster() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".shared::cluster"))
 }
 
-// Param adds .param, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry. It needs
-// PTX 7.7 on sm_70 or later.
+// Param adds .param, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry. It requires PTX 7.7 on sm_70 or later.
 func (i *Isspacep) Param() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".param"))
 }
 
-// ParamEntry adds .param::entry, one of .const .global .local .shared .shared::cta .shared::cluster .param
-// .param::entry. It needs PTX 8.3 on sm_70 or later.
+// ParamEntry adds .param::entry, one of .const .global .local .shared .shared::cta .shared::cluster
+// .param .param::entry. It requires PTX 8.3 on sm_70 or later.
 func (i *Isspacep) ParamEntry() *Isspacep {
 	return (*Isspacep)((*ins)(i).with(".param::entry"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Isspacep) Mod(words ...dsl.Mod) *Isspacep {
 	return (*Isspacep)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Isspacep] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Isspacep]:
 //   - p: .pred register, written
 //   - a: .u64 register or constant or .u32 register or constant
 func (i *Isspacep) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }
 
-// Cvta begins cvta: turn an address of a state space into a generic one (PTX ISA 9.1, 9.7.9.20).
+// Cvta starts the instruction cvta: turn an address of a state space into a generic one (PTX ISA
+// 9.1, 9.7.9.20).
 //
 //	cvta.space.size d, a
 //
 //	.space = .const[3.1 sm_20+] .global .local .shared .shared::cta[7.8] .shared::cluster[7.8 sm_90+] .param[7.7 sm_70+] .param::entry[8.3 sm_70+]
 //	.size = .u32 .u64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Cvta() *Cvta {
 	return (*Cvta)(p.begin(156))
 }
 
-// Cvta is cvta with the modifiers that were written so far; [PTX.Cvta] begins it.
+// Cvta is the instruction cvta under construction; see [PTX.Cvta].
 type Cvta ins
 
-// Const adds .const, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry. It needs
-// PTX 3.1 on sm_20 or later.
+// Const adds .const, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry. It requires PTX 3.1 on sm_20 or later.
 func (i *Cvta) Const() *Cvta {
 	return (*Cvta)((*ins)(i).with(".const"))
 }
 
-// Global adds .global, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Global adds .global, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *Cvta) Global() *Cvta {
 	return (*Cvta)((*ins)(i).with(".global"))
 }
 
-// Local adds .local, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Local adds .local, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *Cvta) Local() *Cvta {
 	return (*Cvta)((*ins)(i).with(".local"))
 }
 
-// Shared adds .shared, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Shared adds .shared, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *Cvta) Shared() *Cvta {
 	return (*Cvta)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
-// It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .const .global .local .shared .shared::cta .shared::cluster
+// .param .param::entry. It requires PTX 7.8.
 func (i *Cvta) SharedCTA() *Cvta {
 	return (*Cvta)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .const .global .local .shared .shared::cta .shared::cluster .param
-// .param::entry. It needs PTX 7.8 on sm_90 or later.
+// SharedCluster adds .shared::cluster, one of .const .global .local .shared .shared::cta
+// .shared::cluster .param .param::entry. It requires PTX 7.8 on sm_90 or later.
 func (i *Cvta) SharedCluster() *Cvta {
 	return (*Cvta)((*ins)(i).with(".shared::cluster"))
 }
 
-// Param adds .param, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry. It needs
-// PTX 7.7 on sm_70 or later.
+// Param adds .param, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry. It requires PTX 7.7 on sm_70 or later.
 func (i *Cvta) Param() *Cvta {
 	return (*Cvta)((*ins)(i).with(".param"))
 }
 
-// ParamEntry adds .param::entry, one of .const .global .local .shared .shared::cta .shared::cluster .param
-// .param::entry. It needs PTX 8.3 on sm_70 or later.
+// ParamEntry adds .param::entry, one of .const .global .local .shared .shared::cta .shared::cluster
+// .param .param::entry. It requires PTX 8.3 on sm_70 or later.
 func (i *Cvta) ParamEntry() *Cvta {
 	return (*Cvta)((*ins)(i).with(".param::entry"))
 }
@@ -384,74 +399,78 @@ func (i *Cvta) U64() *Cvta {
 	return (*Cvta)((*ins)(i).with(".u64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cvta) Mod(words ...dsl.Mod) *Cvta {
 	return (*Cvta)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Cvta] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Cvta]:
 //   - d: .size register, written
 //   - a: .size register or constant or variable
 func (i *Cvta) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// CvtaTo begins cvta.to: turn a generic address into one of a state space (PTX ISA 9.1, 9.7.9.20).
+// CvtaTo starts the instruction cvta.to: turn a generic address into one of a state space (PTX ISA
+// 9.1, 9.7.9.20).
 //
 //	cvta.to.space.size d, a
 //
 //	.space = .const[3.1 sm_20+] .global .local .shared .shared::cta[7.8] .shared::cluster[7.8 sm_90+] .param[7.7 sm_70+] .param::entry[8.3 sm_70+]
 //	.size = .u32 .u64
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) CvtaTo() *CvtaTo {
 	return (*CvtaTo)(p.begin(157))
 }
 
-// CvtaTo is cvta.to with the modifiers that were written so far; [PTX.CvtaTo] begins it.
+// CvtaTo is the instruction cvta.to under construction; see [PTX.CvtaTo].
 type CvtaTo ins
 
-// Const adds .const, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry. It needs
-// PTX 3.1 on sm_20 or later.
+// Const adds .const, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry. It requires PTX 3.1 on sm_20 or later.
 func (i *CvtaTo) Const() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".const"))
 }
 
-// Global adds .global, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Global adds .global, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *CvtaTo) Global() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".global"))
 }
 
-// Local adds .local, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Local adds .local, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *CvtaTo) Local() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".local"))
 }
 
-// Shared adds .shared, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
+// Shared adds .shared, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry.
 func (i *CvtaTo) Shared() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".shared"))
 }
 
-// SharedCTA adds .shared::cta, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry.
-// It needs PTX 7.8.
+// SharedCTA adds .shared::cta, one of .const .global .local .shared .shared::cta .shared::cluster
+// .param .param::entry. It requires PTX 7.8.
 func (i *CvtaTo) SharedCTA() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .const .global .local .shared .shared::cta .shared::cluster .param
-// .param::entry. It needs PTX 7.8 on sm_90 or later.
+// SharedCluster adds .shared::cluster, one of .const .global .local .shared .shared::cta
+// .shared::cluster .param .param::entry. It requires PTX 7.8 on sm_90 or later.
 func (i *CvtaTo) SharedCluster() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".shared::cluster"))
 }
 
-// Param adds .param, one of .const .global .local .shared .shared::cta .shared::cluster .param .param::entry. It needs
-// PTX 7.7 on sm_70 or later.
+// Param adds .param, one of .const .global .local .shared .shared::cta .shared::cluster .param
+// .param::entry. It requires PTX 7.7 on sm_70 or later.
 func (i *CvtaTo) Param() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".param"))
 }
 
-// ParamEntry adds .param::entry, one of .const .global .local .shared .shared::cta .shared::cluster .param
-// .param::entry. It needs PTX 8.3 on sm_70 or later.
+// ParamEntry adds .param::entry, one of .const .global .local .shared .shared::cta .shared::cluster
+// .param .param::entry. It requires PTX 8.3 on sm_70 or later.
 func (i *CvtaTo) ParamEntry() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".param::entry"))
 }
@@ -466,30 +485,31 @@ func (i *CvtaTo) U64() *CvtaTo {
 	return (*CvtaTo)((*ins)(i).with(".u64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CvtaTo) Mod(words ...dsl.Mod) *CvtaTo {
 	return (*CvtaTo)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.CvtaTo] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.CvtaTo]:
 //   - d: .size register, written
 //   - a: .size register or constant
 func (i *CvtaTo) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Mapa begins mapa: address the same shared variable in another CTA of the cluster (PTX ISA 9.1, 9.7.9.23).
+// Mapa starts the instruction mapa: address the same shared variable in another CTA of the cluster
+// (PTX ISA 9.1, 9.7.9.23).
 //
 //	mapa{.shared::cluster}.type d, a, rank
 //
 //	.type = .u32 .u64 .s32 .s64
 //
-// It needs PTX 7.8 on sm_90 or later.
+// It requires PTX 7.8 on sm_90 or later.
 func (p PTX) Mapa() *Mapa {
 	return (*Mapa)(p.begin(158))
 }
 
-// Mapa is mapa with the modifiers that were written so far; [PTX.Mapa] begins it.
+// Mapa is the instruction mapa under construction; see [PTX.Mapa].
 type Mapa ins
 
 // SharedCluster adds .shared::cluster.
@@ -517,12 +537,12 @@ func (i *Mapa) S64() *Mapa {
 	return (*Mapa)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mapa) Mod(words ...dsl.Mod) *Mapa {
 	return (*Mapa)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Mapa] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Mapa]:
 //   - d: .type register, written
 //   - a: .type register or constant or variable
 //   - rank: 32-bit integer register or constant
@@ -530,18 +550,19 @@ func (i *Mapa) Do(d, a, rank any) {
 	(*ins)(i).do(d, a, rank)
 }
 
-// Getctarank begins getctarank: rank of the CTA that owns a shared address (PTX ISA 9.1, 9.7.9.24).
+// Getctarank starts the instruction getctarank: rank of the CTA that owns a shared address (PTX ISA
+// 9.1, 9.7.9.24).
 //
 //	getctarank{.shared::cluster}.type d, a
 //
 //	.type = .u32 .u64 .s32 .s64
 //
-// It needs PTX 7.8 on sm_90 or later.
+// It requires PTX 7.8 on sm_90 or later.
 func (p PTX) Getctarank() *Getctarank {
 	return (*Getctarank)(p.begin(159))
 }
 
-// Getctarank is getctarank with the modifiers that were written so far; [PTX.Getctarank] begins it.
+// Getctarank is the instruction getctarank under construction; see [PTX.Getctarank].
 type Getctarank ins
 
 // SharedCluster adds .shared::cluster.
@@ -569,12 +590,12 @@ func (i *Getctarank) S64() *Getctarank {
 	return (*Getctarank)((*ins)(i).with(".s64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Getctarank) Mod(words ...dsl.Mod) *Getctarank {
 	return (*Getctarank)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Getctarank] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Getctarank]:
 //   - d: .u32 register, written
 //   - a: .type register or constant or variable
 func (i *Getctarank) Do(d, a any) {

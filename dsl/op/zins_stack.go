@@ -6,18 +6,18 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Stacksave begins stacksave: read the stack pointer (PTX ISA 9.1, 9.7.17.1).
+// Stacksave starts the instruction stacksave: read the stack pointer (PTX ISA 9.1, 9.7.17.1).
 //
 //	stacksave.type d
 //
 //	.type = .u32 .u64
 //
-// It needs PTX 7.3 on sm_52 or later.
+// It requires PTX 7.3 on sm_52 or later.
 func (p PTX) Stacksave() *Stacksave {
 	return (*Stacksave)(p.begin(160))
 }
 
-// Stacksave is stacksave with the modifiers that were written so far; [PTX.Stacksave] begins it.
+// Stacksave is the instruction stacksave under construction; see [PTX.Stacksave].
 type Stacksave ins
 
 // U32 adds .u32, one of .u32 .u64.
@@ -30,29 +30,29 @@ func (i *Stacksave) U64() *Stacksave {
 	return (*Stacksave)((*ins)(i).with(".u64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Stacksave) Mod(words ...dsl.Mod) *Stacksave {
 	return (*Stacksave)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Stacksave] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Stacksave]:
 //   - d: .type register, written
 func (i *Stacksave) Do(d any) {
 	(*ins)(i).do(d)
 }
 
-// Stackrestore begins stackrestore: set the stack pointer (PTX ISA 9.1, 9.7.17.2).
+// Stackrestore starts the instruction stackrestore: set the stack pointer (PTX ISA 9.1, 9.7.17.2).
 //
 //	stackrestore.type a
 //
 //	.type = .u32 .u64
 //
-// It needs PTX 7.3 on sm_52 or later.
+// It requires PTX 7.3 on sm_52 or later.
 func (p PTX) Stackrestore() *Stackrestore {
 	return (*Stackrestore)(p.begin(161))
 }
 
-// Stackrestore is stackrestore with the modifiers that were written so far; [PTX.Stackrestore] begins it.
+// Stackrestore is the instruction stackrestore under construction; see [PTX.Stackrestore].
 type Stackrestore ins
 
 // U32 adds .u32, one of .u32 .u64.
@@ -65,29 +65,29 @@ func (i *Stackrestore) U64() *Stackrestore {
 	return (*Stackrestore)((*ins)(i).with(".u64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Stackrestore) Mod(words ...dsl.Mod) *Stackrestore {
 	return (*Stackrestore)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Stackrestore] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Stackrestore]:
 //   - a: .type register
 func (i *Stackrestore) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Alloca begins alloca: make room on the stack (PTX ISA 9.1, 9.7.17.3).
+// Alloca starts the instruction alloca: make room on the stack (PTX ISA 9.1, 9.7.17.3).
 //
 //	alloca.type d, size{, align}
 //
 //	.type = .u32 .u64
 //
-// It needs PTX 7.3 on sm_52 or later.
+// It requires PTX 7.3 on sm_52 or later.
 func (p PTX) Alloca() *Alloca {
 	return (*Alloca)(p.begin(162))
 }
 
-// Alloca is alloca with the modifiers that were written so far; [PTX.Alloca] begins it.
+// Alloca is the instruction alloca under construction; see [PTX.Alloca].
 type Alloca ins
 
 // U32 adds .u32, one of .u32 .u64.
@@ -100,16 +100,17 @@ func (i *Alloca) U64() *Alloca {
 	return (*Alloca)((*ins)(i).with(".u64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Alloca) Mod(words ...dsl.Mod) *Alloca {
 	return (*Alloca)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Alloca] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Alloca]:
 //   - d: .type register, written
 //   - size: .type register or constant
-//   - align: constant 1 or 2 or 4 or 8 or 16 or 32 or 64 or 128 or 256 or 512 or 1024 or 2048 or 4096 or 8192 or 16384
-//     or 32768 or 65536 or 131072 or 262144 or 524288 or 1048576 or 2097152 or 4194304 or 8388608; may be left out
+//   - align: constant 1 or 2 or 4 or 8 or 16 or 32 or 64 or 128 or 256 or 512 or 1024 or 2048 or
+//     4096 or 8192 or 16384 or 32768 or 65536 or 131072 or 262144 or 524288 or 1048576 or 2097152
+//     or 4194304 or 8388608; may be left out
 func (i *Alloca) Do(d, size any, more ...any) {
 	(*ins)(i).do(append([]any{d, size}, more...)...)
 }

@@ -6,48 +6,59 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// SuldB begins suld.b: load from a surface as it lies in memory (PTX ISA 9.1, 9.7.11.1).
+// SuldB starts the instruction suld.b: load from a surface as it lies in memory (PTX ISA 9.1,
+// 9.7.11.1).
 //
 //	suld.b.geom{.cop}{.vec}.type.clamp d, [a, c]
 //	suld.b.geom{.cop}.type.clamp d, [a, c]  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
 //	.cop = .ca .cg .cs .cv
 //	.vec = .v2 .v4
 //	.type = .b8 .b16 .b32 .b64
 //	.clamp = .trap .clamp[2.0] .zero[2.0]
 //
-// It needs PTX 1.5.
+// It requires PTX 1.5.
 func (p PTX) SuldB() *SuldB {
 	return (*SuldB)(p.begin(163))
 }
 
-// SuldB is suld.b with the modifiers that were written so far; [PTX.SuldB] begins it.
+// SuldB is the instruction suld.b under construction; see [PTX.SuldB].
 type SuldB ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SuldB) D1() *SuldB {
 	return (*SuldB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SuldB) D2() *SuldB {
 	return (*SuldB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuldB) D3() *SuldB {
 	return (*SuldB)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuldB) A1D() *SuldB {
 	return (*SuldB)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuldB) A2D() *SuldB {
 	return (*SuldB)((*ins)(i).with(".a2d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or later.
+func (i *SuldB) D4() *SuldB {
+	return (*SuldB)((*ins)(i).with(".4d"))
+}
+
+// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+func (i *SuldB) D5() *SuldB {
+	return (*SuldB)((*ins)(i).with(".5d"))
 }
 
 // CA adds .ca, one of .ca .cg .cs .cv.
@@ -105,74 +116,85 @@ func (i *SuldB) Trap() *SuldB {
 	return (*SuldB)((*ins)(i).with(".trap"))
 }
 
-// Clamp adds .clamp, one of .trap .clamp .zero. It needs PTX 2.0.
+// Clamp adds .clamp, one of .trap .clamp .zero. It requires PTX 2.0.
 func (i *SuldB) Clamp() *SuldB {
 	return (*SuldB)((*ins)(i).with(".clamp"))
 }
 
-// Zero adds .zero, one of .trap .clamp .zero. It needs PTX 2.0.
+// Zero adds .zero, one of .trap .clamp .zero. It requires PTX 2.0.
 func (i *SuldB) Zero() *SuldB {
 	return (*SuldB)((*ins)(i).with(".zero"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SuldB) Mod(words ...dsl.Mod) *SuldB {
 	return (*SuldB)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SuldB] have them:
-//   - d: .type register, or wider and of any class, vector of .vec, written; or .type register, or wider and of any
-//     class, vector of 1 or .type register, or wider and of any class, vector of 2 or .type register, or wider and of
-//     any class, vector of 4, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.SuldB]:
+//   - d: .type register, or wider and of any class, vector of .vec, written; or .type register, or
+//     wider and of any class, vector of 1 or .type register, or wider and of any class, vector of 2
+//     or .type register, or wider and of any class, vector of 4, written
 //   - a: surface, by name or 64-bit handle
 //   - c: .s32 register or constant, vector of n or .s32 register
 func (i *SuldB) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// SustB begins sust.b: store to a surface as it lies in memory (PTX ISA 9.1, 9.7.11.2).
+// SustB starts the instruction sust.b: store to a surface as it lies in memory (PTX ISA 9.1,
+// 9.7.11.2).
 //
 //	sust.b.geom{.cop}{.vec}.type.clamp [a, c], b
 //	sust.b.geom{.cop}.type.clamp [a, c], b  // not in the manual
 //	sust.b.geom{.cop}.vec.type.clamp [a, c], b  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
 //	.cop = .wb .cg .cs .wt
-//	.vec = .v2 .v4
+//	.vec = .v2 .v4 .v8
 //	.type = .b8 .b16 .b32 .b64
 //	.clamp = .trap .clamp[2.0] .zero[2.0]
 //
-// It needs PTX 1.5.
+// It requires PTX 1.5.
 func (p PTX) SustB() *SustB {
 	return (*SustB)(p.begin(164))
 }
 
-// SustB is sust.b with the modifiers that were written so far; [PTX.SustB] begins it.
+// SustB is the instruction sust.b under construction; see [PTX.SustB].
 type SustB ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustB) D1() *SustB {
 	return (*SustB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustB) D2() *SustB {
 	return (*SustB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SustB) D3() *SustB {
 	return (*SustB)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SustB) A1D() *SustB {
 	return (*SustB)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SustB) A2D() *SustB {
 	return (*SustB)((*ins)(i).with(".a2d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or later.
+func (i *SustB) D4() *SustB {
+	return (*SustB)((*ins)(i).with(".4d"))
+}
+
+// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+func (i *SustB) D5() *SustB {
+	return (*SustB)((*ins)(i).with(".5d"))
 }
 
 // WB adds .wb, one of .wb .cg .cs .wt.
@@ -230,75 +252,92 @@ func (i *SustB) Trap() *SustB {
 	return (*SustB)((*ins)(i).with(".trap"))
 }
 
-// Clamp adds .clamp, one of .trap .clamp .zero. It needs PTX 2.0.
+// Clamp adds .clamp, one of .trap .clamp .zero. It requires PTX 2.0.
 func (i *SustB) Clamp() *SustB {
 	return (*SustB)((*ins)(i).with(".clamp"))
 }
 
-// Zero adds .zero, one of .trap .clamp .zero. It needs PTX 2.0.
+// Zero adds .zero, one of .trap .clamp .zero. It requires PTX 2.0.
 func (i *SustB) Zero() *SustB {
 	return (*SustB)((*ins)(i).with(".zero"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// V8 adds .v8, one of .v2 .v4 .v8.
+func (i *SustB) V8() *SustB {
+	return (*SustB)((*ins)(i).with(".v8"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SustB) Mod(words ...dsl.Mod) *SustB {
 	return (*SustB)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SustB] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.SustB]:
 //   - a: surface, by name or 64-bit handle
 //   - c: .s32 register or constant, vector of n or .s32 register
-//   - b: .type register, or wider and of any class, vector of .vec; or .type register, or wider and of any class,
-//     vector of 1 or .type register, or wider and of any class, vector of 2 or .type register, or wider and of any
-//     class, vector of 4; or .type register, or wider and of any class
+//   - b: .type register, or wider and of any class, vector of .vec; or .type register, or wider and
+//     of any class, vector of 1 or .type register, or wider and of any class, vector of 2 or .type
+//     register, or wider and of any class, vector of 4; or .type register, or wider and of any
+//     class
 func (i *SustB) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// SustP begins sust.p: store to a surface in the surface's own format (PTX ISA 9.1, 9.7.11.2).
+// SustP starts the instruction sust.p: store to a surface in the surface's own format (PTX ISA 9.1,
+// 9.7.11.2).
 //
 //	sust.p.geom{.cop}{.vec}.b32.clamp [a, c], b
 //	sust.p.geom{.cop}.b32.clamp [a, c], b  // not in the manual
 //	sust.p.geom{.cop}.vec.b32.clamp [a, c], b  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[4.1 sm_30+] .a2d[4.1 sm_30+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[4.1 sm_30+] .a2d[4.1 sm_30+] .4d[4.3 sm_30+] .5d[4.1 sm_30+]
 //	.cop = .wb .cg .cs .wt
 //	.vec = .v2 .v4
 //	.clamp = .trap .clamp .zero
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) SustP() *SustP {
 	return (*SustP)(p.begin(165))
 }
 
-// SustP is sust.p with the modifiers that were written so far; [PTX.SustP] begins it.
+// SustP is the instruction sust.p under construction; see [PTX.SustP].
 type SustP ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustP) D1() *SustP {
 	return (*SustP)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustP) D2() *SustP {
 	return (*SustP)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
 func (i *SustP) D3() *SustP {
 	return (*SustP)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 4.1 on sm_30 or later.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or later.
 func (i *SustP) A1D() *SustP {
 	return (*SustP)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 4.1 on sm_30 or later.
+// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or later.
 func (i *SustP) A2D() *SustP {
 	return (*SustP)((*ins)(i).with(".a2d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or later.
+func (i *SustP) D4() *SustP {
+	return (*SustP)((*ins)(i).with(".4d"))
+}
+
+// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or later.
+func (i *SustP) D5() *SustP {
+	return (*SustP)((*ins)(i).with(".5d"))
 }
 
 // WB adds .wb, one of .wb .cg .cs .wt.
@@ -351,36 +390,36 @@ func (i *SustP) Zero() *SustP {
 	return (*SustP)((*ins)(i).with(".zero"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SustP) Mod(words ...dsl.Mod) *SustP {
 	return (*SustP)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SustP] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.SustP]:
 //   - a: surface, by name or 64-bit handle
 //   - c: .s32 register or constant, vector of n or .s32 register
-//   - b: .b32 register, or wider and of any class, vector of .vec; or .b32 register, or wider and of any class, vector
-//     of 1 or .b32 register, or wider and of any class, vector of 2 or .b32 register, or wider and of any class, vector
-//     of 4; or .b32 register, or wider and of any class
+//   - b: .b32 register, or wider and of any class, vector of .vec; or .b32 register, or wider and
+//     of any class, vector of 1 or .b32 register, or wider and of any class, vector of 2 or .b32
+//     register, or wider and of any class, vector of 4; or .b32 register, or wider and of any class
 func (i *SustP) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// SuredB begins sured.b: modify a surface by byte address (PTX ISA 9.1, 9.7.11.3).
+// SuredB starts the instruction sured.b: modify a surface by byte address (PTX ISA 9.1, 9.7.11.3).
 //
 //	sured.b.op.geom.type.clamp [a, c], b
 //
 //	.op = .add .min .max .and .or
-//	.geom = .1d .2d .3d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
 //	.type = .u32 .u64 .s32 .b32 .s64
 //	.clamp = .trap .clamp .zero
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) SuredB() *SuredB {
 	return (*SuredB)(p.begin(166))
 }
 
-// SuredB is sured.b with the modifiers that were written so far; [PTX.SuredB] begins it.
+// SuredB is the instruction sured.b under construction; see [PTX.SuredB].
 type SuredB ins
 
 // Add adds .add, one of .add .min .max .and .or.
@@ -408,19 +447,24 @@ func (i *SuredB) Or() *SuredB {
 	return (*SuredB)((*ins)(i).with(".or"))
 }
 
-// D1 adds .1d, one of .1d .2d .3d.
+// D1 adds .1d, one of .1d .2d .3d .4d.
 func (i *SuredB) D1() *SuredB {
 	return (*SuredB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d.
+// D2 adds .2d, one of .1d .2d .3d .4d.
 func (i *SuredB) D2() *SuredB {
 	return (*SuredB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .4d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuredB) D3() *SuredB {
 	return (*SuredB)((*ins)(i).with(".3d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .4d. It requires PTX 4.3 on sm_30 or later.
+func (i *SuredB) D4() *SuredB {
+	return (*SuredB)((*ins)(i).with(".4d"))
 }
 
 // U32 adds .u32, one of .u32 .u64 .s32 .b32 .s64.
@@ -463,12 +507,12 @@ func (i *SuredB) Zero() *SuredB {
 	return (*SuredB)((*ins)(i).with(".zero"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SuredB) Mod(words ...dsl.Mod) *SuredB {
 	return (*SuredB)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SuredB] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.SuredB]:
 //   - a: surface, by name or 64-bit handle
 //   - c: .s32 register or constant, vector of n or .s32 register
 //   - b: .type register, or wider and of any class
@@ -476,21 +520,22 @@ func (i *SuredB) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// SuredP begins sured.p: modify a surface by sample address (PTX ISA 9.1, 9.7.11.3).
+// SuredP starts the instruction sured.p: modify a surface by sample address (PTX ISA 9.1,
+// 9.7.11.3).
 //
 //	sured.p.op.geom.type.clamp [a, c], b
 //
 //	.op = .add .min .max .and .or
-//	.geom = .1d .2d .3d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
 //	.type = .b32 .b64[8.1 sm_50+]
 //	.clamp = .trap .clamp .zero
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) SuredP() *SuredP {
 	return (*SuredP)(p.begin(167))
 }
 
-// SuredP is sured.p with the modifiers that were written so far; [PTX.SuredP] begins it.
+// SuredP is the instruction sured.p under construction; see [PTX.SuredP].
 type SuredP ins
 
 // Add adds .add, one of .add .min .max .and .or.
@@ -518,19 +563,24 @@ func (i *SuredP) Or() *SuredP {
 	return (*SuredP)((*ins)(i).with(".or"))
 }
 
-// D1 adds .1d, one of .1d .2d .3d.
+// D1 adds .1d, one of .1d .2d .3d .4d.
 func (i *SuredP) D1() *SuredP {
 	return (*SuredP)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d.
+// D2 adds .2d, one of .1d .2d .3d .4d.
 func (i *SuredP) D2() *SuredP {
 	return (*SuredP)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .4d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuredP) D3() *SuredP {
 	return (*SuredP)((*ins)(i).with(".3d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .4d. It requires PTX 4.3 on sm_30 or later.
+func (i *SuredP) D4() *SuredP {
+	return (*SuredP)((*ins)(i).with(".4d"))
 }
 
 // B32 adds .b32, one of .b32 .b64.
@@ -538,7 +588,7 @@ func (i *SuredP) B32() *SuredP {
 	return (*SuredP)((*ins)(i).with(".b32"))
 }
 
-// B64 adds .b64, one of .b32 .b64. It needs PTX 8.1 on sm_50 or later.
+// B64 adds .b64, one of .b32 .b64. It requires PTX 8.1 on sm_50 or later.
 func (i *SuredP) B64() *SuredP {
 	return (*SuredP)((*ins)(i).with(".b64"))
 }
@@ -558,12 +608,12 @@ func (i *SuredP) Zero() *SuredP {
 	return (*SuredP)((*ins)(i).with(".zero"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SuredP) Mod(words ...dsl.Mod) *SuredP {
 	return (*SuredP)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.SuredP] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.SuredP]:
 //   - a: surface, by name or 64-bit handle
 //   - c: .s32 register or constant, vector of n or .s32 register
 //   - b: .type register, or wider and of any class
@@ -571,57 +621,60 @@ func (i *SuredP) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// Suq begins suq: read an attribute of a surface (PTX ISA 9.1, 9.7.11.4).
+// Suq starts the instruction suq: read an attribute of a surface (PTX ISA 9.1, 9.7.11.4).
 //
 //	suq.query.b32 d, [a]
 //
 //	.query = .width .height .depth .channel_data_type[2.1] .channel_order[2.1] .array_size[4.1] .memory_layout[4.2]
 //
-// It needs PTX 1.5.
+// It requires PTX 1.5.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Suq() *Suq {
 	return (*Suq)(p.begin(168))
 }
 
-// Suq is suq with the modifiers that were written so far; [PTX.Suq] begins it.
+// Suq is the instruction suq under construction; see [PTX.Suq].
 type Suq ins
 
-// Width adds .width, one of .width .height .depth .channel_data_type .channel_order .array_size .memory_layout.
+// Width adds .width, one of .width .height .depth .channel_data_type .channel_order .array_size
+// .memory_layout.
 func (i *Suq) Width() *Suq {
 	return (*Suq)((*ins)(i).with(".width"))
 }
 
-// Height adds .height, one of .width .height .depth .channel_data_type .channel_order .array_size .memory_layout.
+// Height adds .height, one of .width .height .depth .channel_data_type .channel_order .array_size
+// .memory_layout.
 func (i *Suq) Height() *Suq {
 	return (*Suq)((*ins)(i).with(".height"))
 }
 
-// Depth adds .depth, one of .width .height .depth .channel_data_type .channel_order .array_size .memory_layout.
+// Depth adds .depth, one of .width .height .depth .channel_data_type .channel_order .array_size
+// .memory_layout.
 func (i *Suq) Depth() *Suq {
 	return (*Suq)((*ins)(i).with(".depth"))
 }
 
-// ChannelDataType adds .channel_data_type, one of .width .height .depth .channel_data_type .channel_order .array_size
-// .memory_layout. It needs PTX 2.1.
+// ChannelDataType adds .channel_data_type, one of .width .height .depth .channel_data_type
+// .channel_order .array_size .memory_layout. It requires PTX 2.1.
 func (i *Suq) ChannelDataType() *Suq {
 	return (*Suq)((*ins)(i).with(".channel_data_type"))
 }
 
-// ChannelOrder adds .channel_order, one of .width .height .depth .channel_data_type .channel_order .array_size
-// .memory_layout. It needs PTX 2.1.
+// ChannelOrder adds .channel_order, one of .width .height .depth .channel_data_type .channel_order
+// .array_size .memory_layout. It requires PTX 2.1.
 func (i *Suq) ChannelOrder() *Suq {
 	return (*Suq)((*ins)(i).with(".channel_order"))
 }
 
-// ArraySize adds .array_size, one of .width .height .depth .channel_data_type .channel_order .array_size
-// .memory_layout. It needs PTX 4.1.
+// ArraySize adds .array_size, one of .width .height .depth .channel_data_type .channel_order
+// .array_size .memory_layout. It requires PTX 4.1.
 func (i *Suq) ArraySize() *Suq {
 	return (*Suq)((*ins)(i).with(".array_size"))
 }
 
-// MemoryLayout adds .memory_layout, one of .width .height .depth .channel_data_type .channel_order .array_size
-// .memory_layout. It needs PTX 4.2.
+// MemoryLayout adds .memory_layout, one of .width .height .depth .channel_data_type .channel_order
+// .array_size .memory_layout. It requires PTX 4.2.
 func (i *Suq) MemoryLayout() *Suq {
 	return (*Suq)((*ins)(i).with(".memory_layout"))
 }
@@ -631,12 +684,12 @@ func (i *Suq) B32() *Suq {
 	return (*Suq)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Suq) Mod(words ...dsl.Mod) *Suq {
 	return (*Suq)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Suq] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Suq]:
 //   - d: .b32 register, written
 //   - a: surface, by name or 64-bit handle
 func (i *Suq) Do(d, a any) {

@@ -6,16 +6,19 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Bar begins bar: wait until the threads of the block have come to a barrier (PTX ISA 9.1, 9.7.13.1).
+// Bar starts the instruction bar: wait until the threads of the block have come to a barrier (PTX
+// ISA 9.1, 9.7.13.1).
 //
-//	bar.sync bar{, threads}
+//	bar.sync{.members} bar{, threads}
 //
-// In every form, so that it need not be written: .sync.
+//	.members = .all[5.1 sm_30+] .any[5.1 sm_30+]
+//
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Bar() *Bar {
 	return (*Bar)(p.begin(169))
 }
 
-// Bar is bar with the modifiers that were written so far; [PTX.Bar] begins it.
+// Bar is the instruction bar under construction; see [PTX.Bar].
 type Bar ins
 
 // Sync adds .sync.
@@ -23,58 +26,80 @@ func (i *Bar) Sync() *Bar {
 	return (*Bar)((*ins)(i).with(".sync"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// All adds .all, one of .all .any. It requires PTX 5.1 on sm_30 or later.
+func (i *Bar) All() *Bar {
+	return (*Bar)((*ins)(i).with(".all"))
+}
+
+// Any adds .any, one of .all .any. It requires PTX 5.1 on sm_30 or later.
+func (i *Bar) Any() *Bar {
+	return (*Bar)((*ins)(i).with(".any"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bar) Mod(words ...dsl.Mod) *Bar {
 	return (*Bar)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Bar] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Bar]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 func (i *Bar) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarArrive begins bar.arrive: sign in at a barrier and go on (PTX ISA 9.1, 9.7.13.1).
+// BarArrive starts the instruction bar.arrive: sign in at a barrier and go on (PTX ISA 9.1,
+// 9.7.13.1).
 //
-//	bar.arrive bar, threads
+//	bar.arrive{.any} bar, threads
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) BarArrive() *BarArrive {
 	return (*BarArrive)(p.begin(170))
 }
 
-// BarArrive is bar.arrive with the modifiers that were written so far; [PTX.BarArrive] begins it.
+// BarArrive is the instruction bar.arrive under construction; see [PTX.BarArrive].
 type BarArrive ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Any adds .any.
+func (i *BarArrive) Any() *BarArrive {
+	return (*BarArrive)((*ins)(i).with(".any"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarArrive) Mod(words ...dsl.Mod) *BarArrive {
 	return (*BarArrive)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarArrive] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32 to
-//     2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
+//     to 2305843009213693952 in steps of 32
 func (i *BarArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarRed begins bar.red: wait at a barrier and combine a predicate of all threads (PTX ISA 9.1, 9.7.13.1).
+// BarRed starts the instruction bar.red: wait at a barrier and combine a predicate of all threads
+// (PTX ISA 9.1, 9.7.13.1).
 //
-//	bar.red.popc.u32 d, bar{, threads}, c
-//	bar.red.op.pred d, bar{, threads}, c
+//	bar.red{.any}.popc.u32 d, bar{, threads}, c
+//	bar.red{.any}.op.pred d, bar{, threads}, c
 //
 //	.op = .and .or
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) BarRed() *BarRed {
 	return (*BarRed)(p.begin(171))
 }
 
-// BarRed is bar.red with the modifiers that were written so far; [PTX.BarRed] begins it.
+// BarRed is the instruction bar.red under construction; see [PTX.BarRed].
 type BarRed ins
+
+// Any adds .any.
+func (i *BarRed) Any() *BarRed {
+	return (*BarRed)((*ins)(i).with(".any"))
+}
 
 // Popc adds .popc.
 func (i *BarRed) Popc() *BarRed {
@@ -101,33 +126,34 @@ func (i *BarRed) Pred() *BarRed {
 	return (*BarRed)((*ins)(i).with(".pred"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarRed) Mod(words ...dsl.Mod) *BarRed {
 	return (*BarRed)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarRed] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarRed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarRed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// BarCTA begins bar.cta: wait until the threads of the block have come to a barrier (PTX ISA 9.1, 9.7.13.1).
+// BarCTA starts the instruction bar.cta: wait until the threads of the block have come to a barrier
+// (PTX ISA 9.1, 9.7.13.1).
 //
 //	bar.cta.sync bar{, threads}
 //
-// It needs PTX 7.8 on sm_20 or later.
+// It requires PTX 7.8 on sm_20 or later.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) BarCTA() *BarCTA {
 	return (*BarCTA)(p.begin(172))
 }
 
-// BarCTA is bar.cta with the modifiers that were written so far; [PTX.BarCTA] begins it.
+// BarCTA is the instruction bar.cta under construction; see [PTX.BarCTA].
 type BarCTA ins
 
 // Sync adds .sync.
@@ -135,57 +161,59 @@ func (i *BarCTA) Sync() *BarCTA {
 	return (*BarCTA)((*ins)(i).with(".sync"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarCTA) Mod(words ...dsl.Mod) *BarCTA {
 	return (*BarCTA)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarCTA] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarCTA]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 func (i *BarCTA) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarCTAArrive begins bar.cta.arrive: sign in at a barrier and go on (PTX ISA 9.1, 9.7.13.1).
+// BarCTAArrive starts the instruction bar.cta.arrive: sign in at a barrier and go on (PTX ISA 9.1,
+// 9.7.13.1).
 //
 //	bar.cta.arrive bar, threads
 //
-// It needs PTX 7.8 on sm_20 or later.
+// It requires PTX 7.8 on sm_20 or later.
 func (p PTX) BarCTAArrive() *BarCTAArrive {
 	return (*BarCTAArrive)(p.begin(173))
 }
 
-// BarCTAArrive is bar.cta.arrive with the modifiers that were written so far; [PTX.BarCTAArrive] begins it.
+// BarCTAArrive is the instruction bar.cta.arrive under construction; see [PTX.BarCTAArrive].
 type BarCTAArrive ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarCTAArrive) Mod(words ...dsl.Mod) *BarCTAArrive {
 	return (*BarCTAArrive)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarCTAArrive] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarCTAArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32 to
-//     2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
+//     to 2305843009213693952 in steps of 32
 func (i *BarCTAArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarCTARed begins bar.cta.red: wait at a barrier and combine a predicate of all threads (PTX ISA 9.1, 9.7.13.1).
+// BarCTARed starts the instruction bar.cta.red: wait at a barrier and combine a predicate of all
+// threads (PTX ISA 9.1, 9.7.13.1).
 //
 //	bar.cta.red.popc.u32 d, bar{, threads}, c
 //	bar.cta.red.op.pred d, bar{, threads}, c
 //
 //	.op = .and .or
 //
-// It needs PTX 7.8 on sm_20 or later.
+// It requires PTX 7.8 on sm_20 or later.
 func (p PTX) BarCTARed() *BarCTARed {
 	return (*BarCTARed)(p.begin(174))
 }
 
-// BarCTARed is bar.cta.red with the modifiers that were written so far; [PTX.BarCTARed] begins it.
+// BarCTARed is the instruction bar.cta.red under construction; see [PTX.BarCTARed].
 type BarCTARed ins
 
 // Popc adds .popc.
@@ -213,34 +241,34 @@ func (i *BarCTARed) Pred() *BarCTARed {
 	return (*BarCTARed)((*ins)(i).with(".pred"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarCTARed) Mod(words ...dsl.Mod) *BarCTARed {
 	return (*BarCTARed)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarCTARed] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarCTARed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarCTARed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// Barrier begins barrier: wait until the threads of the block have come to a barrier, in any convergence (PTX ISA 9.1,
-// 9.7.13.1).
+// Barrier starts the instruction barrier: wait until the threads of the block have come to a
+// barrier, in any convergence (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.sync{.aligned} bar{, threads}
 //
-// It needs PTX 6.0 on sm_30 or later.
+// It requires PTX 6.0 on sm_30 or later.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Barrier() *Barrier {
 	return (*Barrier)(p.begin(175))
 }
 
-// Barrier is barrier with the modifiers that were written so far; [PTX.Barrier] begins it.
+// Barrier is the instruction barrier under construction; see [PTX.Barrier].
 type Barrier ins
 
 // Sync adds .sync.
@@ -253,29 +281,30 @@ func (i *Barrier) Aligned() *Barrier {
 	return (*Barrier)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Barrier) Mod(words ...dsl.Mod) *Barrier {
 	return (*Barrier)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Barrier] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Barrier]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 func (i *Barrier) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarrierArrive begins barrier.arrive: sign in at a barrier and go on, in any convergence (PTX ISA 9.1, 9.7.13.1).
+// BarrierArrive starts the instruction barrier.arrive: sign in at a barrier and go on, in any
+// convergence (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.arrive{.aligned} bar, threads
 //
-// It needs PTX 6.0 on sm_30 or later.
+// It requires PTX 6.0 on sm_30 or later.
 func (p PTX) BarrierArrive() *BarrierArrive {
 	return (*BarrierArrive)(p.begin(176))
 }
 
-// BarrierArrive is barrier.arrive with the modifiers that were written so far; [PTX.BarrierArrive] begins it.
+// BarrierArrive is the instruction barrier.arrive under construction; see [PTX.BarrierArrive].
 type BarrierArrive ins
 
 // Aligned adds .aligned.
@@ -283,33 +312,33 @@ func (i *BarrierArrive) Aligned() *BarrierArrive {
 	return (*BarrierArrive)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierArrive) Mod(words ...dsl.Mod) *BarrierArrive {
 	return (*BarrierArrive)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarrierArrive] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarrierArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32 to
-//     2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
+//     to 2305843009213693952 in steps of 32
 func (i *BarrierArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarrierRed begins barrier.red: wait at a barrier and combine a predicate of all threads, in any convergence (PTX ISA
-// 9.1, 9.7.13.1).
+// BarrierRed starts the instruction barrier.red: wait at a barrier and combine a predicate of all
+// threads, in any convergence (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.red.popc{.aligned}.u32 d, bar{, threads}, c
 //	barrier.red.op{.aligned}.pred d, bar{, threads}, c
 //
 //	.op = .and .or
 //
-// It needs PTX 6.0 on sm_30 or later.
+// It requires PTX 6.0 on sm_30 or later.
 func (p PTX) BarrierRed() *BarrierRed {
 	return (*BarrierRed)(p.begin(177))
 }
 
-// BarrierRed is barrier.red with the modifiers that were written so far; [PTX.BarrierRed] begins it.
+// BarrierRed is the instruction barrier.red under construction; see [PTX.BarrierRed].
 type BarrierRed ins
 
 // Popc adds .popc.
@@ -342,34 +371,34 @@ func (i *BarrierRed) Pred() *BarrierRed {
 	return (*BarrierRed)((*ins)(i).with(".pred"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierRed) Mod(words ...dsl.Mod) *BarrierRed {
 	return (*BarrierRed)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarrierRed] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarrierRed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarrierRed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// BarrierCTA begins barrier.cta: wait until the threads of the block have come to a barrier, in any convergence (PTX
-// ISA 9.1, 9.7.13.1).
+// BarrierCTA starts the instruction barrier.cta: wait until the threads of the block have come to a
+// barrier, in any convergence (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.cta.sync{.aligned} bar{, threads}
 //
-// It needs PTX 7.8 on sm_30 or later.
+// It requires PTX 7.8 on sm_30 or later.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) BarrierCTA() *BarrierCTA {
 	return (*BarrierCTA)(p.begin(178))
 }
 
-// BarrierCTA is barrier.cta with the modifiers that were written so far; [PTX.BarrierCTA] begins it.
+// BarrierCTA is the instruction barrier.cta under construction; see [PTX.BarrierCTA].
 type BarrierCTA ins
 
 // Sync adds .sync.
@@ -382,30 +411,31 @@ func (i *BarrierCTA) Aligned() *BarrierCTA {
 	return (*BarrierCTA)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierCTA) Mod(words ...dsl.Mod) *BarrierCTA {
 	return (*BarrierCTA)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarrierCTA] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTA]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 func (i *BarrierCTA) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarrierCTAArrive begins barrier.cta.arrive: sign in at a barrier and go on, in any convergence (PTX ISA 9.1,
-// 9.7.13.1).
+// BarrierCTAArrive starts the instruction barrier.cta.arrive: sign in at a barrier and go on, in
+// any convergence (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.cta.arrive{.aligned} bar, threads
 //
-// It needs PTX 7.8 on sm_30 or later.
+// It requires PTX 7.8 on sm_30 or later.
 func (p PTX) BarrierCTAArrive() *BarrierCTAArrive {
 	return (*BarrierCTAArrive)(p.begin(179))
 }
 
-// BarrierCTAArrive is barrier.cta.arrive with the modifiers that were written so far; [PTX.BarrierCTAArrive] begins it.
+// BarrierCTAArrive is the instruction barrier.cta.arrive under construction; see
+// [PTX.BarrierCTAArrive].
 type BarrierCTAArrive ins
 
 // Aligned adds .aligned.
@@ -413,33 +443,33 @@ func (i *BarrierCTAArrive) Aligned() *BarrierCTAArrive {
 	return (*BarrierCTAArrive)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierCTAArrive) Mod(words ...dsl.Mod) *BarrierCTAArrive {
 	return (*BarrierCTAArrive)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarrierCTAArrive] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTAArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32 to
-//     2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
+//     to 2305843009213693952 in steps of 32
 func (i *BarrierCTAArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarrierCTARed begins barrier.cta.red: wait at a barrier and combine a predicate of all threads, in any convergence
-// (PTX ISA 9.1, 9.7.13.1).
+// BarrierCTARed starts the instruction barrier.cta.red: wait at a barrier and combine a predicate
+// of all threads, in any convergence (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.cta.red.popc{.aligned}.u32 d, bar{, threads}, c
 //	barrier.cta.red.op{.aligned}.pred d, bar{, threads}, c
 //
 //	.op = .and .or
 //
-// It needs PTX 7.8 on sm_30 or later.
+// It requires PTX 7.8 on sm_30 or later.
 func (p PTX) BarrierCTARed() *BarrierCTARed {
 	return (*BarrierCTARed)(p.begin(180))
 }
 
-// BarrierCTARed is barrier.cta.red with the modifiers that were written so far; [PTX.BarrierCTARed] begins it.
+// BarrierCTARed is the instruction barrier.cta.red under construction; see [PTX.BarrierCTARed].
 type BarrierCTARed ins
 
 // Popc adds .popc.
@@ -472,33 +502,33 @@ func (i *BarrierCTARed) Pred() *BarrierCTARed {
 	return (*BarrierCTARed)((*ins)(i).with(".pred"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierCTARed) Mod(words ...dsl.Mod) *BarrierCTARed {
 	return (*BarrierCTARed)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarrierCTARed] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTARed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in steps of 32; may be
-//     left out
+//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
+//     steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarrierCTARed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// BarWarp begins bar.warp: wait for the lanes of a mask (PTX ISA 9.1, 9.7.13.2).
+// BarWarp starts the instruction bar.warp: wait for the lanes of a mask (PTX ISA 9.1, 9.7.13.2).
 //
-//	bar.warp.sync mask
+//	bar.warp.sync{.no_membermask_overlap} mask
 //
-// It needs PTX 6.0 on sm_30 or later.
+// It requires PTX 6.0 on sm_30 or later.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) BarWarp() *BarWarp {
 	return (*BarWarp)(p.begin(181))
 }
 
-// BarWarp is bar.warp with the modifiers that were written so far; [PTX.BarWarp] begins it.
+// BarWarp is the instruction bar.warp under construction; see [PTX.BarWarp].
 type BarWarp ins
 
 // Sync adds .sync.
@@ -506,39 +536,44 @@ func (i *BarWarp) Sync() *BarWarp {
 	return (*BarWarp)((*ins)(i).with(".sync"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *BarWarp) NoMembermaskOverlap() *BarWarp {
+	return (*BarWarp)((*ins)(i).with(".no_membermask_overlap"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarWarp) Mod(words ...dsl.Mod) *BarWarp {
 	return (*BarWarp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.BarWarp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.BarWarp]:
 //   - mask: 32-bit integer register or constant
 func (i *BarWarp) Do(mask any) {
 	(*ins)(i).do(mask)
 }
 
-// BarrierClusterArrive begins barrier.cluster.arrive: sign in at the cluster's barrier and go on (PTX ISA 9.1,
-// 9.7.13.3).
+// BarrierClusterArrive starts the instruction barrier.cluster.arrive: sign in at the cluster's
+// barrier and go on (PTX ISA 9.1, 9.7.13.3).
 //
 //	barrier.cluster.arrive{.sem}{.aligned}
 //
 //	.sem = .release[8.0] .relaxed[8.0]
 //
-// It needs PTX 7.8 on sm_90 or later.
+// It requires PTX 7.8 on sm_90 or later.
 func (p PTX) BarrierClusterArrive() *BarrierClusterArrive {
 	return (*BarrierClusterArrive)(p.begin(182))
 }
 
-// BarrierClusterArrive is barrier.cluster.arrive with the modifiers that were written so far;
-// [PTX.BarrierClusterArrive] begins it.
+// BarrierClusterArrive is the instruction barrier.cluster.arrive under construction; see
+// [PTX.BarrierClusterArrive].
 type BarrierClusterArrive ins
 
-// Release adds .release, one of .release .relaxed. It needs PTX 8.0.
+// Release adds .release, one of .release .relaxed. It requires PTX 8.0.
 func (i *BarrierClusterArrive) Release() *BarrierClusterArrive {
 	return (*BarrierClusterArrive)((*ins)(i).with(".release"))
 }
 
-// Relaxed adds .relaxed, one of .release .relaxed. It needs PTX 8.0.
+// Relaxed adds .relaxed, one of .release .relaxed. It requires PTX 8.0.
 func (i *BarrierClusterArrive) Relaxed() *BarrierClusterArrive {
 	return (*BarrierClusterArrive)((*ins)(i).with(".relaxed"))
 }
@@ -548,7 +583,7 @@ func (i *BarrierClusterArrive) Aligned() *BarrierClusterArrive {
 	return (*BarrierClusterArrive)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierClusterArrive) Mod(words ...dsl.Mod) *BarrierClusterArrive {
 	return (*BarrierClusterArrive)((*ins)(i).also(words))
 }
@@ -558,21 +593,21 @@ func (i *BarrierClusterArrive) Do() {
 	(*ins)(i).do()
 }
 
-// BarrierClusterWait begins barrier.cluster.wait: wait until all threads of the cluster have signed in (PTX ISA 9.1,
-// 9.7.13.3).
+// BarrierClusterWait starts the instruction barrier.cluster.wait: wait until all threads of the
+// cluster have signed in (PTX ISA 9.1, 9.7.13.3).
 //
 //	barrier.cluster.wait{.sem}{.aligned}
 //
-// It needs PTX 7.8 on sm_90 or later.
+// It requires PTX 7.8 on sm_90 or later.
 func (p PTX) BarrierClusterWait() *BarrierClusterWait {
 	return (*BarrierClusterWait)(p.begin(183))
 }
 
-// BarrierClusterWait is barrier.cluster.wait with the modifiers that were written so far; [PTX.BarrierClusterWait]
-// begins it.
+// BarrierClusterWait is the instruction barrier.cluster.wait under construction; see
+// [PTX.BarrierClusterWait].
 type BarrierClusterWait ins
 
-// Acquire adds .acquire. It needs PTX 8.0.
+// Acquire adds .acquire. It requires PTX 8.0.
 func (i *BarrierClusterWait) Acquire() *BarrierClusterWait {
 	return (*BarrierClusterWait)((*ins)(i).with(".acquire"))
 }
@@ -582,7 +617,7 @@ func (i *BarrierClusterWait) Aligned() *BarrierClusterWait {
 	return (*BarrierClusterWait)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierClusterWait) Mod(words ...dsl.Mod) *BarrierClusterWait {
 	return (*BarrierClusterWait)((*ins)(i).also(words))
 }
@@ -592,18 +627,19 @@ func (i *BarrierClusterWait) Do() {
 	(*ins)(i).do()
 }
 
-// Membar begins membar: order memory operations, the older spelling (PTX ISA 9.1, 9.7.13.4).
+// Membar starts the instruction membar: order memory operations, the older spelling (PTX ISA 9.1,
+// 9.7.13.4).
 //
 //	membar.level
 //
 //	.level = .cta .gl .sys[2.0 sm_20+]
 //
-// It needs PTX 1.4.
+// It requires PTX 1.4.
 func (p PTX) Membar() *Membar {
 	return (*Membar)(p.begin(184))
 }
 
-// Membar is membar with the modifiers that were written so far; [PTX.Membar] begins it.
+// Membar is the instruction membar under construction; see [PTX.Membar].
 type Membar ins
 
 // CTA adds .cta, one of .cta .gl .sys.
@@ -616,12 +652,12 @@ func (i *Membar) Gl() *Membar {
 	return (*Membar)((*ins)(i).with(".gl"))
 }
 
-// Sys adds .sys, one of .cta .gl .sys. It needs PTX 2.0 on sm_20 or later.
+// Sys adds .sys, one of .cta .gl .sys. It requires PTX 2.0 on sm_20 or later.
 func (i *Membar) Sys() *Membar {
 	return (*Membar)((*ins)(i).with(".sys"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Membar) Mod(words ...dsl.Mod) *Membar {
 	return (*Membar)((*ins)(i).also(words))
 }
@@ -631,8 +667,8 @@ func (i *Membar) Do() {
 	(*ins)(i).do()
 }
 
-// MembarProxy begins membar.proxy: order accesses through different proxies, the older spelling (PTX ISA 9.1,
-// 9.7.13.4).
+// MembarProxy starts the instruction membar.proxy: order accesses through different proxies, the
+// older spelling (PTX ISA 9.1, 9.7.13.4).
 //
 //	membar.proxy.kind
 //
@@ -641,20 +677,20 @@ func (p PTX) MembarProxy() *MembarProxy {
 	return (*MembarProxy)(p.begin(185))
 }
 
-// MembarProxy is membar.proxy with the modifiers that were written so far; [PTX.MembarProxy] begins it.
+// MembarProxy is the instruction membar.proxy under construction; see [PTX.MembarProxy].
 type MembarProxy ins
 
-// Alias adds .alias, one of .alias .async. It needs PTX 7.5 on sm_60 or later.
+// Alias adds .alias, one of .alias .async. It requires PTX 7.5 on sm_60 or later.
 func (i *MembarProxy) Alias() *MembarProxy {
 	return (*MembarProxy)((*ins)(i).with(".alias"))
 }
 
-// Async adds .async, one of .alias .async. It needs PTX 8.0 on sm_90 or later.
+// Async adds .async, one of .alias .async. It requires PTX 8.0 on sm_90 or later.
 func (i *MembarProxy) Async() *MembarProxy {
 	return (*MembarProxy)((*ins)(i).with(".async"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MembarProxy) Mod(words ...dsl.Mod) *MembarProxy {
 	return (*MembarProxy)((*ins)(i).also(words))
 }
@@ -664,7 +700,8 @@ func (i *MembarProxy) Do() {
 	(*ins)(i).do()
 }
 
-// Fence begins fence: order this thread's memory operations as other threads see them (PTX ISA 9.1, 9.7.13.4).
+// Fence starts the instruction fence: order this thread's memory operations as other threads see
+// them (PTX ISA 9.1, 9.7.13.4).
 //
 //	fence{.sem}.scope  // PTX 6.0 on sm_70 or later
 //	fence.acquire.sync_restrict::shared::cluster.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.6 on sm_90 or later
@@ -679,11 +716,11 @@ func (p PTX) Fence() *Fence {
 	return (*Fence)(p.begin(186))
 }
 
-// Fence is fence with the modifiers that were written so far; [PTX.Fence] begins it.
+// Fence is the instruction fence under construction; see [PTX.Fence].
 type Fence ins
 
-// Sc adds .sc, one of .sc .acq_rel .acquire .release.
-func (i *Fence) Sc() *Fence {
+// SC adds .sc, one of .sc .acq_rel .acquire .release.
+func (i *Fence) SC() *Fence {
 	return (*Fence)((*ins)(i).with(".sc"))
 }
 
@@ -722,8 +759,8 @@ func (i *Fence) Sys() *Fence {
 	return (*Fence)((*ins)(i).with(".sys"))
 }
 
-// SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of .sync_restrict::shared::cta
-// .sync_restrict::shared::cluster.
+// SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of
+// .sync_restrict::shared::cta .sync_restrict::shared::cluster.
 func (i *Fence) SyncRestrictSharedCluster() *Fence {
 	return (*Fence)((*ins)(i).with(".sync_restrict::shared::cluster"))
 }
@@ -739,7 +776,7 @@ func (i *Fence) MbarrierInit() *Fence {
 	return (*Fence)((*ins)(i).with(".mbarrier_init"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fence) Mod(words ...dsl.Mod) *Fence {
 	return (*Fence)((*ins)(i).also(words))
 }
@@ -749,8 +786,8 @@ func (i *Fence) Do() {
 	(*ins)(i).do()
 }
 
-// FenceProxy begins fence.proxy: order accesses that go through different proxies (PTX ISA 9.1, 9.7.13.4; PTX ISA 9.3,
-// 9.7.14.4).
+// FenceProxy starts the instruction fence.proxy: order accesses that go through different proxies
+// (PTX ISA 9.1, 9.7.13.4; PTX ISA 9.3, 9.7.14.4).
 //
 //	fence.proxy.kind  // PTX 7.5 on sm_70 or later
 //	fence.proxy.async.part  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later
@@ -758,6 +795,7 @@ func (i *Fence) Do() {
 //	fence.proxy.tensormap::generic.acquire.scope [a], size  // PTX 7.5 on sm_70 or later, and PTX 8.3 on sm_90 or later
 //	fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later
 //	fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later
+//	fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.scope  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later
 //	fence.proxy.fabric.alias.half.sys  // PTX 7.5 on sm_70 or later, and PTX 9.3 on sm_100 or later
 //	fence.proxy.kind.restrict  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later; not in the manual
 //	fence.proxy.async.part.restrict  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later; not in the manual
@@ -769,13 +807,14 @@ func (i *Fence) Do() {
 //	fence.proxy.pair.acq_rel.scope [a], size  // PTX 7.5 on sm_70 or later, and PTX 8.3 on sm_90 or later; not in the manual
 //	fence.proxy.async::generic.where.acquire.sync_restrict::shared::cluster.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
 //	fence.proxy.async::generic.where.release.sync_restrict::shared::cta.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
+//	fence.proxy.async::generic.where.release.sync_restrict::shared::cluster::read.scope  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later; not in the manual
 //
 //	.kind = .alias .async[8.0 sm_90+]
 //	.part = .global .shared::cta .shared::cluster
 //	.scope = .cta .cluster .gpu .sys
 //	.fabric = .generic::fabric .fabric::generic .fabric::fabric
 //	.half = .acquire .release
-//	.restrict = .sync_restrict::shared::cta[8.6 sm_90+] .sync_restrict::shared::cluster[8.6 sm_90+]
+//	.restrict = .sync_restrict::shared::cta[8.6 sm_90+] .sync_restrict::shared::cluster[8.6 sm_90+] .sync_restrict::shared::cluster::read[9.4 sm_90+]
 //	.where = .global .shared .shared::cta .shared::cluster
 //	.how = .release .acq_rel
 //	.pair = .tensormap::generic .async::generic
@@ -783,7 +822,7 @@ func (p PTX) FenceProxy() *FenceProxy {
 	return (*FenceProxy)(p.begin(187))
 }
 
-// FenceProxy is fence.proxy with the modifiers that were written so far; [PTX.FenceProxy] begins it.
+// FenceProxy is the instruction fence.proxy under construction; see [PTX.FenceProxy].
 type FenceProxy ins
 
 // Alias adds .alias, one of .alias .async.
@@ -851,16 +890,24 @@ func (i *FenceProxy) AsyncGeneric() *FenceProxy {
 	return (*FenceProxy)((*ins)(i).with(".async::generic"))
 }
 
-// SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of .sync_restrict::shared::cta
-// .sync_restrict::shared::cluster.
+// SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of
+// .sync_restrict::shared::cta .sync_restrict::shared::cluster
+// .sync_restrict::shared::cluster::read.
 func (i *FenceProxy) SyncRestrictSharedCluster() *FenceProxy {
 	return (*FenceProxy)((*ins)(i).with(".sync_restrict::shared::cluster"))
 }
 
 // SyncRestrictSharedCTA adds .sync_restrict::shared::cta, one of .sync_restrict::shared::cta
-// .sync_restrict::shared::cluster.
+// .sync_restrict::shared::cluster .sync_restrict::shared::cluster::read.
 func (i *FenceProxy) SyncRestrictSharedCTA() *FenceProxy {
 	return (*FenceProxy)((*ins)(i).with(".sync_restrict::shared::cta"))
+}
+
+// SyncRestrictSharedClusterRead adds .sync_restrict::shared::cluster::read, one of
+// .sync_restrict::shared::cta .sync_restrict::shared::cluster
+// .sync_restrict::shared::cluster::read.
+func (i *FenceProxy) SyncRestrictSharedClusterRead() *FenceProxy {
+	return (*FenceProxy)((*ins)(i).with(".sync_restrict::shared::cluster::read"))
 }
 
 // GenericFabric adds .generic::fabric, one of .generic::fabric .fabric::generic .fabric::fabric.
@@ -888,32 +935,32 @@ func (i *FenceProxy) AcqRel() *FenceProxy {
 	return (*FenceProxy)((*ins)(i).with(".acq_rel"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FenceProxy) Mod(words ...dsl.Mod) *FenceProxy {
 	return (*FenceProxy)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.FenceProxy] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.FenceProxy]:
 //   - a: anything
 //   - size: constant 128; or constant
 func (i *FenceProxy) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// Vote begins vote: combine a predicate over a warp; sm_70 and later have only .sync (PTX ISA 9.1, 9.7.13.8 and
-// 9.7.13.9).
+// Vote starts the instruction vote: combine a predicate over a warp; sm_70 and later have only
+// .sync (PTX ISA 9.1, 9.7.13.8 and 9.7.13.9).
 //
-//	vote.mode.pred d, a  // PTX 1.2 on sm_12 or later, gone from PTX 6.4 on sm_70 or later
-//	vote.ballot.b32 d, a  // PTX 2.0 on sm_20 or later, gone from PTX 6.4 on sm_70 or later
-//	vote.sync.mode.pred d, a, mask  // PTX 6.0 on sm_30 or later
-//	vote.sync.ballot.b32 d, a, mask  // PTX 6.0 on sm_30 or later
+//	vote.mode.pred d, a  // PTX 1.2 on sm_12 or later, removed in PTX 6.4 on sm_70 or later
+//	vote.ballot.b32 d, a  // PTX 2.0 on sm_20 or later, removed in PTX 6.4 on sm_70 or later
+//	vote.sync.mode{.no_membermask_overlap}.pred d, a, mask  // PTX 6.0 on sm_30 or later
+//	vote.sync.ballot{.no_membermask_overlap}.b32 d, a, mask  // PTX 6.0 on sm_30 or later
 //
 //	.mode = .all .any .uni
 func (p PTX) Vote() *Vote {
 	return (*Vote)(p.begin(188))
 }
 
-// Vote is vote with the modifiers that were written so far; [PTX.Vote] begins it.
+// Vote is the instruction vote under construction; see [PTX.Vote].
 type Vote ins
 
 // All adds .all, one of .all .any .uni.
@@ -951,12 +998,17 @@ func (i *Vote) Sync() *Vote {
 	return (*Vote)((*ins)(i).with(".sync"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Vote) NoMembermaskOverlap() *Vote {
+	return (*Vote)((*ins)(i).with(".no_membermask_overlap"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vote) Mod(words ...dsl.Mod) *Vote {
 	return (*Vote)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vote] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vote]:
 //   - d: .pred register, written; or .b32 register, written
 //   - a: predicate, may be negated
 //   - mask: 32-bit integer register or constant
@@ -964,22 +1016,22 @@ func (i *Vote) Do(d, a any, more ...any) {
 	(*ins)(i).do(append([]any{d, a}, more...)...)
 }
 
-// Match begins match: find the lanes that hold the same value (PTX ISA 9.1, 9.7.13.10).
+// Match starts the instruction match: find the lanes that hold the same value (PTX ISA 9.1,
+// 9.7.13.10).
 //
-//	match.any.sync.type d{|none}, a, mask
-//	match.all.sync.type d{|p}, a, mask
-//	match.all.sync.type none|p, a, mask
+//	match.any.sync{.no_membermask_overlap}.type d{|none}, a, mask
+//	match.all.sync{.no_membermask_overlap}.type d{|p}, a, mask
 //
 //	.type = .b32 .b64
 //
-// It needs PTX 6.0 on sm_70 or later.
+// It requires PTX 6.0 on sm_70 or later.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Match() *Match {
 	return (*Match)(p.begin(189))
 }
 
-// Match is match with the modifiers that were written so far; [PTX.Match] begins it.
+// Match is the instruction match under construction; see [PTX.Match].
 type Match ins
 
 // Any adds .any.
@@ -990,6 +1042,11 @@ func (i *Match) Any() *Match {
 // Sync adds .sync.
 func (i *Match) Sync() *Match {
 	return (*Match)((*ins)(i).with(".sync"))
+}
+
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Match) NoMembermaskOverlap() *Match {
+	return (*Match)((*ins)(i).with(".no_membermask_overlap"))
 }
 
 // B32 adds .b32, one of .b32 .b64.
@@ -1007,33 +1064,34 @@ func (i *Match) All() *Match {
 	return (*Match)((*ins)(i).with(".all"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Match) Mod(words ...dsl.Mod) *Match {
 	return (*Match)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Match] have them:
-//   - d: 32-bit integer register, written
-//   - none: _, written; may be left out; or _, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.Match]:
+//   - d: 32-bit integer register, written; or 32-bit integer register or _, written
+//   - none: _, written; may be left out
 //   - a: .type register or constant
 //   - mask: 32-bit integer register or constant
-//   - p: .pred register or _, written; may be left out; or .pred register, written
-func (i *Match) Do(operands ...any) {
-	(*ins)(i).do(operands...)
+//   - p: .pred register or _, written; may be left out
+func (i *Match) Do(d, a, mask any) {
+	(*ins)(i).do(d, a, mask)
 }
 
-// Activemask begins activemask: the mask of the lanes that run this instruction (PTX ISA 9.1, 9.7.13.11).
+// Activemask starts the instruction activemask: the mask of the lanes that run this instruction
+// (PTX ISA 9.1, 9.7.13.11).
 //
 //	activemask.b32 d
 //
-// It needs PTX 6.2 on sm_30 or later.
+// It requires PTX 6.2 on sm_30 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Activemask() *Activemask {
 	return (*Activemask)(p.begin(190))
 }
 
-// Activemask is activemask with the modifiers that were written so far; [PTX.Activemask] begins it.
+// Activemask is the instruction activemask under construction; see [PTX.Activemask].
 type Activemask ins
 
 // B32 adds .b32.
@@ -1041,32 +1099,33 @@ func (i *Activemask) B32() *Activemask {
 	return (*Activemask)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Activemask) Mod(words ...dsl.Mod) *Activemask {
 	return (*Activemask)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Activemask] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Activemask]:
 //   - d: .b32 register, written
 func (i *Activemask) Do(d any) {
 	(*ins)(i).do(d)
 }
 
-// Redux begins redux: reduce a value over the lanes of a mask (PTX ISA 9.1, 9.7.13.12).
+// Redux starts the instruction redux: reduce a value over the lanes of a mask (PTX ISA 9.1,
+// 9.7.13.12).
 //
-//	redux.sync.op.type d, a, mask  // PTX 7.0 on sm_80 or later
-//	redux.sync.op.b32 d, a, mask  // PTX 7.0 on sm_80 or later
-//	redux.sync.op{.abs}{.NaN}.f32 d, a, mask  // PTX 7.0 on sm_80 or later, and PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family
+//	redux.sync.op{.no_membermask_overlap}.type d, a, mask  // PTX 7.0 on sm_80 or later
+//	redux.sync.op{.no_membermask_overlap}.b32 d, a, mask  // PTX 7.0 on sm_80 or later
+//	redux.sync.op{.abs}{.NaN}{.no_membermask_overlap}.f32 d, a, mask  // PTX 7.0 on sm_80 or later, and PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family
 //
 //	.op = .add .min .max .and .or .xor
 //	.type = .u32 .s32
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Redux() *Redux {
 	return (*Redux)(p.begin(191))
 }
 
-// Redux is redux with the modifiers that were written so far; [PTX.Redux] begins it.
+// Redux is the instruction redux under construction; see [PTX.Redux].
 type Redux ins
 
 // Sync adds .sync.
@@ -1087,6 +1146,11 @@ func (i *Redux) Min() *Redux {
 // Max adds .max, one of .add .min .max.
 func (i *Redux) Max() *Redux {
 	return (*Redux)((*ins)(i).with(".max"))
+}
+
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Redux) NoMembermaskOverlap() *Redux {
+	return (*Redux)((*ins)(i).with(".no_membermask_overlap"))
 }
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1134,12 +1198,12 @@ func (i *Redux) F32() *Redux {
 	return (*Redux)((*ins)(i).with(".f32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Redux) Mod(words ...dsl.Mod) *Redux {
 	return (*Redux)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Redux] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Redux]:
 //   - d: 32-bit integer register, written; or .f32 register, written
 //   - a: 32-bit integer register or constant; or .f32 register or constant
 //   - mask: 32-bit integer register or constant
@@ -1147,18 +1211,18 @@ func (i *Redux) Do(d, a, mask any) {
 	(*ins)(i).do(d, a, mask)
 }
 
-// Elect begins elect: choose one lane of a mask (PTX ISA 9.1, 9.7.13.14).
+// Elect starts the instruction elect: choose one lane of a mask (PTX ISA 9.1, 9.7.13.14).
 //
 //	elect.sync d|p, mask
 //
-// It needs PTX 8.0 on sm_90 or later.
+// It requires PTX 8.0 on sm_90 or later.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Elect() *Elect {
 	return (*Elect)(p.begin(192))
 }
 
-// Elect is elect with the modifiers that were written so far; [PTX.Elect] begins it.
+// Elect is the instruction elect under construction; see [PTX.Elect].
 type Elect ins
 
 // Sync adds .sync.
@@ -1166,12 +1230,12 @@ func (i *Elect) Sync() *Elect {
 	return (*Elect)((*ins)(i).with(".sync"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Elect) Mod(words ...dsl.Mod) *Elect {
 	return (*Elect)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Elect] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Elect]:
 //   - d: 32-bit integer register or _, written
 //   - p: .pred register, written
 //   - mask: 32-bit integer register or constant
@@ -1179,18 +1243,19 @@ func (i *Elect) Do(d, mask any) {
 	(*ins)(i).do(d, mask)
 }
 
-// Griddepcontrol begins griddepcontrol: order this grid with the grids that depend on it (PTX ISA 9.1, 9.7.13.13).
+// Griddepcontrol starts the instruction griddepcontrol: order this grid with the grids that depend
+// on it (PTX ISA 9.1, 9.7.13.13).
 //
 //	griddepcontrol.action
 //
 //	.action = .launch_dependents .wait
 //
-// It needs PTX 7.8 on sm_90 or later.
+// It requires PTX 7.8 on sm_90 or later.
 func (p PTX) Griddepcontrol() *Griddepcontrol {
 	return (*Griddepcontrol)(p.begin(193))
 }
 
-// Griddepcontrol is griddepcontrol with the modifiers that were written so far; [PTX.Griddepcontrol] begins it.
+// Griddepcontrol is the instruction griddepcontrol under construction; see [PTX.Griddepcontrol].
 type Griddepcontrol ins
 
 // LaunchDependents adds .launch_dependents, one of .launch_dependents .wait.
@@ -1203,7 +1268,7 @@ func (i *Griddepcontrol) Wait() *Griddepcontrol {
 	return (*Griddepcontrol)((*ins)(i).with(".wait"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Griddepcontrol) Mod(words ...dsl.Mod) *Griddepcontrol {
 	return (*Griddepcontrol)((*ins)(i).also(words))
 }
@@ -1213,20 +1278,20 @@ func (i *Griddepcontrol) Do() {
 	(*ins)(i).do()
 }
 
-// ClusterlaunchcontrolTryCancelAsync begins clusterlaunchcontrol.try_cancel.async: ask to take over a cluster that has
-// not started (PTX ISA 9.1, 9.7.13.17).
+// ClusterlaunchcontrolTryCancelAsync starts the instruction clusterlaunchcontrol.try_cancel.async:
+// ask to take over a cluster that has not started (PTX ISA 9.1, 9.7.13.17).
 //
 //	clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.multicast::cluster::all}.b128 [a], [mbar]
 //
-// It needs PTX 8.6 on sm_100 or later.
+// It requires PTX 8.6 on sm_100 or later.
 //
-// In every form, so that it need not be written: .mbarrier::complete_tx::bytes .b128.
+// All forms have these modifiers, which may be omitted: .mbarrier::complete_tx::bytes .b128.
 func (p PTX) ClusterlaunchcontrolTryCancelAsync() *ClusterlaunchcontrolTryCancelAsync {
 	return (*ClusterlaunchcontrolTryCancelAsync)(p.begin(194))
 }
 
-// ClusterlaunchcontrolTryCancelAsync is clusterlaunchcontrol.try_cancel.async with the modifiers that were written so
-// far; [PTX.ClusterlaunchcontrolTryCancelAsync] begins it.
+// ClusterlaunchcontrolTryCancelAsync is the instruction clusterlaunchcontrol.try_cancel.async under
+// construction; see [PTX.ClusterlaunchcontrolTryCancelAsync].
 type ClusterlaunchcontrolTryCancelAsync ins
 
 // SharedCTA adds .shared::cta.
@@ -1249,20 +1314,21 @@ func (i *ClusterlaunchcontrolTryCancelAsync) B128() *ClusterlaunchcontrolTryCanc
 	return (*ClusterlaunchcontrolTryCancelAsync)((*ins)(i).with(".b128"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClusterlaunchcontrolTryCancelAsync) Mod(words ...dsl.Mod) *ClusterlaunchcontrolTryCancelAsync {
 	return (*ClusterlaunchcontrolTryCancelAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ClusterlaunchcontrolTryCancelAsync] have them:
+// Do appends the instruction. Its operands depend on the form; see
+// [PTX.ClusterlaunchcontrolTryCancelAsync]:
 //   - a: address in .shared::cta
 //   - mbar: address in .shared::cta
 func (i *ClusterlaunchcontrolTryCancelAsync) Do(a, mbar any) {
 	(*ins)(i).do(a, mbar)
 }
 
-// ClusterlaunchcontrolQueryCancel begins clusterlaunchcontrol.query_cancel: read the answer to a request for a cluster
-// (PTX ISA 9.1, 9.7.13.18).
+// ClusterlaunchcontrolQueryCancel starts the instruction clusterlaunchcontrol.query_cancel: read
+// the answer to a request for a cluster (PTX ISA 9.1, 9.7.13.18).
 //
 //	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, answer
 //	clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 d, answer
@@ -1270,13 +1336,13 @@ func (i *ClusterlaunchcontrolTryCancelAsync) Do(a, mbar any) {
 //
 //	.dim = .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z
 //
-// It needs PTX 8.6 on sm_100 or later.
+// It requires PTX 8.6 on sm_100 or later.
 func (p PTX) ClusterlaunchcontrolQueryCancel() *ClusterlaunchcontrolQueryCancel {
 	return (*ClusterlaunchcontrolQueryCancel)(p.begin(195))
 }
 
-// ClusterlaunchcontrolQueryCancel is clusterlaunchcontrol.query_cancel with the modifiers that were written so far;
-// [PTX.ClusterlaunchcontrolQueryCancel] begins it.
+// ClusterlaunchcontrolQueryCancel is the instruction clusterlaunchcontrol.query_cancel under
+// construction; see [PTX.ClusterlaunchcontrolQueryCancel].
 type ClusterlaunchcontrolQueryCancel ins
 
 // IsCanceled adds .is_canceled.
@@ -1309,30 +1375,35 @@ func (i *ClusterlaunchcontrolQueryCancel) B32() *ClusterlaunchcontrolQueryCancel
 	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).with(".b32"))
 }
 
-// GetFirstCTAIDX adds .get_first_ctaid::x, one of .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z.
+// GetFirstCTAIDX adds .get_first_ctaid::x, one of .get_first_ctaid::x .get_first_ctaid::y
+// .get_first_ctaid::z.
 func (i *ClusterlaunchcontrolQueryCancel) GetFirstCTAIDX() *ClusterlaunchcontrolQueryCancel {
 	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).with(".get_first_ctaid::x"))
 }
 
-// GetFirstCTAIDY adds .get_first_ctaid::y, one of .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z.
+// GetFirstCTAIDY adds .get_first_ctaid::y, one of .get_first_ctaid::x .get_first_ctaid::y
+// .get_first_ctaid::z.
 func (i *ClusterlaunchcontrolQueryCancel) GetFirstCTAIDY() *ClusterlaunchcontrolQueryCancel {
 	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).with(".get_first_ctaid::y"))
 }
 
-// GetFirstCTAIDZ adds .get_first_ctaid::z, one of .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z.
+// GetFirstCTAIDZ adds .get_first_ctaid::z, one of .get_first_ctaid::x .get_first_ctaid::y
+// .get_first_ctaid::z.
 func (i *ClusterlaunchcontrolQueryCancel) GetFirstCTAIDZ() *ClusterlaunchcontrolQueryCancel {
 	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).with(".get_first_ctaid::z"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClusterlaunchcontrolQueryCancel) Mod(words ...dsl.Mod) *ClusterlaunchcontrolQueryCancel {
 	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.ClusterlaunchcontrolQueryCancel] have them:
+// Do appends the instruction. Its operands depend on the form; see
+// [PTX.ClusterlaunchcontrolQueryCancel]:
 //   - p: .pred register, written
-//   - answer: .b128 register or constant; or .b128 register or constant or .b128 register or constant, vector of 1 or
-//     .b64 register or constant, vector of 2 or .b32 register or constant, vector of 4
+//   - answer: .b128 register or constant; or .b128 register or constant or .b128 register or
+//     constant, vector of 4; or .b128 register or constant or .b128 register or constant, vector of
+//     1 or .b64 register or constant, vector of 2 or .b32 register or constant, vector of 4
 //   - d: .b32 register, vector of 4, written; or .b32 register, written
 func (i *ClusterlaunchcontrolQueryCancel) Do(operands ...any) {
 	(*ins)(i).do(operands...)

@@ -6,20 +6,20 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Tcgen05Alloc begins tcgen05.alloc: takes columns of tensor memory for the CTA and writes their address to shared
-// memory (PTX ISA 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
+// Tcgen05Alloc starts the instruction tcgen05.alloc: takes columns of tensor memory for the CTA and
+// writes their address to shared memory (PTX ISA 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
 //
 //	tcgen05.alloc.cta.sync.aligned{.ss}.b32 [dst], columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family
 //	tcgen05.alloc.exclusive.cta.sync.aligned{.ss}.b32 [dst], columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_100f and its family, sm_110f and its family
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
-// In every form, so that it need not be written: .sync .aligned .b32.
+// All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Alloc() *Tcgen05Alloc {
 	return (*Tcgen05Alloc)(p.begin(196))
 }
 
-// Tcgen05Alloc is tcgen05.alloc with the modifiers that were written so far; [PTX.Tcgen05Alloc] begins it.
+// Tcgen05Alloc is the instruction tcgen05.alloc under construction; see [PTX.Tcgen05Alloc].
 type Tcgen05Alloc ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -57,33 +57,33 @@ func (i *Tcgen05Alloc) Exclusive() *Tcgen05Alloc {
 	return (*Tcgen05Alloc)((*ins)(i).with(".exclusive"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Alloc) Mod(words ...dsl.Mod) *Tcgen05Alloc {
 	return (*Tcgen05Alloc)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Alloc] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Alloc]:
 //   - dst: address in .shared::cta
-//   - columns: 32-bit integer register or constant 32 or 64 or 128 or 256 or 512; or 32-bit integer register or
-//     constant 32 to 4294967264 in steps of 32
+//   - columns: 32-bit integer register or constant 32 or 64 or 128 or 256 or 512; or 32-bit integer
+//     register or constant 32 to 4294967264 in steps of 32
 func (i *Tcgen05Alloc) Do(dst, columns any) {
 	(*ins)(i).do(dst, columns)
 }
 
-// Tcgen05Dealloc begins tcgen05.dealloc: gives columns of tensor memory back (PTX ISA 9.1, 9.7.16.7.1; PTX ISA 9.4,
-// 9.7.18.7.1).
+// Tcgen05Dealloc starts the instruction tcgen05.dealloc: gives columns of tensor memory back (PTX
+// ISA 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
 //
 //	tcgen05.dealloc.cta.sync.aligned.b32 address, columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family
 //	tcgen05.dealloc.exclusive.cta.sync.aligned.b32 address, columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_100f and its family, sm_110f and its family
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
-// In every form, so that it need not be written: .sync .aligned .b32.
+// All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Dealloc() *Tcgen05Dealloc {
 	return (*Tcgen05Dealloc)(p.begin(197))
 }
 
-// Tcgen05Dealloc is tcgen05.dealloc with the modifiers that were written so far; [PTX.Tcgen05Dealloc] begins it.
+// Tcgen05Dealloc is the instruction tcgen05.dealloc under construction; see [PTX.Tcgen05Dealloc].
 type Tcgen05Dealloc ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -116,35 +116,35 @@ func (i *Tcgen05Dealloc) Exclusive() *Tcgen05Dealloc {
 	return (*Tcgen05Dealloc)((*ins)(i).with(".exclusive"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Dealloc) Mod(words ...dsl.Mod) *Tcgen05Dealloc {
 	return (*Tcgen05Dealloc)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Dealloc] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Dealloc]:
 //   - address: 32-bit integer register or constant
-//   - columns: 32-bit integer register or constant 32 or 64 or 128 or 256 or 512; or 32-bit integer register or
-//     constant 32 to 4294967264 in steps of 32
+//   - columns: 32-bit integer register or constant 32 or 64 or 128 or 256 or 512; or 32-bit integer
+//     register or constant 32 to 4294967264 in steps of 32
 func (i *Tcgen05Dealloc) Do(address, columns any) {
 	(*ins)(i).do(address, columns)
 }
 
-// Tcgen05RelinquishAllocPermit begins tcgen05.relinquish_alloc_permit: the CTA will allocate no more tensor memory (PTX
-// ISA 9.1, 9.7.16.7.1).
+// Tcgen05RelinquishAllocPermit starts the instruction tcgen05.relinquish_alloc_permit: the CTA will
+// allocate no more tensor memory (PTX ISA 9.1, 9.7.16.7.1).
 //
 //	tcgen05.relinquish_alloc_permit.cta.sync.aligned
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05RelinquishAllocPermit() *Tcgen05RelinquishAllocPermit {
 	return (*Tcgen05RelinquishAllocPermit)(p.begin(198))
 }
 
-// Tcgen05RelinquishAllocPermit is tcgen05.relinquish_alloc_permit with the modifiers that were written so far;
-// [PTX.Tcgen05RelinquishAllocPermit] begins it.
+// Tcgen05RelinquishAllocPermit is the instruction tcgen05.relinquish_alloc_permit under
+// construction; see [PTX.Tcgen05RelinquishAllocPermit].
 type Tcgen05RelinquishAllocPermit ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -167,7 +167,7 @@ func (i *Tcgen05RelinquishAllocPermit) Aligned() *Tcgen05RelinquishAllocPermit {
 	return (*Tcgen05RelinquishAllocPermit)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05RelinquishAllocPermit) Mod(words ...dsl.Mod) *Tcgen05RelinquishAllocPermit {
 	return (*Tcgen05RelinquishAllocPermit)((*ins)(i).also(words))
 }
@@ -177,8 +177,8 @@ func (i *Tcgen05RelinquishAllocPermit) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Ld begins tcgen05.ld: loads lanes and columns of tensor memory into the registers of a warp (PTX ISA 9.1,
-// 9.7.16.8.3).
+// Tcgen05Ld starts the instruction tcgen05.ld: loads lanes and columns of tensor memory into the
+// registers of a warp (PTX ISA 9.1, 9.7.16.8.3).
 //
 //	tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [a]
 //	tcgen05.ld.sync.aligned.16x128b.num{.pack::16b}.b32 r, [a]
@@ -188,14 +188,14 @@ func (i *Tcgen05RelinquishAllocPermit) Do() {
 //	.shape = .16x64b .32x32b
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned .b32.
+// All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Ld() *Tcgen05Ld {
 	return (*Tcgen05Ld)(p.begin(199))
 }
 
-// Tcgen05Ld is tcgen05.ld with the modifiers that were written so far; [PTX.Tcgen05Ld] begins it.
+// Tcgen05Ld is the instruction tcgen05.ld under construction; see [PTX.Tcgen05Ld].
 type Tcgen05Ld ins
 
 // Sync adds .sync.
@@ -283,12 +283,12 @@ func (i *Tcgen05Ld) Shape16x32bx2() *Tcgen05Ld {
 	return (*Tcgen05Ld)((*ins)(i).with(".16x32bx2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Ld) Mod(words ...dsl.Mod) *Tcgen05Ld {
 	return (*Tcgen05Ld)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Ld] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Ld]:
 //   - r: .b32 register, vector of .num, written; or .b32 register, vector of n, written
 //   - a: address in tensor memory
 //   - half: constant
@@ -296,8 +296,8 @@ func (i *Tcgen05Ld) Do(r, a any, more ...any) {
 	(*ins)(i).do(append([]any{r, a}, more...)...)
 }
 
-// Tcgen05LdRed begins tcgen05.ld.red: loads from tensor memory and reduces each lane over the columns loaded (PTX ISA
-// 9.1, 9.7.16.8.3).
+// Tcgen05LdRed starts the instruction tcgen05.ld.red: loads from tensor memory and reduces each
+// lane over the columns loaded (PTX ISA 9.1, 9.7.16.8.3).
 //
 //	tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32 r, reduced, [a]
 //	tcgen05.ld.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.f32 r, reduced, [a], half
@@ -308,14 +308,14 @@ func (i *Tcgen05Ld) Do(r, a any, more ...any) {
 //	.op = .min .max
 //	.type = .u32 .s32
 //
-// It needs PTX 8.8 on sm_103f and its family, sm_110f and its family.
+// It requires PTX 8.8 on sm_103f and its family, sm_110f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05LdRed() *Tcgen05LdRed {
 	return (*Tcgen05LdRed)(p.begin(200))
 }
 
-// Tcgen05LdRed is tcgen05.ld.red with the modifiers that were written so far; [PTX.Tcgen05LdRed] begins it.
+// Tcgen05LdRed is the instruction tcgen05.ld.red under construction; see [PTX.Tcgen05LdRed].
 type Tcgen05LdRed ins
 
 // Sync adds .sync.
@@ -408,37 +408,37 @@ func (i *Tcgen05LdRed) S32() *Tcgen05LdRed {
 	return (*Tcgen05LdRed)((*ins)(i).with(".s32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05LdRed) Mod(words ...dsl.Mod) *Tcgen05LdRed {
 	return (*Tcgen05LdRed)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05LdRed] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05LdRed]:
 //   - r: .b32 register, vector of .num, written
-//   - reduced: .b32 register, written
+//   - reduced: .b32 register or .b32 register, vector of 1, written
 //   - a: address in tensor memory
 //   - half: constant
 func (i *Tcgen05LdRed) Do(r, reduced, a any, more ...any) {
 	(*ins)(i).do(append([]any{r, reduced, a}, more...)...)
 }
 
-// Tcgen05LdSpcompress begins tcgen05.ld.spcompress: loads from tensor memory, keeping two of four elements and where
-// they stood (PTX ISA 9.4, 9.7.18.8.3).
+// Tcgen05LdSpcompress starts the instruction tcgen05.ld.spcompress: loads from tensor memory,
+// keeping two of four elements and where they stood (PTX ISA 9.4, 9.7.18.8.3).
 //
 //	tcgen05.ld.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2 places, kept, [a]
 //
 //	.num = .x4 .x8 .x16 .x32 .x64 .x128
 //	.op = .min .max
 //
-// It needs PTX 9.4 on sm_107a.
+// It requires PTX 9.4 on sm_107a.
 //
-// In every form, so that it need not be written: .sync .aligned .32x32b .sp::2:4.
+// All forms have these modifiers, which may be omitted: .sync .aligned .32x32b .sp::2:4.
 func (p PTX) Tcgen05LdSpcompress() *Tcgen05LdSpcompress {
 	return (*Tcgen05LdSpcompress)(p.begin(201))
 }
 
-// Tcgen05LdSpcompress is tcgen05.ld.spcompress with the modifiers that were written so far; [PTX.Tcgen05LdSpcompress]
-// begins it.
+// Tcgen05LdSpcompress is the instruction tcgen05.ld.spcompress under construction; see
+// [PTX.Tcgen05LdSpcompress].
 type Tcgen05LdSpcompress ins
 
 // Sync adds .sync.
@@ -516,12 +516,12 @@ func (i *Tcgen05LdSpcompress) B2() *Tcgen05LdSpcompress {
 	return (*Tcgen05LdSpcompress)((*ins)(i).with(".b2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05LdSpcompress) Mod(words ...dsl.Mod) *Tcgen05LdSpcompress {
 	return (*Tcgen05LdSpcompress)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05LdSpcompress] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05LdSpcompress]:
 //   - places: .b32 register, vector of np, written
 //   - kept: .b32 register, vector of nk, written
 //   - a: address in tensor memory
@@ -529,23 +529,23 @@ func (i *Tcgen05LdSpcompress) Do(places, kept, a any) {
 	(*ins)(i).do(places, kept, a)
 }
 
-// Tcgen05LdRedSpcompress begins tcgen05.ld.red.spcompress: loads from tensor memory, keeping two of four elements, and
-// reduces each lane (PTX ISA 9.4, 9.7.18.8.3).
+// Tcgen05LdRedSpcompress starts the instruction tcgen05.ld.red.spcompress: loads from tensor
+// memory, keeping two of four elements, and reduces each lane (PTX ISA 9.4, 9.7.18.8.3).
 //
 //	tcgen05.ld.red.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}{.NaN}.f32.b2 places, kept, reduced, [a]
 //
 //	.num = .x4 .x8 .x16 .x32 .x64 .x128
 //	.op = .min .max
 //
-// It needs PTX 9.4 on sm_107a.
+// It requires PTX 9.4 on sm_107a.
 //
-// In every form, so that it need not be written: .sync .aligned .32x32b .sp::2:4.
+// All forms have these modifiers, which may be omitted: .sync .aligned .32x32b .sp::2:4.
 func (p PTX) Tcgen05LdRedSpcompress() *Tcgen05LdRedSpcompress {
 	return (*Tcgen05LdRedSpcompress)(p.begin(202))
 }
 
-// Tcgen05LdRedSpcompress is tcgen05.ld.red.spcompress with the modifiers that were written so far;
-// [PTX.Tcgen05LdRedSpcompress] begins it.
+// Tcgen05LdRedSpcompress is the instruction tcgen05.ld.red.spcompress under construction; see
+// [PTX.Tcgen05LdRedSpcompress].
 type Tcgen05LdRedSpcompress ins
 
 // Sync adds .sync.
@@ -628,22 +628,22 @@ func (i *Tcgen05LdRedSpcompress) B2() *Tcgen05LdRedSpcompress {
 	return (*Tcgen05LdRedSpcompress)((*ins)(i).with(".b2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05LdRedSpcompress) Mod(words ...dsl.Mod) *Tcgen05LdRedSpcompress {
 	return (*Tcgen05LdRedSpcompress)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05LdRedSpcompress] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05LdRedSpcompress]:
 //   - places: .b32 register, vector of np, written
 //   - kept: .b32 register, vector of nk, written
-//   - reduced: .b32 register, written
+//   - reduced: .b32 register or .b32 register, vector of 1, written
 //   - a: address in tensor memory
 func (i *Tcgen05LdRedSpcompress) Do(places, kept, reduced, a any) {
 	(*ins)(i).do(places, kept, reduced, a)
 }
 
-// Tcgen05St begins tcgen05.st: stores registers of a warp into lanes and columns of tensor memory (PTX ISA 9.1,
-// 9.7.16.8.4).
+// Tcgen05St starts the instruction tcgen05.st: stores registers of a warp into lanes and columns of
+// tensor memory (PTX ISA 9.1, 9.7.16.8.4).
 //
 //	tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32 [a], r
 //	tcgen05.st.sync.aligned.16x128b.num{.unpack::16b}.b32 [a], r
@@ -653,14 +653,14 @@ func (i *Tcgen05LdRedSpcompress) Do(places, kept, reduced, a any) {
 //	.shape = .16x64b .32x32b
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned .b32.
+// All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05St() *Tcgen05St {
 	return (*Tcgen05St)(p.begin(203))
 }
 
-// Tcgen05St is tcgen05.st with the modifiers that were written so far; [PTX.Tcgen05St] begins it.
+// Tcgen05St is the instruction tcgen05.st under construction; see [PTX.Tcgen05St].
 type Tcgen05St ins
 
 // Sync adds .sync.
@@ -748,12 +748,12 @@ func (i *Tcgen05St) Shape16x32bx2() *Tcgen05St {
 	return (*Tcgen05St)((*ins)(i).with(".16x32bx2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05St) Mod(words ...dsl.Mod) *Tcgen05St {
 	return (*Tcgen05St)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05St] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05St]:
 //   - a: address in tensor memory
 //   - r: .b32 register, vector of .num; or .b32 register, vector of n
 //   - half: constant
@@ -761,18 +761,19 @@ func (i *Tcgen05St) Do(a any, more ...any) {
 	(*ins)(i).do(append([]any{a}, more...)...)
 }
 
-// Tcgen05WaitLd begins tcgen05.wait::ld: waits for the thread's loads from tensor memory (PTX ISA 9.1, 9.7.16.8.5).
+// Tcgen05WaitLd starts the instruction tcgen05.wait::ld: waits for the thread's loads from tensor
+// memory (PTX ISA 9.1, 9.7.16.8.5).
 //
 //	tcgen05.wait::ld.sync.aligned
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05WaitLd() *Tcgen05WaitLd {
 	return (*Tcgen05WaitLd)(p.begin(204))
 }
 
-// Tcgen05WaitLd is tcgen05.wait::ld with the modifiers that were written so far; [PTX.Tcgen05WaitLd] begins it.
+// Tcgen05WaitLd is the instruction tcgen05.wait::ld under construction; see [PTX.Tcgen05WaitLd].
 type Tcgen05WaitLd ins
 
 // Sync adds .sync.
@@ -785,7 +786,7 @@ func (i *Tcgen05WaitLd) Aligned() *Tcgen05WaitLd {
 	return (*Tcgen05WaitLd)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05WaitLd) Mod(words ...dsl.Mod) *Tcgen05WaitLd {
 	return (*Tcgen05WaitLd)((*ins)(i).also(words))
 }
@@ -795,18 +796,19 @@ func (i *Tcgen05WaitLd) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05WaitSt begins tcgen05.wait::st: waits for the thread's stores to tensor memory (PTX ISA 9.1, 9.7.16.8.5).
+// Tcgen05WaitSt starts the instruction tcgen05.wait::st: waits for the thread's stores to tensor
+// memory (PTX ISA 9.1, 9.7.16.8.5).
 //
 //	tcgen05.wait::st.sync.aligned
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 //
-// In every form, so that it need not be written: .sync .aligned.
+// All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05WaitSt() *Tcgen05WaitSt {
 	return (*Tcgen05WaitSt)(p.begin(205))
 }
 
-// Tcgen05WaitSt is tcgen05.wait::st with the modifiers that were written so far; [PTX.Tcgen05WaitSt] begins it.
+// Tcgen05WaitSt is the instruction tcgen05.wait::st under construction; see [PTX.Tcgen05WaitSt].
 type Tcgen05WaitSt ins
 
 // Sync adds .sync.
@@ -819,7 +821,7 @@ func (i *Tcgen05WaitSt) Aligned() *Tcgen05WaitSt {
 	return (*Tcgen05WaitSt)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05WaitSt) Mod(words ...dsl.Mod) *Tcgen05WaitSt {
 	return (*Tcgen05WaitSt)((*ins)(i).also(words))
 }
@@ -829,8 +831,8 @@ func (i *Tcgen05WaitSt) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Cp begins tcgen05.cp: copies from shared into tensor memory, widening small formats on the way (PTX ISA 9.1,
-// 9.7.16.9.2).
+// Tcgen05Cp starts the instruction tcgen05.cp: copies from shared into tensor memory, widening
+// small formats on the way (PTX ISA 9.1, 9.7.16.9.2).
 //
 //	tcgen05.cp.cta.shape{.b8x16.padded} [a], from
 //	tcgen05.cp.cta.64x128b.pairs{.b8x16.padded} [a], from
@@ -841,12 +843,12 @@ func (i *Tcgen05WaitSt) Do() {
 //	.padded = .b6x16_p32 .b4x16_p64
 //	.pairs = .warpx2::02_13 .warpx2::01_23
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 func (p PTX) Tcgen05Cp() *Tcgen05Cp {
 	return (*Tcgen05Cp)(p.begin(206))
 }
 
-// Tcgen05Cp is tcgen05.cp with the modifiers that were written so far; [PTX.Tcgen05Cp] begins it.
+// Tcgen05Cp is the instruction tcgen05.cp under construction; see [PTX.Tcgen05Cp].
 type Tcgen05Cp ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -914,32 +916,33 @@ func (i *Tcgen05Cp) WarpX4() *Tcgen05Cp {
 	return (*Tcgen05Cp)((*ins)(i).with(".warpx4"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Cp) Mod(words ...dsl.Mod) *Tcgen05Cp {
 	return (*Tcgen05Cp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Cp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Cp]:
 //   - a: address in tensor memory
 //   - from: 64-bit integer register or constant
 func (i *Tcgen05Cp) Do(a, from any) {
 	(*ins)(i).do(a, from)
 }
 
-// Tcgen05Shift begins tcgen05.shift: moves the rows of a matrix in tensor memory down by one (PTX ISA 9.1, 9.7.16.9.3).
+// Tcgen05Shift starts the instruction tcgen05.shift: moves the rows of a matrix in tensor memory
+// down by one (PTX ISA 9.1, 9.7.16.9.3).
 //
 //	tcgen05.shift.cta.down [a]
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
-// It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
+// It requires PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 //
-// In every form, so that it need not be written: .down.
+// All forms have these modifiers, which may be omitted: .down.
 func (p PTX) Tcgen05Shift() *Tcgen05Shift {
 	return (*Tcgen05Shift)(p.begin(207))
 }
 
-// Tcgen05Shift is tcgen05.shift with the modifiers that were written so far; [PTX.Tcgen05Shift] begins it.
+// Tcgen05Shift is the instruction tcgen05.shift under construction; see [PTX.Tcgen05Shift].
 type Tcgen05Shift ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -957,32 +960,33 @@ func (i *Tcgen05Shift) Down() *Tcgen05Shift {
 	return (*Tcgen05Shift)((*ins)(i).with(".down"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Shift) Mod(words ...dsl.Mod) *Tcgen05Shift {
 	return (*Tcgen05Shift)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Shift] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Shift]:
 //   - a: address in tensor memory
 func (i *Tcgen05Shift) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Tcgen05FenceBeforeThreadSync begins tcgen05.fence::before_thread_sync: orders earlier tensor memory operations before
-// what follows a synchronisation (PTX ISA 9.1, 9.7.16.11.1).
+// Tcgen05FenceBeforeThreadSync starts the instruction tcgen05.fence::before_thread_sync: orders
+// earlier tensor memory operations before what follows a synchronisation (PTX ISA 9.1,
+// 9.7.16.11.1).
 //
 //	tcgen05.fence::before_thread_sync
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 func (p PTX) Tcgen05FenceBeforeThreadSync() *Tcgen05FenceBeforeThreadSync {
 	return (*Tcgen05FenceBeforeThreadSync)(p.begin(208))
 }
 
-// Tcgen05FenceBeforeThreadSync is tcgen05.fence::before_thread_sync with the modifiers that were written so far;
-// [PTX.Tcgen05FenceBeforeThreadSync] begins it.
+// Tcgen05FenceBeforeThreadSync is the instruction tcgen05.fence::before_thread_sync under
+// construction; see [PTX.Tcgen05FenceBeforeThreadSync].
 type Tcgen05FenceBeforeThreadSync ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05FenceBeforeThreadSync) Mod(words ...dsl.Mod) *Tcgen05FenceBeforeThreadSync {
 	return (*Tcgen05FenceBeforeThreadSync)((*ins)(i).also(words))
 }
@@ -992,21 +996,21 @@ func (i *Tcgen05FenceBeforeThreadSync) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05FenceAfterThreadSync begins tcgen05.fence::after_thread_sync: orders later tensor memory operations after what
-// came before a synchronisation (PTX ISA 9.1, 9.7.16.11.1).
+// Tcgen05FenceAfterThreadSync starts the instruction tcgen05.fence::after_thread_sync: orders later
+// tensor memory operations after what came before a synchronisation (PTX ISA 9.1, 9.7.16.11.1).
 //
 //	tcgen05.fence::after_thread_sync
 //
-// It needs PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 func (p PTX) Tcgen05FenceAfterThreadSync() *Tcgen05FenceAfterThreadSync {
 	return (*Tcgen05FenceAfterThreadSync)(p.begin(209))
 }
 
-// Tcgen05FenceAfterThreadSync is tcgen05.fence::after_thread_sync with the modifiers that were written so far;
-// [PTX.Tcgen05FenceAfterThreadSync] begins it.
+// Tcgen05FenceAfterThreadSync is the instruction tcgen05.fence::after_thread_sync under
+// construction; see [PTX.Tcgen05FenceAfterThreadSync].
 type Tcgen05FenceAfterThreadSync ins
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05FenceAfterThreadSync) Mod(words ...dsl.Mod) *Tcgen05FenceAfterThreadSync {
 	return (*Tcgen05FenceAfterThreadSync)((*ins)(i).also(words))
 }
@@ -1016,8 +1020,8 @@ func (i *Tcgen05FenceAfterThreadSync) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Commit begins tcgen05.commit: lets an mbarrier track the thread's tensor operations so far (PTX ISA 9.1,
-// 9.7.16.12.1; PTX ISA 9.4, 9.7.18.12.1).
+// Tcgen05Commit starts the instruction tcgen05.commit: lets an mbarrier track the thread's tensor
+// operations so far (PTX ISA 9.1, 9.7.16.12.1; PTX ISA 9.4, 9.7.18.12.1).
 //
 //	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.b64 [bar]  // PTX 8.6 on sm_100f and its family, sm_110f and its family
 //	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.many.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family
@@ -1033,12 +1037,12 @@ func (i *Tcgen05FenceAfterThreadSync) Do() {
 //	.many = .multicast::cluster .multicast::cluster::16b[9.4]
 //	.stray = .sync_restrict::shared::cta .sync_restrict::shared::cluster
 //
-// In every form, so that it need not be written: .mbarrier::arrive::one .b64.
+// All forms have these modifiers, which may be omitted: .mbarrier::arrive::one .b64.
 func (p PTX) Tcgen05Commit() *Tcgen05Commit {
 	return (*Tcgen05Commit)(p.begin(210))
 }
 
-// Tcgen05Commit is tcgen05.commit with the modifiers that were written so far; [PTX.Tcgen05Commit] begins it.
+// Tcgen05Commit is the instruction tcgen05.commit under construction; see [PTX.Tcgen05Commit].
 type Tcgen05Commit ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -1071,8 +1075,8 @@ func (i *Tcgen05Commit) MulticastCluster() *Tcgen05Commit {
 	return (*Tcgen05Commit)((*ins)(i).with(".multicast::cluster"))
 }
 
-// MulticastCluster16b adds .multicast::cluster::16b, one of .multicast::cluster .multicast::cluster::16b. It needs PTX
-// 9.4.
+// MulticastCluster16b adds .multicast::cluster::16b, one of .multicast::cluster
+// .multicast::cluster::16b. It requires PTX 9.4.
 func (i *Tcgen05Commit) MulticastCluster16b() *Tcgen05Commit {
 	return (*Tcgen05Commit)((*ins)(i).with(".multicast::cluster::16b"))
 }
@@ -1093,26 +1097,28 @@ func (i *Tcgen05Commit) SyncRestrictSharedCTA() *Tcgen05Commit {
 	return (*Tcgen05Commit)((*ins)(i).with(".sync_restrict::shared::cta"))
 }
 
-// SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of .sync_restrict::shared::cta
-// .sync_restrict::shared::cluster.
+// SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of
+// .sync_restrict::shared::cta .sync_restrict::shared::cluster.
 func (i *Tcgen05Commit) SyncRestrictSharedCluster() *Tcgen05Commit {
 	return (*Tcgen05Commit)((*ins)(i).with(".sync_restrict::shared::cluster"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Commit) Mod(words ...dsl.Mod) *Tcgen05Commit {
 	return (*Tcgen05Commit)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Commit] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Commit]:
 //   - bar: address in .shared::cluster
-//   - ctas: 16-bit integer register or constant 0 to 65535; or 32-bit integer register or constant 0 to 4294967295
+//   - ctas: 16-bit integer register or constant 0 to 65535; or 32-bit integer register or constant
+//     0 to 4294967295
 func (i *Tcgen05Commit) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// Tcgen05Mma begins tcgen05.mma: D = A*B + D in tensor memory, issued by one thread; A from shared or tensor memory, B
-// from shared (PTX ISA 9.1, 9.7.16.10.9.1 and 9.7.16.10.9.2; PTX ISA 9.4, 9.7.18.10.10.1 and 9.7.18.10.10.2).
+// Tcgen05Mma starts the instruction tcgen05.mma: D = A*B + D in tensor memory, issued by one
+// thread; A from shared or tensor memory, B from shared (PTX ISA 9.1, 9.7.16.10.9.1 and
+// 9.7.16.10.9.2; PTX ISA 9.4, 9.7.18.10.10.1 and 9.7.18.10.10.2).
 //
 //	tcgen05.mma.cta.kind{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
 //	tcgen05.mma.cta.kind{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
@@ -1156,7 +1162,7 @@ func (p PTX) Tcgen05Mma() *Tcgen05Mma {
 	return (*Tcgen05Mma)(p.begin(211))
 }
 
-// Tcgen05Mma is tcgen05.mma with the modifiers that were written so far; [PTX.Tcgen05Mma] begins it.
+// Tcgen05Mma is the instruction tcgen05.mma under construction; see [PTX.Tcgen05Mma].
 type Tcgen05Mma ins
 
 // CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2.
@@ -1179,50 +1185,50 @@ func (i *Tcgen05Mma) KindTF32() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".kind::tf32"))
 }
 
-// CollectorAFill adds .collector::a::fill, one of .collector::a::fill .collector::a::use .collector::a::lastuse
-// .collector::a::discard.
+// CollectorAFill adds .collector::a::fill, one of .collector::a::fill .collector::a::use
+// .collector::a::lastuse .collector::a::discard.
 func (i *Tcgen05Mma) CollectorAFill() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::a::fill"))
 }
 
-// CollectorAUse adds .collector::a::use, one of .collector::a::fill .collector::a::use .collector::a::lastuse
-// .collector::a::discard.
+// CollectorAUse adds .collector::a::use, one of .collector::a::fill .collector::a::use
+// .collector::a::lastuse .collector::a::discard.
 func (i *Tcgen05Mma) CollectorAUse() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::a::use"))
 }
 
-// CollectorALastuse adds .collector::a::lastuse, one of .collector::a::fill .collector::a::use .collector::a::lastuse
-// .collector::a::discard.
+// CollectorALastuse adds .collector::a::lastuse, one of .collector::a::fill .collector::a::use
+// .collector::a::lastuse .collector::a::discard.
 func (i *Tcgen05Mma) CollectorALastuse() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::a::lastuse"))
 }
 
-// CollectorADiscard adds .collector::a::discard, one of .collector::a::fill .collector::a::use .collector::a::lastuse
-// .collector::a::discard.
+// CollectorADiscard adds .collector::a::discard, one of .collector::a::fill .collector::a::use
+// .collector::a::lastuse .collector::a::discard.
 func (i *Tcgen05Mma) CollectorADiscard() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::a::discard"))
 }
 
-// CollectorBFill adds .collector::b::fill, one of .collector::b::fill .collector::b::use .collector::b::lastuse
-// .collector::b::discard.
+// CollectorBFill adds .collector::b::fill, one of .collector::b::fill .collector::b::use
+// .collector::b::lastuse .collector::b::discard.
 func (i *Tcgen05Mma) CollectorBFill() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::b::fill"))
 }
 
-// CollectorBUse adds .collector::b::use, one of .collector::b::fill .collector::b::use .collector::b::lastuse
-// .collector::b::discard.
+// CollectorBUse adds .collector::b::use, one of .collector::b::fill .collector::b::use
+// .collector::b::lastuse .collector::b::discard.
 func (i *Tcgen05Mma) CollectorBUse() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::b::use"))
 }
 
-// CollectorBLastuse adds .collector::b::lastuse, one of .collector::b::fill .collector::b::use .collector::b::lastuse
-// .collector::b::discard.
+// CollectorBLastuse adds .collector::b::lastuse, one of .collector::b::fill .collector::b::use
+// .collector::b::lastuse .collector::b::discard.
 func (i *Tcgen05Mma) CollectorBLastuse() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::b::lastuse"))
 }
 
-// CollectorBDiscard adds .collector::b::discard, one of .collector::b::fill .collector::b::use .collector::b::lastuse
-// .collector::b::discard.
+// CollectorBDiscard adds .collector::b::discard, one of .collector::b::fill .collector::b::use
+// .collector::b::lastuse .collector::b::discard.
 func (i *Tcgen05Mma) CollectorBDiscard() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".collector::b::discard"))
 }
@@ -1267,14 +1273,14 @@ func (i *Tcgen05Mma) BlockScale() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".block_scale"))
 }
 
-// ScaleVec1X adds .scale_vec::1X, one of .scale_vec::1X .block32. It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on
-// sm_103a, or PTX 9.4 on sm_107a.
+// ScaleVec1X adds .scale_vec::1X, one of .scale_vec::1X .block32. It requires PTX 8.6 on sm_100a,
+// sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 func (i *Tcgen05Mma) ScaleVec1X() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".scale_vec::1X"))
 }
 
-// Block32 adds .block32, one of .scale_vec::1X .block32. It needs PTX 8.8 on sm_100f and its family, sm_110f and its
-// family.
+// Block32 adds .block32, one of .scale_vec::1X .block32. It requires PTX 8.8 on sm_100f and its
+// family, sm_110f and its family.
 func (i *Tcgen05Mma) Block32() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".block32"))
 }
@@ -1284,9 +1290,9 @@ func (i *Tcgen05Mma) KindMxf4() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".kind::mxf4"))
 }
 
-// ScaleVec2X adds .scale_vec::2X, one of .scale_vec::2X .block32. It needs PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on
-// sm_103a, or PTX 9.4 on sm_107a; in other forms PTX 8.7 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on
-// sm_107a.
+// ScaleVec2X adds .scale_vec::2X, one of .scale_vec::2X .block32. It requires PTX 8.6 on sm_100a,
+// sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a; in other forms PTX 8.7 on sm_100a,
+// sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 func (i *Tcgen05Mma) ScaleVec2X() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".scale_vec::2X"))
 }
@@ -1296,24 +1302,24 @@ func (i *Tcgen05Mma) KindMxf4nvf4() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".kind::mxf4nvf4"))
 }
 
-// ScaleVec4X adds .scale_vec::4X, one of .scale_vec::2X .scale_vec::4X .block16 .block32. It needs PTX 8.7 on sm_100a,
-// sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
+// ScaleVec4X adds .scale_vec::4X, one of .scale_vec::2X .scale_vec::4X .block16 .block32. It
+// requires PTX 8.7 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 func (i *Tcgen05Mma) ScaleVec4X() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".scale_vec::4X"))
 }
 
-// Block16 adds .block16, one of .scale_vec::2X .scale_vec::4X .block16 .block32. It needs PTX 8.8 on sm_100f and its
-// family, sm_110f and its family.
+// Block16 adds .block16, one of .scale_vec::2X .scale_vec::4X .block16 .block32. It requires PTX
+// 8.8 on sm_100f and its family, sm_110f and its family.
 func (i *Tcgen05Mma) Block16() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".block16"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Mma) Mod(words ...dsl.Mod) *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05Mma] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Mma]:
 //   - d: address in tensor memory
 //   - a: 64-bit integer register or constant; or address in tensor memory
 //   - b: 64-bit integer register or constant
@@ -1331,8 +1337,9 @@ func (i *Tcgen05Mma) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Tcgen05MmaWs begins tcgen05.mma.ws: the same with B kept still while A moves past it (PTX ISA 9.1, 9.7.16.10.9.3 and
-// 9.7.16.10.9.4; PTX ISA 9.4, 9.7.18.10.10.3 and 9.7.18.10.10.4).
+// Tcgen05MmaWs starts the instruction tcgen05.mma.ws: the same with B kept still while A moves past
+// it (PTX ISA 9.1, 9.7.16.10.9.3 and 9.7.16.10.9.4; PTX ISA 9.4, 9.7.18.10.10.3 and
+// 9.7.18.10.10.4).
 //
 //	tcgen05.mma.ws.cta_group::1.kind{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
 //	tcgen05.mma.ws.cta_group::1.kind{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
@@ -1350,12 +1357,12 @@ func (i *Tcgen05Mma) Do(d, a, b any, more ...any) {
 //	.kind = .kind::f16 .kind::tf32 .kind::f8f6f4
 //	.bufferB = .collector::b0::fill .collector::b0::use .collector::b0::lastuse .collector::b0::discard .collector::b1::fill .collector::b1::use .collector::b1::lastuse .collector::b1::discard .collector::b2::fill .collector::b2::use .collector::b2::lastuse .collector::b2::discard .collector::b3::fill .collector::b3::use .collector::b3::lastuse .collector::b3::discard
 //
-// In every form, so that it need not be written: .cta_group::1.
+// All forms have these modifiers, which may be omitted: .cta_group::1.
 func (p PTX) Tcgen05MmaWs() *Tcgen05MmaWs {
 	return (*Tcgen05MmaWs)(p.begin(212))
 }
 
-// Tcgen05MmaWs is tcgen05.mma.ws with the modifiers that were written so far; [PTX.Tcgen05MmaWs] begins it.
+// Tcgen05MmaWs is the instruction tcgen05.mma.ws under construction; see [PTX.Tcgen05MmaWs].
 type Tcgen05MmaWs ins
 
 // CTAGroup1 adds .cta_group::1.
@@ -1473,12 +1480,12 @@ func (i *Tcgen05MmaWs) KindTi16() *Tcgen05MmaWs {
 	return (*Tcgen05MmaWs)((*ins)(i).with(".kind::ti16"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05MmaWs) Mod(words ...dsl.Mod) *Tcgen05MmaWs {
 	return (*Tcgen05MmaWs)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tcgen05MmaWs] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05MmaWs]:
 //   - d: address in tensor memory
 //   - a: 64-bit integer register or constant; or address in tensor memory
 //   - b: 64-bit integer register or constant

@@ -6,7 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Tex begins tex: fetch from a texture at the level of detail that the hardware picks (PTX ISA 9.1, 9.7.10.3).
+// Tex starts the instruction tex: fetch from a texture at the level of detail that the hardware
+// picks (PTX ISA 9.1, 9.7.10.3).
 //
 //	tex.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0
 //	tex.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0
@@ -25,46 +26,53 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) Tex() *Tex {
 	return (*Tex)(p.begin(213))
 }
 
-// Tex is tex with the modifiers that were written so far; [PTX.Tex] begins it.
+// Tex is the instruction tex under construction; see [PTX.Tex].
 type Tex ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *Tex) D1() *Tex {
 	return (*Tex)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *Tex) D2() *Tex {
 	return (*Tex)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *Tex) D3() *Tex {
 	return (*Tex)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
 func (i *Tex) A1D() *Tex {
 	return (*Tex)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
+func (i *Tex) D5() *Tex {
+	return (*Tex)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
 func (i *Tex) A2D() *Tex {
 	return (*Tex)((*ins)(i).with(".a2d"))
 }
 
-// D2MS adds .2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// D2MS adds .2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
+// later.
 func (i *Tex) D2MS() *Tex {
 	return (*Tex)((*ins)(i).with(".2dms"))
 }
 
-// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
+// later.
 func (i *Tex) A2DMS() *Tex {
 	return (*Tex)((*ins)(i).with(".a2dms"))
 }
@@ -109,30 +117,32 @@ func (i *Tex) F16x2() *Tex {
 	return (*Tex)((*ins)(i).with(".f16x2"))
 }
 
-// Cube adds .cube. It needs PTX 3.0.
+// Cube adds .cube. It requires PTX 3.0.
 func (i *Tex) Cube() *Tex {
 	return (*Tex)((*ins)(i).with(".cube"))
 }
 
-// ACube adds .acube. It needs PTX 3.0 on sm_20 or later.
+// ACube adds .acube. It requires PTX 3.0 on sm_20 or later.
 func (i *Tex) ACube() *Tex {
 	return (*Tex)((*ins)(i).with(".acube"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tex) Mod(words ...dsl.Mod) *Tex {
 	return (*Tex)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tex] have them:
-//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register, vector of 4, written;
-//     or .f16 register, vector of 4 or .s16 register, vector of 4, written; or .f16x2 register, vector of 2, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tex]:
+//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register,
+//     vector of 4, written; or .f16 register, vector of 4 or .s16 register, vector of 4, written;
+//     or .f16x2 register, vector of 2, written
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant, vector of n or .s32
-//     register, vector of n or .f32 register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4
-//     or .f32 register; or vector of parts or .f32 register
+//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
+//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
+//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
+//     register
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
 //   - f: .f32 register or constant; may be left out
@@ -144,7 +154,8 @@ func (i *Tex) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// TexBase begins tex.base: fetch from a texture at level of detail zero (PTX ISA 9.1, 9.7.10.3).
+// TexBase starts the instruction tex.base: fetch from a texture at level of detail zero (PTX ISA
+// 9.1, 9.7.10.3).
 //
 //	tex.base.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 3.1 on sm_20 or later
 //	tex.base.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 3.1 on sm_20 or later
@@ -159,46 +170,53 @@ func (i *Tex) Do(d any, more ...any) {
 //	tex.base.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.base.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) TexBase() *TexBase {
 	return (*TexBase)(p.begin(214))
 }
 
-// TexBase is tex.base with the modifiers that were written so far; [PTX.TexBase] begins it.
+// TexBase is the instruction tex.base under construction; see [PTX.TexBase].
 type TexBase ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *TexBase) D1() *TexBase {
 	return (*TexBase)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *TexBase) D2() *TexBase {
 	return (*TexBase)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *TexBase) D3() *TexBase {
 	return (*TexBase)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
 func (i *TexBase) A1D() *TexBase {
 	return (*TexBase)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
+func (i *TexBase) D5() *TexBase {
+	return (*TexBase)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
 func (i *TexBase) A2D() *TexBase {
 	return (*TexBase)((*ins)(i).with(".a2d"))
 }
 
-// D2MS adds .2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// D2MS adds .2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
+// later.
 func (i *TexBase) D2MS() *TexBase {
 	return (*TexBase)((*ins)(i).with(".2dms"))
 }
 
-// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
+// later.
 func (i *TexBase) A2DMS() *TexBase {
 	return (*TexBase)((*ins)(i).with(".a2dms"))
 }
@@ -243,30 +261,32 @@ func (i *TexBase) F16x2() *TexBase {
 	return (*TexBase)((*ins)(i).with(".f16x2"))
 }
 
-// Cube adds .cube. It needs PTX 3.0.
+// Cube adds .cube. It requires PTX 3.0.
 func (i *TexBase) Cube() *TexBase {
 	return (*TexBase)((*ins)(i).with(".cube"))
 }
 
-// ACube adds .acube. It needs PTX 3.0 on sm_20 or later.
+// ACube adds .acube. It requires PTX 3.0 on sm_20 or later.
 func (i *TexBase) ACube() *TexBase {
 	return (*TexBase)((*ins)(i).with(".acube"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TexBase) Mod(words ...dsl.Mod) *TexBase {
 	return (*TexBase)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.TexBase] have them:
-//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register, vector of 4, written;
-//     or .f16 register, vector of 4 or .s16 register, vector of 4, written; or .f16x2 register, vector of 2, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.TexBase]:
+//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register,
+//     vector of 4, written; or .f16 register, vector of 4 or .s16 register, vector of 4, written;
+//     or .f16x2 register, vector of 2, written
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant, vector of n or .s32
-//     register, vector of n or .f32 register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4
-//     or .f32 register; or vector of parts or .f32 register
+//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
+//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
+//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
+//     register
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
 //   - f: .f32 register or constant; may be left out
@@ -278,7 +298,8 @@ func (i *TexBase) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// TexLevel begins tex.level: fetch from a texture at a given level of detail (PTX ISA 9.1, 9.7.10.3).
+// TexLevel starts the instruction tex.level: fetch from a texture at a given level of detail (PTX
+// ISA 9.1, 9.7.10.3).
 //
 //	tex.level.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c], lod{, e}{, s}  // PTX 3.1 on sm_20 or later
 //	tex.level.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c], lod{, e}{, s}  // PTX 3.1 on sm_20 or later
@@ -293,36 +314,41 @@ func (i *TexBase) Do(d any, more ...any) {
 //	tex.level.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c], lod{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.level.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c], lod{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexLevel() *TexLevel {
 	return (*TexLevel)(p.begin(215))
 }
 
-// TexLevel is tex.level with the modifiers that were written so far; [PTX.TexLevel] begins it.
+// TexLevel is the instruction tex.level under construction; see [PTX.TexLevel].
 type TexLevel ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexLevel) D1() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexLevel) D2() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexLevel) D3() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
 func (i *TexLevel) A1D() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
+func (i *TexLevel) D5() *TexLevel {
+	return (*TexLevel)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
 func (i *TexLevel) A2D() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".a2d"))
 }
@@ -367,30 +393,32 @@ func (i *TexLevel) F16x2() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".f16x2"))
 }
 
-// Cube adds .cube. It needs PTX 3.0.
+// Cube adds .cube. It requires PTX 3.0.
 func (i *TexLevel) Cube() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".cube"))
 }
 
-// ACube adds .acube. It needs PTX 3.0 on sm_20 or later.
+// ACube adds .acube. It requires PTX 3.0 on sm_20 or later.
 func (i *TexLevel) ACube() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".acube"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TexLevel) Mod(words ...dsl.Mod) *TexLevel {
 	return (*TexLevel)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.TexLevel] have them:
-//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register, vector of 4, written;
-//     or .f16 register, vector of 4 or .s16 register, vector of 4, written; or .f16x2 register, vector of 2, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.TexLevel]:
+//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register,
+//     vector of 4, written; or .f16 register, vector of 4 or .s16 register, vector of 4, written;
+//     or .f16x2 register, vector of 2, written
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant, vector of n or .s32
-//     register, vector of n or .f32 register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4
-//     or .f32 register; or vector of parts or .f32 register
+//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
+//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
+//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
+//     register
 //   - lod: .s32 register or constant; or .f32 register or constant
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
@@ -403,7 +431,8 @@ func (i *TexLevel) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// TexGrad begins tex.grad: fetch from a texture at the level of detail that derivatives give (PTX ISA 9.1, 9.7.10.3).
+// TexGrad starts the instruction tex.grad: fetch from a texture at the level of detail that
+// derivatives give (PTX ISA 9.1, 9.7.10.3).
 //
 //	tex.grad.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c], dx, dy{, e}{, s}  // PTX 3.1 on sm_20 or later
 //	tex.grad.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c], dx, dy{, e}{, s}  // PTX 3.1 on sm_20 or later
@@ -418,36 +447,41 @@ func (i *TexLevel) Do(d any, more ...any) {
 //	tex.grad.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c], dx, dy{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.grad.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c], dx, dy{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexGrad() *TexGrad {
 	return (*TexGrad)(p.begin(216))
 }
 
-// TexGrad is tex.grad with the modifiers that were written so far; [PTX.TexGrad] begins it.
+// TexGrad is the instruction tex.grad under construction; see [PTX.TexGrad].
 type TexGrad ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexGrad) D1() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexGrad) D2() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexGrad) D3() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
 func (i *TexGrad) A1D() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
+func (i *TexGrad) D5() *TexGrad {
+	return (*TexGrad)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
 func (i *TexGrad) A2D() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".a2d"))
 }
@@ -492,34 +526,36 @@ func (i *TexGrad) F16x2() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".f16x2"))
 }
 
-// Cube adds .cube. It needs PTX 3.0.
+// Cube adds .cube. It requires PTX 3.0.
 func (i *TexGrad) Cube() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".cube"))
 }
 
-// ACube adds .acube. It needs PTX 3.0 on sm_20 or later.
+// ACube adds .acube. It requires PTX 3.0 on sm_20 or later.
 func (i *TexGrad) ACube() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".acube"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TexGrad) Mod(words ...dsl.Mod) *TexGrad {
 	return (*TexGrad)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.TexGrad] have them:
-//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register, vector of 4, written;
-//     or .f16 register, vector of 4 or .s16 register, vector of 4, written; or .f16x2 register, vector of 2, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.TexGrad]:
+//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register,
+//     vector of 4, written; or .f16 register, vector of 4 or .s16 register, vector of 4, written;
+//     or .f16x2 register, vector of 2, written
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant, vector of n or .s32
-//     register, vector of n or .f32 register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4
-//     or .f32 register; or vector of parts or .f32 register
-//   - dx: .f32 register or constant, vector of g; or .f32 register or constant, vector of 4 or .f32 register or
-//     constant, vector of 2 or .f32 register or constant, vector of 1
-//   - dy: .f32 register or constant, vector of g; or .f32 register or constant, vector of 4 or .f32 register or
-//     constant, vector of 2 or .f32 register or constant, vector of 1
+//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
+//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
+//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
+//     register
+//   - dx: .f32 register or constant, vector of g; or .f32 register or constant, vector of 4 or .f32
+//     register or constant, vector of 2 or .f32 register or constant, vector of 1
+//   - dy: .f32 register or constant, vector of g; or .f32 register or constant, vector of 4 or .f32
+//     register or constant, vector of 2 or .f32 register or constant, vector of 1
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
 //   - f: .f32 register or constant; may be left out
@@ -531,7 +567,8 @@ func (i *TexGrad) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// Tld4 begins tld4: fetch one component of the four texels that a bilinear filter would read (PTX ISA 9.1, 9.7.10.4).
+// Tld4 starts the instruction tld4: fetch one component of the four texels that a bilinear filter
+// would read (PTX ISA 9.1, 9.7.10.4).
 //
 //	tld4.comp.2d{.uni}.v4.dtype.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 2.2 on sm_20 or later
 //	tld4.comp.2d{.uni}.v4.f32.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 2.2 on sm_20 or later
@@ -545,12 +582,12 @@ func (i *TexGrad) Do(d any, more ...any) {
 //	.comp = .r .g .b .a
 //	.dtype = .u32 .s32
 //
-// In every form, so that it need not be written: .v4.
+// All forms have these modifiers, which may be omitted: .v4.
 func (p PTX) Tld4() *Tld4 {
 	return (*Tld4)(p.begin(217))
 }
 
-// Tld4 is tld4 with the modifiers that were written so far; [PTX.Tld4] begins it.
+// Tld4 is the instruction tld4 under construction; see [PTX.Tld4].
 type Tld4 ins
 
 // R adds .r, one of .r .g .b .a.
@@ -618,21 +655,23 @@ func (i *Tld4) ACube() *Tld4 {
 	return (*Tld4)((*ins)(i).with(".acube"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tld4) Mod(words ...dsl.Mod) *Tld4 {
 	return (*Tld4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Tld4] have them:
-//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register, vector of 4, written
+// Do appends the instruction. Its operands depend on the form; see [PTX.Tld4]:
+//   - d: .dtype register, vector of 4, written; or .f32 register, vector of 4 or .s32 register,
+//     vector of 4, written
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .f32 register or constant, vector of 2 or .f32 register or constant, vector of 4 or .s32 register, vector of 2
-//     or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32 register; or .f32 register or
-//     constant, vector of 4 or .s32 register, vector of 4 or .f32 register
-//   - e: 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant, vector of 4; may be
-//     left out
+//   - c: .f32 register or constant, vector of 2 or .f32 register or constant, vector of 4 or .s32
+//     register, vector of 2 or .s32 register, vector of 4 or .f32 register; or vector of parts or
+//     .f32 register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4 or
+//     .f32 register
+//   - e: 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
+//     vector of 4; may be left out
 //   - s: constant; may be left out
 //   - f: .f32 register or constant; may be left out
 //   - c.layer: 32-bit integer register or constant
@@ -643,7 +682,8 @@ func (i *Tld4) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// Txq begins txq: read an attribute of a texture or sampler (PTX ISA 9.1, 9.7.10.5).
+// Txq starts the instruction txq: read an attribute of a texture or sampler (PTX ISA 9.1,
+// 9.7.10.5).
 //
 //	txq.query.b32 d, [a]  // PTX 1.5
 //	txq.memory_layout.b32 d, [a]  // PTX 4.2; not in the manual
@@ -651,12 +691,12 @@ func (i *Tld4) Do(d any, more ...any) {
 //
 //	.query = .width .height .depth .channel_data_type[2.1] .channel_order[2.1] .normalized_coords .array_size[4.1] .num_mipmap_levels[4.1 sm_20+] .num_samples[4.1 sm_30+] .filter_mode .addr_mode_0 .addr_mode_1 .addr_mode_2
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Txq() *Txq {
 	return (*Txq)(p.begin(218))
 }
 
-// Txq is txq with the modifiers that were written so far; [PTX.Txq] begins it.
+// Txq is the instruction txq under construction; see [PTX.Txq].
 type Txq ins
 
 // Width adds .width.
@@ -674,12 +714,12 @@ func (i *Txq) Depth() *Txq {
 	return (*Txq)((*ins)(i).with(".depth"))
 }
 
-// ChannelDataType adds .channel_data_type. It needs PTX 2.1.
+// ChannelDataType adds .channel_data_type. It requires PTX 2.1.
 func (i *Txq) ChannelDataType() *Txq {
 	return (*Txq)((*ins)(i).with(".channel_data_type"))
 }
 
-// ChannelOrder adds .channel_order. It needs PTX 2.1.
+// ChannelOrder adds .channel_order. It requires PTX 2.1.
 func (i *Txq) ChannelOrder() *Txq {
 	return (*Txq)((*ins)(i).with(".channel_order"))
 }
@@ -689,17 +729,17 @@ func (i *Txq) NormalizedCoords() *Txq {
 	return (*Txq)((*ins)(i).with(".normalized_coords"))
 }
 
-// ArraySize adds .array_size. It needs PTX 4.1.
+// ArraySize adds .array_size. It requires PTX 4.1.
 func (i *Txq) ArraySize() *Txq {
 	return (*Txq)((*ins)(i).with(".array_size"))
 }
 
-// NumMipmapLevels adds .num_mipmap_levels. It needs PTX 4.1 on sm_20 or later.
+// NumMipmapLevels adds .num_mipmap_levels. It requires PTX 4.1 on sm_20 or later.
 func (i *Txq) NumMipmapLevels() *Txq {
 	return (*Txq)((*ins)(i).with(".num_mipmap_levels"))
 }
 
-// NumSamples adds .num_samples. It needs PTX 4.1 on sm_30 or later.
+// NumSamples adds .num_samples. It requires PTX 4.1 on sm_30 or later.
 func (i *Txq) NumSamples() *Txq {
 	return (*Txq)((*ins)(i).with(".num_samples"))
 }
@@ -739,33 +779,34 @@ func (i *Txq) ForceUnnormalizedCoords() *Txq {
 	return (*Txq)((*ins)(i).with(".force_unnormalized_coords"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Txq) Mod(words ...dsl.Mod) *Txq {
 	return (*Txq)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Txq] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Txq]:
 //   - d: .b32 register, written
-//   - a: texture, by name or 64-bit handle; or texture, by name or 64-bit handle or sampler, by name or 64-bit handle;
-//     or sampler, by name or 64-bit handle
+//   - a: texture, by name or 64-bit handle; or texture, by name or 64-bit handle or sampler, by
+//     name or 64-bit handle; or sampler, by name or 64-bit handle
 func (i *Txq) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// TxqLevel begins txq.level: read the size of a level of a texture (PTX ISA 9.1, 9.7.10.5).
+// TxqLevel starts the instruction txq.level: read the size of a level of a texture (PTX ISA 9.1,
+// 9.7.10.5).
 //
 //	txq.level.query.b32 d, [a], lod
 //
 //	.query = .width .height .depth
 //
-// It needs PTX 4.3 on sm_30 or later.
+// It requires PTX 4.3 on sm_30 or later.
 //
-// In every form, so that it need not be written: .b32.
+// All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) TxqLevel() *TxqLevel {
 	return (*TxqLevel)(p.begin(219))
 }
 
-// TxqLevel is txq.level with the modifiers that were written so far; [PTX.TxqLevel] begins it.
+// TxqLevel is the instruction txq.level under construction; see [PTX.TxqLevel].
 type TxqLevel ins
 
 // Width adds .width, one of .width .height .depth.
@@ -788,12 +829,12 @@ func (i *TxqLevel) B32() *TxqLevel {
 	return (*TxqLevel)((*ins)(i).with(".b32"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TxqLevel) Mod(words ...dsl.Mod) *TxqLevel {
 	return (*TxqLevel)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.TxqLevel] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.TxqLevel]:
 //   - d: .b32 register, written
 //   - a: texture, by name or 64-bit handle
 //   - lod: .s32 register or constant
@@ -801,18 +842,19 @@ func (i *TxqLevel) Do(d, a, lod any) {
 	(*ins)(i).do(d, a, lod)
 }
 
-// Istypep begins istypep: test what kind of opaque variable a handle stands for (PTX ISA 9.1, 9.7.10.6).
+// Istypep starts the instruction istypep: test what kind of opaque variable a handle stands for
+// (PTX ISA 9.1, 9.7.10.6).
 //
 //	istypep.type p, a
 //
 //	.type = .texref .samplerref .surfref
 //
-// It needs PTX 4.0 on sm_30 or later.
+// It requires PTX 4.0 on sm_30 or later.
 func (p PTX) Istypep() *Istypep {
 	return (*Istypep)(p.begin(220))
 }
 
-// Istypep is istypep with the modifiers that were written so far; [PTX.Istypep] begins it.
+// Istypep is the instruction istypep under construction; see [PTX.Istypep].
 type Istypep ins
 
 // Texref adds .texref, one of .texref .samplerref .surfref.
@@ -830,12 +872,12 @@ func (i *Istypep) Surfref() *Istypep {
 	return (*Istypep)((*ins)(i).with(".surfref"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Istypep) Mod(words ...dsl.Mod) *Istypep {
 	return (*Istypep)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Istypep] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Istypep]:
 //   - p: .pred register, written
 //   - a: 64-bit integer register or constant
 func (i *Istypep) Do(p, a any) {

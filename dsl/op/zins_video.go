@@ -6,7 +6,7 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Vadd begins vadd: sum of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vadd starts the instruction vadd: sum of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
 //
 //	vadd.dtype.atype.btype{.sat} d, a, b
 //	vadd.dtype.atype.btype{.sat} d, a, b, c
@@ -17,12 +17,12 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.btype = .u32 .s32
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vadd() *Vadd {
 	return (*Vadd)(p.begin(221))
 }
 
-// Vadd is vadd with the modifiers that were written so far; [PTX.Vadd] begins it.
+// Vadd is the instruction vadd under construction; see [PTX.Vadd].
 type Vadd ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -55,12 +55,12 @@ func (i *Vadd) Max() *Vadd {
 	return (*Vadd)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vadd) Mod(words ...dsl.Mod) *Vadd {
 	return (*Vadd)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vadd] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vadd]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -69,7 +69,7 @@ func (i *Vadd) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vsub begins vsub: difference of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vsub starts the instruction vsub: difference of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
 //
 //	vsub.dtype.atype.btype{.sat} d, a, b
 //	vsub.dtype.atype.btype{.sat} d, a, b, c
@@ -80,12 +80,12 @@ func (i *Vadd) Do(d, a, b any, more ...any) {
 //	.btype = .u32 .s32
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vsub() *Vsub {
 	return (*Vsub)(p.begin(222))
 }
 
-// Vsub is vsub with the modifiers that were written so far; [PTX.Vsub] begins it.
+// Vsub is the instruction vsub under construction; see [PTX.Vsub].
 type Vsub ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -118,12 +118,12 @@ func (i *Vsub) Max() *Vsub {
 	return (*Vsub)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vsub) Mod(words ...dsl.Mod) *Vsub {
 	return (*Vsub)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vsub] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vsub]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -132,7 +132,8 @@ func (i *Vsub) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vabsdiff begins vabsdiff: absolute difference of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vabsdiff starts the instruction vabsdiff: absolute difference of two parts of registers (PTX ISA
+// 9.1, 9.7.18.1.1).
 //
 //	vabsdiff.dtype.atype.btype{.sat} d, a, b
 //	vabsdiff.dtype.atype.btype{.sat} d, a, b, c
@@ -143,12 +144,12 @@ func (i *Vsub) Do(d, a, b any, more ...any) {
 //	.btype = .u32 .s32
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vabsdiff() *Vabsdiff {
 	return (*Vabsdiff)(p.begin(223))
 }
 
-// Vabsdiff is vabsdiff with the modifiers that were written so far; [PTX.Vabsdiff] begins it.
+// Vabsdiff is the instruction vabsdiff under construction; see [PTX.Vabsdiff].
 type Vabsdiff ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -181,12 +182,12 @@ func (i *Vabsdiff) Max() *Vabsdiff {
 	return (*Vabsdiff)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vabsdiff) Mod(words ...dsl.Mod) *Vabsdiff {
 	return (*Vabsdiff)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vabsdiff] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vabsdiff]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -195,7 +196,7 @@ func (i *Vabsdiff) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vmin begins vmin: smaller of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vmin starts the instruction vmin: smaller of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
 //
 //	vmin.dtype.atype.btype{.sat} d, a, b
 //	vmin.dtype.atype.btype{.sat} d, a, b, c
@@ -206,12 +207,12 @@ func (i *Vabsdiff) Do(d, a, b any, more ...any) {
 //	.btype = .u32 .s32
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vmin() *Vmin {
 	return (*Vmin)(p.begin(224))
 }
 
-// Vmin is vmin with the modifiers that were written so far; [PTX.Vmin] begins it.
+// Vmin is the instruction vmin under construction; see [PTX.Vmin].
 type Vmin ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -244,12 +245,12 @@ func (i *Vmin) Max() *Vmin {
 	return (*Vmin)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmin) Mod(words ...dsl.Mod) *Vmin {
 	return (*Vmin)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmin] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmin]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -258,7 +259,7 @@ func (i *Vmin) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vmax begins vmax: larger of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vmax starts the instruction vmax: larger of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
 //
 //	vmax.dtype.atype.btype{.sat} d, a, b
 //	vmax.dtype.atype.btype{.sat} d, a, b, c
@@ -269,12 +270,12 @@ func (i *Vmin) Do(d, a, b any, more ...any) {
 //	.btype = .u32 .s32
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vmax() *Vmax {
 	return (*Vmax)(p.begin(225))
 }
 
-// Vmax is vmax with the modifiers that were written so far; [PTX.Vmax] begins it.
+// Vmax is the instruction vmax under construction; see [PTX.Vmax].
 type Vmax ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -307,12 +308,12 @@ func (i *Vmax) Max() *Vmax {
 	return (*Vmax)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmax) Mod(words ...dsl.Mod) *Vmax {
 	return (*Vmax)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmax] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmax]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -321,7 +322,7 @@ func (i *Vmax) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vshl begins vshl: part of a register, shifted left (PTX ISA 9.1, 9.7.18.1.2).
+// Vshl starts the instruction vshl: part of a register, shifted left (PTX ISA 9.1, 9.7.18.1.2).
 //
 //	vshl.dtype.atype.u32{.sat}.mode d, a, b
 //	vshl.dtype.atype.u32{.sat}.mode d, a, b, c
@@ -332,12 +333,12 @@ func (i *Vmax) Do(d, a, b any, more ...any) {
 //	.mode = .clamp .wrap
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vshl() *Vshl {
 	return (*Vshl)(p.begin(226))
 }
 
-// Vshl is vshl with the modifiers that were written so far; [PTX.Vshl] begins it.
+// Vshl is the instruction vshl under construction; see [PTX.Vshl].
 type Vshl ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -380,12 +381,12 @@ func (i *Vshl) Max() *Vshl {
 	return (*Vshl)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vshl) Mod(words ...dsl.Mod) *Vshl {
 	return (*Vshl)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vshl] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vshl]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .u32 register or constant
@@ -394,7 +395,7 @@ func (i *Vshl) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vshr begins vshr: part of a register, shifted right (PTX ISA 9.1, 9.7.18.1.2).
+// Vshr starts the instruction vshr: part of a register, shifted right (PTX ISA 9.1, 9.7.18.1.2).
 //
 //	vshr.dtype.atype.u32{.sat}.mode d, a, b
 //	vshr.dtype.atype.u32{.sat}.mode d, a, b, c
@@ -405,12 +406,12 @@ func (i *Vshl) Do(d, a, b any, more ...any) {
 //	.mode = .clamp .wrap
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vshr() *Vshr {
 	return (*Vshr)(p.begin(227))
 }
 
-// Vshr is vshr with the modifiers that were written so far; [PTX.Vshr] begins it.
+// Vshr is the instruction vshr under construction; see [PTX.Vshr].
 type Vshr ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -453,12 +454,12 @@ func (i *Vshr) Max() *Vshr {
 	return (*Vshr)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vshr) Mod(words ...dsl.Mod) *Vshr {
 	return (*Vshr)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vshr] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vshr]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant
 //   - b: .u32 register or constant
@@ -467,7 +468,8 @@ func (i *Vshr) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vmad begins vmad: product of two parts of registers, plus an addend (PTX ISA 9.1, 9.7.18.1.3).
+// Vmad starts the instruction vmad: product of two parts of registers, plus an addend (PTX ISA 9.1,
+// 9.7.18.1.3).
 //
 //	vmad.dtype.atype.btype{.sat}{.scale} d, a, b, c
 //	vmad.dtype.atype.btype.po{.sat}{.scale} d, a, b, c
@@ -478,12 +480,12 @@ func (i *Vshr) Do(d, a, b any, more ...any) {
 //	.btype = .u32 .s32
 //	.scale = .shr7 .shr15
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vmad() *Vmad {
 	return (*Vmad)(p.begin(228))
 }
 
-// Vmad is vmad with the modifiers that were written so far; [PTX.Vmad] begins it.
+// Vmad is the instruction vmad under construction; see [PTX.Vmad].
 type Vmad ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -516,12 +518,12 @@ func (i *Vmad) Po() *Vmad {
 	return (*Vmad)((*ins)(i).with(".po"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmad) Mod(words ...dsl.Mod) *Vmad {
 	return (*Vmad)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmad] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmad]:
 //   - d: .dtype register, written
 //   - a: .atype register or constant; or .atype register
 //   - b: .btype register or constant; or .btype register
@@ -530,7 +532,7 @@ func (i *Vmad) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vset begins vset: comparison of two parts of registers (PTX ISA 9.1, 9.7.18.1.4).
+// Vset starts the instruction vset: comparison of two parts of registers (PTX ISA 9.1, 9.7.18.1.4).
 //
 //	vset.atype.btype.cmp d, a, b
 //	vset.atype.btype.cmp d, a, b, c
@@ -541,12 +543,12 @@ func (i *Vmad) Do(d, a, b, c any) {
 //	.cmp = .eq .ne .lt .le .gt .ge
 //	.op2 = .add .min .max
 //
-// It needs PTX 2.0 on sm_20 or later.
+// It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vset() *Vset {
 	return (*Vset)(p.begin(229))
 }
 
-// Vset is vset with the modifiers that were written so far; [PTX.Vset] begins it.
+// Vset is the instruction vset under construction; see [PTX.Vset].
 type Vset ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -559,33 +561,33 @@ func (i *Vset) S32() *Vset {
 	return (*Vset)((*ins)(i).with(".s32"))
 }
 
-// Eq adds .eq, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Eq() *Vset {
+// EQ adds .eq, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) EQ() *Vset {
 	return (*Vset)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Ne() *Vset {
+// NE adds .ne, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) NE() *Vset {
 	return (*Vset)((*ins)(i).with(".ne"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Lt() *Vset {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) LT() *Vset {
 	return (*Vset)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Le() *Vset {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) LE() *Vset {
 	return (*Vset)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Gt() *Vset {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) GT() *Vset {
 	return (*Vset)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Ge() *Vset {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) GE() *Vset {
 	return (*Vset)((*ins)(i).with(".ge"))
 }
 
@@ -604,12 +606,12 @@ func (i *Vset) Max() *Vset {
 	return (*Vset)((*ins)(i).with(".max"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vset) Mod(words ...dsl.Mod) *Vset {
 	return (*Vset)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vset] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vset]:
 //   - d: 32-bit integer register, written
 //   - a: .atype register or constant
 //   - b: .btype register or constant
@@ -618,7 +620,7 @@ func (i *Vset) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vadd2 begins vadd2: sums of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vadd2 starts the instruction vadd2: sums of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
 //
 //	vadd2.dtype.atype.btype{.sat} d, a, b, c
 //	vadd2.dtype.atype.btype.add d, a, b, c
@@ -627,12 +629,12 @@ func (i *Vset) Do(d, a, b any, more ...any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vadd2() *Vadd2 {
 	return (*Vadd2)(p.begin(230))
 }
 
-// Vadd2 is vadd2 with the modifiers that were written so far; [PTX.Vadd2] begins it.
+// Vadd2 is the instruction vadd2 under construction; see [PTX.Vadd2].
 type Vadd2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -655,12 +657,12 @@ func (i *Vadd2) Add() *Vadd2 {
 	return (*Vadd2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vadd2) Mod(words ...dsl.Mod) *Vadd2 {
 	return (*Vadd2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vadd2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vadd2]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -669,7 +671,8 @@ func (i *Vadd2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vsub2 begins vsub2: differences of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vsub2 starts the instruction vsub2: differences of two pairs of half words (PTX ISA 9.1,
+// 9.7.18.2.1).
 //
 //	vsub2.dtype.atype.btype{.sat} d, a, b, c
 //	vsub2.dtype.atype.btype.add d, a, b, c
@@ -678,12 +681,12 @@ func (i *Vadd2) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vsub2() *Vsub2 {
 	return (*Vsub2)(p.begin(231))
 }
 
-// Vsub2 is vsub2 with the modifiers that were written so far; [PTX.Vsub2] begins it.
+// Vsub2 is the instruction vsub2 under construction; see [PTX.Vsub2].
 type Vsub2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -706,12 +709,12 @@ func (i *Vsub2) Add() *Vsub2 {
 	return (*Vsub2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vsub2) Mod(words ...dsl.Mod) *Vsub2 {
 	return (*Vsub2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vsub2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vsub2]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -720,7 +723,8 @@ func (i *Vsub2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vavrg2 begins vavrg2: averages of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vavrg2 starts the instruction vavrg2: averages of two pairs of half words (PTX ISA 9.1,
+// 9.7.18.2.1).
 //
 //	vavrg2.dtype.atype.btype{.sat} d, a, b, c
 //	vavrg2.dtype.atype.btype.add d, a, b, c
@@ -729,12 +733,12 @@ func (i *Vsub2) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vavrg2() *Vavrg2 {
 	return (*Vavrg2)(p.begin(232))
 }
 
-// Vavrg2 is vavrg2 with the modifiers that were written so far; [PTX.Vavrg2] begins it.
+// Vavrg2 is the instruction vavrg2 under construction; see [PTX.Vavrg2].
 type Vavrg2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -757,12 +761,12 @@ func (i *Vavrg2) Add() *Vavrg2 {
 	return (*Vavrg2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vavrg2) Mod(words ...dsl.Mod) *Vavrg2 {
 	return (*Vavrg2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vavrg2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vavrg2]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -771,7 +775,8 @@ func (i *Vavrg2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vabsdiff2 begins vabsdiff2: absolute differences of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vabsdiff2 starts the instruction vabsdiff2: absolute differences of two pairs of half words (PTX
+// ISA 9.1, 9.7.18.2.1).
 //
 //	vabsdiff2.dtype.atype.btype{.sat} d, a, b, c
 //	vabsdiff2.dtype.atype.btype.add d, a, b, c
@@ -780,12 +785,12 @@ func (i *Vavrg2) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vabsdiff2() *Vabsdiff2 {
 	return (*Vabsdiff2)(p.begin(233))
 }
 
-// Vabsdiff2 is vabsdiff2 with the modifiers that were written so far; [PTX.Vabsdiff2] begins it.
+// Vabsdiff2 is the instruction vabsdiff2 under construction; see [PTX.Vabsdiff2].
 type Vabsdiff2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -808,12 +813,12 @@ func (i *Vabsdiff2) Add() *Vabsdiff2 {
 	return (*Vabsdiff2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vabsdiff2) Mod(words ...dsl.Mod) *Vabsdiff2 {
 	return (*Vabsdiff2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vabsdiff2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vabsdiff2]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -822,7 +827,8 @@ func (i *Vabsdiff2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmin2 begins vmin2: smaller values of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vmin2 starts the instruction vmin2: smaller values of two pairs of half words (PTX ISA 9.1,
+// 9.7.18.2.1).
 //
 //	vmin2.dtype.atype.btype{.sat} d, a, b, c
 //	vmin2.dtype.atype.btype.add d, a, b, c
@@ -831,12 +837,12 @@ func (i *Vabsdiff2) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmin2() *Vmin2 {
 	return (*Vmin2)(p.begin(234))
 }
 
-// Vmin2 is vmin2 with the modifiers that were written so far; [PTX.Vmin2] begins it.
+// Vmin2 is the instruction vmin2 under construction; see [PTX.Vmin2].
 type Vmin2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -859,12 +865,12 @@ func (i *Vmin2) Add() *Vmin2 {
 	return (*Vmin2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmin2) Mod(words ...dsl.Mod) *Vmin2 {
 	return (*Vmin2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmin2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmin2]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -873,7 +879,8 @@ func (i *Vmin2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmax2 begins vmax2: larger values of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vmax2 starts the instruction vmax2: larger values of two pairs of half words (PTX ISA 9.1,
+// 9.7.18.2.1).
 //
 //	vmax2.dtype.atype.btype{.sat} d, a, b, c
 //	vmax2.dtype.atype.btype.add d, a, b, c
@@ -882,12 +889,12 @@ func (i *Vmin2) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmax2() *Vmax2 {
 	return (*Vmax2)(p.begin(235))
 }
 
-// Vmax2 is vmax2 with the modifiers that were written so far; [PTX.Vmax2] begins it.
+// Vmax2 is the instruction vmax2 under construction; see [PTX.Vmax2].
 type Vmax2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -910,12 +917,12 @@ func (i *Vmax2) Add() *Vmax2 {
 	return (*Vmax2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmax2) Mod(words ...dsl.Mod) *Vmax2 {
 	return (*Vmax2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmax2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmax2]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -924,7 +931,8 @@ func (i *Vmax2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vset2 begins vset2: comparison of two pairs of half words (PTX ISA 9.1, 9.7.18.2.2).
+// Vset2 starts the instruction vset2: comparison of two pairs of half words (PTX ISA 9.1,
+// 9.7.18.2.2).
 //
 //	vset2.atype.btype.cmp d, a, b, c
 //	vset2.atype.btype.cmp.add d, a, b, c
@@ -933,12 +941,12 @@ func (i *Vmax2) Do(d, a, b, c any) {
 //	.btype = .u32 .s32
 //	.cmp = .eq .ne .lt .le .gt .ge
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vset2() *Vset2 {
 	return (*Vset2)(p.begin(236))
 }
 
-// Vset2 is vset2 with the modifiers that were written so far; [PTX.Vset2] begins it.
+// Vset2 is the instruction vset2 under construction; see [PTX.Vset2].
 type Vset2 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -951,33 +959,33 @@ func (i *Vset2) S32() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".s32"))
 }
 
-// Eq adds .eq, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Eq() *Vset2 {
+// EQ adds .eq, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) EQ() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Ne() *Vset2 {
+// NE adds .ne, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) NE() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".ne"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Lt() *Vset2 {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) LT() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Le() *Vset2 {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) LE() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Gt() *Vset2 {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) GT() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Ge() *Vset2 {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) GE() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".ge"))
 }
 
@@ -986,12 +994,12 @@ func (i *Vset2) Add() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vset2) Mod(words ...dsl.Mod) *Vset2 {
 	return (*Vset2)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vset2] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vset2]:
 //   - d: 32-bit integer register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1000,7 +1008,7 @@ func (i *Vset2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vadd4 begins vadd4: sums of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vadd4 starts the instruction vadd4: sums of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
 //
 //	vadd4.dtype.atype.btype{.sat} d, a, b, c
 //	vadd4.dtype.atype.btype.add d, a, b, c
@@ -1009,12 +1017,12 @@ func (i *Vset2) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vadd4() *Vadd4 {
 	return (*Vadd4)(p.begin(237))
 }
 
-// Vadd4 is vadd4 with the modifiers that were written so far; [PTX.Vadd4] begins it.
+// Vadd4 is the instruction vadd4 under construction; see [PTX.Vadd4].
 type Vadd4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1037,12 +1045,12 @@ func (i *Vadd4) Add() *Vadd4 {
 	return (*Vadd4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vadd4) Mod(words ...dsl.Mod) *Vadd4 {
 	return (*Vadd4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vadd4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vadd4]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1051,7 +1059,7 @@ func (i *Vadd4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vsub4 begins vsub4: differences of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vsub4 starts the instruction vsub4: differences of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
 //
 //	vsub4.dtype.atype.btype{.sat} d, a, b, c
 //	vsub4.dtype.atype.btype.add d, a, b, c
@@ -1060,12 +1068,12 @@ func (i *Vadd4) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vsub4() *Vsub4 {
 	return (*Vsub4)(p.begin(238))
 }
 
-// Vsub4 is vsub4 with the modifiers that were written so far; [PTX.Vsub4] begins it.
+// Vsub4 is the instruction vsub4 under construction; see [PTX.Vsub4].
 type Vsub4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1088,12 +1096,12 @@ func (i *Vsub4) Add() *Vsub4 {
 	return (*Vsub4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vsub4) Mod(words ...dsl.Mod) *Vsub4 {
 	return (*Vsub4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vsub4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vsub4]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1102,7 +1110,7 @@ func (i *Vsub4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vavrg4 begins vavrg4: averages of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vavrg4 starts the instruction vavrg4: averages of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
 //
 //	vavrg4.dtype.atype.btype{.sat} d, a, b, c
 //	vavrg4.dtype.atype.btype.add d, a, b, c
@@ -1111,12 +1119,12 @@ func (i *Vsub4) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vavrg4() *Vavrg4 {
 	return (*Vavrg4)(p.begin(239))
 }
 
-// Vavrg4 is vavrg4 with the modifiers that were written so far; [PTX.Vavrg4] begins it.
+// Vavrg4 is the instruction vavrg4 under construction; see [PTX.Vavrg4].
 type Vavrg4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1139,12 +1147,12 @@ func (i *Vavrg4) Add() *Vavrg4 {
 	return (*Vavrg4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vavrg4) Mod(words ...dsl.Mod) *Vavrg4 {
 	return (*Vavrg4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vavrg4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vavrg4]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1153,7 +1161,8 @@ func (i *Vavrg4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vabsdiff4 begins vabsdiff4: absolute differences of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vabsdiff4 starts the instruction vabsdiff4: absolute differences of four pairs of bytes (PTX ISA
+// 9.1, 9.7.18.2.3).
 //
 //	vabsdiff4.dtype.atype.btype{.sat} d, a, b, c
 //	vabsdiff4.dtype.atype.btype.add d, a, b, c
@@ -1162,12 +1171,12 @@ func (i *Vavrg4) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vabsdiff4() *Vabsdiff4 {
 	return (*Vabsdiff4)(p.begin(240))
 }
 
-// Vabsdiff4 is vabsdiff4 with the modifiers that were written so far; [PTX.Vabsdiff4] begins it.
+// Vabsdiff4 is the instruction vabsdiff4 under construction; see [PTX.Vabsdiff4].
 type Vabsdiff4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1190,12 +1199,12 @@ func (i *Vabsdiff4) Add() *Vabsdiff4 {
 	return (*Vabsdiff4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vabsdiff4) Mod(words ...dsl.Mod) *Vabsdiff4 {
 	return (*Vabsdiff4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vabsdiff4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vabsdiff4]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1204,7 +1213,8 @@ func (i *Vabsdiff4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmin4 begins vmin4: smaller values of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vmin4 starts the instruction vmin4: smaller values of four pairs of bytes (PTX ISA 9.1,
+// 9.7.18.2.3).
 //
 //	vmin4.dtype.atype.btype{.sat} d, a, b, c
 //	vmin4.dtype.atype.btype.add d, a, b, c
@@ -1213,12 +1223,12 @@ func (i *Vabsdiff4) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmin4() *Vmin4 {
 	return (*Vmin4)(p.begin(241))
 }
 
-// Vmin4 is vmin4 with the modifiers that were written so far; [PTX.Vmin4] begins it.
+// Vmin4 is the instruction vmin4 under construction; see [PTX.Vmin4].
 type Vmin4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1241,12 +1251,12 @@ func (i *Vmin4) Add() *Vmin4 {
 	return (*Vmin4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmin4) Mod(words ...dsl.Mod) *Vmin4 {
 	return (*Vmin4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmin4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmin4]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1255,7 +1265,8 @@ func (i *Vmin4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmax4 begins vmax4: larger values of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vmax4 starts the instruction vmax4: larger values of four pairs of bytes (PTX ISA 9.1,
+// 9.7.18.2.3).
 //
 //	vmax4.dtype.atype.btype{.sat} d, a, b, c
 //	vmax4.dtype.atype.btype.add d, a, b, c
@@ -1264,12 +1275,12 @@ func (i *Vmin4) Do(d, a, b, c any) {
 //	.atype = .u32 .s32
 //	.btype = .u32 .s32
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmax4() *Vmax4 {
 	return (*Vmax4)(p.begin(242))
 }
 
-// Vmax4 is vmax4 with the modifiers that were written so far; [PTX.Vmax4] begins it.
+// Vmax4 is the instruction vmax4 under construction; see [PTX.Vmax4].
 type Vmax4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1292,12 +1303,12 @@ func (i *Vmax4) Add() *Vmax4 {
 	return (*Vmax4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmax4) Mod(words ...dsl.Mod) *Vmax4 {
 	return (*Vmax4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vmax4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vmax4]:
 //   - d: .dtype register, written
 //   - a: .atype register
 //   - b: .btype register
@@ -1306,7 +1317,7 @@ func (i *Vmax4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vset4 begins vset4: comparison of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.4).
+// Vset4 starts the instruction vset4: comparison of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.4).
 //
 //	vset4.atype.btype.cmp d, a, b, c
 //	vset4.atype.btype.cmp.add d, a, b, c
@@ -1315,12 +1326,12 @@ func (i *Vmax4) Do(d, a, b, c any) {
 //	.btype = .u32 .s32
 //	.cmp = .eq .ne .lt .le .gt .ge
 //
-// It needs PTX 3.0 on sm_30 or later.
+// It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vset4() *Vset4 {
 	return (*Vset4)(p.begin(243))
 }
 
-// Vset4 is vset4 with the modifiers that were written so far; [PTX.Vset4] begins it.
+// Vset4 is the instruction vset4 under construction; see [PTX.Vset4].
 type Vset4 ins
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1333,33 +1344,33 @@ func (i *Vset4) S32() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".s32"))
 }
 
-// Eq adds .eq, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Eq() *Vset4 {
+// EQ adds .eq, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) EQ() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Ne() *Vset4 {
+// NE adds .ne, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) NE() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".ne"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Lt() *Vset4 {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) LT() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Le() *Vset4 {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) LE() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Gt() *Vset4 {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) GT() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Ge() *Vset4 {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) GE() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".ge"))
 }
 
@@ -1368,12 +1379,12 @@ func (i *Vset4) Add() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".add"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vset4) Mod(words ...dsl.Mod) *Vset4 {
 	return (*Vset4)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Vset4] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Vset4]:
 //   - d: 32-bit integer register, written
 //   - a: .atype register
 //   - b: .btype register

@@ -6,10 +6,10 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// WgmmaMmaAsync begins wgmma.mma_async: D = A*B + D by a warpgroup, 8 deep; D = A*B + D by a warpgroup, 16 deep; D =
-// A*B + D by a warpgroup, 32 deep; D = A*B + D by a warpgroup, 64 deep; D = A*B + D by a warpgroup on bytes, 32 deep; D
-// = A*B + D by a warpgroup on bytes, 64 deep; D = A*B + D by a warpgroup on bits, 256 deep (PTX ISA 9.1, 9.7.15.5.2 and
-// 9.7.15.6.3).
+// WgmmaMmaAsync starts the instruction wgmma.mma_async: D = A*B + D by a warpgroup, 8 deep; D = A*B
+// + D by a warpgroup, 16 deep; D = A*B + D by a warpgroup, 32 deep; D = A*B + D by a warpgroup, 64
+// deep; D = A*B + D by a warpgroup on bytes, 32 deep; D = A*B + D by a warpgroup on bytes, 64 deep;
+// D = A*B + D by a warpgroup on bits, 256 deep (PTX ISA 9.1, 9.7.15.5.2 and 9.7.15.6.3).
 //
 //	wgmma.mma_async.sync{.aligned}.shape.f32.tf32.tf32 d, adesc, bdesc, scaleD, scaleA, scaleB  // PTX 8.0 on sm_90a
 //	wgmma.mma_async.sync{.aligned}.shape.f32.tf32.tf32 d, a, bdesc, scaleD, scaleA, scaleB  // PTX 8.0 on sm_90a
@@ -57,29 +57,32 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.f8a = .e4m3 .e5m2
 //	.f8b = .e4m3 .e5m2
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaMmaAsync() *WgmmaMmaAsync {
 	return (*WgmmaMmaAsync)(p.begin(244))
 }
 
-// WgmmaMmaAsync is wgmma.mma_async with the modifiers that were written so far; [PTX.WgmmaMmaAsync] begins it.
+// WgmmaMmaAsync is the instruction wgmma.mma_async under construction; see [PTX.WgmmaMmaAsync].
 type WgmmaMmaAsync ins
 
-// MNK adds the shape of the product, such as .m64n128k16. There are .m64n8k8 .m64n16k8 .m64n24k8 .m64n32k8 .m64n40k8
-// .m64n48k8 .m64n56k8 .m64n64k8 .m64n72k8 .m64n80k8 .m64n88k8 .m64n96k8 .m64n104k8 .m64n112k8 .m64n120k8 .m64n128k8
-// .m64n136k8 .m64n144k8 .m64n152k8 .m64n160k8 .m64n168k8 .m64n176k8 .m64n184k8 .m64n192k8 .m64n200k8 .m64n208k8
-// .m64n216k8 .m64n224k8 .m64n232k8 .m64n240k8 .m64n248k8 .m64n256k8 .m64n8k16 .m64n16k16 .m64n24k16 .m64n32k16
-// .m64n40k16 .m64n48k16 .m64n56k16 .m64n64k16 .m64n72k16 .m64n80k16 .m64n88k16 .m64n96k16 .m64n104k16 .m64n112k16
-// .m64n120k16 .m64n128k16 .m64n136k16 .m64n144k16 .m64n152k16 .m64n160k16 .m64n168k16 .m64n176k16 .m64n184k16
-// .m64n192k16 .m64n200k16 .m64n208k16 .m64n216k16 .m64n224k16 .m64n232k16 .m64n240k16 .m64n248k16 .m64n256k16 .m64n8k32
-// .m64n16k32 .m64n24k32 .m64n32k32 .m64n40k32 .m64n48k32 .m64n56k32 .m64n64k32 .m64n72k32 .m64n80k32 .m64n88k32
-// .m64n96k32 .m64n104k32 .m64n112k32 .m64n120k32 .m64n128k32 .m64n136k32 .m64n144k32 .m64n152k32 .m64n160k32
-// .m64n168k32 .m64n176k32 .m64n184k32 .m64n192k32 .m64n200k32 .m64n208k32 .m64n216k32 .m64n224k32 .m64n232k32
-// .m64n240k32 .m64n248k32 .m64n256k32 .m64n8k64 .m64n16k64 .m64n24k64 .m64n32k64 .m64n40k64 .m64n48k64 .m64n56k64
-// .m64n64k64 .m64n72k64 .m64n80k64 .m64n88k64 .m64n96k64 .m64n104k64 .m64n112k64 .m64n120k64 .m64n128k64 .m64n136k64
-// .m64n144k64 .m64n152k64 .m64n160k64 .m64n168k64 .m64n176k64 .m64n184k64 .m64n192k64 .m64n200k64 .m64n208k64
-// .m64n216k64 .m64n224k64 .m64n232k64 .m64n240k64 .m64n248k64 .m64n256k64 .m64n8k256 .m64n16k256 .m64n24k256
-// .m64n32k256 .m64n48k256 .m64n64k256 .m64n80k256 .m64n96k256 .m64n112k256 .m64n128k256 .m64n144k256 .m64n160k256
+// MNK adds the shape of the MMA, such as .m64n128k16. The shapes are .m64n8k8 .m64n16k8 .m64n24k8
+// .m64n32k8 .m64n40k8 .m64n48k8 .m64n56k8 .m64n64k8 .m64n72k8 .m64n80k8 .m64n88k8 .m64n96k8
+// .m64n104k8 .m64n112k8 .m64n120k8 .m64n128k8 .m64n136k8 .m64n144k8 .m64n152k8 .m64n160k8
+// .m64n168k8 .m64n176k8 .m64n184k8 .m64n192k8 .m64n200k8 .m64n208k8 .m64n216k8 .m64n224k8
+// .m64n232k8 .m64n240k8 .m64n248k8 .m64n256k8 .m64n8k16 .m64n16k16 .m64n24k16 .m64n32k16 .m64n40k16
+// .m64n48k16 .m64n56k16 .m64n64k16 .m64n72k16 .m64n80k16 .m64n88k16 .m64n96k16 .m64n104k16
+// .m64n112k16 .m64n120k16 .m64n128k16 .m64n136k16 .m64n144k16 .m64n152k16 .m64n160k16 .m64n168k16
+// .m64n176k16 .m64n184k16 .m64n192k16 .m64n200k16 .m64n208k16 .m64n216k16 .m64n224k16 .m64n232k16
+// .m64n240k16 .m64n248k16 .m64n256k16 .m64n8k32 .m64n16k32 .m64n24k32 .m64n32k32 .m64n40k32
+// .m64n48k32 .m64n56k32 .m64n64k32 .m64n72k32 .m64n80k32 .m64n88k32 .m64n96k32 .m64n104k32
+// .m64n112k32 .m64n120k32 .m64n128k32 .m64n136k32 .m64n144k32 .m64n152k32 .m64n160k32 .m64n168k32
+// .m64n176k32 .m64n184k32 .m64n192k32 .m64n200k32 .m64n208k32 .m64n216k32 .m64n224k32 .m64n232k32
+// .m64n240k32 .m64n248k32 .m64n256k32 .m64n8k64 .m64n16k64 .m64n24k64 .m64n32k64 .m64n40k64
+// .m64n48k64 .m64n56k64 .m64n64k64 .m64n72k64 .m64n80k64 .m64n88k64 .m64n96k64 .m64n104k64
+// .m64n112k64 .m64n120k64 .m64n128k64 .m64n136k64 .m64n144k64 .m64n152k64 .m64n160k64 .m64n168k64
+// .m64n176k64 .m64n184k64 .m64n192k64 .m64n200k64 .m64n208k64 .m64n216k64 .m64n224k64 .m64n232k64
+// .m64n240k64 .m64n248k64 .m64n256k64 .m64n8k256 .m64n16k256 .m64n24k256 .m64n32k256 .m64n48k256
+// .m64n64k256 .m64n80k256 .m64n96k256 .m64n112k256 .m64n128k256 .m64n144k256 .m64n160k256
 // .m64n176k256 .m64n192k256 .m64n208k256 .m64n224k256 .m64n240k256 .m64n256k256.
 func (i *WgmmaMmaAsync) MNK(m, n, k int) *WgmmaMmaAsync {
 	return (*WgmmaMmaAsync)((*ins)(i).shape(m, n, k))
@@ -165,14 +168,14 @@ func (i *WgmmaMmaAsync) Popc() *WgmmaMmaAsync {
 	return (*WgmmaMmaAsync)((*ins)(i).with(".popc"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaMmaAsync) Mod(words ...dsl.Mod) *WgmmaMmaAsync {
 	return (*WgmmaMmaAsync)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WgmmaMmaAsync] have them:
-//   - d: .f32 register, vector of full, read and written; or .f16x2 register, vector of half, read and written; or
-//     32-bit integer register, vector of full, read and written
+// Do appends the instruction. Its operands depend on the form; see [PTX.WgmmaMmaAsync]:
+//   - d: .f32 register, vector of full, read and written; or .f16x2 register, vector of half, read
+//     and written; or 32-bit integer register, vector of full, read and written
 //   - adesc: 64-bit integer register or constant
 //   - bdesc: 64-bit integer register or constant
 //   - scaleD: predicate, may be negated 0 to 1
@@ -187,19 +190,19 @@ func (i *WgmmaMmaAsync) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// WgmmaFence begins wgmma.fence: orders register accesses before the warpgroup's next matrix operation (PTX ISA 9.1,
-// 9.7.15.7.1).
+// WgmmaFence starts the instruction wgmma.fence: orders register accesses before the warpgroup's
+// next matrix operation (PTX ISA 9.1, 9.7.15.7.1).
 //
 //	wgmma.fence.sync{.aligned}
 //
-// It needs PTX 8.0 on sm_90a.
+// It requires PTX 8.0 on sm_90a.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaFence() *WgmmaFence {
 	return (*WgmmaFence)(p.begin(245))
 }
 
-// WgmmaFence is wgmma.fence with the modifiers that were written so far; [PTX.WgmmaFence] begins it.
+// WgmmaFence is the instruction wgmma.fence under construction; see [PTX.WgmmaFence].
 type WgmmaFence ins
 
 // Sync adds .sync.
@@ -212,7 +215,7 @@ func (i *WgmmaFence) Aligned() *WgmmaFence {
 	return (*WgmmaFence)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaFence) Mod(words ...dsl.Mod) *WgmmaFence {
 	return (*WgmmaFence)((*ins)(i).also(words))
 }
@@ -222,19 +225,20 @@ func (i *WgmmaFence) Do() {
 	(*ins)(i).do()
 }
 
-// WgmmaCommitGroup begins wgmma.commit_group: closes a group over the matrix operations issued so far (PTX ISA 9.1,
-// 9.7.15.7.2).
+// WgmmaCommitGroup starts the instruction wgmma.commit_group: closes a group over the matrix
+// operations issued so far (PTX ISA 9.1, 9.7.15.7.2).
 //
 //	wgmma.commit_group.sync{.aligned}
 //
-// It needs PTX 8.0 on sm_90a.
+// It requires PTX 8.0 on sm_90a.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaCommitGroup() *WgmmaCommitGroup {
 	return (*WgmmaCommitGroup)(p.begin(246))
 }
 
-// WgmmaCommitGroup is wgmma.commit_group with the modifiers that were written so far; [PTX.WgmmaCommitGroup] begins it.
+// WgmmaCommitGroup is the instruction wgmma.commit_group under construction; see
+// [PTX.WgmmaCommitGroup].
 type WgmmaCommitGroup ins
 
 // Sync adds .sync.
@@ -247,7 +251,7 @@ func (i *WgmmaCommitGroup) Aligned() *WgmmaCommitGroup {
 	return (*WgmmaCommitGroup)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaCommitGroup) Mod(words ...dsl.Mod) *WgmmaCommitGroup {
 	return (*WgmmaCommitGroup)((*ins)(i).also(words))
 }
@@ -257,18 +261,19 @@ func (i *WgmmaCommitGroup) Do() {
 	(*ins)(i).do()
 }
 
-// WgmmaWaitGroup begins wgmma.wait_group: waits until at most n groups are unfinished (PTX ISA 9.1, 9.7.15.7.3).
+// WgmmaWaitGroup starts the instruction wgmma.wait_group: waits until at most n groups are
+// unfinished (PTX ISA 9.1, 9.7.15.7.3).
 //
 //	wgmma.wait_group.sync{.aligned} n
 //
-// It needs PTX 8.0 on sm_90a.
+// It requires PTX 8.0 on sm_90a.
 //
-// In every form, so that it need not be written: .sync.
+// All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaWaitGroup() *WgmmaWaitGroup {
 	return (*WgmmaWaitGroup)(p.begin(247))
 }
 
-// WgmmaWaitGroup is wgmma.wait_group with the modifiers that were written so far; [PTX.WgmmaWaitGroup] begins it.
+// WgmmaWaitGroup is the instruction wgmma.wait_group under construction; see [PTX.WgmmaWaitGroup].
 type WgmmaWaitGroup ins
 
 // Sync adds .sync.
@@ -281,12 +286,12 @@ func (i *WgmmaWaitGroup) Aligned() *WgmmaWaitGroup {
 	return (*WgmmaWaitGroup)((*ins)(i).with(".aligned"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaWaitGroup) Mod(words ...dsl.Mod) *WgmmaWaitGroup {
 	return (*WgmmaWaitGroup)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.WgmmaWaitGroup] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.WgmmaWaitGroup]:
 //   - n: constant 0 to 9223372036854775807
 func (i *WgmmaWaitGroup) Do(n any) {
 	(*ins)(i).do(n)

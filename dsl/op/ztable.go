@@ -4,7 +4,7 @@
 
 package op
 
-// table is the instructions, by the numbers that the methods of PTX begin them with.
+// table lists the instructions by the number that the methods of PTX use.
 var table = [...]instruction{
 	{name: "add"},
 	{name: "sub"},

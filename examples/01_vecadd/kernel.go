@@ -12,7 +12,7 @@ func Build(m *dsl.Module) {
 	a, b, c := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b"), dsl.Global[dsl.F32](k, "c")
 	n := dsl.Param[dsl.U32](k, "n")
 	i := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
-	k.If(i.Lt(n), func() { c.Store(i, a.Load(i).Add(b.Load(i))) })
+	k.If(i.LT(n), func() { c.Store(i, a.Load(i).Add(b.Load(i))) })
 }
 
 // Reference is what the kernel computes.

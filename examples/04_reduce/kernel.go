@@ -19,7 +19,7 @@ func Build(m *dsl.Module) {
 		total.Set(total.Add(x.Load(i, dsl.NC)))
 	}
 	block := dsl.BlockReduce(total, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
-	k.If(k.TID().X.EqI(0), func() { sum.Reduce("add", k.U32(0), block) })
+	k.If(k.TID().X.EQI(0), func() { sum.Reduce("add", k.U32(0), block) })
 }
 
 // Reference is what the kernel adds.

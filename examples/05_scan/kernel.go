@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scan makes running sums of each block's part of a vector.
+// Package scan computes the inclusive prefix sums of each block of a vector.
 package scan
 
 import "github.com/ptxdsl/ptxdsl/dsl"
@@ -17,17 +17,17 @@ func Build(m *dsl.Module) {
 	lane, warp := k.Lane(), k.WarpIndex()
 	i := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
 	v := scanWarp(k, x.Load(i)).Var()
-	k.If(lane.EqI(31), func() { sums.Store(warp, v) })
+	k.If(lane.EQI(31), func() { sums.Store(warp, v) })
 	k.Sync()
 	k.Comment("the first warp scans the sums of all")
-	k.If(warp.EqI(0), func() {
+	k.If(warp.EQI(0), func() {
 		in := k.U32(0).Var()
-		k.If(lane.LtI(threads/32), func() { in.Set(sums.Load(lane)) })
+		k.If(lane.LTI(threads/32), func() { in.Set(sums.Load(lane)) })
 		out := scanWarp(k, in)
-		k.If(lane.LtI(threads/32), func() { sums.Store(lane, out) })
+		k.If(lane.LTI(threads/32), func() { sums.Store(lane, out) })
 	})
 	k.Sync()
-	k.If(warp.GtI(0), func() { v.Set(v.Add(sums.Load(warp.SubI(1)))) })
+	k.If(warp.GTI(0), func() { v.Set(v.Add(sums.Load(warp.SubI(1)))) })
 	y.Store(i, v)
 }
 
@@ -35,7 +35,7 @@ func Build(m *dsl.Module) {
 func scanWarp(k *dsl.Kernel, v dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
 	for n := int64(1); n < 32; n *= 2 {
 		below := v.ShuffleUp(n)
-		v = dsl.Select(k.Lane().GeI(n), v.Add(below), v)
+		v = dsl.Select(k.Lane().GEI(n), v.Add(below), v)
 	}
 	return v
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package histogram counts bytes, with atomics in shared memory.
+// Package histogram counts byte values with atomics in shared memory.
 package histogram
 
 import "github.com/ptxdsl/ptxdsl/dsl"

@@ -31,13 +31,13 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 	px, py := dsl.FloatParam(k, "x", t), dsl.FloatParam(k, "y", t)
 	step := threads * px.Width() // numbers that the block moves at once
 	if cols < step || cols%step != 0 || cols > 32768 {
-		k.Fault("rows of %d %s; a multiple of %d up to 32768 is expected", cols, t, step)
+		k.Errorf("rows of %d %s, want a multiple of %d up to 32768", cols, t, step)
 		return
 	}
 	first := dsl.MulWide[dsl.U64](k.CTAID().X, k.U32(cols)).Add(dsl.To[dsl.U64](k.TID().X.MulI(int64(px.Width()))))
 	x, y := px.At64(first), py.At64(first) // what the thread moves first; the rest lies at constants behind it
 
-	var xs []dsl.Wide
+	var xs []dsl.FloatVec
 	for i := 0; i < cols; i += step {
 		xs = append(xs, x.Load(k.U32(i), dsl.NC))
 	}

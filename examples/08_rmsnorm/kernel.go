@@ -46,7 +46,7 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 	n, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.F32](k, "eps")
 	vector := px.Width()
 	if hidden < each*vector || hidden%(each*vector) != 0 || hidden > 32768 {
-		k.Fault("rows of %d %s; a multiple of %d up to 32768 is expected", hidden, t, each*vector)
+		k.Errorf("rows of %d %s, want a multiple of %d up to 32768", hidden, t, each*vector)
 		return
 	}
 
@@ -59,7 +59,7 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 
 	at := func(i int) dsl.Reg[dsl.U32] { return lane.MulI(int64(vector)).AddI(int64(i * each * vector)) }
 	count := hidden / (each * vector)
-	var xs, ws []dsl.Wide
+	var xs, ws []dsl.FloatVec
 	k.Comment("%d elements of the row for each thread", count*vector)
 	for i := range count {
 		xs = append(xs, x.Load(at(i), dsl.NC))
@@ -93,7 +93,7 @@ func rowSum(k *dsl.Kernel, sum dsl.Reg[dsl.F32], rows, each int) dsl.Reg[dsl.F32
 		return sum
 	}
 	parts := dsl.Shared[dsl.F32](k, "sums", rows*warps)
-	k.If(k.Lane().EqI(0), func() { parts.Store(k.WarpIndex(), sum) })
+	k.If(k.Lane().EQI(0), func() { parts.Store(k.WarpIndex(), sum) })
 	k.Sync()
 	first := k.WarpIndex().DivI(int64(warps)).MulI(int64(warps))
 	total := parts.Load(first)

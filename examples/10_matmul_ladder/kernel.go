@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ladder multiplies matrices of bfloat16 with mma.sync, in three steps: copies by cp.async, by the TMA, and by a warp of
-// their own.
+// Package ladder multiplies bfloat16 matrices with mma.sync in three versions: operands are copied
+// by cp.async, by the TMA, and by the TMA in a separate producer warp.
 package ladder
 
 import (
@@ -40,7 +40,7 @@ func sizes(k *dsl.Kernel) (m, n, depth dsl.Reg[dsl.U32]) {
 
 // tile is where the tile of the block begins in D.
 func tile(k *dsl.Kernel, m, n dsl.Reg[dsl.U32], t Tiling) (row, col dsl.Reg[dsl.U32]) {
-	at := k.Grouped(m.CeilDiv(int64(t.M)), n.CeilDiv(int64(t.N)), group)
+	at := k.BlockTile(m.CeilDiv(int64(t.M)), n.CeilDiv(int64(t.N)), group)
 	return at.Row.MulI(int64(t.M)), at.Col.MulI(int64(t.N))
 }
 
@@ -48,9 +48,9 @@ func tile(k *dsl.Kernel, m, n dsl.Reg[dsl.U32], t Tiling) (row, col dsl.Reg[dsl.
 func (t Tiling) Blocks(m, n, k int) (int, error) {
 	switch {
 	case k%8 != 0:
-		return 0, fmt.Errorf("rows of %d numbers; a multiple of 8 is expected, which is 16 bytes", k)
+		return 0, fmt.Errorf("rows of %d elements, want a multiple of 8, which is 16 bytes", k)
 	case n%2 != 0:
-		return 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return 0, fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N), nil
 }

@@ -14,13 +14,13 @@ func V0(m *dsl.Module, t Tiling) {
 	a, b, d := k.Matrix("a", isa.Bf16), k.Matrix("b", isa.Bf16), k.Matrix("d", isa.Bf16)
 	rows, cols, depth := sizes(k)
 	row, col := tile(k, rows, cols, t)
-	a, b = a.Sized(rows, depth).From(row), b.Sized(cols, depth).From(col)
+	a, b = a.Sized(rows, depth).RowsFrom(row), b.Sized(cols, depth).RowsFrom(col)
 	ab := k.AsyncPipeline("ab", t.Stages,
 		dsl.Tile{Type: isa.Bf16, Rows: t.M, Cols: t.K, Swizzle: t.Swizzle},
 		dsl.Tile{Type: isa.Bf16, Rows: t.N, Cols: t.K, Swizzle: t.Swizzle})
 
 	w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Run(depth.CeilDiv(int64(t.K)),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(t.K))

@@ -20,37 +20,37 @@ func V1(m *dsl.Module, t Tiling) {
 	tilesA := k.SharedTiles("a_tiles", a.Tile(), t.Stages)
 	tilesB := k.SharedTiles("b_tiles", b.Tile(), t.Stages)
 	steps := depth.CeilDiv(int64(t.K))
-	first := k.TID().X.EqI(0)
+	first := k.TID().X.EQI(0)
 	load := func(step, stage dsl.Reg[dsl.U32]) {
 		k.If(first, func() {
-			bar := full.Nth(stage)
-			bar.Expect(k.U32(a.Tile().Bytes() + b.Tile().Bytes()))
+			bar := full.At(stage)
+			bar.ArriveExpect(k.U32(a.Tile().Bytes() + b.Tile().Bytes()))
 			at := step.MulI(int64(t.K))
-			a.Load(tilesA.Stage(stage), row, at, bar)
-			b.Load(tilesB.Stage(stage), col, at, bar)
+			a.Load(tilesA.At(stage), row, at, bar)
+			b.Load(tilesB.At(stage), col, at, bar)
 		})
 	}
 	for i := range t.Stages - 1 {
-		k.If(steps.GtI(int64(i)), func() { load(k.U32(i), k.U32(i)) })
+		k.If(steps.GTI(int64(i)), func() { load(k.U32(i), k.U32(i)) })
 	}
 	w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	read, write, parity := k.U32(0).Var(), k.U32(t.Stages-1).Var(), k.U32(0).Var()
 	for step := range k.Range(k.U32(0), steps) {
 		k.Comment("every thread is done with the stage that is filled next")
 		k.FenceAsync()
 		k.Sync()
 		coming := step.AddI(int64(t.Stages - 1))
-		k.If(coming.Lt(steps), func() { load(coming, write) })
-		full.Nth(read).Wait(parity)
-		w.MMA(tilesA.Stage(read), fromA, tilesB.Stage(read), fromB)
+		k.If(coming.LT(steps), func() { load(coming, write) })
+		full.At(read).Wait(parity)
+		w.MMA(tilesA.At(read), fromA, tilesB.At(read), fromB)
 		read.Set(read.AddI(1))
 		write.Set(write.AddI(1))
-		k.When(read.EqI(int64(t.Stages)), func() {
+		k.When(read.EQI(int64(t.Stages)), func() {
 			read.Set(k.U32(0))
 			parity.Set(parity.XorI(1))
 		})
-		k.When(write.EqI(int64(t.Stages)), func() { write.Set(k.U32(0)) })
+		k.When(write.EQI(int64(t.Stages)), func() { write.Set(k.U32(0)) })
 	}
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }

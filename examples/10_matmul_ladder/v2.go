@@ -16,19 +16,19 @@ func V2(m *dsl.Module, t Tiling) {
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)
 	d := k.Matrix("d", isa.Bf16)
 	rows, cols, depth := sizes(k)
-	at := k.Grouped(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), group)
+	at := k.BlockTile(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), group)
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	steps := depth.CeilDiv(int64(t.K))
 	k.Roles(
 		dsl.OnWarp(8, "load", func() {
 			for s := range ab.Produce(steps) {
-				s.Load(a, at.Row, s.Index())
-				s.Load(b, at.Col, s.Index())
+				s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+				s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 			}
 		}),
 		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
 			w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
-			fromA, fromB := w.Place(warp, 4)
+			fromA, fromB := w.Origin(warp, 4)
 			for s := range ab.Consume(steps) {
 				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
 			}

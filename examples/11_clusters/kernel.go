@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusters divides the rows of a matrix by their sums: a cluster of blocks sums a row through distributed shared memory, and the kernel
-// that divides begins before the one that sums is done.
+// Package clusters divides the rows of a matrix by their sums. A cluster of blocks sums a row
+// through distributed shared memory. The second kernel starts before the first has finished, with
+// programmatic dependent launch.
 package clusters
 
 import "github.com/ptxdsl/ptxdsl/dsl"
@@ -34,7 +35,7 @@ func buildSums(m *dsl.Module) {
 	}
 	add := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) }
 	sum := dsl.ClusterReduce(dsl.BlockReduce(total, "warps", add), "block", add)
-	k.If(first.EqI(0), func() { sums.Store(row, sum) })
+	k.If(first.EQI(0), func() { sums.Store(row, sum) })
 }
 
 // buildScale has a block for each row. It asks for its numbers before it waits for the sum of them.
@@ -46,13 +47,13 @@ func buildScale(m *dsl.Module) {
 	top := dsl.To[dsl.U64](row).Mul(dsl.To[dsl.U64](n))
 	xs, ys := x.At64(top), y.At64(top)
 	next := k.F32(0).Var()
-	k.If(k.TID().X.Lt(n), func() { next.Set(xs.Load(k.TID().X, dsl.NC)) })
+	k.If(k.TID().X.LT(n), func() { next.Set(xs.Load(k.TID().X, dsl.NC)) })
 	k.WaitDependencies()
 	factor := sums.Load(row).Rcp()
 	for i := range k.RangeStep(k.TID().X, n, k.U32(threads)) {
 		ys.Store(i, next.Mul(factor))
 		ahead := i.AddI(threads)
-		k.If(ahead.Lt(n), func() { next.Set(xs.Load(ahead, dsl.NC)) })
+		k.If(ahead.LT(n), func() { next.Set(xs.Load(ahead, dsl.NC)) })
 	}
 }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package splitk multiplies matrices of bfloat16 whose product is small and whose sums are long: several blocks make parts of the same sums,
-// and the TMA adds them up in memory.
+// Package splitk multiplies bfloat16 matrices with a small result and a large K. Several blocks
+// compute partial sums of the same tile, and the TMA adds them in global memory.
 package splitk
 
 import (
@@ -37,7 +37,7 @@ func Build(m *dsl.Module, t Tiling) {
 	d := k.TensorMap("d", isa.F32, dsl.Box{Rows: t.M, Cols: t.N / 4}, dsl.Swizzle128)
 	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
-	at := k.Grouped(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), 8)
+	at := k.BlockTile(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), 8)
 	all := depth.CeilDiv(int64(t.K))
 	parts := k.NCTAID().Y
 	first, last := all.Mul(k.CTAID().Y).Div(parts), all.Mul(k.CTAID().Y.AddI(1)).Div(parts)
@@ -49,23 +49,23 @@ func Build(m *dsl.Module, t Tiling) {
 	k.Roles(
 		dsl.OnWarp(8, "load", func() {
 			for s := range ab.Produce(steps) {
-				step := first.Add(s.Index())
-				s.Load(a, at.Row, step)
-				s.Load(b, at.Col, step)
+				step := first.Add(s.Iteration())
+				s.Load(a, dsl.TileAt(at.Row, step))
+				s.Load(b, dsl.TileAt(at.Col, step))
 			}
 		}),
 		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
 			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), t.M/2, t.N/4)
-			fromA, fromB := w.Place(warp, 4)
+			fromA, fromB := w.Origin(warp, 4)
 			for s := range ab.Consume(steps) {
 				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
 			}
-			w.Put(out.Stage(warp.AndI(3)), fromA)
+			w.StoreShared(out.At(warp.AndI(3)), fromA)
 			k.FenceAsync()
 			math.Sync()
-			k.When(k.TID().X.EqI(0), func() {
+			k.When(k.TID().X.EQI(0), func() {
 				for j := range 4 {
-					d.Reduce("add", out.Stage(k.U32(j)), at.Row.MulI(int64(t.M)), at.Col.MulI(4).AddI(int64(j)).MulI(int64(t.N/4)))
+					d.Reduce("add", out.At(k.U32(j)), at.Row.MulI(int64(t.M)), at.Col.MulI(4).AddI(int64(j)).MulI(int64(t.N/4)))
 				}
 				k.CommitStores()
 				k.WaitStores(0)

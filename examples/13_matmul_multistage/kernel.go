@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package multistage multiplies matrices on the tensor cores of sm_80, in every type that they know.
+// Package multistage multiplies matrices on the tensor cores of sm_80, in every supported type.
 package multistage
 
 import (
@@ -43,9 +43,9 @@ func Default(t isa.Type) Tiling {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
-		return 0, fmt.Errorf("rows of %d numbers of %s; a multiple of %d is expected, which is 16 bytes", k, e, 128/e.Bits())
+		return 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d, which is 16 bytes", k, e, 128/e.Bits())
 	case n%2 != 0:
-		return 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return 0, fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return (n + t.N - 1) / t.N * ((m + t.M - 1) / t.M), nil
 }
@@ -80,9 +80,9 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	k := m.Kernel("matmul"+name(t), dsl.Threads(256))
 	a, b, d := k.Matrix("a", t), k.Matrix("b", t), k.Matrix("d", sums)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-	at := k.Grouped(rows.CeilDiv(int64(tiling.M)), cols.CeilDiv(int64(tiling.N)), group)
+	at := k.BlockTile(rows.CeilDiv(int64(tiling.M)), cols.CeilDiv(int64(tiling.N)), group)
 	row, col := at.Row.MulI(int64(tiling.M)), at.Col.MulI(int64(tiling.N))
-	a, b = a.Sized(rows, length).From(row), b.Sized(cols, length).From(col)
+	a, b = a.Sized(rows, length).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)
 
 	tileA := dsl.Tile{Type: t, Rows: tiling.M, Cols: depth * 8 / t.Bits(), Swizzle: dsl.Swizzle128}
 	if t == isa.F64 {
@@ -93,14 +93,14 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	tileB.Rows = tiling.N
 	ab := k.AsyncPipeline("ab", tiling.Stages, tileA, tileB)
 	w := dsl.NewWarpTile[C](k, m.MMAFor(t, sums), tiling.M/2, tiling.N/4)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Multiply(length.CeilDiv(int64(tileA.Cols)),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(tileA.Cols))
 			a.CopyAsync(s.Tile(0), at)
 			b.CopyAsync(s.Tile(1), at)
 		},
-		func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), fromA, s.Tile(1), fromB) })
+		func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB) })
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 

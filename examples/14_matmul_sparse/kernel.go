@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sparse multiplies matrices of which the first is half zero on the tensor cores of sm_80, which leave the zeros out.
+// Package sparse multiplies matrices with 2:4 structured sparsity in the A operand on the tensor
+// cores of sm_80.
 package sparse
 
 import (
@@ -38,9 +39,9 @@ func unit(t isa.Type) int {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	switch {
 	case k%Depth(e) != 0:
-		return 0, 0, fmt.Errorf("rows of %d numbers of %s; a multiple of %d is expected", k, e, Depth(e))
+		return 0, 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d", k, e, Depth(e))
 	case n%2 != 0:
-		return 0, 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return 0, 0, fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return (n + t.N - 1) / t.N, (m + t.M - 1) / t.M, nil
 }
@@ -66,8 +67,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	half := Depth(t) / 2
 	told := 256 / unit(t) // bytes of places of a row in a stage
 	steps := length.DivI(int64(Depth(t)))
-	a, b = a.Sized(rows, length.ShrI(1)).From(row), b.Sized(cols, length).From(col)
-	e = e.Sized(rows, steps.MulI(int64(told))).From(row).Repeated() // no place is zero
+	a, b = a.Sized(rows, length.ShrI(1)).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)
+	e = e.Sized(rows, steps.MulI(int64(told))).RowsFrom(row).ClampRows() // no place is zero
 
 	// The two tiles of B are the halves of a stage, since a swizzle is no wider than 128 bytes.
 	tileB := dsl.Tile{Type: t, Rows: tiling.N, Cols: half, Swizzle: dsl.Swizzle128}
@@ -76,7 +77,7 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 		dsl.Tile{Type: isa.B8, Rows: tiling.M, Cols: told},
 		tileB, tileB)
 	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, sums), tiling.M/2, tiling.N/4)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Multiply(steps,
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(half))
@@ -85,8 +86,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 			b.CopyAsync(s.Tile(2), at.ShlI(1))
 			b.CopyAsync(s.Tile(3), at.ShlI(1).AddI(int64(half)))
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.SparseProduct(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.SparseMMAStep(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
 		})
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }

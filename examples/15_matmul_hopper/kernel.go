@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hopper multiplies matrices of bfloat16 with wgmma, as fast as the machine can.
+// Package hopper multiplies bfloat16 matrices with wgmma, with a persistent grid and warp roles.
 package hopper
 
 import (
@@ -65,8 +65,8 @@ func Build(m *dsl.Module, t Tiling) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}).Regs(40),
@@ -79,7 +79,7 @@ func Build(m *dsl.Module, t Tiling) {
 				row := at.Row.MulI(2).Add(half).MulI(64)
 				out.Store(acc, 0, half, row, at.Col.MulI(int64(t.N)))
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }

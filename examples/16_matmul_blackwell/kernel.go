@@ -40,8 +40,8 @@ func Build(m *dsl.Module, t Tiling) {
 	var tiles dsl.Tiles = k.Persistent(down, across, t.Group)
 	var roles []dsl.Role
 	if t.Dynamic {
-		dealt := k.Dynamic(down, across, t.Group)
-		roles = append(roles, dsl.OnWarp(2, "deal", dealt.Deal))
+		dealt := k.DynamicSchedule(down, across, t.Group)
+		roles = append(roles, dsl.OnWarp(2, "deal", dealt.RunScheduler))
 		tiles = dealt
 	}
 
@@ -49,8 +49,8 @@ func Build(m *dsl.Module, t Tiling) {
 		dsl.OnWarp(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}),
@@ -69,7 +69,7 @@ func Build(m *dsl.Module, t Tiling) {
 					out.StoreTMEM(d, at.Row.MulI(128), at.Col.MulI(int64(t.N)))
 				})
 			}
-			out.Drain()
+			out.Wait()
 		}),
 	)...)
 }

@@ -81,14 +81,14 @@ func (w *writer) roles(tiles *dsl.Schedule) []dsl.Role {
 	return []dsl.Role{dsl.OnWarp(2, "load_c", func() {
 		for at := range tiles.Each() {
 			for s := range w.more.Produce(w.k.U32(1)) {
-				s.Load(w.c, at.Row, at.Col)
+				s.Load(w.c, dsl.TileAt(at.Row, at.Col))
 			}
 		}
 	})}
 }
 
 // tile writes a tile of the result.
-func (w *writer) tile(d *dsl.AccumulatorStage, at dsl.TileAt, rows, cols dsl.Reg[dsl.U32]) {
+func (w *writer) tile(d *dsl.AccumulatorStage, at dsl.TileCoord, rows, cols dsl.Reg[dsl.U32]) {
 	row, col := at.Row.MulI(128), at.Col.MulI(int64(w.n))
 	write := func(numbers func(col, n int) []dsl.Reg[dsl.F32]) {
 		if w.factors != nil {

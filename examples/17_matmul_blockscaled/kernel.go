@@ -119,10 +119,10 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 	}
 	k := m.Kernel("matmul_"+f.Name+end.Name, options...)
 	if t.Pair {
-		k.Pair()
+		k.CTAPair()
 	}
 	if t.N%64 != 0 {
-		k.Fault("tiles of %d columns; a multiple of 64 is expected, half as many as scale factors come for", t.N)
+		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom", t.N)
 	}
 	a := k.TensorMap("a", f.A, f.box(f.A, 128, kept), dsl.Swizzle128)
 	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share, depth), dsl.Swizzle128)
@@ -162,12 +162,12 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 					colB = at.Col.MulI(2).Add(k.ClusterRank().AndI(1))
 				}
 				for s := range stage.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, colB, s.Index())
-					s.Load(sfa, at.Row, s.Index())
-					s.Load(sfb, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(colB, s.Iteration()))
+					s.Load(sfa, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(sfb, dsl.TileAt(at.Col, s.Iteration()))
 					if f.Sparse {
-						s.Load(e, at.Row, s.Index())
+						s.Load(e, dsl.TileAt(at.Row, s.Iteration()))
 					}
 				}
 			}
@@ -178,7 +178,7 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 					for s := range stage.Consume(steps) {
 						scales := s.Tile(sfb)
 						if t.N%128 != 0 {
-							scales = scales.Half(at.Col)
+							scales = scales.ScaleHalf(at.Col)
 						}
 						if f.Sparse {
 							d.SparseScaledMMA(f.Scale, s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa), scales)
@@ -195,7 +195,7 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 					write.tile(d, at, rows, cols)
 				})
 			}
-			write.out.Drain()
+			write.out.Wait()
 		}),
 	)
 	k.Roles(roles...)

@@ -16,6 +16,7 @@ import (
 
 // TestModel multiplies matrices of every format on the model of an SM, on one multiprocessor and on a pair, some of which end within a tile.
 func TestModel(t *testing.T) {
+	worst := 0.0
 	for _, f := range Formats {
 		for _, pair := range []bool{false, true} {
 			tiling := f.Default(pair)
@@ -27,7 +28,12 @@ func TestModel(t *testing.T) {
 			if err := multiply(d, k, f, tiling, trial.Product{M: 200, N: 136, K: 640}); err != nil {
 				t.Errorf("%s, pair %v: %v", f.Name, pair, err)
 			}
+			worst = max(worst, d.Worst)
 		}
+	}
+	t.Logf("the largest error is %.3g of the sum; the tolerance is %.3g", worst, tolerance)
+	if tolerance > 4*worst {
+		t.Errorf("the tolerance is %.3g, more than 4 times the largest error, %.3g", tolerance, worst)
 	}
 }
 

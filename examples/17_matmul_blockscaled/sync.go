@@ -33,21 +33,21 @@ func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
 	d := k.Matrix("d", isa.Bf16)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
-	at := k.Grouped(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), t.Group)
+	at := k.BlockTile(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), t.Group)
 	stage := k.Pipeline("stage", t.Stages, a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed())
 	steps := length.CeilDiv(int64(depth))
 	k.Roles(
 		dsl.OnWarp(8, "load", func() {
 			for s := range stage.Produce(steps) {
-				s.Load(a, at.Row, s.Index())
-				s.Load(b, at.Col, s.Index())
-				s.Load(sfa, at.Row, s.Index())
-				s.Load(sfb, at.Col, s.Index())
+				s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+				s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
+				s.Load(sfa, dsl.TileAt(at.Row, s.Iteration()))
+				s.Load(sfb, dsl.TileAt(at.Col, s.Iteration()))
 			}
 		}),
 		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
 			w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(f.A, f.B, f.Scale), t.M/2, t.N/4)
-			fromA, fromB := w.Place(warp, 4)
+			fromA, fromB := w.Origin(warp, 4)
 			for s := range stage.Consume(steps) {
 				w.ScaledMMA(s.Tile(a), fromA, s.Tile(b), fromB, s.Tile(sfa), s.Tile(sfb))
 			}

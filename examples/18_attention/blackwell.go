@@ -28,40 +28,40 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 	o := k.Matrix("o", s.Type)
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
 	head, first, zero, one := k.CTAID().Y, k.CTAID().X.MulI(BlackwellQueries), k.U32(0), k.U32(1)
-	o = o.Sized(queries, k.U32(s.Width)).Nth(head)
+	o = o.Sized(queries, k.U32(s.Width)).At(head)
 	number := s.number(first, queries, keys)
 	steps := s.steps(keys, number, BlackwellQueries, BlackwellKeys)
 
 	own := k.Pipeline("own", 1, q.Feed())
 	left, right := k.Pipeline("keys", 2, ks.Feed()), k.Pipeline("values", 2, vs.Feed())
 	scores := k.TMEM("scores", BlackwellQueries, BlackwellKeys, 2)
-	weights := k.Factor("weights", s.Type, BlackwellKeys, 2)
+	weights := k.TMEMOperand("weights", s.Type, BlackwellKeys, 2)
 	sums := k.TMEM("sums", BlackwellQueries, s.Width, 1)
 	k.Roles(
 		dsl.OnWarp(0, "load keys", func() {
 			for at := range own.Produce(one) {
-				q.Fill(at, head, first, zero)
+				q.LoadStage(at, head, first, zero)
 			}
 			for at := range left.Produce(steps) {
-				ks.Fill(at, head, at.Index().MulI(BlackwellKeys), zero)
+				ks.LoadStage(at, head, at.Iteration().MulI(BlackwellKeys), zero)
 			}
 		}),
 		dsl.OnWarp(1, "load values", func() {
 			for at := range right.Produce(steps) {
-				vs.Fill(at, head, at.Index().MulI(BlackwellKeys), zero)
+				vs.LoadStage(at, head, at.Iteration().MulI(BlackwellKeys), zero)
 			}
 		}),
 		dsl.OnWarp(2, "score", func() {
 			for mine := range own.Consume(one) {
 				for at := range left.Consume(steps) {
-					scores.Fill(func(d *dsl.AccumulatorStage) { d.MMA(q.In(mine), ks.In(at)) })
+					scores.Fill(func(d *dsl.AccumulatorStage) { d.MMA(q.InStage(mine), ks.InStage(at)) })
 				}
 			}
 		}),
 		dsl.OnWarp(3, "weigh", func() {
 			for at := range right.Consume(steps) {
-				weights.Drain(func(w *dsl.FactorStage) {
-					sums.Fill(func(d *dsl.AccumulatorStage) { d.MMALeft(w, vs.In(at).Transposed()) })
+				weights.Drain(func(w *dsl.TMEMOperandStage) {
+					sums.Fill(func(d *dsl.AccumulatorStage) { d.MMAFromTMEM(w, vs.InStage(at).Transposed()) })
 				})
 			}
 		}),
@@ -77,10 +77,10 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 					}
 					shrink = r.Take(d, weights, seen.Sub(seen.Min(from)))
 				})
-				k.If(step.GtI(0), func() { r.Gather(sums) }) // of the step before, while this one's are made
+				k.If(step.GTI(0), func() { r.Gather(sums) }) // of the step before, while this one's are made
 				r.Shrink(shrink)
 			}
-			k.If(steps.GtI(0), func() { r.Gather(sums) })
+			k.If(steps.GTI(0), func() { r.Gather(sums) })
 			r.Store(o, first)
 		}),
 	)
@@ -108,7 +108,7 @@ func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
 
 // Take makes weights of scores, of which the first are those of keys that the query sees, and returns what was gathered so far shrinks by. Scores are
 // read twice, since all of them would take as many registers as what was gathered.
-func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.Factor, seen u32) (shrink f32) {
+func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.TMEMOperand, seen u32) (shrink f32) {
 	k := r.k
 	each := func(visit func(col int, x []f32)) {
 		for col := 0; col < BlackwellKeys; col += chunk {
@@ -116,9 +116,9 @@ func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.Factor, seen u32)
 			for i := range x {
 				x[i] = x[i].Var()
 			}
-			k.If(seen.LtI(int64(col+chunk)), func() {
+			k.If(seen.LTI(int64(col+chunk)), func() {
 				for i := range x {
-					x[i].Set(dsl.Select(seen.GtI(int64(col+i)), x[i], k.F32(math.Inf(-1))))
+					x[i].Set(dsl.Select(seen.GTI(int64(col+i)), x[i], k.F32(math.Inf(-1))))
 				}
 			})
 			visit(col, x)
@@ -134,13 +134,13 @@ func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.Factor, seen u32)
 	shrink = r.most.Sub(now).Exp2()
 	r.most.Set(now)
 	r.sum.Set(r.sum.Mul(shrink))
-	weights.Fill(func(w *dsl.FactorStage) {
+	weights.Fill(func(w *dsl.TMEMOperandStage) {
 		each(func(col int, x []f32) {
 			for i, y := range x {
 				x[i] = y.FMA(r.scale, now.Neg()).Exp2()
 				r.sum.Set(r.sum.Add(x[i]))
 			}
-			w.Put(col, x)
+			w.Store(col, x)
 		})
 	})
 	return shrink

@@ -45,13 +45,13 @@ func BuildHopper(m *dsl.Module, s Shape) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for t := range tasks {
 				for at := range own.Produce(k.U32(1)) {
-					q.Fill(at, t.head, t.first, zero)
+					q.LoadStage(at, t.head, t.first, zero)
 				}
 				k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
 				for at := range kv.Produce(t.steps.AddI(1)) {
-					from := at.Index().MulI(HopperKeys)
-					ks.Fill(at, t.head, from, zero)
-					vs.Fill(at, t.head, from.SubI(HopperKeys), zero)
+					from := at.Iteration().MulI(HopperKeys)
+					ks.LoadStage(at, t.head, from, zero)
+					vs.LoadStage(at, t.head, from.SubI(HopperKeys), zero)
 				}
 			}
 		}).Regs(24),
@@ -59,42 +59,42 @@ func BuildHopper(m *dsl.Module, s Shape) {
 			row := half.MulI(HopperQueries / 2)
 			for t := range tasks {
 				out := k.Accumulator(HopperQueries/2, s.Width, isa.F32)
-				rows := newSoftmax(k, out.Lines(), s.Width)
+				rows := newSoftmax(k, out.LocalRows(), s.Width)
 				own.ConsumeOne(func(mine *dsl.Stage) {
 					score := func(at *dsl.Stage) *dsl.Accumulator {
 						scores := k.Accumulator(HopperQueries/2, HopperKeys, isa.F32)
-						scores.MMA(q.In(mine).Part(half, 2), ks.In(at))
-						k.CommitProducts()
+						scores.MMA(q.InStage(mine).Part(half, 2), ks.InStage(at))
+						k.CommitMMA()
 						return scores
 					}
 					var weights *dsl.Fragments
 					kv.ConsumeOne(func(at *dsl.Stage) {
 						scores := score(at)
-						k.WaitProducts(0)
+						k.WaitMMA(0)
 						s.mask(k, scores, HopperKeys, zero, keys, t.after, row)
 						rows.Weigh(scores)
-						weights = scores.As(s.Type)
+						weights = scores.ToFragments(s.Type)
 					})
 					for at := range kv.Consume(t.steps.SubI(1)) {
 						scores := score(at)
-						out.MMALeft(weights, vs.In(at).Transposed())
-						k.CommitProducts()
-						k.WaitProducts(1)
-						s.mask(k, scores, HopperKeys, at.Index().AddI(1).MulI(HopperKeys), keys, t.after, row)
+						out.MMAFragments(weights, vs.InStage(at).Transposed())
+						k.CommitMMA()
+						k.WaitMMA(1)
+						s.mask(k, scores, HopperKeys, at.Iteration().AddI(1).MulI(HopperKeys), keys, t.after, row)
 						shrink := rows.Weigh(scores)
-						next := scores.As(s.Type)
+						next := scores.ToFragments(s.Type)
 						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
 						k.If(k.AnyLane(rows.Grew(shrink)), func() {
-							k.WaitProducts(0)
+							k.WaitMMA(0)
 							rows.Shrink(out, shrink)
 						})
-						k.WaitProducts(0)
+						k.WaitMMA(0)
 						weights.Set(next)
 					}
-					kv.ConsumeOne(func(at *dsl.Stage) { out.MMALeft(weights, vs.In(at).Transposed()) })
+					kv.ConsumeOne(func(at *dsl.Stage) { out.MMAFragments(weights, vs.InStage(at).Transposed()) })
 				})
 				rows.Divide(out)
-				out.Store(o.Sized(queries, k.U32(s.Width)).Nth(t.head), t.first.Add(row), zero)
+				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)
 			}
 		}).Regs(240),
 	)

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attention computes softmax(Q K' / sqrt(d)) V a tile of keys at a time: neither the products of queries and keys nor their
-// weights ever leave the registers of the warp that made them.
+// Package attention computes softmax(Q K' / sqrt(d)) V one tile of keys at a time. The scores and
+// the probabilities stay in the registers of the warp that computes them.
 package attention
 
 import (
@@ -42,7 +42,7 @@ func (s Shape) Name() string {
 // known reports whether there are kernels for the shape.
 func (s Shape) known(k *dsl.Kernel) bool {
 	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
-		k.Fault("heads of %d %s; 64 or 128 numbers of F16 or BF16 are expected", s.Width, s.Type)
+		k.Errorf("heads of %d %s, want 64 or 128 elements of F16 or BF16", s.Width, s.Type)
 		return false
 	}
 	return true
@@ -71,36 +71,36 @@ func Build(m *dsl.Module, s Shape) {
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
 	head, width := k.CTAID().Y, k.U32(s.Width)
 	first := k.CTAID().X.MulI(Queries)
-	q, o = q.Sized(queries, width).Nth(head), o.Sized(queries, width).Nth(head)
-	ks, vs = ks.Sized(keys, width).Nth(head), vs.Sized(keys, width).Nth(head)
+	q, o = q.Sized(queries, width).At(head), o.Sized(queries, width).At(head)
+	ks, vs = ks.Sized(keys, width).At(head), vs.Sized(keys, width).At(head)
 
 	k.Comment("the warp's queries stay in registers")
 	tile := dsl.Tile{Type: s.Type, Rows: Queries, Cols: s.Width, Swizzle: dsl.Swizzle128}
 	own := k.SharedTile("queries", tile)
-	q.From(first).CopyAsync(own, k.U32(0))
+	q.RowsFrom(first).CopyAsync(own, k.U32(0))
 	k.CommitCopies()
 	k.WaitCopies(0)
 	k.Sync()
 	mma := dsl.MMAFor(s.Type, isa.F32)
 	out := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, s.Width)
 	row := k.WarpIndex().MulI(Queries / 4)
-	left := out.Left(own, row)
+	left := out.LoadFragments(own, row)
 
-	rows := newSoftmax(k, out.Lines(), s.Width)
+	rows := newSoftmax(k, out.LocalRows(), s.Width)
 	number := s.number(first, queries, keys)
 	kv := k.AsyncPipeline("kv", 2, tile, tile)
 	kv.Run(s.steps(keys, number, Queries, Keys),
 		func(step u32, to dsl.AsyncStage) {
 			from := step.MulI(Keys)
-			ks.From(from).CopyAsync(to.Tile(0), k.U32(0))
-			vs.From(from).CopyAsync(to.Tile(1), k.U32(0))
+			ks.RowsFrom(from).CopyAsync(to.Tile(0), k.U32(0))
+			vs.RowsFrom(from).CopyAsync(to.Tile(1), k.U32(0))
 		},
 		func(step u32, at dsl.AsyncStage) {
 			scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
-			scores.MMALeft(left, at.Tile(0), k.U32(0))
+			scores.MMAFragments(left, at.Tile(0), k.U32(0))
 			s.mask(k, scores, Keys, step.MulI(Keys), keys, number, row)
 			rows.Take(scores, out)
-			out.MMALeft(scores.As(s.Type), at.Tile(1).Transposed(), k.U32(0))
+			out.MMAFragments(scores.ToFragments(s.Type), at.Tile(1).Transposed(), k.U32(0))
 		})
 	rows.Divide(out)
 	out.Store(o, first.Add(row), k.U32(0))

@@ -13,7 +13,7 @@ import (
 type sums interface {
 	Map(f func(c dsl.Cell, x f32) f32)
 	RowReduce(combine func(a, b f32) f32) []f32
-	AcrossRow(x f32, combine func(a, b f32) f32) f32
+	QuadReduce(x f32, combine func(a, b f32) f32) f32
 }
 
 // mask makes the scores of keys that a query does not see -inf: keys begin at from, and there are so many of them. A causal query sees the keys up
@@ -22,12 +22,12 @@ func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row
 	hide := func(allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
 		scores.Map(func(c dsl.Cell, x f32) f32 { return dsl.Select(allowed(c), x, k.F32(math.Inf(-1))) })
 	}
-	k.If(from.AddI(int64(tile)).Gt(keys), func() {
-		hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).Lt(keys) })
+	k.If(from.AddI(int64(tile)).GT(keys), func() {
+		hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).LT(keys) })
 	})
 	if s.Causal {
-		k.If(from.AddI(int64(tile)).Gt(first), func() {
-			hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).Le(first.Add(row).Add(c.Row())) })
+		k.If(from.AddI(int64(tile)).GT(first), func() {
+			hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).LE(first.Add(row).Add(c.Row())) })
 		})
 	}
 }
@@ -59,8 +59,8 @@ func (r *softmax) Weigh(scores sums) (shrink []f32) {
 		r.sum[i].Set(r.sum[i].Mul(shrink[i]))
 	}
 	scores.Map(func(c dsl.Cell, x f32) f32 {
-		weight := x.FMA(r.scale, r.most[c.Line].Neg()).Exp2(dsl.Approx, dsl.FTZ)
-		r.sum[c.Line].Set(r.sum[c.Line].Add(weight))
+		weight := x.FMA(r.scale, r.most[c.LocalRow].Neg()).Exp2(dsl.Approx, dsl.FTZ)
+		r.sum[c.LocalRow].Set(r.sum[c.LocalRow].Add(weight))
 		return weight
 	})
 	return shrink
@@ -72,18 +72,18 @@ func (r *softmax) Grew(shrink []f32) dsl.Reg[dsl.Pred] {
 	for _, x := range shrink[1:] {
 		least = least.Min(x)
 	}
-	return least.LtF(1)
+	return least.LTF(1)
 }
 
 // Shrink multiplies what was gathered so far by the factors of its lines.
 func (r *softmax) Shrink(out sums, shrink []f32) {
-	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.Line]) })
+	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.LocalRow]) })
 }
 
 // Divide divides what was gathered by the sums of the weights.
 func (r *softmax) Divide(out sums) {
 	for i, x := range r.sum {
-		r.sum[i] = out.AcrossRow(x, func(a, b f32) f32 { return a.Add(b) }).Rcp(dsl.Approx)
+		r.sum[i] = out.QuadReduce(x, func(a, b f32) f32 { return a.Add(b) }).Rcp(dsl.Approx)
 	}
-	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(r.sum[c.Line]) })
+	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(r.sum[c.LocalRow]) })
 }

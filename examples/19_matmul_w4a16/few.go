@@ -45,7 +45,7 @@ func BuildFew(m *dsl.Module) {
 	var isRow []dsl.Reg[dsl.Pred]
 	for i := range int64(fewRows / 4) {
 		at := row.Add(line).AddI(4 * i)
-		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))), append(isRow, at.Lt(rows))
+		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))), append(isRow, at.LT(rows))
 	}
 	fromB := k.CTAID().X.Mad(length.DivI(Group), warp).MadI(Group*words, lane.MulI(4))
 	early := m.Has(90) // the kernel ahead may not be through
@@ -59,13 +59,13 @@ func BuildFew(m *dsl.Module) {
 			from.AtI(128*i).CopyAsync(to.AtI(128*i), 4)
 		}
 		if half == 0 {
-			k.If(lane.LtI(pack/8), func() {
+			k.If(lane.LTI(pack/8), func() {
 				scales.At(turn.MadI(warps, warp).Mad(cols, col.Add(eight))).CopyAsync(factors.At(ring.Add(stage).MadI(pack, eight)), 8)
 			})
 		}
 	}
 	activations := func(turn u32, half int64, stage u32) {
-		tile := lefts.Stage(ring.Add(stage))
+		tile := lefts.At(ring.Add(stage))
 		for i, from := range fromA {
 			a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(dsl.Element[dsl.F16](tile, line.AddI(int64(4*i)), eight), 8, isRow[i])
 		}
@@ -73,7 +73,7 @@ func BuildFew(m *dsl.Module) {
 	turns := length.DivI(Group).AddI(warps - 1).Sub(warp).DivI(warps)
 	first := func(copies func(turn u32, half int64, stage u32)) {
 		for s := range stages - 1 {
-			k.If(turns.GtI(s/halves), func() { copies(k.U32(int(s/halves)), s%halves, k.U32(int(s))) })
+			k.If(turns.GTI(s/halves), func() { copies(k.U32(int(s/halves)), s%halves, k.U32(int(s))) })
 			k.CommitCopies()
 		}
 	}
@@ -93,24 +93,24 @@ func BuildFew(m *dsl.Module) {
 			k.WaitCopies(int(stages - 2))
 			k.SyncWarp()
 			next := half + stages - 1
-			k.If(turn.AddI(next/halves).Lt(turns), func() {
+			k.If(turn.AddI(next/halves).LT(turns), func() {
 				weights(turn.AddI(next/halves), next%halves, old)
 				activations(turn.AddI(next/halves), next%halves, old)
 			})
 			k.CommitCopies()
 			here := rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
-			group.ProductWith(lefts.Stage(ring.Add(stage)), k.U32(0), func(step int) (right [][]dsl.Reg[dsl.B32]) {
-				for _, word := range here.AtI(int64(128 * step)).GetVec(4) {
+			group.MMAStepFunc(lefts.At(ring.Add(stage)), k.U32(0), func(step int) (right [][]dsl.Reg[dsl.B32]) {
+				for _, word := range here.AtI(int64(128 * step)).LoadFirstVec(4) {
 					right = append(right, unscaled(word), unscaled(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8))))
 				}
 				return right
 			}).MMA()
 			if half == 0 {
 				pairs := dsl.As[dsl.F16x2](factors.At(ring.Add(stage).MadI(pack, lane.RemI(4).MulI(16))))
-				scale = append(pairs.GetVec(4), pairs.AtI(4).GetVec(4)...)
+				scale = append(pairs.LoadFirstVec(4), pairs.AtI(4).LoadFirstVec(4)...)
 			}
 			old.Set(stage)
-			stage.Set(dsl.Select(stage.EqI(stages-1), k.U32(0), stage.AddI(1)))
+			stage.Set(dsl.Select(stage.EQI(stages-1), k.U32(0), stage.AddI(1)))
 		}
 		var by [2][]dsl.Reg[dsl.F32] // of two neighbours, of each eight columns
 		for i, x := range scale {
@@ -129,19 +129,19 @@ func BuildFew(m *dsl.Module) {
 	k.SyncWarp()
 	parts := dsl.As[dsl.F32](rights)
 	w.Each(func(row, col u32, x, y dsl.Reg[dsl.F32]) {
-		parts.At(ring.MulI(depth * words).Add(row.MadI(pack, col))).PutVec([]dsl.Reg[dsl.F32]{x, y})
+		parts.At(ring.MulI(depth * words).Add(row.MadI(pack, col))).StoreFirstVec([]dsl.Reg[dsl.F32]{x, y})
 	})
 	k.Sync()
 	k.Comment("each thread adds up two sums of all warps")
 	at, two := k.TID().X.DivI(pack/2), k.TID().X.RemI(pack/2).MulI(2)
 	from := parts.At(at.MadI(pack, two))
-	sums := from.GetVec(2)
+	sums := from.LoadFirstVec(2)
 	for i := int64(1); i < warps; i++ {
-		for j, x := range from.AtI(i * stages * depth * words).GetVec(2) {
+		for j, x := range from.AtI(i * stages * depth * words).LoadFirstVec(2) {
 			sums[j] = sums[j].Add(x)
 		}
 	}
-	k.If(row.Add(at).Lt(rows), func() {
+	k.If(row.Add(at).LT(rows), func() {
 		d.StoreVec(row.Add(at).Mad(cols, col.Add(two)), []dsl.Reg[dsl.F16]{dsl.To[dsl.F16](sums[0]), dsl.To[dsl.F16](sums[1])})
 	})
 }

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package w4a16 multiplies activations of 16 bits by weights of 4, which become numbers of 16 bits between shared memory and the tensor cores.
+// Package w4a16 multiplies 16-bit activations by 4-bit weights, which are dequantized in registers
+// between shared memory and the tensor cores.
 package w4a16
 
 import (
@@ -32,9 +33,9 @@ func Blocks(m, n, k int) (int, error) {
 func takes(n, k int) error {
 	switch {
 	case k%Group != 0:
-		return fmt.Errorf("columns of %d weights; a multiple of %d is expected", k, Group)
+		return fmt.Errorf("columns of %d weights, want a multiple of %d", k, Group)
 	case n%pack != 0:
-		return fmt.Errorf("a result of %d columns; a multiple of %d is expected", n, pack)
+		return fmt.Errorf("a result of %d columns, want a multiple of %d", n, pack)
 	}
 	return nil
 }
@@ -45,10 +46,10 @@ func Build(m *dsl.Module) {
 	k := m.Kernel("w4a16", dsl.Threads(256))
 	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16), k.Matrix("d", isa.F16)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-	at := k.Grouped(rows.CeilDiv(tileRows), cols.CeilDiv(tileCols), group)
+	at := k.BlockTile(rows.CeilDiv(tileRows), cols.CeilDiv(tileCols), group)
 	row, col := at.Row.MulI(tileRows), at.Col.MulI(tileCols)
-	a = a.Sized(rows, length).From(row)
-	b = b.Sized(cols.DivI(pack), length.MulI(words)).From(col.DivI(pack))
+	a = a.Sized(rows, length).RowsFrom(row)
+	b = b.Sized(cols.DivI(pack), length.MulI(words)).RowsFrom(col.DivI(pack))
 	scales = scales.Sized(length.DivI(Group), cols)
 
 	ab := k.AsyncPipeline("ab", stages,
@@ -56,15 +57,15 @@ func Build(m *dsl.Module) {
 		dsl.Tile{Type: isa.B32, Rows: tileCols / pack, Cols: depth * words},
 		dsl.Tile{Type: isa.F16, Rows: 1, Cols: tileCols})
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), tileRows/2, pack)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Multiply(length.DivI(depth),
 		func(step u32, s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(depth))
 			b.CopyAsync(s.Tile(1), step.MulI(depth*words))
-			scales.From(step.DivI(Group/depth)).CopyAsync(s.Tile(2), col)
+			scales.RowsFrom(step.DivI(Group/depth)).CopyAsync(s.Tile(2), col)
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.ProductWith(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] {
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] {
 				return weights(step, s.Tile(1), fromB.DivI(pack), dsl.Element[dsl.F16](s.Tile(2), k.U32(0), fromB))
 			})
 		})
@@ -74,8 +75,8 @@ func Build(m *dsl.Module) {
 // weights are the fragments of a step of 16 weights of 64 columns, which are in a row of a tile, and of their scales.
 func weights(step int, packed dsl.SharedTile, row u32, scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
 	lane := row.Kernel().Lane()
-	four := dsl.Element[dsl.B32](packed, row, lane.ShlI(2).AddI(int64(step*16*words))).GetVec(4)
-	factors := dsl.As[dsl.F16x2](scales.At(lane.DivI(4).ShlI(3))).GetVec(4)
+	four := dsl.Element[dsl.B32](packed, row, lane.ShlI(2).AddI(int64(step*16*words))).LoadFirstVec(4)
+	factors := dsl.As[dsl.F16x2](scales.At(lane.DivI(4).ShlI(3))).LoadFirstVec(4)
 	for i, word := range four {
 		x, y := dsl.Unpack[dsl.F16](factors[i])
 		right = append(right, dequantize(word, x), dequantize(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8)), y))

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fp8 multiplies numbers of eight bits with scale factors for blocks of them on the tensor cores of Hopper, which know no such factors.
+// Package fp8 multiplies block-scaled FP8 matrices on the tensor cores of Hopper, which do not
+// support scale factors: partial sums are scaled and added in F32.
 package fp8
 
 import (
@@ -30,9 +31,9 @@ func Factors(rows, k int) (a, b int) {
 func Takes(n, k int) error {
 	switch {
 	case k%16 != 0:
-		return fmt.Errorf("rows of %d numbers; a multiple of 16 is expected", k)
+		return fmt.Errorf("rows of %d elements, want a multiple of 16", k)
 	case n%2 != 0:
-		return fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return nil
 }
@@ -56,9 +57,9 @@ func Build(m *dsl.Module) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
-					factorsA.Load(s, s.Index().Mad(down, at.Row))
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
+					factorsA.Load(s, s.Iteration().Mad(down, at.Row))
 				}
 			}
 		}).Regs(40),
@@ -69,15 +70,15 @@ func Build(m *dsl.Module) {
 				for s := range ab.Consume(steps) {
 					part := k.Accumulator(64, Block, isa.F32)
 					part.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
-					ofB := factorsB.Load(at.Col.Mad(steps, s.Index()), dsl.NC)
-					ofA := factorsA.In(s).At(half.MulI(64))
-					factors := make([]dsl.Reg[dsl.F32], part.Lines())
+					ofB := factorsB.Load(at.Col.Mad(steps, s.Iteration()), dsl.NC)
+					ofA := factorsA.InStage(s).At(half.MulI(64))
+					factors := make([]dsl.Reg[dsl.F32], part.LocalRows())
 					for i := range factors {
 						factors[i] = ofA.Load(part.Row(i)).Mul(ofB)
 					}
 					part.Wait()
-					dsl.PromoteSums(total, part, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-						return x.FMA(factors[c.Line], sum)
+					dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+						return x.FMA(factors[c.LocalRow], sum)
 					})
 				}
 				total.Store(d, half.MulI(64).Add(at.Row.MulI(Block)), at.Col.MulI(Block))

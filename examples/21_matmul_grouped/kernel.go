@@ -45,9 +45,9 @@ func Build(m *dsl.Module, t Tiling) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					step := s.Index().MulI(int64(t.K))
-					a.Fill(s, at.Row, step)
-					b.Fill(s, at.Group, at.Col.MulI(int64(t.N)), step)
+					step := s.Iteration().MulI(int64(t.K))
+					a.LoadStage(s, at.FirstRow, step)
+					b.LoadStage(s, at.Group, at.TileCol.MulI(int64(t.N)), step)
 				}
 			}
 		}).Regs(40),
@@ -55,16 +55,16 @@ func Build(m *dsl.Module, t Tiling) {
 			for at := range tiles.Each() {
 				acc := k.Accumulator(64, t.N, isa.F32)
 				for s := range ab.Consume(steps) {
-					acc.MMA(a.In(s).Part(half, 2), b.In(s))
+					acc.MMA(a.InStage(s).Part(half, 2), b.InStage(s))
 				}
-				row, col := half.MadI(64, at.Row), at.Col.MulI(int64(t.N))
-				k.If(row.AddI(64).Le(at.End), func() {
+				row, col := half.MadI(64, at.FirstRow), at.TileCol.MulI(int64(t.N))
+				k.If(row.AddI(64).LE(at.EndRow), func() {
 					through.Store(acc, 0, half, row, col)
 				}, func() {
-					acc.Store(out.Sized(at.End, cols), row, col)
+					acc.Store(out.Sized(at.EndRow, cols), row, col)
 				})
 			}
-			through.Drain()
+			through.Wait()
 		}).Regs(232),
 	)
 }

@@ -44,9 +44,9 @@ func Build(m *dsl.Module, t Tiling) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range work.Each() {
 				for s := range ab.Produce(at.Steps) {
-					step := at.First.Add(s.Index())
-					s.Load(a, at.Row, step)
-					s.Load(b, at.Col, step)
+					step := at.First.Add(s.Iteration())
+					s.Load(a, dsl.TileAt(at.Row, step))
+					s.Load(b, dsl.TileAt(at.Col, step))
 				}
 			}
 		}).Regs(40),
@@ -56,12 +56,12 @@ func Build(m *dsl.Module, t Tiling) {
 				for s := range ab.Consume(at.Steps) {
 					acc.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
 				}
-				at.Join(acc, half, func() {
+				at.Fixup(acc, half, func() {
 					row := at.Row.MulI(2).Add(half).MulI(64)
 					out.Store(acc, 0, half, row, at.Col.MulI(int64(t.N)))
 				})
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }

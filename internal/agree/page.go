@@ -24,6 +24,9 @@ func (r *Report) WriteSummary(w io.Writer) {
 		r.Forms, r.Sampled, r.Probes(), r.Took.Round(time.Second), r.Seed)
 }
 
+// wholeForm is how many combinations of a form the whole comparison tries.
+const wholeForm = 20000
+
 // Page is the report as a page of docs.
 func (r *Report) Page(release string, day time.Time, c Config) []byte {
 	var b bytes.Buffer
@@ -39,6 +42,10 @@ the way that %sptxdsl verify%s takes: parser, form check, instruction table.
 - excepted: known defects of the assembler, with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
 
 `, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants, c.Discover)
+	if c.PerForm < wholeForm {
+		fmt.Fprint(&b, "This is a slice: the whole comparison tries more of each form.\n\n")
+	}
+	fmt.Fprint(&b, "These probes are made from the table and cannot see what it lacks; [the harvest](harvest.md) looks for that.\n\n")
 	r.WriteTable(&b)
 	r.WriteSummary(&b)
 	if r.disputes() > 0 {

@@ -44,7 +44,7 @@ func (c leftCase) build(m *dsl.Module) {
 	}
 	k := m.Kernel("k", options...)
 	if c.pair {
-		k.Pair()
+		k.CTAPair()
 	}
 	x := dsl.Global[dsl.F32](k, "x")
 	y := k.TensorMap("y", c.y, dsl.Box{Rows: c.cols / c.share(), Cols: leftDepth}, dsl.Swizzle128)
@@ -58,10 +58,10 @@ func (c leftCase) build(m *dsl.Module) {
 		acc.Scales(scale, leftDepth)
 	}
 	if c.half {
-		acc.Half()
+		acc.F16Accumulators()
 	}
 	d := dsl.Global[dsl.F32](k, "d")
-	left := k.Factor("left", c.x, leftDepth, 1)
+	left := k.TMEMOperand("left", c.x, leftDepth, 1)
 	p := k.Pipeline("p", 1, feeds...)
 	row := func(r dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
 		if c.pair {
@@ -76,35 +76,35 @@ func (c leftCase) build(m *dsl.Module) {
 				if c.pair {
 					rank = k.ClusterRank()
 				}
-				s.Load(y, rank, k.U32(0))
+				s.Load(y, dsl.TileAt(rank, k.U32(0)))
 				if scale.Vector > 0 {
-					s.Load(sfa, rank, k.U32(0))
-					s.Load(sfb, k.U32(0), k.U32(0))
+					s.Load(sfa, dsl.TileAt(rank, k.U32(0)))
+					s.Load(sfb, dsl.TileAt(k.U32(0), k.U32(0)))
 				}
 			}
 		}),
 		dsl.OnWarp(1, "multiply", func() {
 			acc.Fill(func(d *dsl.AccumulatorStage) {
-				left.Drain(func(f *dsl.FactorStage) {
+				left.Drain(func(f *dsl.TMEMOperandStage) {
 					for s := range p.Consume(k.U32(1)) {
 						if scale.Vector > 0 {
-							d.ScaledMMALeft(scale, f, s.Tile(y), s.Tile(sfa), s.Tile(sfb))
+							d.ScaledMMAFromTMEM(scale, f, s.Tile(y), s.Tile(sfa), s.Tile(sfb))
 						} else {
-							d.MMALeft(f, s.Tile(y))
+							d.MMAFromTMEM(f, s.Tile(y))
 						}
 					}
 				})
 			})
 		}),
 		dsl.OnWarpgroup(1, "write", func() {
-			left.Fill(func(f *dsl.FactorStage) {
+			left.Fill(func(f *dsl.TMEMOperandStage) {
 				at := row(k.Thread().AndI(127)).MulI(leftDepth)
 				for col := 0; col < leftDepth; col += 32 {
 					var list []dsl.Reg[dsl.F32]
 					for i := 0; i < 32; i += 4 {
 						list = append(list, x.LoadVec(at.AddI(int64(col+i)), 4)...)
 					}
-					f.Put(col, list)
+					f.Store(col, list)
 				}
 			})
 		}),

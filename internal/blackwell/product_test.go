@@ -70,14 +70,14 @@ func (c productCase) build(m *dsl.Module) {
 	}
 	k := m.Kernel("k", options...)
 	if share == 2 {
-		k.Pair()
+		k.CTAPair()
 	}
 	a := k.TensorMap("a", c.x, c.box(c.x, c.rows/share, c.depth, c.turnX), c.swizzle)
 	b := k.TensorMap("b", c.y, c.box(c.y, c.cols/share, c.full(), c.turnY), c.swizzle)
 	maps := []*dsl.TensorMap{a, b}
 	acc := k.TMEM("acc", c.rows, c.cols, 1)
 	if c.half {
-		acc.Half()
+		acc.F16Accumulators()
 	}
 	if c.sparse {
 		maps = append(maps, k.SparsityMap("e", a))
@@ -104,14 +104,14 @@ func (c productCase) build(m *dsl.Module) {
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(c.stages)) {
 				for i, m := range maps {
-					row, col := k.U32(0), s.Index()
+					row, col := k.U32(0), s.Iteration()
 					if share == 2 && i != len(maps)-1 || share == 2 && c.scale.Vector == 0 {
 						row = k.ClusterRank() // every map but that of the factors of B is split over the pair
 					}
 					if i == 0 && c.turnX || i == 1 && c.turnY {
 						row, col = col, row
 					}
-					s.Load(m, row, col)
+					s.Load(m, dsl.TileAt(row, col))
 				}
 			}
 		}),
@@ -150,15 +150,15 @@ func (c productCase) build(m *dsl.Module) {
 				for col := 0; col < c.cols; col += 8 {
 					at := row.MulI(int64(c.cols)).AddI(int64(col))
 					if integer {
-						x := dsl.Sums[dsl.S32](a, col, 8)
-						k.If(row.LtI(int64(c.rows)), func() {
+						x := dsl.LoadAccumulator[dsl.S32](a, col, 8)
+						k.If(row.LTI(int64(c.rows)), func() {
 							ds.StoreVec(at, x[:4])
 							ds.StoreVec(at.AddI(4), x[4:])
 						})
 						continue
 					}
 					x := a.Load(col, 8)
-					k.If(row.LtI(int64(c.rows)), func() {
+					k.If(row.LTI(int64(c.rows)), func() {
 						d.StoreVec(at, x[:4])
 						d.StoreVec(at.AddI(4), x[4:])
 					})

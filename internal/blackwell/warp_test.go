@@ -101,19 +101,19 @@ func (c warpCase) build(m *dsl.Module) {
 		dsl.OnWarp(4, "load", func() {
 			for s := range p.Produce(k.U32(warpStages)) {
 				for _, m := range maps {
-					s.Load(m, k.U32(0), s.Index())
+					s.Load(m, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}
 		}),
 		dsl.OnWarps(0, 4, "multiply", func(warp dsl.Reg[dsl.U32]) {
 			w := dsl.NewWarpTile[dsl.F32](k, c.shape(), warpRows/2, warpCols/2)
-			row, col := w.Place(warp, 2)
+			row, col := w.Origin(warp, 2)
 			for s := range p.Consume(k.U32(warpStages)) {
 				switch {
 				case c.sparse && c.scale.Vector > 0:
 					w.SparseScaledMMA(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col, s.Tile(sfa), s.Tile(sfb))
 				case c.sparse:
-					w.MMASparse(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col)
+					w.SparseMMA(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col)
 				case c.scale.Vector > 0:
 					w.ScaledMMA(s.Tile(a), row, s.Tile(b), col, s.Tile(sfa), s.Tile(sfb))
 				default:
@@ -135,20 +135,20 @@ func (c warpCase) buildAhead(m *dsl.Module) {
 	scales := dsl.Tile{Type: isa.U64, Rows: 1, Cols: 64 * atoms}
 	p := k.AsyncPipeline("p", 2, dsl.Tile{Type: c.x, Rows: warpRows, Cols: kept, Swizzle: dsl.Swizzle128}, dsl.Tile{Type: c.y, Rows: warpCols, Cols: full, Swizzle: dsl.Swizzle128}, scales, scales)
 	w := dsl.NewWarpTile[dsl.F32](k, c.shape(), warpRows/2, warpCols/2)
-	row, col := w.Place(k.WarpIndex(), 2)
+	row, col := w.Origin(k.WarpIndex(), 2)
 	depth, zero, one := k.U32(warpStages*full), k.U32(0), k.U32(1)
 	a, b = a.Sized(k.U32(warpRows), depth), b.Sized(k.U32(warpCols), depth)
 	wide := k.U32(warpStages * 64 * atoms)
 	sfa, sfb = sfa.Sized(one, wide), sfb.Sized(one, wide)
 	p.Multiply(k.U32(warpStages),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
-			a.From(zero).CopyAsync(s.Tile(0), step.MulI(int64(kept)))
-			b.From(zero).CopyAsync(s.Tile(1), step.MulI(int64(full)))
-			sfa.From(zero).CopyAsync(s.Tile(2), step.MulI(int64(64*atoms)))
-			sfb.From(zero).CopyAsync(s.Tile(3), step.MulI(int64(64*atoms)))
+			a.RowsFrom(zero).CopyAsync(s.Tile(0), step.MulI(int64(kept)))
+			b.RowsFrom(zero).CopyAsync(s.Tile(1), step.MulI(int64(full)))
+			sfa.RowsFrom(zero).CopyAsync(s.Tile(2), step.MulI(int64(64*atoms)))
+			sfb.RowsFrom(zero).CopyAsync(s.Tile(3), step.MulI(int64(64*atoms)))
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.ScaledProduct(s.Tile(0), row, s.Tile(1), col, s.Tile(2), s.Tile(3))
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.ScaledMMAStep(s.Tile(0), row, s.Tile(1), col, s.Tile(2), s.Tile(3))
 		})
 	w.Store(d.Sized(k.U32(warpRows), k.U32(warpCols)), row, col)
 }

@@ -9,6 +9,7 @@ package cleanups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -79,7 +80,7 @@ func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 			return nil
 		}
 		defer func() { r.Tries = append(r.Tries, t) }()
-		return j.compare(ctx, &t, code, text, o)
+		return j.compare(ctx, &t, was, code, text, o)
 	}
 	for _, p := range j.Passes {
 		if err := try(p.Name, []*passes.Pass{p}); err != nil {
@@ -148,7 +149,7 @@ func changes(m *ir.Module, list []*passes.Pass) int {
 }
 
 // compare assembles what is left of a file and compares the machine code, function by function.
-func (j *Judge) compare(ctx context.Context, t *Trial, before Code, text string, o ptxas.Options) error {
+func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, text string, o ptxas.Options) error {
 	if j.Lister == "" {
 		v, err := j.Tool.Parse(ctx, text, o)
 		if err == nil && !v.OK() {
@@ -164,6 +165,13 @@ func (j *Judge) compare(ctx context.Context, t *Trial, before Code, text string,
 		t.problem("the assembler refuses what is left: %s", why)
 		return nil
 	}
+	unsteady := make(map[string]bool)
+	if !maps.EqualFunc(before, after, slices.Equal[[]string]) {
+		err := errors.Join(j.repeat(ctx, was, before, o, unsteady), j.repeat(ctx, text, after, o, unsteady))
+		if err != nil {
+			return err
+		}
+	}
 	t.Alike, t.Differ = make(map[string]int), make(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		lines, ok := after[name]
@@ -172,6 +180,10 @@ func (j *Judge) compare(ctx context.Context, t *Trial, before Code, text string,
 			continue
 		}
 		t.Before, t.After = t.Before+size(before[name]), t.After+size(lines)
+		if unsteady[name] {
+			t.Alike[notDeterministic]++
+			continue
+		}
 		like, difference := Liken(before[name], lines)
 		t.Alike[like.String()]++
 		if like >= Effects {
@@ -180,6 +192,32 @@ func (j *Judge) compare(ctx context.Context, t *Trial, before Code, text string,
 	}
 	if len(after) > len(before) {
 		t.problem("there is machine code of more functions")
+	}
+	return nil
+}
+
+// notDeterministic is the class of functions of which the assembler makes several codes from one text. They count neither as
+// alike nor as different.
+const notDeterministic = "not deterministic"
+
+// again is how often a text is assembled anew to see that.
+const again = 5
+
+// repeat assembles a text again and adds the functions whose code is not the same each time to unsteady.
+func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Options, unsteady map[string]bool) error {
+	for range again {
+		code, why, err := j.listing(ctx, text, o)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return fmt.Errorf("the assembler refuses a text that it took before: %s", why)
+		}
+		for name, lines := range first {
+			if !slices.Equal(lines, code[name]) {
+				unsteady[name] = true
+			}
+		}
 	}
 	return nil
 }

@@ -4,6 +4,10 @@
 package cleanups
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
@@ -87,6 +92,50 @@ func TestTry(t *testing.T) {
 				t.Errorf("it says %q, and not %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestNotDeterministic lists code that is another from time to time: of such a function nothing is said but that.
+func TestNotDeterministic(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to write a lister in: ", err)
+	}
+	for _, test := range []struct {
+		odd  string // whether a listing, by its number, has other code
+		want string
+	}{
+		{"false", "same"},
+		{"[ $n = 2 ]", notDeterministic},
+		{"[ $((n % 2)) = 0 ]", notDeterministic},
+		{"[ $n -gt 1 ] && [ $n -lt 3 -o $n -gt 7 ]", "other"}, // the text that is left has other code each time
+	} {
+		folder := t.TempDir()
+		script := "#!/bin/sh\nn=$(($(cat " + folder + "/n) + 1)); echo $n > " + folder + "/n\n" +
+			"if " + test.odd + "; then sed s/STG/LDG/ " + folder + "/listing; else cat " + folder + "/listing; fi\n"
+		path := filepath.Join(folder, "lister")
+		if err := errors.Join(os.WriteFile(path, []byte(script), 0o700), os.WriteFile(filepath.Join(folder, "n"), []byte("0"), 0o600),
+			os.WriteFile(filepath.Join(folder, "listing"), []byte(listing), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		dead := passes.List()[slices.IndexFunc(passes.List(), func(p *passes.Pass) bool { return p.Name == "drop-dead" })]
+		j := Judge{Tool: tool, Lister: path, Passes: []*passes.Pass{dead}}
+		m, _ := module("k.ptx", text)
+		was := lower.Text(m)
+		code, o, _, err := j.original(t.Context(), was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trial Trial
+		if err := j.compare(t.Context(), &trial, was, code, was, o); err != nil {
+			t.Fatal(err)
+		}
+		if trial.Alike[test.want] != 1 || len(trial.Alike) != 1 {
+			t.Errorf("%s: %v, want %s", test.odd, trial.Alike, test.want)
+		}
 	}
 }
 

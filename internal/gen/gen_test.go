@@ -117,11 +117,11 @@ func TestLoad(t *testing.T) {
 		{"foo.sat.u32", []isa.Arg{r(isa.U32), n(-3), n(7)}, sm90, "F205", "only signed values saturate"},
 		{"foo.sta.u32", nil, sm90, "F202", "did you mean .sat"},
 		{"fooo.u32", nil, sm90, "F201", "did you mean foo"},
-		{"foo", nil, sm90, "F204", "foo lacks one of .u32 .s32 .f16"},
+		{"foo", nil, sm90, "F204", "foo is missing one of .u32 .s32 .f16"},
 		{"foo.vec.v2.u32", []isa.Arg{vec(r(isa.U32), r(isa.B32)), at(r(isa.U64))}, sm90, "", ""},
-		{"foo.vec.v4.u32", []isa.Arg{vec(r(isa.U32), r(isa.B32)), at(r(isa.U64))}, sm90, "F306", "a vector of 4 times"},
+		{"foo.vec.v4.u32", []isa.Arg{vec(r(isa.U32), r(isa.B32)), at(r(isa.U64))}, sm90, "F306", "a 4-element vector"},
 		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm100a, "", ""},
-		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm90, "F402", "needs PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family; this file says PTX 9.0, sm_90"},
+		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm90, "F402", "requires PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family, but the module is for PTX 9.0 and sm_90"},
 	} {
 		got := set.Matcher(900, test.target).Check(test.op, test.args)
 		switch {

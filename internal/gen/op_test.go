@@ -26,7 +26,7 @@ func TestGoName(t *testing.T) {
 		".kind::f8f6f4":                    "KindF8F6F4",
 		".mbarrier::complete_tx::bytes":    "MbarrierCompleteTxBytes",
 		".NaN":                             "NaN",
-		".nan":                             "Nan",
+		".nan":                             "IsNaN",
 		".x128":                            "X128",
 		".warp::2::3":                      "", // two numbers would run together
 		".9to5":                            "",
@@ -45,12 +45,12 @@ func TestEmitOp(t *testing.T) {
 	}
 	text := string(files["zins_small.go"])
 	for _, want := range []string{
-		"// Foo begins foo: foo two values (PTX ISA 9.1, 9.7.1.1).\n",
+		"// Foo starts the instruction foo: foo two values (PTX ISA 9.1, 9.7.1.1).\n",
 		"//\tfoo{.sat}.type d, a, b\n",
 		"//\tfoo.vec{.space}.v.type d, [a]{, p}\n",
 		"//\tfoo.space.hint.type d, [a], p  // PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family\n",
 		"//\t.type = .u32 .s32 .f16[7.0 sm_80+]\n",
-		"// F16 adds .f16, one of .u32 .s32 .f16. It needs PTX 7.0 on sm_80 or later.\nfunc (i *Foo) F16() *Foo {",
+		"// F16 adds .f16, one of .u32 .s32 .f16. It requires PTX 7.0 on sm_80 or later.\nfunc (i *Foo) F16() *Foo {",
 		"//   - b: .type register or constant 0 to 7\n",
 		"func (i *Foo) Do(d, a any, more ...any) {",
 	} {

@@ -23,7 +23,7 @@ type opEmitter struct {
 // table is the names of the instructions and their fixed modifiers, by number.
 func (e *opEmitter) table(list []*operation) *jen.File {
 	f := opFile()
-	f.Comment("table is the instructions, by the numbers that the methods of PTX begin them with.")
+	f.Comment("table lists the instructions by the number that the methods of PTX use.")
 	f.Var().Id("table").Op("=").Index(jen.Op("...")).Id("instruction").ValuesFunc(func(g *jen.Group) {
 		for _, o := range list {
 			g.Line().ValuesFunc(func(g *jen.Group) {
@@ -51,11 +51,11 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 
 	comment(f, e.beginning(o))
 	f.Func().Params(jen.Id("p").Id("PTX")).Id(o.goName).Params().Add(star()).Block(jen.Return(as(jen.Id("p").Dot("begin").Call(jen.Lit(number)))))
-	comment(f, []string{fmt.Sprintf("%s is %s with the modifiers that were written so far; [PTX.%s] begins it.", o.goName, o.name, o.goName)})
+	comment(f, []string{fmt.Sprintf("%s is the instruction %s under construction; see [PTX.%s].", o.goName, o.name, o.goName)})
 	f.Type().Id(o.goName).Id("ins")
 	shapes := e.shapes(o)
 	if shapes != nil {
-		comment(f, []string{"MNK adds the shape of the product, such as .m64n128k16. There are " + strings.Join(shapes, " ") + "."})
+		comment(f, []string{"MNK adds the shape of the MMA, such as .m64n128k16. The shapes are " + strings.Join(shapes, " ") + "."})
 		f.Func().Params(own()).Id("MNK").Params(jen.Id("m"), jen.Id("n"), jen.Id("k").Int()).Add(star()).Block(jen.Return(as(i().Dot("shape").Call(jen.Id("m"), jen.Id("n"), jen.Id("k")))))
 	}
 	for _, m := range o.mods {
@@ -65,7 +65,7 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 		comment(f, e.modifier(o, m))
 		f.Func().Params(own()).Id(e.names[m]).Params().Add(star()).Block(jen.Return(as(i().Dot("with").Call(jen.Lit(e.words.Word(m))))))
 	}
-	comment(f, []string{"Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf(\"x%d\", n))."})
+	comment(f, []string{"Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf(\"x%d\", n))."})
 	f.Func().Params(own()).Id("Mod").Params(jen.Id("words").Op("...").Qual(dslPath, "Mod")).Add(star()).Block(jen.Return(as(i().Dot("also").Call(jen.Id("words")))))
 
 	names, more := o.operands()
@@ -115,7 +115,7 @@ func (e *opEmitter) beginning(o *operation) []string {
 			sections = append(sections, f.Section)
 		}
 	}
-	out := []string{fmt.Sprintf("%s begins %s: %s (%s).", o.goName, o.name, o.what, manual(sections)), ""}
+	out := []string{fmt.Sprintf("%s starts the instruction %s: %s (%s).", o.goName, o.name, o.what, manual(sections)), ""}
 	gates := make([]string, len(o.forms))
 	for i, f := range o.forms {
 		gates[i] = formGate(f)
@@ -143,14 +143,14 @@ func (e *opEmitter) beginning(o *operation) []string {
 		out = append(append(out, ""), sets...)
 	}
 	if same && gates[0] != "" {
-		out = append(out, "", "It needs "+gates[0]+".")
+		out = append(out, "", "It requires "+gates[0]+".")
 	}
 	if o.fixed != nil {
 		words := make([]string, len(o.fixed))
 		for i, m := range o.fixed {
 			words[i] = e.words.Word(m)
 		}
-		out = append(out, "", "In every form, so that it need not be written: "+strings.Join(words, " ")+".")
+		out = append(out, "", "All forms have these modifiers, which may be omitted: "+strings.Join(words, " ")+".")
 	}
 	return out
 }
@@ -218,7 +218,7 @@ func formGate(f *isa.Form) string {
 	}
 	s := strings.Join(parts, ", and ")
 	for _, g := range f.Gone {
-		s = strings.TrimPrefix(s+", gone from "+g.String(), ", ")
+		s = strings.TrimPrefix(s+", removed in "+g.String(), ", ")
 	}
 	return s
 }
@@ -254,7 +254,7 @@ func (e *opEmitter) modifier(o *operation, m isa.Mod) []string {
 		text += ", one of " + strings.Join(rivals, " ")
 	}
 	if !free {
-		text += ". It needs " + strings.Join(gates, "; in other forms ")
+		text += ". It requires " + strings.Join(gates, "; in other forms ")
 	}
 	return []string{text + "."}
 }
@@ -276,20 +276,20 @@ func (e *opEmitter) operandDoc(o *operation) []string {
 	if names == nil {
 		return []string{"Do appends the instruction. It has no operands."}
 	}
-	out := []string{"Do appends the instruction with its operands, as the forms at [PTX." + o.goName + "] have them:"}
+	out := []string{"Do appends the instruction. Its operands depend on the form; see [PTX." + o.goName + "]:"}
 	for _, name := range names {
 		const most = 4
 		list := texts[name]
 		text := strings.Join(list[:min(most, len(list))], "; or ")
 		if len(list) > most {
-			text += "; or another, by the form"
+			text += "; or another, depending on the form"
 		}
 		out = append(out, "  - "+name+": "+text)
 	}
 	return out
 }
 
-// comment writes a doc comment, its lines broken at 120 columns.
+// comment writes a doc comment, with lines of at most 100 columns.
 func comment(f *jen.File, lines []string) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, "\t") || line == "" {
@@ -304,7 +304,7 @@ func comment(f *jen.File, lines []string) {
 			switch {
 			case i == 0:
 				text += word
-			case len("// ")+len(text)+1+len(word) > 120:
+			case len("// ")+len(text)+1+len(word) > 100:
 				f.Comment("// " + text)
 				text = next + word
 			default:

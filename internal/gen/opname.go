@@ -18,6 +18,8 @@ var odd = map[string]string{
 	".warpx2::01_23": "WarpX2Pairs01And23",
 	".warpx2::02_13": "WarpX2Pairs02And13",
 	".warpx4":        "WarpX4",
+	".nan":           "IsNaN", // the comparison; .NaN is the modifier of min and max
+	".num":           "IsNum",
 	".b4e":           "B4e",
 	".f4e":           "F4e",
 }
@@ -25,8 +27,11 @@ var odd = map[string]string{
 // spelled are parts of words that are written in a way of their own.
 var spelled = map[string]string{
 	"rn": "RN", "rz": "RZ", "rm": "RM", "rp": "RP", "rs": "RS", "rna": "RNA", "rni": "RNI", "rzi": "RZI", "rmi": "RMI", "rpi": "RPI",
-	"ftz": "FTZ", "noftz": "NoFTZ", "satfinite": "SatFinite", "nan": "Nan", "cta": "CTA", "ctaid": "CTAID", "gpu": "GPU", "oob": "OOB", "mmio": "MMIO",
+	"ftz": "FTZ", "noftz": "NoFTZ", "satfinite": "SatFinite", "cta": "CTA", "ctaid": "CTAID", "gpu": "GPU", "oob": "OOB", "mmio": "MMIO",
 	"ca": "CA", "cg": "CG", "cs": "CS", "cv": "CV", "lu": "LU", "wb": "WB", "wt": "WT", "nc": "NC", "cc": "CC",
+	"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE",
+	"equ": "EQU", "neu": "NEU", "ltu": "LTU", "leu": "LEU", "gtu": "GTU", "geu": "GEU",
+	"ls": "LS", "hs": "HS", "sc": "SC", "cas": "CAS", "relu": "ReLU",
 	"rc8": "RC8", "rc16": "RC16", "noinc": "NoInc", "noComplete": "NoComplete", "acube": "ACube", "xorsign": "XorSign",
 }
 

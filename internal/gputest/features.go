@@ -64,11 +64,11 @@ func scans(m *dsl.Module) {
 	k := m.Kernel("scans", dsl.Threads(scanThreads))
 	x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
 	// The last of two that is not zero: 0 stands for nothing.
-	last := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return dsl.Select(b.EqF(0), a, b) }
+	last := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return dsl.Select(b.EQF(0), a, b) }
 	for i := range k.RangeI(0, scanTurns) {
 		at := i.MadI(scanThreads, k.TID().X)
 		upTo, all := dsl.BlockScan(x.Load(at), "up_to", last)
-		before, _ := dsl.BlockScanBefore(x.Load(at), k.F32(-1), "before", last)
+		before, _ := dsl.BlockExclusiveScan(x.Load(at), k.F32(-1), "before", last)
 		out.Store(at, upTo.MulF(64).Add(before).MulF(64).Add(all))
 	}
 }
@@ -132,7 +132,7 @@ func dynamic(m *dsl.Module, fixed int) {
 	k := m.Kernel("dynamic", dsl.Threads(32))
 	x, out, count := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out"), dsl.Param[dsl.U32](k, "count")
 	all, beside := dsl.DynamicShared[dsl.F32](k, "all"), dsl.Shared[dsl.F32](k, "beside", fixed)
-	k.When(k.TID().X.EqI(0), func() { beside.StoreI(int64(fixed-1), k.F32(5)) })
+	k.When(k.TID().X.EQI(0), func() { beside.StoreI(int64(fixed-1), k.F32(5)) })
 	for i := range k.RangeStep(k.TID().X, count, k.U32(32)) {
 		all.Store(i, x.Load(i))
 	}
@@ -171,22 +171,22 @@ func matrices(m *dsl.Module) {
 	for row := range 16 {
 		for half := range 2 {
 			col := lane.AddI(int64(32 * half))
-			dsl.Element[dsl.F16](a, k.U32(row), col).Put(dsl.To[dsl.F16](x.Load(col.AddI(int64(64 * row)))))
+			dsl.Element[dsl.F16](a, k.U32(row), col).StoreFirst(dsl.To[dsl.F16](x.Load(col.AddI(int64(64 * row)))))
 		}
 	}
 	k.SyncWarp()
 	row, unit := lane.AndI(15), lane.ShrI(4)
 	for step := range 4 {
-		four := a.Matrices(row, unit.AddI(int64(2*step)), dsl.Trans)
+		four := a.LoadMatrices(row, unit.AddI(int64(2*step)), dsl.Trans)
 		// The second matrix has lower rows, the third more columns: turned, they change places.
 		four[1], four[2] = four[2], four[1]
-		b.PutMatrices(row, unit.AddI(int64(2*step)), four)
+		b.StoreMatrices(row, unit.AddI(int64(2*step)), four)
 	}
 	k.SyncWarp()
 	for row := range 16 {
 		for half := range 2 {
 			col := lane.AddI(int64(32 * half))
-			out.Store(col.AddI(int64(64*row)), dsl.To[dsl.F32](dsl.Element[dsl.F16](b, k.U32(row), col).Get()))
+			out.Store(col.AddI(int64(64*row)), dsl.To[dsl.F32](dsl.Element[dsl.F16](b, k.U32(row), col).LoadFirst()))
 		}
 	}
 }
@@ -210,12 +210,12 @@ func bulk(m *dsl.Module) {
 	x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
 	a, b := dsl.Shared[dsl.F32](k, "a", bulkSize), dsl.Shared[dsl.F32](k, "b", bulkSize)
 	loaded, sent := k.Barrier("loaded", 1), k.Barrier("sent", 1)
-	first, count, i := k.TID().X.EqI(0), k.U32(bulkSize), k.TID().X
+	first, count, i := k.TID().X.EQI(0), k.U32(bulkSize), k.TID().X
 	mine := x.At(k.ClusterRank().MulI(bulkSize))
 	k.When(first, func() {
 		mine.BulkPrefetch(count)
-		loaded.Expect(k.U32(4 * bulkSize))
-		sent.Expect(k.U32(4 * bulkSize))
+		loaded.ArriveExpect(k.U32(4 * bulkSize))
+		sent.ArriveExpect(k.U32(4 * bulkSize))
 		mine.BulkLoad(a, count, loaded)
 	})
 	loaded.Wait(k.U32(0))
@@ -257,13 +257,13 @@ func chunks(m *dsl.Module) {
 	k.Roles(
 		dsl.OnWarp(4, "load", func() {
 			for s := range p.Produce(k.U32(chunkTurns)) {
-				chunk.Load(s, s.Index())
+				chunk.Load(s, s.Iteration())
 			}
 		}),
 		dsl.OnWarpgroup(0, "sum", func() {
 			sum := k.F32(0).Var()
 			for s := range p.Consume(k.U32(chunkTurns)) {
-				for _, v := range chunk.In(s).LoadVec(k.TID().X.ShlI(2), 4) {
+				for _, v := range chunk.InStage(s).LoadVec(k.TID().X.ShlI(2), 4) {
 					sum.Set(sum.Add(v))
 				}
 			}
@@ -288,21 +288,21 @@ func boxes(m *dsl.Module) {
 	k := m.Kernel("boxes", dsl.Threads(128))
 	in, out := k.Tensor("in", isa.F32, []int{4, 6, 16}, dsl.NoSwizzle), k.Tensor("out", isa.F32, []int{2, 4, 8}, dsl.NoSwizzle)
 	a, b := k.SharedTile("a", in.Tile()), k.SharedTile("b", out.Tile())
-	full, first := k.Barrier("full", 1), k.TID().X.EqI(0)
+	full, first := k.Barrier("full", 1), k.TID().X.EQI(0)
 	plane, row, col := k.CTAID().Z.ShlI(1), k.CTAID().Y.ShlI(2), k.CTAID().X.ShlI(3)
 	k.When(first, func() {
-		full.Expect(k.U32(a.Bytes()))
+		full.ArriveExpect(k.U32(a.Bytes()))
 		in.Load(a, []dsl.Reg[dsl.U32]{plane.SubI(1), row.SubI(1), col.SubI(4)}, full) // 16 bytes are the least step along the innermost
 	})
 	full.Wait(k.U32(0))
 	i := k.TID().X
 	z, y, x := i.ShrI(5), i.ShrI(3).AndI(3), i.AndI(7)
-	k.If(i.LtI(64), func() {
+	k.If(i.LTI(64), func() {
 		at := func(dz, dy, dx int64) dsl.Reg[dsl.F32] {
-			return dsl.Element[dsl.F32](a, z.AddI(dz).MadI(6, y.AddI(dy)), x.AddI(3+dx)).Get()
+			return dsl.Element[dsl.F32](a, z.AddI(dz).MadI(6, y.AddI(dy)), x.AddI(3+dx)).LoadFirst()
 		}
 		sum := at(0, 1, 1).Add(at(2, 1, 1)).Add(at(1, 0, 1)).Add(at(1, 2, 1)).Add(at(1, 1, 0)).Add(at(1, 1, 2))
-		dsl.Element[dsl.F32](b, z.ShlI(2).Add(y), x).Put(sum)
+		dsl.Element[dsl.F32](b, z.ShlI(2).Add(y), x).StoreFirst(sum)
 	})
 	k.FenceAsync()
 	k.Sync()

@@ -19,7 +19,7 @@ func kernels(target string) *dsl.Module {
 	a, b, c := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b"), dsl.Global[dsl.F32](k, "c")
 	n := dsl.Param[dsl.U32](k, "n")
 	i := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
-	k.If(i.Lt(n), func() { c.Store(i, a.Load(i).Add(b.Load(i))) })
+	k.If(i.LT(n), func() { c.Store(i, a.Load(i).Add(b.Load(i))) })
 
 	k = m.Kernel("increment", dsl.Threads(256))
 	x := dsl.Global[dsl.U32](k, "x")
@@ -43,7 +43,7 @@ func kernels(target string) *dsl.Module {
 	k = m.Kernel("spin", dsl.Threads(1))
 	clocks := dsl.Param[dsl.U64](k, "clocks")
 	start := k.Clock()
-	k.While(func() dsl.Reg[dsl.Pred] { return k.Clock().Sub(start).Lt(clocks) }, func() {})
+	k.While(func() dsl.Reg[dsl.Pred] { return k.Clock().Sub(start).LT(clocks) }, func() {})
 	return m
 }
 

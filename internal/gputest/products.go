@@ -25,7 +25,7 @@ func chain(m *dsl.Module) {
 		dsl.OnWarp(4, "load", func() {
 			for s := range tiles.Produce(k.U32(1)) {
 				for _, from := range []*dsl.TensorMap{a, b, c} {
-					s.Load(from, k.U32(0), k.U32(0))
+					s.Load(from, dsl.TileAt(k.U32(0), k.U32(0)))
 				}
 			}
 		}),
@@ -35,9 +35,9 @@ func chain(m *dsl.Module) {
 				first := k.Accumulator(64, 64, isa.F32)
 				first.MMA(s.Tile(a), s.Tile(b))
 				first.Wait()
-				sums.MMALeft(first.As(isa.Bf16), s.Tile(c).Transposed())
+				sums.MMAFragments(first.ToFragments(isa.Bf16), s.Tile(c).Transposed())
 			}
-			dsl.EachSum(sums, func(row, col dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
+			dsl.EachElement(sums, func(row, col dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
 				d.StoreVec(row.MadI(128, col), []dsl.Reg[dsl.F32]{x, y})
 			})
 		}),
@@ -105,14 +105,14 @@ func turned(m *dsl.Module) {
 	tile := dsl.Tile{Type: isa.F16, Rows: 32, Cols: 128, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", 3, tile, tile)
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 64, 64)
-	row, col := w.Place(k.WarpIndex(), 2)
+	row, col := w.Origin(k.WarpIndex(), 2)
 	ab.Multiply(length.CeilDiv(32),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
-			a.From(step.MulI(32)).CopyAsync(s.Tile(0), k.U32(0))
-			b.From(step.MulI(32)).CopyAsync(s.Tile(1), k.U32(0))
+			a.RowsFrom(step.MulI(32)).CopyAsync(s.Tile(0), k.U32(0))
+			b.RowsFrom(step.MulI(32)).CopyAsync(s.Tile(1), k.U32(0))
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.Product(s.Tile(0).Transposed(), row, s.Tile(1).Transposed(), col)
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.MMAStep(s.Tile(0).Transposed(), row, s.Tile(1).Transposed(), col)
 		})
 	w.Store(d.Sized(side, side), row, col)
 }

@@ -32,12 +32,12 @@ func (w *warpgroups) build(m *dsl.Module) {
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
 			for s := range ab.Produce(steps) {
-				row, col := k.U32(0), s.Index()
+				row, col := k.U32(0), s.Iteration()
 				if w.down {
 					row, col = col, row
 				}
-				s.Load(a, row, col)
-				s.Load(b, row, col)
+				s.Load(a, dsl.TileAt(row, col))
+				s.Load(b, dsl.TileAt(row, col))
 			}
 		}).Regs(40),
 		dsl.OnWarpgroups(1, 2, "multiply", func(half dsl.Reg[dsl.U32]) {
@@ -46,7 +46,7 @@ func (w *warpgroups) build(m *dsl.Module) {
 				w.multiply(k, acc, half, s.Tile(a), s.Tile(b))
 			}
 			out.Store(acc, 0, half, half.MulI(64), k.U32(0))
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }
@@ -127,10 +127,10 @@ func computed() *warpgroups {
 	return &warpgroups{name: "computed", left: dsl.Box{Rows: 64, Cols: 128}, right: dsl.Box{Rows: 64, Cols: 128}, steps: 3, down: true,
 		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile) {
 			sign := dsl.To[dsl.F32](half).MulF(-6).AddF(3)
-			acc.MMALeft(acc.LeftWith(isa.Bf16, 64, func(step, part int) (cell []dsl.Reg[dsl.B32]) {
+			acc.MMAFragments(acc.AFragmentsFunc(isa.Bf16, 64, func(step, part int) (cell []dsl.Reg[dsl.B32]) {
 				row := k.WarpIndex().AndI(3).ShlI(4).Add(k.Lane().ShrI(2))
 				for r := range 4 {
-					two := dsl.Element[dsl.BF16](a, row.AddI(int64(r%2*8)), k.Lane().AndI(3).ShlI(1).AddI(int64(16*step+r/2*8))).GetVec(2)
+					two := dsl.Element[dsl.BF16](a, row.AddI(int64(r%2*8)), k.Lane().AndI(3).ShlI(1).AddI(int64(16*step+r/2*8))).LoadFirstVec(2)
 					for i := range two {
 						two[i] = dsl.To[dsl.BF16](dsl.To[dsl.F32](two[i]).Mul(sign))
 					}
@@ -172,12 +172,12 @@ func widened(m *dsl.Module) {
 	k := m.Kernel("widened", dsl.Warpgroups(3))
 	x := k.TensorMap("x", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 	from, steps, d := dsl.Global[dsl.S8](k, "w"), dsl.Param[dsl.U32](k, "steps"), dsl.Global[dsl.F32](k, "d")
-	w := k.Written("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+	w := k.ComputedTile("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 	px, pw := k.Pipeline("px", 3, x.Feed()), k.Pipeline("pw", 2, w.Feed())
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
 			for s := range px.Produce(steps) {
-				s.Load(x, k.U32(0), s.Index())
+				s.Load(x, dsl.TileAt(k.U32(0), s.Iteration()))
 			}
 		}),
 		dsl.OnWarpgroup(1, "widen", func() {
@@ -185,19 +185,19 @@ func widened(m *dsl.Module) {
 			for s := range pw.Produce(steps) {
 				for c := 0; c < 64; c += 8 {
 					var eight []dsl.Reg[dsl.BF16]
-					for _, x := range from.LoadVec(row.Mul(steps).Add(s.Index()).MulI(64).AddI(int64(c)), 8) {
+					for _, x := range from.LoadVec(row.Mul(steps).Add(s.Iteration()).MulI(64).AddI(int64(c)), 8) {
 						eight = append(eight, dsl.To[dsl.BF16](dsl.To[dsl.F32](x)))
 					}
-					dsl.Element[dsl.BF16](w.In(s), row, k.U32(c)).PutVec(eight)
+					dsl.Element[dsl.BF16](w.Tile(s), row, k.U32(c)).StoreFirstVec(eight)
 				}
 			}
 		}),
 		dsl.OnWarpgroup(2, "multiply", func() {
 			acc := k.Accumulator(64, 128, isa.F32)
 			for s := range px.Consume(steps) {
-				pw.ConsumeOne(func(t *dsl.Stage) { acc.MMA(s.Tile(x), w.In(t)) })
+				pw.ConsumeOne(func(t *dsl.Stage) { acc.MMA(s.Tile(x), w.Tile(t)) })
 			}
-			dsl.EachSum(acc, func(row, col dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
+			dsl.EachElement(acc, func(row, col dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
 				d.StoreVec(row.MadI(128, col), []dsl.Reg[dsl.F32]{x, y})
 			})
 		}),
@@ -252,7 +252,7 @@ func gathered(m *dsl.Module) {
 	tiles.Run(k.U32(8), func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 		for i := range 4 {
 			r := row.AddI(int64(16 * i))
-			x.At(ids.Load(r).MulI(512)).At(step.MadI(64, unit)).CopyAsync(dsl.Element[dsl.BF16](s.Tile(0), r, unit), 8, r.Lt(n))
+			x.At(ids.Load(r).MulI(512)).At(step.MadI(64, unit)).CopyAsync(dsl.Element[dsl.BF16](s.Tile(0), r, unit), 8, r.LT(n))
 		}
 	}, func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) { w.MMA(s.Tile(0), from, s.Tile(0), k.U32(0)) })
 	w.Each(func(row, col dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {

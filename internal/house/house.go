@@ -28,6 +28,7 @@ func Rooms() []Room {
 	return []Room{
 		{"diag", "", ""},
 		{"isa", "diag internal/slab", ""},
+		{"isa/eval", "isa", ""},
 		{"ptx", "diag isa internal/slab internal/layout", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
@@ -54,6 +55,7 @@ func Rooms() []Room {
 		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/cleanups/cmd", Anything, ""},
 		{"internal/corpus", "", ""},
+		{"internal/oracle", Anything, ""},
 		{"internal/diagram", "dsl isa", ""},
 		{"internal/diff", "", ""},
 		{"internal/doctest", "", ""},
@@ -63,6 +65,7 @@ func Rooms() []Room {
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
 		{"internal/gputest", "dsl isa runtime examples internal/trial passes ptx lift lower", ""},
 		{"internal/hazardtest", "diag form lift ptx passes/verify internal/filetest", ""},
+		{"internal/hostile", "", ""},
 		{"internal/house", "", ""},
 		{"internal/layout", "", ""},
 		{"internal/npy", "", ""},

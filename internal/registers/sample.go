@@ -15,9 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -45,11 +43,6 @@ type Counter struct {
 	Folder string
 }
 
-var (
-	entry = regexp.MustCompile(`Compiling entry function '([^']+)' for '([^']+)'`)
-	used  = regexp.MustCompile(`Used (\d+) registers`)
-)
-
 // Count is the registers of each kernel of a module; none where ptxas does not take it as a program of
 // its own.
 func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error) {
@@ -65,22 +58,12 @@ func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error
 			return nil, err
 		}
 	}
-	_, v, err := c.Tool.Assemble(ctx, text, ptxas.Options{Flags: []string{"-v"}})
+	usage, _, err := c.Tool.Usage(ctx, text, ptxas.Options{})
 	if err != nil {
 		return nil, err
 	}
-	kernel := ""
-	for _, m := range v.Messages {
-		if found := entry.FindStringSubmatch(m.Text); found != nil {
-			kernel = found[1]
-		}
-		if found := used.FindStringSubmatch(m.Text); found != nil && kernel != "" {
-			counts[kernel], err = strconv.Atoi(found[1])
-			if err != nil {
-				return nil, err
-			}
-			kernel = ""
-		}
+	for kernel, u := range usage {
+		counts[kernel] = u.Registers
 	}
 	if c.Folder == "" {
 		return counts, nil

@@ -4,11 +4,14 @@
 package registers
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
@@ -102,6 +105,19 @@ func Distinct(list []Sample) []Sample {
 	return out
 }
 
+// Thin keeps at most n samples of each program, spread evenly over their order.
+func Thin(list []Sample, n int) []Sample {
+	count, seen := make(map[string]int), make(map[string]int)
+	for _, s := range list {
+		count[s.Source]++
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(s Sample) bool {
+		i, all := seen[s.Source], count[s.Source]
+		seen[s.Source]++
+		return all > n && (i*n)/all == ((i-1)*n)/all && i > 0
+	})
+}
+
 // weights are such that variants of one kernel, and kernels of one program, do not drown the others.
 func weights(list []Sample) []float64 {
 	kernels, programs := make(map[string]int), make(map[string]int)
@@ -148,35 +164,87 @@ func (o Boost) Model(list []Sample) *pressure.Model {
 	return both
 }
 
-// CrossValidate predicts each sample with a model that has seen no sample of the same program: the
-// programs fall into folds, and each fold is left out once.
-func (o Boost) CrossValidate(list []Sample, folds int) []Sample {
-	fold := make(map[string]int)
-	var programs []string
+// CrossValidate predicts each sample with a model that was fitted to the samples of all other
+// producers; see Family.
+func (o Boost) CrossValidate(list []Sample) []Sample {
+	families := make(map[string]bool)
 	for _, s := range list {
-		if _, ok := fold[s.Source]; !ok {
-			fold[s.Source] = 0
-			programs = append(programs, s.Source)
-		}
-	}
-	slices.Sort(programs)
-	for i, p := range programs {
-		fold[p] = i % folds
+		families[Family(s.Source)] = true
 	}
 	out := slices.Clone(list)
-	for k := range folds {
-		var train []Sample
-		for _, s := range list {
-			if fold[s.Source] != k {
-				train = append(train, s)
+	work := make(chan string)
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for name := range work {
+				o.leaveOut(name, list, out)
 			}
-		}
-		m := o.Model(train)
-		for i, s := range list {
-			if fold[s.Source] == k {
-				out[i].Predicted = pressure.Predict(m, s.Features)
-			}
+		})
+	}
+	for name := range families {
+		work <- name
+	}
+	close(work)
+	group.Wait()
+	return out
+}
+
+// leaveOut predicts the samples of one family in out with a model fitted to the others.
+func (o Boost) leaveOut(family string, list, out []Sample) {
+	var others []Sample
+	for _, s := range list {
+		if Family(s.Source) != family {
+			others = append(others, s)
 		}
 	}
+	m := o.Model(others)
+	for i, s := range list {
+		if Family(s.Source) == family {
+			out[i].Predicted = pressure.Predict(m, s.Features)
+		}
+	}
+}
+
+// errorLimits are the predicted counts that separate the ranges of Errors.
+var errorLimits = []int{24, 40, 64, 128, 0}
+
+// Errors returns the ranges of true counts for samples that CrossValidate predicted.
+func Errors(list []Sample) []pressure.Error {
+	var out []pressure.Error
+	from := 0
+	for _, to := range errorLimits {
+		ratios := make(map[string][]float64)
+		for _, s := range list {
+			if s.Predicted > from && (to == 0 || s.Predicted <= to) {
+				f := Family(s.Source)
+				ratios[f] = append(ratios[f], float64(s.Count)/float64(s.Predicted))
+			}
+		}
+		out = append(out, pressure.Error{UpTo: to, Low: quantile(ratios, 0.05), High: quantile(ratios, 0.95)})
+		from = to
+	}
 	return out
+}
+
+// quantile returns the value below which a share of all values lies. A group weighs as much as the
+// square root of its size, so that a large one does not decide alone.
+func quantile(groups map[string][]float64, share float64) float64 {
+	type weighted struct{ value, weight float64 }
+	var list []weighted
+	all := 0.0
+	for _, values := range groups {
+		w := 1 / math.Sqrt(float64(len(values)))
+		for _, v := range values {
+			list = append(list, weighted{v, w})
+			all += w
+		}
+	}
+	slices.SortFunc(list, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
+	sum := 0.0
+	for _, x := range list {
+		if sum += x.weight; sum >= share*all {
+			return x.value
+		}
+	}
+	return 1
 }

@@ -9,6 +9,7 @@ package roundtrip
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"sync"
@@ -42,13 +43,15 @@ type Source struct {
 type Report struct {
 	Name      string
 	Bytes     int
-	Accepted  bool     // by ptxas
-	Same      bool     // formatting left every token in its place
-	Compared  int      // bytes of sections that were compared
-	Rewritten bool     // the way through the intermediate representation was tried
-	Unsteady  bool     // ptxas makes other code of the same text from time to time, so that nothing follows from a difference
-	Problems  []string // empty when all is well
-	Refusal   string   // why ptxas refuses the module
+	Accepted  bool // by ptxas
+	Same      bool // formatting left every token in its place
+	Compared  int  // bytes of sections that were compared
+	Rewritten bool // the way through the intermediate representation was tried
+	// Unsteady lists the comparisons of which nothing follows, because ptxas makes other code of the same text from time to
+	// time. They count neither as equal nor as different.
+	Unsteady []string
+	Problems []string // empty when all is well
+	Refusal  string   // why ptxas refuses the module
 }
 
 // Run tries every source, in parallel, and reports in their order. The error is for what is no
@@ -180,13 +183,21 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 	case len(lines) == 0:
 		return nil
 	}
-	for range again {
-		if own, _, err := c.differences(ctx, first, before, o); err != nil {
-			return err
-		} else if len(own) > 0 {
-			r.Unsteady = true
-			return nil
+	mine, theirs, err := c.digests(ctx, before, text, o)
+	if err != nil {
+		return err
+	}
+	mine[first.Digest()] = true
+	if len(mine) > 1 || len(theirs) > 1 || maps.Equal(mine, theirs) {
+		shared := 0
+		for d := range mine {
+			if theirs[d] {
+				shared++
+			}
 		}
+		r.Unsteady = append(r.Unsteady, fmt.Sprintf("ptxas is not deterministic: in %d assemblies and more the text has %d codes, the %s text %d, and %d are of both",
+			again, len(mine), which, len(theirs), shared))
+		return nil
 	}
 	for _, line := range lines {
 		r.Problems = append(r.Problems, "the "+which+" text has other code: "+line)
@@ -194,8 +205,32 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 	return nil
 }
 
-// again is how often a text is assembled anew to see whether ptxas makes the same code of it: for some modules with tcgen05 it does not.
-const again = 5
+// again is how often each of two texts is assembled where their code differs: for some modules with tcgen05 ptxas makes one
+// of several codes each time.
+const again = 6
+
+// digests is the set of codes that ptxas makes of each of two texts.
+func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of, other map[string]bool, err error) {
+	list := [2]map[string]bool{}
+	for i, text := range []string{a, b} {
+		list[i] = make(map[string]bool)
+		for range again {
+			image, v, err := c.Tool.Assemble(ctx, text, o)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !v.OK() {
+				return nil, nil, fmt.Errorf("ptxas refuses a text that it took before: %s", v)
+			}
+			code, err := cubin.Read(image)
+			if err != nil {
+				return nil, nil, err
+			}
+			list[i][code.Digest()] = true
+		}
+	}
+	return list[0], list[1], nil
+}
 
 // differences is where the code that ptxas makes of a text differs from the first.
 func (c *Config) differences(ctx context.Context, first *cubin.Code, text string, o ptxas.Options) ([]string, ptxas.Verdict, error) {

@@ -34,7 +34,7 @@ func Main(name, target string, build func(*dsl.Module), check func(*trial.T) err
 	}
 	var options []dsl.Option
 	if *lines {
-		options = append(options, dsl.Lines())
+		options = append(options, dsl.LineInfo())
 	}
 	m := dsl.New(name, target, options...)
 	build(m)

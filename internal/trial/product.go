@@ -36,7 +36,9 @@ func (t *T) Holds(p Product, at func(row, col int) float64, a, b func(row, k int
 		for k := range p.K {
 			sum += x[k] * y[k]
 		}
-		if got := at(row, col); !(math.Abs(got-sum) <= tolerance*max(math.Sqrt(float64(p.K)), math.Abs(sum))) {
+		got, scale := at(row, col), max(math.Sqrt(float64(p.K)), math.Abs(sum))
+		t.Worst = max(t.Worst, math.Abs(got-sum)/scale)
+		if !(math.Abs(got-sum) <= tolerance*scale) {
 			return fmt.Errorf("%s: element %d, %d is %v, not %v", p, row, col, got, sum)
 		}
 		return nil

@@ -21,6 +21,8 @@ type T struct {
 	Device *runtime.Device
 	Rand   *rand.Rand
 	Notes  []string // what is worth telling beside success
+	// Worst is the largest error that Holds has met, as a part of what it takes the tolerance times.
+	Worst float64
 	// Edit, where it is not nil, is done to every module before it is loaded.
 	Edit func(*dsl.Module) error
 }

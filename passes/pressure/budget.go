@@ -13,19 +13,19 @@ const (
 	warpgroupThreads = 128
 )
 
-// Budgets are the arithmetic of setmaxnreg: warps hand registers back and others take them. All comes from
-// the pool of the thread block, which is what the launch gave it.
+// Budgets describes the setmaxnreg instructions of a kernel: warps release registers and
+// others take them. All come from the pool of the thread block, which the launch provides.
 type Budgets struct {
 	Roles  []Budget
-	Groups int // warpgroups of a block; 0 where the directives do not say how many threads it has
+	Groups int // warpgroups of a block; 0 if directives do not give the block size
 }
 
 // A Budget is one setmaxnreg.
 type Budget struct {
 	Instr *ir.Instr
-	Count int  // registers for each thread from here on
-	Takes bool // inc: takes more; else dec: hands back
-	Words int  // the most in use behind it, up to the next setmaxnreg
+	Count int  // registers per thread from here on
+	Takes bool // inc: takes more; else dec: releases
+	Words int  // the most live registers after it, up to the next setmaxnreg
 	Valid bool // Count is a multiple of 8 from 24 to 256
 }
 
@@ -33,17 +33,17 @@ type Budget struct {
 // directives, not by what it uses.
 func (b Budgets) pinned() bool { return len(b.Roles) > 0 }
 
-// Pool is the registers that the launch gives a thread block whose threads start with count each.
+// Pool returns the registers of a thread block whose threads start with count each.
 func (b Budgets) Pool(count int) int { return b.Groups * warpgroupThreads * count }
 
-// A Share is a way to give the warpgroups of a block their budgets: so many at each budget.
+// A Share is an assignment of warpgroups to budgets.
 type Share struct {
-	Groups []int // for each of Roles
-	Words  int   // they need together
+	Groups []int // number of warpgroups for each of Roles
+	Words  int   // registers in total
 }
 
-// Shares are the ways to share the warpgroups of a block out among the roles, at least one each, that the
-// pool has registers for when each thread starts with count.
+// Shares returns the assignments of warpgroups to roles, at least one each, that fit into the
+// pool when each thread starts with count registers.
 func (b Budgets) Shares(count int) []Share {
 	if b.Groups < len(b.Roles) || len(b.Roles) == 0 || b.Groups > 16 {
 		return nil
@@ -70,6 +70,10 @@ func (b Budgets) Shares(count int) []Share {
 	return list
 }
 
+// mostRoles is how many setmaxnreg of a kernel are looked at. A block has 16 warpgroups at most, and each changes its
+// budget a few times.
+const mostRoles = 256
+
 // budgets finds the setmaxnreg of a kernel, and what is in use behind each.
 func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	b := Budgets{Groups: threads / warpgroupThreads}
@@ -79,6 +83,9 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 			in := g.ops[i][j].in
 			if in.Head() != "setmaxnreg" || len(in.Args) == 0 || in.Args[0].Kind != ir.Int {
 				continue
+			}
+			if len(b.Roles) == mostRoles {
+				return b
 			}
 			n := int(min(max(in.Args[0].Value, -1), 1<<16))
 			b.Roles = append(b.Roles, Budget{

@@ -19,9 +19,10 @@ const (
 	inlineTotal = 100000
 )
 
-// An inliner puts the bodies of functions where they are called, as the assembler does with small ones. Those that it leaves
-// apart it compiles for their callers, without a convention of which registers they may use, so that what is in use is the
-// same for those too. Calls through pointers, of functions that are not here, and of those under way stay calls.
+// An inliner inlines the bodies of functions into their callers, as the assembler does with
+// small ones. The assembler compiles other functions for their callers without a register
+// convention, so the live registers are the same for those. Calls through pointers, of
+// undefined functions, and recursive calls remain calls.
 type inliner struct {
 	defined map[string]*ir.Func
 	move    *isa.Candidate // the forms of instructions that stand for the passing of arguments, and for returns

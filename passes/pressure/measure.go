@@ -57,7 +57,7 @@ type measure struct {
 // fullOccupancy is how many registers each thread may have when as many threads run as ever can.
 func fullOccupancy(number int) int { return machineOf(number).fullRegisters() }
 
-// Names are the names of the features, in their order.
+// Names returns the names of the features, in their order.
 func Names() []string {
 	names := []string{
 		"number", "full", "order", "orderwarp", "loops", "loopswarp", "lean", "leanloops", "early", "early20", "early42", "early58", "early74",

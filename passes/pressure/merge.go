@@ -13,6 +13,8 @@ const guardedOps = 8
 // gone are empty, and nothing leads to them.
 func (g *graph) merge() {
 	gone := make([]bool, len(g.ops))
+	g.room = make([][]op, len(g.ops))
+	defer func() { g.room = nil }()
 	for changed := true; changed; {
 		changed = false
 		for b := len(g.ops) - 1; b >= 0; b-- {
@@ -49,8 +51,7 @@ func (g *graph) cutEnd(b int) {
 
 // take appends block n to block b, and gives b what n led to.
 func (g *graph) take(b, n int, gone []bool) {
-	g.ops[b] = append(slices.Clip(g.ops[b]), g.ops[n]...)
-	g.ops[n] = nil
+	g.prepend(b, n)
 	gone[n] = true
 	g.behind[b] = g.behind[n]
 	g.flow.Succs[b] = g.flow.Succs[n]
@@ -63,6 +64,24 @@ func (g *graph) take(b, n int, gone []bool) {
 		}
 	}
 	g.flow.Succs[n], g.flow.Preds[n], g.flow.Leaves[n] = nil, nil, false
+}
+
+// prepend puts the ops of block b before those of block n, and gives them all to b. Blocks are merged from the last to
+// the first, so the ops of n may be many: they stay where they are if there is room before them.
+func (g *graph) prepend(b, n int) {
+	x, y, room := g.ops[b], g.ops[n], g.room[n]
+	beside := len(room) > 0 && len(y) > 0 && cap(room) > len(room) && &room[:len(room)+1][len(room)] == &y[0]
+	if !beside || len(room) < len(x) {
+		room = make([]op, 2*(len(x)+len(y)))
+		at := len(room) - len(y)
+		copy(room[at:], y)
+		room, y = room[:at], room[at:]
+	}
+	at := len(room) - len(x)
+	copy(room[at:], x)
+	g.ops[b] = room[at : len(room)+len(y) : len(room)+len(y)]
+	g.room[b] = room[:at]
+	g.ops[n], g.room[n] = nil, nil
 }
 
 // guard turns the arms of a condition at the end of b into guarded ops: b leads to an arm and behind it,

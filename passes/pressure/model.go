@@ -13,15 +13,25 @@ import (
 	"sync"
 )
 
-// A Model corrects what the simulation finds: trees of questions about a kernel, each of which ends in a
-// number. The sum of the numbers is the logarithm of a factor.
-type Model struct{ Trees []Tree }
+// A Model corrects the count that the simulation finds. Each tree asks questions about a kernel and
+// ends in a number; the sum of these numbers is the logarithm of a factor.
+type Model struct {
+	Trees  []Tree
+	Errors []Error // in the order of their limits; the last one has no limit
+}
 
-// A Tree is questions, the first at its root.
+// An Error describes how far predictions were off for kernels of producers that the model was not
+// fitted to.
+type Error struct {
+	UpTo      int     // the largest predicted count that it holds for; 0 for no limit
+	Low, High float64 // nine of ten true counts were between these multiples of the prediction
+}
+
+// A Tree is a list of nodes with the root first.
 type Tree []Node
 
-// A Node asks whether a feature is at most Limit, and sends to node Less if so, else to node More, further on in the tree. A
-// leaf has no feature (-1) and a value.
+// A Node continues at node Less if a feature is at most Limit, else at node More, both further
+// on in the tree. A leaf has feature -1 and a value.
 type Node struct {
 	Feature    int
 	Limit      float64
@@ -29,21 +39,21 @@ type Node struct {
 	Value      float64
 }
 
-//go:embed model.txt
+//go:embed correction.txt
 var calibrated string
 
-// Calibrated is the model that comes with the package.
+// Calibrated returns the model that is part of the package.
 func Calibrated() *Model { return calibration() }
 
 var calibration = sync.OnceValue(func() *Model {
 	m, err := ParseModel(calibrated)
 	if err != nil {
-		panic("bug: model.txt: " + err.Error())
+		panic("bug: correction.txt: " + err.Error())
 	}
 	return m
 })
 
-// Factor is what the base of a kernel with these features is multiplied by.
+// Factor returns the factor for the base of a kernel with these features.
 func (m *Model) Factor(features []float64) float64 {
 	sum := 0.0
 	for _, t := range m.Trees {
@@ -60,12 +70,26 @@ func (m *Model) Factor(features []float64) float64 {
 	return math.Exp(sum)
 }
 
-// String is the model as model.txt holds it: a line of the features' names, then a line for each tree, its nodes with the root first. A node is
-// a feature's number, <, a limit, and the distances to the two nodes it sends to; or = and a hundred thousand times a value.
+// Between returns the range in which nine of ten true counts lie if the prediction is n.
+func (m *Model) Between(n int) (low, high int) {
+	for _, e := range m.Errors {
+		if e.UpTo == 0 || n <= e.UpTo {
+			return min(n, int(math.Ceil(float64(n)*e.Low))), max(n, int(float64(n)*e.High))
+		}
+	}
+	return n, n
+}
+
+// String returns the model as correction.txt holds it: a line of the features' names, a line for
+// each Error, and a line for each tree, its nodes with the root first. A node is a feature's index,
+// <, a limit, and the distances to the two nodes that it leads to; or = and ValueScale times a value.
 func (m *Model) String() string {
 	var b strings.Builder
-	b.WriteString("# What passes/pressure multiplies its base by. Made by `make registers-fit`; see docs/explanation/register-prediction.md.\n")
+	b.WriteString("# What passes/pressure multiplies its simulated count by. Made by `make registers-fit`.\n")
 	b.WriteString(strings.Join(Names(), " ") + "\n")
+	for _, e := range m.Errors {
+		fmt.Fprintf(&b, "error %d %.3f %.3f\n", e.UpTo, e.Low, e.High)
+	}
 	for _, t := range m.Trees {
 		for i, n := range t {
 			if i > 0 {
@@ -82,17 +106,25 @@ func (m *Model) String() string {
 	return b.String()
 }
 
-// ValueScale is how many steps of a leaf's value make one, as model.txt holds them.
+// ValueScale is how many steps of a leaf's value make one in correction.txt.
 const ValueScale = 100000
 
-// ParseModel reads what String wrote. The features must be those of this package.
+// ParseModel reads the format of String. The features must be those of this package.
 func ParseModel(text string) (*Model, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 2 || !slices.Equal(strings.Fields(lines[1]), Names()) {
-		return nil, fmt.Errorf("it is for other features")
+		return nil, fmt.Errorf("the model is for other features")
 	}
 	m := &Model{}
 	for _, line := range lines[2:] {
+		if strings.HasPrefix(line, "error ") {
+			var e Error
+			if _, err := fmt.Sscanf(line, "error %d %g %g", &e.UpTo, &e.Low, &e.High); err != nil {
+				return nil, fmt.Errorf("%q: %w", line, err)
+			}
+			m.Errors = append(m.Errors, e)
+			continue
+		}
 		t, err := parseTree(line)
 		if err != nil {
 			return nil, err
@@ -109,7 +141,7 @@ func parseTree(line string) (Tree, error) {
 		if v, ok := strings.CutPrefix(w, "="); ok {
 			n, err := strconv.Atoi(v)
 			if err != nil {
-				return nil, fmt.Errorf("%q is no node", w)
+				return nil, fmt.Errorf("%q is not a tree node", w)
 			}
 			t[i] = Node{Feature: -1, Value: float64(n) / ValueScale}
 			continue
@@ -117,14 +149,14 @@ func parseTree(line string) (Tree, error) {
 		feature, rest, _ := strings.Cut(w, "<")
 		parts := strings.Split(rest, ",")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("%q is no node", w)
+			return nil, fmt.Errorf("%q is not a tree node", w)
 		}
 		f, err1 := strconv.Atoi(feature)
 		limit, err2 := strconv.ParseFloat(parts[0], 64)
 		less, err3 := strconv.Atoi(parts[1])
 		more, err4 := strconv.Atoi(parts[2])
 		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || f < 0 || f >= len(Names()) || less <= 0 || more <= 0 || i+less >= len(words) || i+more >= len(words) {
-			return nil, fmt.Errorf("%q is no node", w)
+			return nil, fmt.Errorf("%q is not a tree node", w)
 		}
 		t[i] = Node{Feature: f, Limit: limit, Less: i + less, More: i + more}
 	}

@@ -53,8 +53,8 @@ func (m machine) fullRegisters() int {
 // An Occupancy is how many warps of a kernel run at once on a multiprocessor.
 type Occupancy struct {
 	Warps, Of int
-	Blocks    int    // thread blocks at once; 0 where their size is not known
-	Bound     string // what allows no more: "registers", "warps", "blocks", "shared memory"
+	Blocks    int    // thread blocks at once; 0 if their size is unknown
+	Bound     string // the limiting resource: "registers", "warps", "blocks", "shared memory"
 }
 
 // occupancy is what registers, threads of a block and bytes of shared memory allow. With threads zero it

@@ -32,10 +32,12 @@ type graph struct {
 	words    *words
 	flow     *ir.Flow
 	ops      [][]op
-	point    Point    // where most words are in use in the order of the text
-	behind   [][]word // what is read behind each block, before blocks are merged
-	unrolled int      // loops
-	slow     int      // ops that call a subroutine in rare cases
+	room     [][]op        // before the ops of each block in their memory, while blocks are merged
+	point    Point         // where most words are in use in the order of the text
+	behind   [][]word      // what is read behind each block, before blocks are merged
+	started  map[word]bool // those that are given a constant somewhere
+	unrolled int           // loops
+	slow     int           // ops that call a subroutine in rare cases
 }
 
 func newGraph(f *ir.Func, number int) *graph {
@@ -292,8 +294,8 @@ func (g *graph) sweep() {
 	}
 }
 
-// forget drops what an op reads only since it may leave it as it is, under a guard that does not hold, and nobody reads afterwards: what
-// there was before has gone.
+// forget removes operands that an op reads only because its guard may be false and keep the
+// old value, if that value is never read afterwards.
 func (o *op) forget(count []int32) {
 	kept := o.uses[:0]
 	for _, u := range o.uses {

@@ -1,10 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pressure says how many registers a kernel will need: what is in use at each point once copies,
-// constants and dead code are gone, how the assembler will order it, and the number that `ptxas -v` would
-// report. The simulation is explained in docs/explanation/register-prediction.md; its result is corrected by a model that was
-// fitted to kernels whose counts are known. It estimates and proves nothing, and leaves the module as it is.
+// Package pressure predicts how many registers a kernel needs: the live registers at each
+// point after removing copies, constants and dead code, how the assembler will schedule the
+// code, and the number that `ptxas -v` would report. A model fitted to kernels with known
+// counts corrects the simulated count. docs/explanation/register-prediction.md explains both.
+// The prediction is an estimate and leaves the module unchanged.
 package pressure
 
 import (
@@ -14,36 +15,41 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Kernel is what a kernel is expected to need.
+// A Kernel is the prediction for one kernel.
 type Kernel struct {
 	Func      *ir.Func
 	Target    isa.Target
-	Registers int  // for each thread, as ptxas -v counts them
-	Least     int  // words in use at once at least, however each block is ordered
-	Wanted    int  // what Registers would be if no directive or machine set a limit
-	Limit     int  // the most that directives allow, 0 where they say nothing
-	Threads   int  // of a block, where directives say it
-	Spills    bool // more may be wanted than there is: likely, not certain
+	Registers int // per thread, as ptxas -v reports them: an estimate
+	// Low and High bound the true count in nine of ten kernels of producers that the estimate was not
+	// fitted to.
+	Low, High int
+	// Exact says that Registers and Spills were counted by the assembler.
+	Exact     bool
+	Least     int  // minimum number of live words, for any order within the blocks
+	Wanted    int  // what Registers would be without limits by directives or the target
+	Limit     int  // the most that directives allow, 0 if they do not say
+	Threads   int  // of a block, if directives give it
+	Spills    bool // more registers may be needed than allowed: likely, not certain
 	Peak      Point
 	Occupancy Occupancy
-	Shared    int64 // bytes of shared memory that are declared with a size
+	Shared    int64 // declared shared memory in bytes
 	Budgets   Budgets
 }
 
-// A Point is where in the text most registers are in use.
+// A Point is the place in the text where the most registers are live.
 type Point struct {
-	Instr *ir.Instr // nil in a kernel that needs none; of the kernel or what it calls
-	Words int       // 32-bit registers in use there, those of the instruction's own among them
-	Live  []Live    // in the order of their declarations, those of functions that are called behind
+	Instr *ir.Instr // nil in a kernel that needs none; in the kernel or a function it calls
+	Words int       // live 32-bit registers there, including those of the instruction
+	Live  []Live    // in the order of their declarations, those of called functions last
 }
 
-// A Live is a register of the text that is in use, and in how many 32-bit registers.
+// A Live is a live register of the text, and how many 32-bit registers it takes.
 type Live struct {
 	Reg   *ir.Reg
 	Words int
 }
 
-// Of is what each kernel of a module is expected to need, in the order of the text.
+// Of returns the prediction for each kernel of a module, in the order of the text.
 func Of(m *ir.Module) []Kernel {
 	r := newMeasurer(m)
 	var list []Kernel
@@ -62,6 +68,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	m := Calibrated()
 	k.Wanted = wanted(m, features)
 	k.Registers = Predict(m, features)
+	k.Low, k.High = Between(m, features)
 	k.Budgets = budgets(f, k.Threads, x)
 	most := mostRegisters
 	if k.Limit > 0 {
@@ -78,13 +85,19 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	return k
 }
 
-// A Measured is a kernel with the features that a model is asked about, in the order of Names.
+// Counted replaces the estimate by what the assembler reports.
+func (k *Kernel) Counted(registers int, spills bool) {
+	k.Registers, k.Low, k.High, k.Exact, k.Spills = registers, registers, registers, true, spills
+	k.Occupancy = machineOf(k.Target.Info().Number).occupancy(registers, k.Threads, k.Shared)
+}
+
+// A Measured is a kernel with its features for a model, in the order of Names.
 type Measured struct {
 	Func     *ir.Func
 	Features []float64
 }
 
-// Measure is what there is to know of each kernel of a module for a model to be fitted.
+// Measure returns the features of each kernel of a module, for fitting a model.
 func Measure(m *ir.Module) []Measured {
 	r := newMeasurer(m)
 	var list []Measured
@@ -96,9 +109,10 @@ func Measure(m *ir.Module) []Measured {
 	return list
 }
 
-// Bases are two counts that the simulation alone makes of a kernel: by the words in use when blocks are ordered for speed, as long as that lets
-// all threads run, with what the assembler needs besides; and by the registers that words take as seats. They err in different places, so trees
-// are fitted to what each of them leaves, and all are asked.
+// Bases returns two counts that the simulation computes for a kernel. The first counts live
+// words in blocks scheduled for speed, as far as all threads can still run, plus what the
+// assembler needs. The second counts registers after assigning words to them. Their errors
+// differ, so trees are fitted to both.
 func Bases(features []float64) [2]float64 {
 	most := float64(mostRegisters)
 	if limit := features[featureLimit]; limit > 0 {
@@ -113,7 +127,7 @@ func Bases(features []float64) [2]float64 {
 // leastSeats is about the least count of a kernel that uses registers at all.
 const leastSeats = 8
 
-// Base is the middle between the Bases, on the scale of factors.
+// Base returns the geometric mean of the Bases.
 func Base(features []float64) float64 {
 	b := Bases(features)
 	return math.Sqrt(b[0] * b[1])
@@ -131,7 +145,7 @@ func wanted(m *Model, features []float64) int {
 // registers and two are set aside.
 func even(x float64) int { return 2 * int(math.Round(x/2)) }
 
-// Predict is the count for a kernel with these features.
+// Predict returns the count for a kernel with these features.
 func Predict(m *Model, features []float64) int {
 	most := mostRegisters
 	if n := int(features[featureLimit]); n > 0 {
@@ -142,6 +156,19 @@ func Predict(m *Model, features []float64) int {
 		}
 	}
 	return min(wanted(m, features), most)
+}
+
+// Between returns the range in which nine of ten true counts lie for kernels with these features.
+func Between(m *Model, features []float64) (low, high int) {
+	n, most := Predict(m, features), mostRegisters
+	if limit := int(features[featureLimit]); limit > 0 {
+		most = limit
+		if features[featureKinds+kindBudget] > 0 {
+			return n, n
+		}
+	}
+	low, high = m.Between(wanted(m, features))
+	return min(low, most), min(high, most)
 }
 
 // pointAt is a peak in the terms of the text.

@@ -21,6 +21,7 @@ const (
 
 // unroll does to loops of one block what the assembler does: it repeats short bodies.
 func (g *graph) unroll() int {
+	g.findStarted()
 	n := 0
 	for b := range g.ops {
 		if times := g.counted(b); times > 1 {
@@ -161,16 +162,22 @@ func (g *graph) starts(r *ir.Reg) bool {
 	if !ok {
 		return false
 	}
-	w := g.words.find(g.words.first[i])
+	return g.started[g.words.find(g.words.first[i])]
+}
+
+// findStarted notes the words that are given a constant somewhere. Loops that are repeated give none to others.
+func (g *graph) findStarted() {
+	g.started = make(map[word]bool)
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			o := &g.ops[b][i]
-			if has(o.defs, w) && o.in.Head() == "mov" && len(o.in.Args) == 2 && o.in.Args[1].Kind == ir.Int {
-				return true
+			if o.in.Head() == "mov" && len(o.in.Args) == 2 && o.in.Args[1].Kind == ir.Int {
+				for _, d := range o.defs {
+					g.started[d] = true
+				}
 			}
 		}
 	}
-	return false
 }
 
 // fresh is a new word like w.

@@ -16,7 +16,8 @@ import (
 // its box brings, which PTX does not say.
 const size = "ptxdsl:bytes"
 
-// Bytes is the comment that says how many bytes a copy of a tensor map's box brings.
+// Bytes returns the comment that states how many bytes one copy of a tensor map's box
+// transfers.
 func Bytes(n int) string { return fmt.Sprint("// ", size, " ", n) }
 
 // boxes reads those comments.
@@ -34,8 +35,8 @@ func boxes(f *ir.Func) map[*ir.Var]int64 {
 	return list
 }
 
-// Copied is how many bytes a bulk copy moves, where that is known: of a tensor's box, or of the four rows that are gathered, where a comment behind its map
-// says so.
+// Copied returns how many bytes a bulk copy transfers, if that is known. For a tensor box, or
+// the four rows of a gather, a comment after the tensor map states it.
 func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 	if !Tensor(e.In) {
 		return Number(e, 2)

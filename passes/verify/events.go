@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Val is what operand i of an event holds, or nil.
+// Val returns the value of operand i of an event, or nil.
 func Val(e *trace.Event, i int) *value.Value {
 	if i < 0 || i >= len(e.Vals) {
 		return nil
@@ -20,7 +20,7 @@ func Val(e *trace.Event, i int) *value.Value {
 	return e.Vals[i]
 }
 
-// Address is the place in the operands of the nth bracket, or -1.
+// Address returns the index of the nth bracket among the operands, or -1.
 func Address(in *ir.Instr, n int) int {
 	for i := range in.Args {
 		if in.Args[i].Kind == ir.Address {
@@ -33,7 +33,7 @@ func Address(in *ir.Instr, n int) int {
 	return -1
 }
 
-// Number is operand i where it is a constant.
+// Number returns operand i if it is a constant.
 func Number(e *trace.Event, i int) (int64, bool) {
 	v := Val(e, i)
 	if v == nil || !v.Const() {
@@ -42,12 +42,13 @@ func Number(e *trace.Event, i int) (int64, bool) {
 	return v.K, true
 }
 
-// Region is the bytes behind the nth bracket of an event.
+// Region returns the bytes that the nth bracket of an event addresses.
 func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) {
 	return p.At(Val(e, Address(e.In, n)), bytes, e.Threads)
 }
 
-// At is the bytes at an address, as memory.Of tells them; addresses are taken apart once.
+// At returns the bytes at an address, as memory.Of returns them; it decomposes each address
+// once.
 func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region, bool) {
 	at, seen := p.sheet.places[address]
 	if !seen {
@@ -60,7 +61,14 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	return at.Over(bytes, s)
 }
 
-// Peer is where in another block's shared memory an access is: the place that mapa was given.
+// OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only. Threads
+// are compared in groups of the given size.
+func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
+	return p.sheet.foreign.Foreign(r, o, group)
+}
+
+// Peer returns the address in another block's shared memory that an access refers to: the
+// address that mapa was given.
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))
 	if v == nil || len(v.Terms) == 0 {
@@ -82,11 +90,12 @@ func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	return r, ok && r.Shared()
 }
 
-// Least is the least that a background access of unknown size is known to take: one element row of a tile.
+// Least is the minimum size of an asynchronous access of unknown size: one element row of a
+// tile.
 const Least = 16
 
-// Access is the bytes of shared memory that a plain load or store works on; it is not ok where the
-// address says nothing, and memory other than shared is left out.
+// Access returns the bytes of shared memory that a plain load or store accesses. It is not ok
+// if nothing is known of the address. Memory other than shared is ignored.
 func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 	if e.Kind == trace.Clear {
 		n, ok := Number(e, 1)
@@ -99,8 +108,8 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 	return r, ok && r.Shared()
 }
 
-// Reads is the regions of shared memory that an operation in the background reads: bulk stores from it,
-// operands of matrix units that descriptors name.
+// Reads returns the regions of shared memory that an asynchronous operation reads: the source
+// of a bulk store, or the matrix operands that descriptors name.
 func (p *Pass) Reads(e *trace.Event) []memory.Region {
 	var list []memory.Region
 	add := func(v *value.Value, bytes int64) {
@@ -149,7 +158,8 @@ func (p *Pass) described(v *value.Value) *value.Value {
 	return a
 }
 
-// Writes is the regions of this block's shared memory that an operation in the background writes.
+// Writes returns the regions of this block's shared memory that an asynchronous operation
+// writes.
 func (p *Pass) Writes(e *trace.Event) []memory.Region {
 	bytes := int64(Least)
 	switch e.Kind {
@@ -185,13 +195,13 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 	return nil
 }
 
-// Multicast reports whether an engine works for the blocks of a mask.
+// Multicast reports whether an asynchronous operation has a mask of destination blocks.
 func Multicast(in *ir.Instr) bool {
 	return in.Mod("multicast::cluster") || in.Mod("multicast::cluster::16b") || in.Mod("multicast::cluster::32b")
 }
 
-// Blocks is the mask of the blocks of the cluster that an engine works for, or nil where it names none; it stands before the policy of
-// a cache.
+// Blocks returns the mask of destination blocks of an asynchronous operation, or nil if it has
+// none. The mask precedes the cache policy.
 func Blocks(e *trace.Event) *value.Value {
 	if !Multicast(e.In) {
 		return nil
@@ -202,10 +212,10 @@ func Blocks(e *trace.Event) *value.Value {
 	return Val(e, len(e.Vals)-1)
 }
 
-// Tensor reports whether a bulk copy is of a tensor.
+// Tensor reports whether a bulk copy is a tensor copy.
 func Tensor(in *ir.Instr) bool { return in.Mod("tensor") }
 
-// Everyone reports whether an event is a barrier of the whole block, or of the cluster.
+// Everyone reports whether an event is a barrier of the whole block or cluster.
 func (p *Pass) Everyone(e *trace.Event) bool {
 	if e.Kind == trace.ClusterWait {
 		return true
@@ -217,8 +227,8 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 	return !given || n > 0 && !p.Needs(trace.BarrierArrive) && (int(n) >= p.Pool.Threads || !p.Pool.Exact)
 }
 
-// Barrier is the operand that has the number of a barrier of the block, and Counted the one that has its count of threads,
-// or -1: a reduction has its result before them and its predicate behind.
+// Barrier returns the index of the operand with the barrier number; see Counted for the thread
+// count. A reduction has its result before them and its predicate after them.
 func Barrier(e *trace.Event) int {
 	if e.In.Mod("red") {
 		return 1
@@ -226,7 +236,7 @@ func Barrier(e *trace.Event) int {
 	return 0
 }
 
-// Counted is told at Barrier.
+// Counted returns the index of the operand with the thread count of a barrier, or -1.
 func Counted(e *trace.Event) int {
 	i, end := Barrier(e)+1, len(e.In.Args)
 	if e.In.Mod("red") {
@@ -238,7 +248,7 @@ func Counted(e *trace.Event) int {
 	return i
 }
 
-// Count is the number of threads that a barrier of the block names; 0 where it is not a constant.
+// Count returns the thread count of a barrier; 0 if it is not a constant.
 func Count(e *trace.Event) (n int64, given bool) {
 	i := Counted(e)
 	if i < 0 {
@@ -248,7 +258,7 @@ func Count(e *trace.Event) (n int64, given bool) {
 	return n, true
 }
 
-// Flags reports whether threads may tell one another something through memory alone: by loads that make order.
+// Flags reports whether threads may communicate through memory alone, by loads with ordering.
 func (p *Pass) Flags() bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -261,9 +271,10 @@ func (p *Pass) Flags() bool {
 	return false
 }
 
-// Left reports whether threads that come to an instruction on no trace go without it for certain. Where not every way was
-// followed, theirs to it may be among those left out: then each of them must have been followed to its end, on a way that
-// goes with one of those that come to it.
+// Left reports whether threads that reach an instruction on no trace certainly skip it. If
+// some paths were not followed, a path to the instruction may be among them. Then each of
+// these threads must have a complete trace that is compatible with one that reaches the
+// instruction.
 func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	if len(p.Kernel.Missed) == 0 {
 		return true
@@ -285,8 +296,8 @@ func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	return false
 }
 
-// Example reports whether the places of memory that events of a trace work at are so for some of the numbers that were put in for what
-// the kernel is told.
+// Example reports whether the addresses of the events of a trace hold only for some of the
+// values that were substituted for kernel inputs.
 func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
 	if t.Facts.With == "" {
 		return false

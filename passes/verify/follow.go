@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -73,15 +74,16 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
+	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), foreign: make(memory.ForeignCache), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
 	for _, a := range list {
-		if (a.Flow || len(k.Traces) > 0) && k.Needs(a.Requires...) {
+		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
 		}
 	}
 	if k.Unseen != nil {
 		at, _ := m.At(k.Unseen.Pos)
-		s.missed = append(s.missed, fmt.Sprintf("%s of line %d, to which no thread comes on the ways that were followed", k.Unseen.Head(), at.Line))
+		s.missed = append(s.missed, fmt.Sprintf("%s in line %d, which no thread reaches on the "+
+			"analyzed paths", k.Unseen.Head(), at.Line))
 	}
 	if k.Loops {
 		s.turns = k.Turns

@@ -12,13 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An Object is a barrier object, by its place: where offsets count from, and the offset.
+// An Object identifies an mbarrier by its address: the base that offsets count from, and the
+// offset.
 type Object struct {
 	Root *value.Value
 	At   int64
 }
 
-// Variable is the variable that an object is counted from, or nil.
+// Variable returns the variable that contains the object, or nil.
 func (o *Object) Variable() *ir.Var {
 	if a := o.Root.Single(); a != nil && a.Op == "variable" {
 		v, _ := a.Ref.(*ir.Var)
@@ -27,25 +28,25 @@ func (o *Object) Variable() *ir.Var {
 	return nil
 }
 
-// Open reports whether more lies behind v in shared memory than its declaration says: an array without a size, which stands for
-// the memory that a launch gives, or a single byte that is aligned for more, which is how LLVM prints an array of no elements
-// inside of a function.
+// Open reports whether the memory of v may extend past its declaration. That holds for an
+// array without a size, which stands for dynamic shared memory. It also holds for a single
+// byte with a larger alignment, which is how LLVM prints an empty array inside a function.
 func Open(v *ir.Var) bool {
 	return v.Space == isa.Shared && (v.Size() == 0 || v.Size() == 1 && v.Align >= 8 && len(v.Dims) == 0)
 }
 
-// A Touch is what some threads of an event do to one object.
+// A Touch is an access by some threads of an event to one object.
 type Touch struct {
 	Object
 	Threads value.Set
-	// Rank is the block of the cluster that it is in; nil for the block of the threads. First says that it is the first of
-	// the pair that the threads' block belongs to, whichever that is.
+	// Rank is the block of the cluster that contains the object; nil for the block of the threads.
+	// First says that it is the first block of the pair that the threads' block belongs to.
 	Rank  *value.Value
 	First bool
 }
 
-// Objects tells which barrier objects an address stands for, and for which threads. It is not ok where
-// that is not known.
+// Objects returns the mbarriers that an address stands for, and the threads for each. It is
+// not ok if they are unknown.
 func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	if v == nil {
 		return nil, false
@@ -77,7 +78,7 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 			root = k.Add(64, root, term)
 		}
 	}
-	if !named(root) {
+	if inside(root) == nil {
 		return nil, false
 	}
 	if own.Const() {
@@ -97,7 +98,44 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	return list, true
 }
 
-// Rank is the block of the cluster in whose memory an address is: what mapa was given, or nil.
+// Blocks returns the blocks of the cluster in which threads of a block touch an object, of those
+// that are followed apart; 0 stands for all where none are.
+func (p *Pass) Blocks(from int, o Touch) (list []int) {
+	switch {
+	case p.Ranks < 2:
+		return []int{0}
+	case o.Rank == nil:
+		return []int{from}
+	case o.First:
+		return []int{from &^ 1}
+	}
+	hit := make([]bool, p.Ranks)
+	if o.Rank.Tid() {
+		o.Threads.Each(func(t int) {
+			if block := p.Pool.At(o.Rank, t); block >= 0 && block < int64(p.Ranks) {
+				hit[block] = true
+			}
+		})
+	}
+	for block := range hit {
+		if hit[block] || !o.Rank.Tid() {
+			list = append(list, block)
+		}
+	}
+	return list
+}
+
+// Foreign reports whether threads of a block touch an object of another block for certain. The
+// first of a pair may be their own block.
+func (p *Pass) Foreign(from int, o Touch) bool {
+	if p.Ranks < 2 {
+		return o.Rank != nil && !o.First
+	}
+	return slices.ContainsFunc(p.Blocks(from, o), func(block int) bool { return block != from })
+}
+
+// Rank returns the block of the cluster that contains an address: the rank that mapa was
+// given, or nil.
 func Rank(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
@@ -124,13 +162,8 @@ func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 	return nil, nil
 }
 
-// named reports whether an address is made from a variable's.
-func named(v *value.Value) bool {
-	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&value.Variables != 0 })
-}
-
-// Target is the operand that names the barrier object of an event, or -1: for a copy, the object that its
-// completion goes to.
+// Target returns the index of the operand that names the mbarrier of an event, or -1. For a
+// copy, that is the mbarrier that its completion signals.
 func Target(e *trace.Event) int {
 	switch e.Kind {
 	case trace.Init, trace.Inval, trace.Arrive, trace.Expect, trace.Complete, trace.Wait, trace.CopyArrive, trace.TensorCommit:
@@ -143,7 +176,8 @@ func Target(e *trace.Event) int {
 	return -1
 }
 
-// Arrivals is how many arrivals one thread makes with an event, without those of copies.
+// Arrivals returns how many arrivals one thread makes with an event, not counting those of
+// copies.
 func Arrivals(e *trace.Event) (int64, bool) {
 	switch e.Kind {
 	case trace.TensorCommit:

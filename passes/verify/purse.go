@@ -8,11 +8,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A purse is the work that a module is worth, in steps: what it takes grows with its size, however its kernels are made. A kernel
-// that is alone has more than the limits of one kernel let it spend; of many, each has the share that its size gives it, and
-// what those before it left over. Kernels are verified side by side, and shares must not rest on which of them ends first: a
-// kernel's share counts what others spent that stand so far before it that they have ended for certain. What is left when all have ended
-// goes to those who did not come to their end.
+// A purse divides the step limit of a module, which grows with its size, among its kernels. A
+// single kernel gets more than the limits of one kernel allow. Of several, each gets a share
+// by its size plus what earlier kernels left over. Kernels are verified in parallel, and
+// shares must not depend on which one ends first: a share counts only what was spent by
+// kernels that have certainly ended. What is left at the end goes to kernels that exceeded
+// their share.
 type purse struct {
 	all     int   // that the module is worth
 	left    int   // of it, that no kernel was given yet

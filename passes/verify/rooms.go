@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Room is how many bytes a copy of a tensor seems to take of shared memory: as far as the next place that
-// such a copy begins at. It is not ok where nothing follows.
+// Room returns how many bytes of shared memory a tensor copy appears to take: up to the next
+// address at which such a copy starts. It is not ok if no copy follows.
 func (p *Pass) Room(e *trace.Event) (bytes int64, ok bool) {
 	if p.sheet.rooms == nil {
 		p.sheet.rooms = p.findRooms()
@@ -22,8 +22,8 @@ func (p *Pass) Room(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
-// Extent is how far in shared memory a copy of a tensor seems to go: its room, or else what the instruction that fills or
-// reads its first bytes fills or reads behind them.
+// Extent returns how far a tensor copy appears to extend in shared memory: its Room, or else
+// what the instruction that fills or reads its first bytes fills or reads after them.
 func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	if n, ok := p.Copied(e); ok {
 		return n, true
@@ -38,8 +38,8 @@ func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
-// Tile is how many bytes a bulk copy into shared memory is taken to overwrite: where nothing says how large its box is, what boxes
-// are aligned to that are swizzled.
+// Tile returns how many bytes a bulk copy into shared memory is assumed to overwrite. If the
+// box size is unknown, it assumes the alignment of swizzled boxes.
 func (p *Pass) Tile(e *trace.Event) int64 {
 	const aligned = 1024
 	if n, ok := p.Extent(e); ok && (n > Least || !Tensor(e.In)) {

@@ -75,9 +75,11 @@ func (n *notes) findings(rules map[string]bool) diag.List {
 		d := diag.Diagnostic{Place: at, From: from, Severity: diag.Warning}
 		switch {
 		case s.rule == "" || s.reason == "":
-			d.Rule, d.Message = ruleReason.ID, fmt.Sprintf("%s names no reason: write the rule and why it does not apply here", mark)
+			d.Rule, d.Message = ruleReason.ID, fmt.Sprintf("%s has no reason: write the rule and "+
+				"why it does not apply here", mark)
 			if s.rule == "" {
-				d.Message = fmt.Sprintf("%s names no rule: write the rule and why it does not apply here", mark)
+				d.Message = fmt.Sprintf("%s has no rule: write the rule and why it does not "+
+					"apply here", mark)
 			}
 		case !s.used && rules == nil:
 			d.Rule, d.Message = ruleUnused.ID, fmt.Sprintf("%s %s suppresses nothing", mark, s.rule)
@@ -93,9 +95,13 @@ func (n *notes) findings(rules map[string]bool) diag.List {
 
 var (
 	ruleIncomplete = diag.Rule{
-		ID: "V101", Layer: "verify", Severity: diag.Note, Title: "a kernel that is not checked in full",
-		What: "A kernel of which something was not looked at: device functions that take part in synchronization, addresses or counts that are not known, more ways through it than are followed, protocols that only an execution decides.",
-		Why:  "Silence about what was not looked at must not be read as its absence. The verdict on the kernel is incomplete, not clean.",
+		ID: "V101", Layer: "verify", Severity: diag.Note,
+		Title: "kernel is not fully checked",
+		What: "Reports a kernel of which some part was not checked. Examples are device " +
+			"functions that take part in synchronization, unknown addresses or counts, too many " +
+			"paths, and protocols that only a full simulation could decide.",
+		Why: "No findings for an unchecked part does not mean that it is correct. The verdict " +
+			"for the kernel is incomplete, not clean.",
 		Wrong: `
 ld.global.b32 %r1, [%rd1];
 mbarrier.arrive.shared.b64 _, [%r1];
@@ -104,12 +110,16 @@ mbarrier.arrive.shared.b64 _, [%r1];
 mov.u32 %r1, %tid.x;
 bar.sync 0;
 `,
-		Fix: "Nothing needs to be done. Where a reason names something avoidable, such as a call that could be inlined, without it the rest can be checked.",
+		Fix: "No action is required. If the reason names something avoidable, such as a call " +
+			"that could be inlined, remove it so that the rest can be checked.",
 	}
 	ruleReason = diag.Rule{
-		ID: "V102", Layer: "verify", Severity: diag.Warning, Title: "a suppression without a rule or a reason",
-		What: "A comment ptxdsl:ignore that does not name one rule and say why it does not apply.",
-		Why:  "It suppresses nothing. Whoever reads it later could not tell whether it still holds.",
+		ID: "V102", Layer: "verify", Severity: diag.Warning,
+		Title: "suppression comment without a rule or a reason",
+		What: "Reports a ptxdsl:ignore comment that does not name one rule and say why it does " +
+			"not apply.",
+		Why: "The comment suppresses nothing. Without a reason, a later reader cannot tell " +
+			"whether it still applies.",
 		Wrong: `
 // ptxdsl:ignore B2
 bar.sync 0;
@@ -117,12 +127,15 @@ bar.sync 0;
 		Right: `
 bar.sync 0;
 `,
-		Fix: "Write the id of the rule and the reason behind it: // ptxdsl:ignore B2 the warps that come here are whole.",
+		Fix: "Write the rule id and the reason, for example: // ptxdsl:ignore B2 the warps that " +
+			"reach this are converged.",
 	}
 	ruleUnused = diag.Rule{
-		ID: "V103", Layer: "verify", Severity: diag.Warning, Title: "a suppression that suppresses nothing",
-		What: "A comment ptxdsl:ignore at an instruction of which the rule reports nothing.",
-		Why:  "What it once suppressed is gone, or it stands at the wrong line.",
+		ID: "V103", Layer: "verify", Severity: diag.Warning,
+		Title: "suppression comment that suppresses nothing",
+		What: "Reports a ptxdsl:ignore comment on an instruction for which the rule reports " +
+			"nothing.",
+		Why: "The finding has disappeared, or the comment is on the wrong line.",
 		Wrong: `
 // ptxdsl:ignore B2 all threads come here
 bar.sync 0;
@@ -134,5 +147,5 @@ bar.sync 0;
 	}
 )
 
-// Rules are the rules of the frame itself.
+// Rules returns the rules of this package itself.
 func Rules() diag.Rules { return diag.Rules{ruleIncomplete, ruleReason, ruleUnused} }

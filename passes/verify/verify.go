@@ -1,12 +1,14 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify holds kernels against the rules of barriers, copies in the background, fences, matrix
-// units and register pools, without running them. This package is the frame: what an analyzer is, how it
-// reports, what a verdict is. The analyzers are folders beside it, package suite lists them.
+// Package verify checks synchronization in kernels without running them: barriers,
+// asynchronous copies, fences, tensor cores and register pools. This package defines what an
+// analyzer is, how it reports, and what a verdict is. The analyzers are in the directories
+// below it; package suite lists them.
 //
-// A finding that is an error shows a way through the kernel on which the rule is broken. What cannot be
-// decided is a review; what was not looked at makes the verdict on the kernel incomplete, never clean.
+// A finding that is an error shows a path through the kernel on which the rule is broken. What
+// cannot be decided is a review. If something was not checked, the verdict on the kernel is
+// incomplete, never clean.
 package verify
 
 import (
@@ -25,28 +27,28 @@ import (
 // An Analyzer looks for one kind of hazard. It is a static value.
 type Analyzer struct {
 	Name  string // also the layer of its rules
-	Doc   string // what it looks for, and what it does not see
+	Doc   string // what it reports, and what it cannot detect
 	Rules diag.Rules
-	Tells []string // rules of other analyzers that it finds broken too
-	// Requires are kinds of instruction of which a kernel must have one to be looked at.
+	Tells []string // rules of other analyzers that it can report too
+	// Requires lists kinds of instructions; a kernel without any of them is skipped.
 	Requires []trace.Kind
-	// Flow says that it looks at the control flow alone: also where nothing was followed.
+	// Flow says that the analyzer uses only the control flow and runs even without traces.
 	Flow bool
 	Run  func(*Pass)
 }
 
-// A Verdict is what can be said of a kernel.
+// A Verdict is the result of checking a kernel.
 type Verdict uint8
 
 // Verdicts, from best to worst.
 const (
-	Clean      Verdict = iota // every rule that applies was checked, and holds
-	Incomplete                // something was not looked at
+	Clean      Verdict = iota // every applicable rule was checked, and none is broken
+	Incomplete                // something was not followed, or no analyzer decides it
 	Review                    // something is legal only under a condition that could not be decided
-	Error                     // a rule is broken, for certain
+	Error                     // a rule is certainly broken
 )
 
-// String is the name of v in lower case.
+// String returns the name of v in lower case.
 func (v Verdict) String() string {
 	return [...]string{"clean", "incomplete", "review", "error"}[v]
 }
@@ -55,61 +57,68 @@ func (v Verdict) String() string {
 type Result struct {
 	Kernel  string
 	Verdict Verdict
-	Missed  []string // why it is incomplete
-	Turns   int      // of loops that were followed, where not all were; else 0
-	// Threads is the size that blocks were taken to have, the most that .maxntid allows; 0 where it is laid down. Guessed says that
-	// it is what arrays in shared memory have room for.
+	Missed  []string // why it is incomplete: what was not followed
+	// Unchecked lists what no analyzer decides of the kernel, which makes it incomplete too.
+	Unchecked []string
+	Turns     int // iterations followed, if not all were; else 0
+	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
+	// declares its block size. Guessed says that the size was inferred from arrays in shared
+	// memory.
 	Threads int
 	Guessed bool
-	// Cases is for how many parameters small numbers were put in; else 0.
+	// Cases is the number of parameters that small constants were substituted for; else 0.
 	Cases int
 }
 
-// A Report is what came of a module.
+// A Report is the result of checking a module.
 type Report struct {
 	Findings   diag.List
 	Kernels    []Result
 	Suppressed int
 }
 
-// Options choose what is done.
+// Options select what is checked.
 type Options struct {
-	// Rules are the ids to look for; nil for all.
+	// Rules are the ids to report; nil for all.
 	Rules map[string]bool
-	// Limits of the work on one kernel; the zero value stands for the usual.
+	// Limits bound the work on one kernel; the zero value stands for the default.
 	Limits trace.Limits
-	// Effort is how many times the usual work may be done, on a kernel and on all of a module; 0 is 1.
+	// Effort multiplies the work limits of a kernel and of the whole module; 0 means 1.
 	Effort int
 }
 
-// MostEffort is the most that Options.Effort can ask for.
+// MostEffort is the largest value of Options.Effort.
 const MostEffort = 1000
 
-// A Pass is one analyzer at work on one kernel.
+// A Pass is the run of one analyzer on one kernel.
 type Pass struct {
 	*trace.Kernel
 	Analyzer *Analyzer
 	sheet    *sheet
 }
 
-// Effort is how many times the usual work an analyzer may do.
+// Effort returns the factor by which an analyzer may exceed its default work limit.
 func (p *Pass) Effort() int { return p.sheet.effort }
 
 // A sheet collects what is found in a kernel.
 type sheet struct {
-	module  *ir.Module
-	effort  int
-	list    []*Finding
-	missed  []string
-	turns   int
-	threads int
-	guessed bool
-	cases   int
-	spent   int                    // steps
-	boxes   map[*ir.Var]int64      // see Pass.Copied
-	rooms   map[*ir.Instr]int64    // see Pass.Room
-	extents map[*ir.Instr]int64    // see Pass.Extent
-	places  map[*value.Value]place // see Pass.At
+	module    *ir.Module
+	effort    int
+	list      []*Finding
+	missed    []string
+	unchecked []string
+	turns     int
+	threads   int
+	guessed   bool
+	cases     int
+	spent     int                    // steps
+	boxes     map[*ir.Var]int64      // see Pass.Copied
+	rooms     map[*ir.Instr]int64    // see Pass.Room
+	extents   map[*ir.Instr]int64    // see Pass.Extent
+	places    map[*value.Value]place // see Pass.At
+	foreign   memory.ForeignCache    // see Pass.OwnedByOthers
+	census    *census                // see Pass.Uncertain
+	zeros     map[*ir.Reg]bool       // see Pass.TensorLanes
 	// described is the addresses in matrix descriptors.
 	described map[*value.Value]*value.Value
 }
@@ -120,16 +129,17 @@ type place struct {
 	known bool
 }
 
-// A Finding is under construction until its pass ends.
+// A Finding can be modified until its pass ends.
 type Finding struct {
 	diag.Diagnostic
-	in    *ir.Instr
-	sheet *sheet
-	plain string // the message without a count of others
+	in     *ir.Instr
+	sheet  *sheet
+	plain  string // the message without a count of others
+	joined bool   // another finding tells of it
 }
 
-// Report says that a rule is broken at an instruction. Of several findings of one rule at one place the
-// first is kept, unless a later one is graver.
+// Report records that an instruction breaks a rule. Of several findings of one rule at one
+// place, the first is kept unless a later one is more severe.
 func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any) *Finding {
 	f := &Finding{in: in, sheet: p.sheet}
 	f.Diagnostic = diag.Diagnostic{Place: p.sheet.place(in), Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
@@ -161,7 +171,7 @@ func (f *Finding) As(s diag.Severity) *Finding {
 	return f
 }
 
-// Also adds a place that the finding speaks of.
+// Also adds a related place to the finding.
 func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	if in != nil {
 		f.Related = append(f.Related, diag.Related{Place: f.sheet.place(in), Message: fmt.Sprintf(format, args...)})
@@ -169,7 +179,20 @@ func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	return f
 }
 
-// On shows the way: the branches of a trace up to an event, the last ones where there are many.
+// Join makes f a related place of another finding, which is about the same mistake, and no finding
+// of its own. A few places are enough.
+func (f *Finding) Join(other *Finding, format string, args ...any) {
+	const few = 8
+	f.joined = true
+	known := slices.ContainsFunc(other.Related, func(r diag.Related) bool {
+		return r.Place == f.Place
+	})
+	if !known && f.in != other.in && len(other.Related) < few {
+		other.Also(f.in, format, args...)
+	}
+}
+
+// On adds the path: the branches of a trace up to an event, or the last four of them.
 func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 	last := make(map[*ir.Instr]int)
 	var list []trace.Choice
@@ -192,7 +215,7 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 		if c.Taken {
 			word = "is taken"
 		}
-		f.Also(c.In, "on the way that is shown this branch %s", word)
+		f.Also(c.In, "on this path, the branch %s", word)
 	}
 	if t.Facts.With != "" {
 		f.Message += ", where " + t.Facts.With
@@ -200,27 +223,36 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 	return f
 }
 
-// Missed says that something of the kernel was not looked at, and why; the verdict is incomplete then.
+// Missed records that some part of the kernel was not checked, and why; the verdict is then
+// incomplete.
 func (p *Pass) Missed(format string, args ...any) {
 	if why := fmt.Sprintf(format, args...); !slices.Contains(p.sheet.missed, why) {
 		p.sheet.missed = append(p.sheet.missed, why)
 	}
 }
 
-// Found reports whether an error of one of the rules was found in the kernel before: what follows from it
-// need not be told.
+// Unchecked records that no analyzer decides something of the kernel. The verdict is then
+// incomplete.
+func (p *Pass) Unchecked(what string) {
+	if !slices.Contains(p.sheet.unchecked, what) {
+		p.sheet.unchecked = append(p.sheet.unchecked, what)
+	}
+}
+
+// Found reports whether an error of one of the rules was reported for the kernel before. Its
+// consequences need not be reported.
 func (p *Pass) Found(rules ...string) bool {
 	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool {
 		return f.Severity == diag.Error && slices.Contains(rules, f.Rule)
 	})
 }
 
-// Told reports whether anything was said of one of the rules in the kernel before.
+// Told reports whether any finding of one of the rules was reported for the kernel before.
 func (p *Pass) Told(rules ...string) bool {
 	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool { return slices.Contains(rules, f.Rule) })
 }
 
-// Threads names a set of threads for a message.
+// Threads formats a number of threads for a message.
 func Threads(n int) string {
 	if n == 1 {
 		return "one thread"
@@ -228,7 +260,8 @@ func Threads(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// Register names a register for a message. Those that the builder makes have no name before they are written.
+// Register formats a register for a message. Registers of the builder have no name until the
+// text is written.
 func Register(r *ir.Reg) string {
 	if r.Name == "" {
 		return "a " + r.Type.String() + " register"
@@ -236,7 +269,7 @@ func Register(r *ir.Reg) string {
 	return r.Name
 }
 
-// Run holds every kernel of a module against the rules of the analyzers.
+// Run checks every kernel of a module against the rules of the analyzers.
 func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {
 		opt.Limits = trace.Default()
@@ -264,8 +297,8 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 
 // add takes what was found in one kernel into the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
-	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
-	if len(s.missed) > 0 {
+	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
+	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}
 	for _, d := range s.settle(opt.Rules) {
@@ -284,7 +317,8 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *not
 	if len(s.missed) > 0 && (opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
 		at, _ := m.At(f.Pos)
 		r.Findings = append(r.Findings, diag.Diagnostic{Place: at, Rule: ruleIncomplete.ID, Severity: diag.Note,
-			Message: fmt.Sprintf("%s is not checked in full: %s", f.Name, strings.Join(s.missed, "; "))})
+			Message: fmt.Sprintf("%s is not fully checked: %s", f.Name,
+				strings.Join(s.missed, "; "))})
 	}
 	r.Kernels = append(r.Kernels, result)
 }
@@ -316,7 +350,7 @@ func (s *sheet) settle(rules map[string]bool) []*Finding {
 	best := make(map[key]int)
 	var list []*Finding
 	for _, f := range s.list {
-		if rules != nil && !rules[f.Rule] {
+		if f.joined || rules != nil && !rules[f.Rule] {
 			continue
 		}
 		k := key{rule: f.Rule}

@@ -1,17 +1,18 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package device is what package runtime asks of whatever runs kernels: a GPU behind the CUDA driver, or the emulator. It holds an
-// interface and the plain values that go through it; it checks nothing, since package runtime has checked before it calls.
+// Package device defines the interface between package runtime and whatever runs kernels: a
+// GPU behind the CUDA driver, or the emulator. It holds the interface and its plain values. It
+// checks nothing, because package runtime checks before it calls.
 package device
 
 import "unsafe"
 
-// An Address is a place in the memory of a device.
+// An Address is an address in the memory of a device.
 type Address uint64
 
-// A Handle names a stream, event, module or graph of one device. The zero Handle is the stream on which work goes that
-// was given none.
+// A Handle identifies a stream, event, module or graph of one device. The zero Handle is the
+// default stream.
 type Handle uint64
 
 // A Device runs kernels. Its methods may be called from several goroutines at once.
@@ -19,23 +20,24 @@ type Device interface {
 	Info() Info
 	Memory() (free, total int64, err error)
 	Synchronize() error // waits for all work
-	Lost() error        // why no further call can succeed; nil while the device works
+	Lost() error        // why all further calls fail; nil while the device works
 	Close() error
-	Do(func() error) error // with the device current on a thread of its own, for libraries
+	Do(func() error) error // runs with the device current on a thread of its own, for libraries
 
 	Allocate(bytes int64) (Address, error)
 	Free(Address) error
-	AllocateHost(bytes int64) (unsafe.Pointer, error) // memory that copies need not stage
+	AllocateHost(bytes int64) (unsafe.Pointer, error) // pinned memory
 	FreeHost(unsafe.Pointer) error
 
-	// Copies are ordered with the work of the stream. Those between host and device wait for the end, unless later is true: then
-	// the host memory is pinned, and stays as it is until the stream is past the copy.
+	// Copies are ordered on the stream. Copies between host and device wait until they are
+	// complete, unless later is true. Then the host memory is pinned and must not change until the
+	// stream has passed the copy.
 	Upload(to Address, from unsafe.Pointer, bytes int64, stream Handle, later bool) error
 	Download(to unsafe.Pointer, from Address, bytes int64, stream Handle, later bool) error
 	Copy(to, from Address, bytes int64, stream Handle) error
 	CopyTo(other Device, to, from Address, bytes int64, stream Handle) error
 	Fill(to Address, pattern uint32, width int, count int64, stream Handle) error // width: 1, 2 or 4 bytes
-	Reach(other Device) error                                                     // lets kernels here use memory there
+	Reach(other Device) error                                                     // lets kernels here access memory there
 
 	NewStream(o StreamOptions) (Handle, error)
 	FreeStream(Handle) error
@@ -45,17 +47,17 @@ type Device interface {
 	NewEvent(timed bool) (Handle, error)
 	FreeEvent(Handle) error
 	Record(event, stream Handle) error
-	WaitFor(stream, event Handle) error // holds the stream, not the caller
+	WaitFor(stream, event Handle) error // blocks the stream, not the caller
 	WaitEvent(Handle) error
 	EventDone(Handle) (bool, error)
 	Elapsed(from, to Handle) (milliseconds float32, err error)
 
 	Load(Image) (Loaded, error)
 	Unload(Handle) error
-	Kernel(module Handle, name string, params int) (Kernel, error) // of so many parameters; -1 if that is not known
+	Kernel(module Handle, name string, params int) (Kernel, error) // with so many parameters; -1 if unknown
 	Variable(module Handle, name string) (Address, int64, error)
 
-	Begin(stream Handle) error // the stream records its work instead of doing it
+	Begin(stream Handle) error // the stream records its work instead of executing it
 	End(stream Handle) (graph Handle, err error)
 	Replay(graph, stream Handle) error
 	FreeGraph(Handle) error
@@ -71,14 +73,14 @@ type Kernel interface {
 	Clusters(*Launch) (int, error)           // that fit on the device
 }
 
-// Info is what a device is and how much of everything it has.
+// Info describes a device and its limits.
 type Info struct {
-	Name         string // as its maker calls it
-	Place        string // cuda:0, emu:sm_90a: what Open was told
-	Target       string // the newest PTX target that it runs, with the letter: sm_90a
-	Bus          string // where it sits, 0000:3b:00.0; "" where it is nowhere
+	Name         string // as its vendor calls it
+	Place        string // cuda:0, emu:sm_90a: the argument of Open
+	Target       string // the newest PTX target that it runs, with its suffix: sm_90a
+	Bus          string // PCI bus id, 0000:3b:00.0; "" if it has none
 	Driver       string // the version of what runs it
-	PTX          string // the newest PTX version that it reads; "" where it reads every one
+	PTX          string // the newest PTX version that it accepts; "" for all
 	Capability   int    // 90
 	Memory       int64  // bytes
 	L2           int    // bytes
@@ -93,8 +95,8 @@ type Info struct {
 	Threads      int // of a multiprocessor
 	Blocks       int // of a multiprocessor
 	Registers    int // of a block
-	Shared       int // bytes a block has without asking
-	SharedOptIn  int // bytes it can ask for
+	Shared       int // bytes per block without opt-in
+	SharedOptIn  int // bytes per block with opt-in
 	SharedPerSM  int
 	Clusters     bool
 	Cooperative  bool
@@ -103,75 +105,77 @@ type Info struct {
 	MaxParameter int // bytes of kernel parameters
 }
 
-// StreamOptions say what a stream is like.
+// StreamOptions are the properties of a stream.
 type StreamOptions struct {
-	Apart    bool // not ordered with work that was given no stream
-	Priority int  // less is more urgent; 0 is usual
+	Apart    bool // not ordered with the default stream
+	Priority int  // lower is more urgent; 0 is the default
 }
 
-// An Image is code to be loaded.
+// An Image is code to load.
 type Image struct {
 	Name  string
 	PTX   string // or
 	Cubin []byte
 	Debug bool // with line numbers for debuggers and profilers
-	// Cache is the folder of modules that ptxas has assembled; with "", the device assembles what it can itself.
+	// Cache is the directory of modules that ptxas has assembled; with "", the device assembles
+	// what it can itself.
 	Cache string
 }
 
-// Loaded is a module on a device, and who assembled it.
+// Loaded is a module on a device, and what assembled it.
 type Loaded struct {
 	Module    Handle
-	Assembler string // "the driver, CUDA 13.0", "ptxas 13.5"; "" for what came assembled
-	Cached    bool   // it had been assembled before
+	Assembler string // "the driver, CUDA 13.0", "ptxas 13.5"; "" if loaded as a cubin
+	Cached    bool   // it was in the cache
 }
 
-// KernelInfo is what the device found out about a kernel.
+// KernelInfo describes a loaded kernel.
 type KernelInfo struct {
-	Registers  int // of a thread
-	Shared     int // bytes that the kernel declares
-	Local      int // bytes of a thread: spills and arrays
-	MaxThreads int // that a block may have with these registers
+	Registers  int // per thread
+	Shared     int // declared by the kernel, in bytes
+	Local      int // bytes per thread: spills and arrays
+	MaxThreads int // per block, with these registers
 	Params     []Param
-	Known      bool // Params is what the kernel has
+	Known      bool // Params are the parameters of the kernel.
 }
 
-// A Param is the place of a parameter.
+// A Param is the offset and size of a parameter.
 type Param struct{ Offset, Size int }
 
-// A Launch is a launch of a kernel. Its arguments lie in Values as the kernel finds them in its parameter space, each at one of the Places.
+// A Launch describes a kernel launch. Values holds its arguments as the kernel finds them in
+// its parameter space, each at one of the Places.
 type Launch struct {
 	Stream       Handle
 	Grid         [3]uint32
 	Block        [3]uint32
 	Cluster      [3]uint32 // zero for none
 	Shared       uint32    // dynamic
-	Cooperative  bool      // all blocks run at once
-	Programmatic bool      // may start before the work before it has ended
+	Cooperative  bool      // cooperative: all blocks run at the same time
+	Programmatic bool      // programmatic: may start before the preceding work has ended
 	Values       []byte
 	Places       []int
 }
 
-// A TensorMap describes a tensor in global memory to the hardware that copies boxes of it. Sizes go from the innermost dimension
-// outwards.
+// A TensorMap describes a tensor in global memory to the TMA unit, which copies boxes of it.
+// Sizes are in order from the innermost dimension outwards.
 type TensorMap struct {
 	Type     TensorType
 	Address  Address
 	Sizes    []uint64
-	Strides  []uint64 // bytes from one index of a dimension to the next; that of the innermost is not there
+	Strides  []uint64 // strides in bytes, without that of the innermost dimension
 	Box      []uint32 // of a tiled map
-	Steps    []uint32 // every how many-th element a box takes
-	Lower    []int32  // of an im2col map: the corners of the box of pixels
+	Steps    []uint32 // element strides: a box takes every n-th element
+	Lower    []int32  // of an im2col map: the corners of the pixel box
 	Upper    []int32
 	Channels uint32
 	Pixels   uint32
 	Im2col   bool
 	// Interleave is 0, 16 or 32 bytes, Swizzle and Promotion 0, 32, 64 or 128 (Promotion up to 256).
 	Interleave, Swizzle, Promotion int
-	NaN                            bool // elements outside are not-a-number, not zero
+	NaN                            bool // elements out of bounds are NaN, not zero
 }
 
-// A TensorType is the element type of a tensor map, numbered as the CUDA driver does.
+// A TensorType is the element type of a tensor map, with the numbers of the CUDA driver.
 type TensorType uint32
 
 // Element types of tensor maps.

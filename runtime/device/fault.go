@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// Errors that programs ask for with errors.Is.
+// Errors for errors.Is.
 var (
 	ErrMemory = errors.New("out of memory")
 	ErrLost   = errors.New("the device is lost")
@@ -18,7 +18,7 @@ var (
 	ErrTooOld = errors.New("the driver is too old")
 )
 
-// A Fault is a call that a device refused.
+// A Fault is a failed call to a device.
 type Fault struct {
 	Call string // cuMemAlloc_v2
 	Code int
@@ -28,7 +28,7 @@ type Fault struct {
 	Note string // what to do
 }
 
-// Error says what was called and what came back.
+// Error returns the failed call and its error.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Call + ": " + f.Text + " (" + f.Name + ")")
@@ -38,18 +38,18 @@ func (f *Fault) Error() string {
 	return b.String()
 }
 
-// Unwrap is the Kind.
+// Unwrap returns the Kind.
 func (f *Fault) Unwrap() error { return f.Kind }
 
 // A Rejection is PTX that could not be assembled.
 type Rejection struct {
 	Module   string
 	Findings diag.List // with lines of the PTX
-	Log      string    // what the assembler said, where it could not be understood
+	Log      string    // output of the assembler, if it could not be parsed
 	Cause    error
 }
 
-// Error is the first line of what is wrong.
+// Error returns the first line of the error.
 func (r *Rejection) Error() string {
 	if len(r.Findings) == 0 {
 		return r.Module + ": " + r.Cause.Error() + "\n" + strings.TrimSpace(r.Log)
@@ -57,5 +57,5 @@ func (r *Rejection) Error() string {
 	return r.Module + ": " + r.Findings[0].Message
 }
 
-// Unwrap is the Cause.
+// Unwrap returns the Cause.
 func (r *Rejection) Unwrap() error { return r.Cause }

@@ -14,10 +14,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A store is the place of one assembled module in the cache: a file that is named after everything that it was made from, and
-// that begins with the sum of what follows. Files are written beside their place and renamed, so that processes that make the
-// same one at once do not disturb each other, and nobody reads half of one. The cache is a help: what fails in it costs time, not
-// the program.
+// A store is the location of one assembled module in the cache: a file named by a hash of
+// everything that it was made from, starting with a checksum of the rest. Files are written
+// under a temporary name and renamed, so that concurrent processes do not disturb each other
+// and never read an incomplete file. A failure of the cache costs time but is not an error.
 type store struct {
 	folder string // "" where nothing is kept
 	path   string

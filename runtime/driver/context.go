@@ -14,10 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Context is an open GPU: the primary context of one device, which other libraries of the process share.
+// A Context is an open GPU: the primary context of one device, shared with other libraries of
+// the process.
 //
-// The driver knows the current context by the thread, and goroutines change threads, so every call locks its thread, makes the
-// context current, calls, and unlocks: that takes nanoseconds, and handing work to a thread of its own takes microseconds.
+// The driver keeps the current context per thread, and goroutines move between threads. Every
+// call therefore locks its thread and makes the context current. That takes nanoseconds;
+// handing work to a dedicated thread takes microseconds.
 type Context struct {
 	library *Library
 	number  int
@@ -64,7 +66,7 @@ func (l *Library) Open(n int) (*Context, error) {
 	if code := l.raw(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c.context)), c.device); code != 0 {
 		fault := l.fault(cuDevicePrimaryCtxRetain, code)
 		if sticky(code) {
-			fault.Note = "a kernel has lost this device before"
+			fault.Note = "the device was lost in an earlier kernel"
 			return nil, c.gone(fault)
 		}
 		return nil, fault
@@ -105,7 +107,8 @@ func (c *Context) raw(f Function, args ...uintptr) uintptr {
 	return c.library.raw(f, args...)
 }
 
-// Do runs work on a thread that nothing else uses meanwhile and that has the context: for libraries that take it from there.
+// Do runs work on a locked thread on which the context is current, for libraries that expect
+// it there.
 func (c *Context) Do(work func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -134,10 +137,11 @@ func (c *Context) fail(f Function, code uintptr) error {
 // gone is the error of everything that is tried with a lost device. On an H200 with driver 580, nothing brought one back within the process:
 // neither resetting nor releasing the context, in whatever order, nor making one beside it.
 func (c *Context) gone(fault *device.Fault) error {
-	return fmt.Errorf("cuda:%d is lost to this process, with all that is in its memory; a new process can go on: %w", c.number, fault)
+	return fmt.Errorf("cuda:%d is lost to this process, with everything in its memory; restart "+
+		"the process to use it again: %w", c.number, fault)
 }
 
-// Lost is why the device cannot go on.
+// Lost returns why the device is unusable, or nil.
 func (c *Context) Lost() error {
 	if fault := c.lost.Load(); fault != nil {
 		return c.gone(fault)
@@ -145,20 +149,20 @@ func (c *Context) Lost() error {
 	return nil
 }
 
-// Info is what the device is.
+// Info describes the device.
 func (c *Context) Info() device.Info { return c.info }
 
-// Synchronize waits for everything.
+// Synchronize waits for all work.
 func (c *Context) Synchronize() error { return c.call(cuCtxSynchronize) }
 
-// Memory is how much of it is free.
+// Memory returns the free and the total memory.
 func (c *Context) Memory() (free, total int64, err error) {
 	var f, t uint64
 	err = c.call(cuMemGetInfo, uintptr(unsafe.Pointer(&f)), uintptr(unsafe.Pointer(&t)))
 	return int64(f), int64(t), err
 }
 
-// Close gives the context back.
+// Close releases the context.
 func (c *Context) Close() error {
 	if c.closed.Swap(true) {
 		return nil

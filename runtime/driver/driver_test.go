@@ -51,7 +51,7 @@ func TestOld(t *testing.T) {
 	d := fakecuda.New()
 	d.Missing = []string{"cuMemAlloc_v2", "cuLaunchKernelEx"}
 	_, err := d.Library()
-	refused(t, err, device.ErrTooOld, "it has no cuMemAlloc_v2; CUDA 11.4 is the oldest that will do")
+	refused(t, err, device.ErrTooOld, "the driver is too old: it has no cuMemAlloc_v2; CUDA 11.4 or later is required")
 
 	d = fakecuda.New()
 	d.Fail = func(symbol string) uintptr { return map[string]uintptr{"cuInit": 100}[symbol] }
@@ -69,11 +69,11 @@ func TestOld(t *testing.T) {
 		t.Error("the driver tells of parameters without the function for that")
 	}
 	cluster := &device.Launch{Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{1, 1, 1}, Cluster: [3]uint32{2, 1, 1}}
-	refused(t, k.Launch(cluster), device.ErrTooOld, "cuLaunchKernelEx: the driver does not have this function (missing); it came with CUDA 11.8")
+	refused(t, k.Launch(cluster), device.ErrTooOld, "cuLaunchKernelEx: the driver does not have this function (missing); it was added in CUDA 11.8")
 	_, err = k.Clusters(cluster)
-	refused(t, err, device.ErrTooOld, "it came with CUDA 11.8")
+	refused(t, err, device.ErrTooOld, "cuOccupancyMaxActiveClusters: the driver does not have this function (missing); it was added in CUDA 11.8")
 	var to [128]byte
-	refused(t, c.Encode(&to, &device.TensorMap{Sizes: []uint64{64}, Box: []uint32{64}, Steps: []uint32{1}}), device.ErrTooOld, "it came with CUDA 12.0")
+	refused(t, c.Encode(&to, &device.TensorMap{Sizes: []uint64{64}, Box: []uint32{64}, Steps: []uint32{1}}), device.ErrTooOld, "cuTensorMapEncodeTiled: the driver does not have this function (missing); it was added in CUDA 12.0")
 	_, err = c.Kernel(loaded.Module, "other", -1)
 	refused(t, err, nil, "cuModuleGetFunction: named symbol not found")
 }
@@ -151,7 +151,7 @@ func TestTooNew(t *testing.T) {
 	image := device.Image{Name: "m", PTX: module("9.3")}
 	t.Setenv("PTXAS", filepath.Join(t.TempDir(), "none"))
 	_, err := c.Load(image)
-	refused(t, err, device.ErrTooOld, "PTX 9.3 needs a driver of CUDA 13.3, and this one is of CUDA 13.0; a ptxas of CUDA 13.3 would do, too, but ptxas not found")
+	refused(t, err, device.ErrTooOld, "the driver is too old: PTX 9.3 requires a driver for CUDA 13.3, but this one is for CUDA 13.0; a ptxas of CUDA 13.3 would also work, but ptxas not found")
 
 	runs := stub(t, "13.5", "")
 	loaded, err := c.Load(image)
@@ -332,9 +332,9 @@ func TestRejected(t *testing.T) {
 	_, err = c.Load(device.Image{Name: "m.ptx", PTX: module("8.0")})
 	refused(t, err, nil, "something that nobody understands")
 	_, err = c.Load(device.Image{Name: "m.ptx", PTX: "// nothing"})
-	refused(t, err, nil, "there is no .version in the text")
+	refused(t, err, nil, "the text has no .version, which must come first in PTX")
 	_, err = c.Load(device.Image{Name: "m.ptx", Cubin: []byte{}})
-	refused(t, err, nil, "a module of no bytes")
+	refused(t, err, nil, "the module is empty")
 }
 
 // TestLaunchAllocations holds that the driver's side of a launch does not allocate.

@@ -57,21 +57,24 @@ func sticky(code uintptr) bool {
 func note(code uintptr) string {
 	switch code {
 	case errIllegal:
-		return "a kernel read or wrote memory that is not there: run it under compute-sanitizer, or on the emulator"
+		return "illegal memory access in a kernel: run it under compute-sanitizer or on the " +
+			"emulator"
 	case errMisaligned:
-		return "a kernel used an address that is not a multiple of the size of the access"
+		return "misaligned address in a kernel: it is not a multiple of the access size"
 	case errInstruction:
-		return "a kernel met an instruction that cannot be executed, such as a barrier operation on what is no barrier"
+		return "illegal instruction in a kernel, such as an mbarrier operation on an " +
+			"uninitialized mbarrier"
 	case errLaunchFailed:
 		return "a kernel failed while it ran"
 	case errAssert:
-		return "a kernel came to a trap"
+		return "a kernel executed a trap"
 	case errTimeout:
 		return "a kernel ran longer than the system allows"
 	case errResources:
 		return "the block needs more registers or shared memory than a multiprocessor has"
 	case errTooLarge:
-		return "all blocks of a cooperative launch must run at once: make the grid smaller"
+		return "all blocks of a cooperative launch must run at the same time: make the grid " +
+			"smaller"
 	case errCluster:
 		return "clusters of this size do not fit on the device with this much shared memory"
 	case errNoBinary, errInvalidImage:
@@ -85,12 +88,12 @@ func (l *Library) fault(f Function, code uintptr) *device.Fault {
 	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
 	if code == absent {
 		e.Name, e.Text, e.Kind = "missing", "the driver does not have this function", device.ErrTooOld
-		e.Note = "it came with CUDA " + entries()[f].since
+		e.Note = "it was added in CUDA " + entries()[f].since
 		return e
 	}
 	e.Name, e.Text = l.text(cuGetErrorName, code), l.text(cuGetErrorString, code)
 	if e.Name == "" {
-		e.Name, e.Text = fmt.Sprintf("CUresult %d", code), "an error that the driver has no text for"
+		e.Name, e.Text = fmt.Sprintf("CUresult %d", code), "unknown error"
 	}
 	switch {
 	case code == errOutOfMemory:

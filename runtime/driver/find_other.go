@@ -14,5 +14,6 @@ import (
 
 // Find opens the CUDA driver of this machine.
 func Find() (*Library, error) {
-	return nil, fmt.Errorf("%w: the CUDA driver is opened on Linux, and this is %s", device.ErrAbsent, runtime.GOOS)
+	return nil, fmt.Errorf("%w: the CUDA driver is supported only on Linux, and this is %s",
+		device.ErrAbsent, runtime.GOOS)
 }

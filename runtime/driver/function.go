@@ -145,5 +145,5 @@ func entries() [functionCount]entry {
 	}
 }
 
-// String is the symbol of f in the library.
+// String returns the symbol of f in the library.
 func (f Function) String() string { return entries()[f].symbol }

@@ -38,8 +38,8 @@ type kernel struct {
 	wide    atomic.Bool   // clusters of more than eight blocks are allowed
 }
 
-// Kernel finds a kernel of a module. How many parameters it has the driver does not tell; where nobody knows, it is asked until it
-// says no.
+// Kernel finds a kernel of a module. The driver does not report the number of parameters; if
+// it is unknown, Kernel queries parameters until the driver returns an error.
 func (c *Context) Kernel(module device.Handle, name string, params int) (device.Kernel, error) {
 	k := &kernel{context: c, name: name}
 	word := append([]byte(name), 0)

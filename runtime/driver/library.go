@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package driver runs kernels on NVIDIA GPUs through the CUDA driver, which it opens at run time: without cgo, without a toolkit, and
-// without anything to link. It is what package runtime opens for "cuda"; programs use that.
+// Package driver runs kernels on NVIDIA GPUs through the CUDA driver. It opens the driver at
+// run time: without cgo, toolkit or linking. Package runtime uses it for "cuda"; programs use
+// package runtime.
 package driver
 
 import (
@@ -14,8 +15,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Table holds the functions of a driver, one for each Function, which take what the C functions take and return their CUresult.
-// A function that the driver lacks is nil. Tests fill a Table of their own.
+// A Table holds the functions of a driver, one for each Function, with the arguments and the
+// CUresult of the C functions. A function that the driver lacks is nil. Tests use a Table of
+// their own.
 type Table [functionCount]func(args []uintptr) uintptr
 
 // A Library is an open CUDA driver.
@@ -24,7 +26,7 @@ type Library struct {
 	version int // of CUDA: 13000
 }
 
-// TableOf is the Table of the functions that lookup finds by their symbols.
+// TableOf returns the Table of the functions that lookup finds by symbol.
 func TableOf(lookup func(symbol string) func(args []uintptr) uintptr) Table {
 	var t Table
 	for f, e := range entries() {
@@ -33,7 +35,7 @@ func TableOf(lookup func(symbol string) func(args []uintptr) uintptr) Table {
 	return t
 }
 
-// With is a Library of the functions of a table.
+// With returns a Library with the functions of a table.
 func With(t Table) (*Library, error) {
 	var missing []string
 	for f, e := range entries() {
@@ -42,7 +44,8 @@ func With(t Table) (*Library, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%w: it has no %s; CUDA 11.4 is the oldest that will do", device.ErrTooOld, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("%w: it has no %s; CUDA 11.4 or later is required", device.ErrTooOld,
+			strings.Join(missing, ", "))
 	}
 	l := &Library{table: t}
 	if err := l.call(cuInit, 0); err != nil {
@@ -60,7 +63,7 @@ func With(t Table) (*Library, error) {
 	return l, nil
 }
 
-// Count is the number of GPUs.
+// Count returns the number of GPUs.
 func (l *Library) Count() (int, error) {
 	var n int32
 	if err := l.call(cuDeviceGetCount, uintptr(unsafe.Pointer(&n))); err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Allocate takes memory of the device.
+// Allocate allocates device memory.
 func (c *Context) Allocate(n int64) (device.Address, error) {
 	var a uint64
 	err := c.call(cuMemAlloc, uintptr(unsafe.Pointer(&a)), uintptr(n))
 	return device.Address(a), err
 }
 
-// Free gives memory of the device back.
+// Free frees device memory.
 func (c *Context) Free(a device.Address) error { return c.call(cuMemFree, uintptr(a)) }
 
-// AllocateHost takes memory of the host that the device reads and writes by itself.
+// AllocateHost allocates pinned host memory, which the device can access directly.
 func (c *Context) AllocateHost(n int64) (unsafe.Pointer, error) {
 	const portable = 1 // pinned for every context of the process
 	var p unsafe.Pointer
@@ -31,10 +31,10 @@ func (c *Context) AllocateHost(n int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// FreeHost gives memory of the host back.
+// FreeHost frees pinned host memory.
 func (c *Context) FreeHost(p unsafe.Pointer) error { return c.call(cuMemFreeHost, uintptr(p)) }
 
-// Upload copies from the host.
+// Upload copies from the host to the device.
 func (c *Context) Upload(to device.Address, from unsafe.Pointer, n int64, stream device.Handle, later bool) error {
 	if !later && stream == 0 {
 		return c.call(cuMemcpyHtoD, uintptr(to), uintptr(from), uintptr(n))
@@ -45,7 +45,7 @@ func (c *Context) Upload(to device.Address, from unsafe.Pointer, n int64, stream
 	return c.WaitStream(stream)
 }
 
-// Download copies to the host.
+// Download copies from the device to the host.
 func (c *Context) Download(to unsafe.Pointer, from device.Address, n int64, stream device.Handle, later bool) error {
 	if !later && stream == 0 {
 		return c.call(cuMemcpyDtoH, uintptr(to), uintptr(from), uintptr(n))
@@ -65,22 +65,22 @@ func (c *Context) Copy(to, from device.Address, n int64, stream device.Handle) e
 func (c *Context) CopyTo(other device.Device, to, from device.Address, n int64, stream device.Handle) error {
 	o, ok := other.(*Context)
 	if !ok {
-		return fmt.Errorf("%s and %s have no way between them", c.info.Place, other.Info().Place)
+		return fmt.Errorf("no peer access between %s and %s", c.info.Place, other.Info().Place)
 	}
 	return c.call(cuMemcpyPeerAsync, uintptr(to), o.context, uintptr(from), c.context, uintptr(n), uintptr(stream))
 }
 
-// Fill repeats a pattern.
+// Fill fills memory with a repeated pattern.
 func (c *Context) Fill(to device.Address, pattern uint32, width int, count int64, stream device.Handle) error {
 	f := map[int]Function{1: cuMemsetD8Async, 2: cuMemsetD16Async, 4: cuMemsetD32Async}[width]
 	return c.call(f, uintptr(to), uintptr(pattern), uintptr(count), uintptr(stream))
 }
 
-// Reach lets kernels here use the memory of another GPU.
+// Reach lets kernels here access the memory of another GPU.
 func (c *Context) Reach(other device.Device) error {
 	o, ok := other.(*Context)
 	if !ok {
-		return fmt.Errorf("%s and %s have no way between them", c.info.Place, other.Info().Place)
+		return fmt.Errorf("no peer access between %s and %s", c.info.Place, other.Info().Place)
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -92,7 +92,8 @@ func (c *Context) Reach(other device.Device) error {
 		return err
 	}
 	if can == 0 {
-		return fmt.Errorf("%s cannot use the memory of %s: copies between them work, kernels that read across do not", c.info.Place, o.info.Place)
+		return fmt.Errorf("%s cannot access the memory of %s from kernels; only copies between "+
+			"them work", c.info.Place, o.info.Place)
 	}
 	if code := c.raw(cuCtxEnablePeerAccess, o.context, 0); code != 0 && code != errPeerEnabled {
 		return c.fail(cuCtxEnablePeerAccess, code)
@@ -101,7 +102,8 @@ func (c *Context) Reach(other device.Device) error {
 	return nil
 }
 
-// Encode makes the 128 bytes of a tensor map, which the driver wants at a multiple of 64.
+// Encode returns the 128 bytes of a tensor map; the driver requires them to be aligned to 64
+// bytes.
 func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
 	words := make([]uint64, 16+7) // somewhere in it is such a multiple
 	at := unsafe.Pointer(&words[0])

@@ -17,12 +17,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Load loads a module. Of PTX, the driver makes a program by itself, and keeps what it made in a cache of its own. Loading is faster from
-// ours, for which ptxas assembles: if there is one that is not older than the driver's own assembler, so that the cache never makes code
-// slower. PTX that is newer than the driver is for ptxas in any case: what it makes runs on older drivers, too.
+// Load loads a module. The driver can assemble PTX itself and has a cache of its own. Loading
+// from our cache is faster; its modules are assembled by ptxas, if there is one that is at
+// least as new as the driver's assembler, so that the cache never makes code slower. PTX that
+// is newer than the driver always needs ptxas, whose output runs on older drivers too.
 //
-// The driver can also be had to return what it makes of PTX, by way of its linker; but it assembles that as code to be linked, which takes
-// more registers, and was a quarter slower.
+// The driver's linker could also return the assembled code, but it assembles relocatable code,
+// which uses more registers and is slower.
 func (c *Context) Load(image device.Image) (device.Loaded, error) {
 	if image.Cubin != nil {
 		module, err := c.load(image.Cubin, nil)
@@ -30,7 +31,7 @@ func (c *Context) Load(image device.Image) (device.Loaded, error) {
 	}
 	v, ok := versionOf(image.PTX)
 	if !ok {
-		return device.Loaded{}, fmt.Errorf("there is no .version in the text: PTX begins with it")
+		return device.Loaded{}, fmt.Errorf("the text has no .version, which must come first in PTX")
 	}
 	if v.beyond(c.library) {
 		return c.assembled(image, v)
@@ -91,10 +92,12 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 
 // assembled loads PTX that is newer than the driver, by way of ptxas.
 func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
-	old := fmt.Errorf("%w: PTX %s needs a driver of CUDA %s, and this one is of CUDA %s", device.ErrTooOld, v, v.needs(), c.library.Version())
+	old := fmt.Errorf("%w: PTX %s requires a driver for CUDA %s, but this one is for CUDA %s",
+		device.ErrTooOld, v, v.needs(), c.library.Version())
 	tool, err := findAssembler()
 	if err != nil {
-		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would do, too, but %w", old, v.needs(), err)
+		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would also work, but %w", old,
+			v.needs(), err)
 	}
 	store := c.store(image, tool.path)
 	cubin, kept := store.load()
@@ -143,7 +146,7 @@ func (l *log) text() string { return cString(l.errors) }
 // load hands an image to the driver: a cubin, or PTX with a zero at its end.
 func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 	if len(image) == 0 {
-		return 0, errors.New("a module of no bytes")
+		return 0, errors.New("the module is empty")
 	}
 	if l == nil {
 		l = newLog(false)
@@ -155,7 +158,7 @@ func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 	return device.Handle(module), err
 }
 
-// Unload lets a module go.
+// Unload unloads a module.
 func (c *Context) Unload(m device.Handle) error { return c.call(cuModuleUnload, uintptr(m)) }
 
 // Variable finds a variable of a module.

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// NewStream makes a stream.
+// NewStream creates a stream.
 func (c *Context) NewStream(o device.StreamOptions) (device.Handle, error) {
 	var s uint64
 	var flags uintptr
@@ -20,7 +20,7 @@ func (c *Context) NewStream(o device.StreamOptions) (device.Handle, error) {
 	return device.Handle(s), err
 }
 
-// FreeStream lets a stream go when it has done its work.
+// FreeStream destroys a stream after its work is done.
 func (c *Context) FreeStream(s device.Handle) error { return c.call(cuStreamDestroy, uintptr(s)) }
 
 // WaitStream waits for the work of a stream.
@@ -42,7 +42,7 @@ func (c *Context) ready(f Function, what uintptr) (bool, error) {
 	}
 }
 
-// NewEvent makes an event, which can be timed if asked for.
+// NewEvent creates an event, with timing if requested.
 func (c *Context) NewEvent(timed bool) (device.Handle, error) {
 	const blocking, untimed = 1, 2 // a waiting thread sleeps
 	flags := uintptr(blocking)
@@ -54,10 +54,10 @@ func (c *Context) NewEvent(timed bool) (device.Handle, error) {
 	return device.Handle(e), err
 }
 
-// FreeEvent lets an event go.
+// FreeEvent destroys an event.
 func (c *Context) FreeEvent(e device.Handle) error { return c.call(cuEventDestroy, uintptr(e)) }
 
-// Record makes an event happen when a stream comes to it.
+// Record records an event on a stream.
 func (c *Context) Record(e, s device.Handle) error {
 	return c.call(cuEventRecord, uintptr(e), uintptr(s))
 }
@@ -73,19 +73,20 @@ func (c *Context) WaitEvent(e device.Handle) error { return c.call(cuEventSynchr
 // EventDone reports whether an event has happened.
 func (c *Context) EventDone(e device.Handle) (bool, error) { return c.ready(cuEventQuery, uintptr(e)) }
 
-// Elapsed is the time between two events.
+// Elapsed returns the time between two events.
 func (c *Context) Elapsed(from, to device.Handle) (milliseconds float32, err error) {
 	err = c.call(cuEventElapsedTime, uintptr(unsafe.Pointer(&milliseconds)), uintptr(from), uintptr(to))
 	return milliseconds, err
 }
 
-// Begin makes a stream record. The mode is the relaxed one: the others tie the recording to a thread, which goroutines change.
+// Begin starts recording on a stream. It uses the relaxed mode: the others tie the recording
+// to a thread, but goroutines move between threads.
 func (c *Context) Begin(s device.Handle) error {
 	const relaxed = 2
 	return c.call(cuStreamBeginCapture, uintptr(s), relaxed)
 }
 
-// End ends a recording and makes it ready to be replayed.
+// End ends a recording and instantiates it for replay.
 func (c *Context) End(s device.Handle) (device.Handle, error) {
 	var graph, exec uint64
 	if err := c.call(cuStreamEndCapture, uintptr(s), uintptr(unsafe.Pointer(&graph))); err != nil {
@@ -101,12 +102,12 @@ func (c *Context) End(s device.Handle) (device.Handle, error) {
 	return device.Handle(exec), nil
 }
 
-// Replay runs a recording.
+// Replay launches a recorded graph.
 func (c *Context) Replay(graph, s device.Handle) error {
 	return c.call(cuGraphLaunch, uintptr(graph), uintptr(s))
 }
 
-// FreeGraph lets a recording go.
+// FreeGraph destroys a recorded graph.
 func (c *Context) FreeGraph(exec device.Handle) error {
 	c.mutex.Lock()
 	graph, ok := c.graphs[exec]

@@ -36,7 +36,7 @@ func (v version) less(w version) bool {
 	return v.major < w.major || v.major == w.major && v.minor < w.minor
 }
 
-// Version is the newest CUDA version that the driver knows, such as "13.0".
+// Version returns the newest CUDA version that the driver supports, such as "13.0".
 func (l *Library) Version() string { return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10) }
 
 // ptx is the newest PTX version that the driver reads.

@@ -36,7 +36,7 @@ func TestBuild(t *testing.T) {
 		{"suppress", "sm_90", suppress.Build},
 	} {
 		t.Run(test.name+"."+test.target, func(t *testing.T) {
-			m := dsl.New(test.name, test.target, dsl.Verify())
+			m := dsl.New(test.name, test.target)
 			test.build(m)
 			golden.Clean(t, m)
 		})

@@ -8,6 +8,7 @@ package cubin
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -95,6 +96,19 @@ func withoutLine(name string) string {
 		return name
 	}
 	return lineSuffix.ReplaceAllString(name, "")
+}
+
+// Digest is a hash of all that Diff compares: two programs have the same if they do not differ.
+func (c *Code) Digest() string {
+	h := sha256.New()
+	for _, s := range c.Sections {
+		fmt.Fprintf(h, "%q %d\n", s.Name, len(s.Text))
+		h.Write(s.Text)
+	}
+	for _, s := range c.Symbols {
+		fmt.Fprintln(h, s)
+	}
+	return string(h.Sum(nil))
 }
 
 // Diff says where two programs differ, one finding a line; nil where they are the same.

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graph is what the shape of a control-flow graph tells: dominators from both ends, loops, and
-// the blocks between a branch and the place where its ways meet again. It knows nothing of instructions.
+// Package graph analyzes control-flow graphs: dominators and postdominators, loops, and the
+// blocks between a branch and the point where its paths join. It knows nothing of
+// instructions.
 package graph
 
 import (
@@ -11,18 +12,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Tree holds, for each block, the closest block that every way to it passes (or from it, of
-// post-dominators). None of a block that has none, or that no way reaches.
+// A Tree holds, for each block, its immediate dominator or postdominator. It is None for a
+// block that has none or is unreachable.
 type Tree struct {
 	Parent []int
 	// Below a block are the blocks that a walk through the tree comes to from its turn on, size of them.
 	turn, size []int
 }
 
-// None is no block.
+// None stands for no block.
 const None = -1
 
-// Dominators is the dominator tree of the blocks that can be reached from the first.
+// Dominators returns the dominator tree of the blocks that are reachable from the first.
 func Dominators(succs, preds [][]int) *Tree {
 	if len(succs) == 0 {
 		return &Tree{}
@@ -30,8 +31,8 @@ func Dominators(succs, preds [][]int) *Tree {
 	return tree(succs, preds, []int{0})
 }
 
-// Postdominators is the tree from the ends: ends says where control leaves. A block whose ways leave at
-// several ends has no parent unless they meet before.
+// Postdominators returns the postdominator tree; ends says where control leaves. A block whose
+// paths leave at several ends has no parent unless they join before.
 func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 	var roots []int
 	for b, leaves := range ends {
@@ -42,19 +43,18 @@ func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 	return tree(preds, succs, roots)
 }
 
-// Has reports whether a is b or above it: every way to b passes a. No way reaches a block that is not in the tree: it is
-// above itself alone.
+// Has reports whether a dominates b, or is b. An unreachable block dominates only itself.
 func (t *Tree) Has(a, b int) bool {
 	return a == b || t.turn[b] > t.turn[a] && t.turn[b] < t.turn[a]+t.size[a]
 }
 
-// A Loop is a natural loop: the blocks from which a back edge to the head is reached without leaving
-// through the head.
+// A Loop is a natural loop: the blocks that reach a back edge to the head without passing the
+// head.
 type Loop struct {
 	Head   int
 	Parent *Loop // the loop around it, or nil
 	Blocks []int // sorted
-	Inner  bool  // holds no other loop
+	Inner  bool  // contains no other loop
 }
 
 // Has reports whether a block is in l.
@@ -63,8 +63,9 @@ func (l *Loop) Has(b int) bool {
 	return found
 }
 
-// Loops are the natural loops, outer ones before those in them, and for each block the innermost that
-// holds it. Whole says that every cycle is one of them: control flow is reducible.
+// Loops returns the natural loops, outer ones first, and for each block the innermost loop
+// that contains it. Whole says that every cycle is a natural loop, that is, control flow is
+// reducible.
 func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole bool) {
 	n := len(succs)
 	order := ir.Postorder(succs, 0)
@@ -127,8 +128,8 @@ func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole boo
 	return list, in, whole
 }
 
-// Between is the blocks that a way from one of from passes before it comes to end, sorted. It is not ok
-// where there are more than limit.
+// Between returns the sorted blocks on paths from one of from to end. It is not ok if there
+// are more than limit.
 func Between(succs [][]int, from []int, end, limit int) (list []int, ok bool) {
 	seen := make(map[int]bool)
 	work := slices.Clone(from)

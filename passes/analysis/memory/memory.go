@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memory is which bytes instructions work on: where an access begins, counted from a variable or
-// from an address that is not known, and how far it goes over the threads that make it.
+// Package memory computes which bytes an instruction accesses: where an access starts,
+// relative to a variable or an unknown base address, and how far it extends over the threads
+// that execute it.
 package memory
 
 import (
@@ -14,31 +15,31 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A Region is the bytes that one instruction works on, in all threads of a class.
+// A Region is the set of bytes that one instruction accesses in all threads of a class.
 type Region struct {
 	Root *value.Value // what offsets count from
-	// Low and High bound the offsets, High excluded. Sure says that the bounds are met; otherwise the
-	// region is somewhere between them.
+	// Low and High bound the offsets, High excluded. Sure says that the bounds are exact;
+	// otherwise the region lies somewhere between them.
 	Low, High int64
 	Sure      bool
 	Bytes     int64 // of one thread
-	// Solid says that every byte between the bounds belongs to it.
+	// Solid says that every byte between the bounds is accessed.
 	Solid   bool
 	base    int64 // where threads count from
 	threads *value.Pattern
 }
 
-// A Place is an address taken apart.
+// A Place is a decomposed address.
 type Place struct {
-	Root  *value.Value // what is not known of it
-	own   *value.Value // what rests on the number of the thread, and its constant
+	Root  *value.Value // the unknown base
+	own   *value.Value // the part that depends on the thread index, and its constant
 	loose bool         // something lies between low and high
 	low   int64
 	high  int64
 	pool  *value.Pool
 }
 
-// At takes an address apart. It is not ok where nothing can be said of it.
+// At decomposes an address. It is not ok if nothing is known of it.
 func At(p *value.Pool, address *value.Value) (Place, bool) {
 	if address == nil {
 		return Place{}, false
@@ -63,7 +64,8 @@ func At(p *value.Pool, address *value.Value) (Place, bool) {
 	return at, bounded && len(root.Terms) > 0
 }
 
-// Over is the region of an access of bytes at a place, by the threads of s. It is not ok where there are none.
+// Over returns the region of an access at a place by the threads of s. It is not ok if s is
+// empty.
 func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
 	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
 	n := len(threads.At)
@@ -75,8 +77,8 @@ func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
 		Solid: sure && len(at.own.Terms) == 0, Bytes: bytes, base: at.own.K, threads: threads}, true
 }
 
-// Of is the region of an access of bytes at an address, by the threads of s. It is not ok where nothing
-// can be said of the address.
+// Of returns the region of an access at an address by the threads of s. It is not ok if
+// nothing is known of the address.
 func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, bool) {
 	at, ok := At(p, address)
 	if !ok {
@@ -85,7 +87,7 @@ func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, 
 	return at.Over(bytes, s)
 }
 
-// Var is the variable that r is in, or nil.
+// Var returns the variable that contains r, or nil.
 func (r *Region) Var() *ir.Var {
 	if a := r.Root.Single(); a != nil && a.Op == "variable" {
 		v, _ := a.Ref.(*ir.Var)
@@ -94,13 +96,13 @@ func (r *Region) Var() *ir.Var {
 	return nil
 }
 
-// Shared reports whether r is in shared memory of this block for certain.
+// Shared reports whether r is certainly in shared memory of this block.
 func (r *Region) Shared() bool {
 	v := r.Var()
 	return v != nil && v.Space == isa.Shared
 }
 
-// Meets says whether two regions have a byte in common: for certain, or perhaps.
+// Meets reports whether two regions overlap: certainly, or possibly.
 func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	if r.Root != o.Root {
 		return false, apartUnknown(r.Root, o.Root)
@@ -154,7 +156,7 @@ func (r *Region) some(low, high int64) bool {
 	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
 
-// Grown is r with more bytes for each thread.
+// Grown returns r extended by more bytes for each thread.
 func (r Region) Grown(bytes int64) Region {
 	r.High += bytes - r.Bytes
 	r.Bytes = bytes
@@ -166,7 +168,7 @@ func (r *Region) Within(o *Region) bool {
 	return r.Root == o.Root && r.Low >= o.Low && r.High <= o.High
 }
 
-// Bytes is how much a thread loads or stores with an instruction.
+// Bytes returns how many bytes one thread loads or stores with an instruction.
 func Bytes(in *ir.Instr) int64 {
 	if strings.HasPrefix(in.Op, "ldmatrix") || strings.HasPrefix(in.Op, "stmatrix") {
 		return 16
@@ -185,8 +187,8 @@ func Bytes(in *ir.Instr) int64 {
 	return bits / 8 * n
 }
 
-// Descriptor is the address in a matrix descriptor of wgmma or tcgen05: bits 4 to 17 of it are the lowest
-// bits there.
+// Descriptor returns the address in a matrix descriptor of wgmma or tcgen05: the descriptor
+// holds bits 4 to 17 of it.
 func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	if v == nil {
 		return nil, false
@@ -245,47 +247,4 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 		out = p.Add(64, out, p.Scale(64, p.Resize(64, p.Alone(a), true), 16*t.Factor))
 	}
 	return out, found
-}
-
-// Foreign reports whether a thread's bytes of r belong, in o, to other threads alone; threads are taken in
-// groups of so many.
-func (r *Region) Foreign(o *Region, group int) bool {
-	return r.owned(o, group, func(owner, t int) bool { return owner != t && owner != several })
-}
-
-// Crosses reports whether a thread's bytes of r belong, in o, to other threads too; threads are taken in groups of so many.
-func (r *Region) Crosses(o *Region, group int) bool {
-	return r.owned(o, group, func(owner, t int) bool { return owner != t })
-}
-
-// several stands for the owner of bytes that more than one group has.
-const several = -1
-
-// owned reports whether a group of threads of r has bytes of which bad holds: of the group that has them in o, and itself.
-func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
-	if r.Root != o.Root || !r.Sure || !o.Sure {
-		return true
-	}
-	const grain = 4
-	owners := make(map[int64]int)
-	o.threads.Threads.Each(func(t int) {
-		at := o.base + o.threads.In(t)
-		t /= group
-		for n := int64(0); n < o.Bytes; n += grain {
-			if was, taken := owners[(at+n)/grain]; taken && was != t {
-				owners[(at+n)/grain] = several
-			} else {
-				owners[(at+n)/grain] = t
-			}
-		}
-	})
-	found := false
-	r.threads.Threads.Each(func(t int) {
-		at := r.base + r.threads.In(t)
-		for n := int64(0); n < r.Bytes && !found; n += grain {
-			owner, taken := owners[(at+n)/grain]
-			found = taken && bad(owner, t/group)
-		}
-	})
-	return found
 }

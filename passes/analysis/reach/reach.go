@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reach says which writes of a register a place can see: its reaching definitions. They are found when they are
-// asked for, from the place backwards to the writes, so a question costs what lies between, and one that nobody asks
-// nothing.
+// Package reach computes reaching definitions: which writes of a register are visible at a
+// place. They are computed on demand, backwards from the place to the writes, so the cost
+// depends only on the code in between.
 package reach
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Writes are the writes of the registers of one function. They hold as long as the function stays as it is.
+// Writes are the register writes of one function. They are valid until the function changes.
 type Writes struct {
 	flow  *ir.Flow
 	at    map[*ir.Instr]spot
@@ -31,7 +31,7 @@ type write struct {
 	part bool
 }
 
-// Of finds the writes in a function.
+// Of finds the register writes of a function.
 func Of(g *ir.Flow) *Writes {
 	w := &Writes{flow: g, at: make(map[*ir.Instr]spot), by: make(map[*ir.Reg][]write), given: make(map[*ir.Reg]bool)}
 	for _, v := range g.Func.Params {
@@ -52,7 +52,7 @@ func Of(g *ir.Flow) *Writes {
 	return w
 }
 
-// All is every instruction that writes a register, in the order of the text.
+// All returns every instruction that writes a register, in the order of the text.
 func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 	var list []*ir.Instr
 	for _, one := range w.by[r] {
@@ -61,9 +61,10 @@ func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 	return slices.Compact(list) // a vector may name a register twice
 }
 
-// At is the writes of a register whose value may be in it when an instruction reads, in the order of the text. Unset says
-// that there is a way to the instruction on which nothing writes all of the register: what is in it then, nobody knows.
-// A parameter of the function is set from the start. Nothing can be said of an instruction of another function.
+// At returns the writes of a register whose value an instruction may read, in the order of the
+// text. Unset says that some path to the instruction does not write all of the register, so
+// its value is undefined there. A parameter of the function is always set. Nothing is known of
+// an instruction of another function.
 func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
 	to, ok := w.at[in]
 	if !ok {

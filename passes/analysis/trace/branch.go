@@ -125,8 +125,8 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 	return true
 }
 
-// onThread is a part of a condition that rests on the number of the thread and is not decided: threads
-// go apart on it before the whole is looked at.
+// onThread returns an undecided part of a condition that depends on the thread index. Threads
+// are split on it before the whole condition is considered.
 func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	a, _ := cond.Condition()
 	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != "and" && a.Op != "or" && a.Op != "xor" && a.Op != "select" {
@@ -260,7 +260,7 @@ func (w *walk) fork(s *state, targets []int) *state {
 		}
 		w.push(w.enter(s.clone(), t))
 	}
-	return w.finish(s, "a branch whose target is not known")
+	return w.finish(s, "a branch with an unknown target")
 }
 
 // region is what the branch at the end of a block may run, where that is of no interest.
@@ -330,7 +330,7 @@ func covers(a, b *ir.Instr) bool {
 	return true
 }
 
-// inside notes what the values that a region leaves rest on.
+// inside records what the values that leave a region depend on.
 func (w *walk) inside(r *region, blocks []int) {
 	for _, b := range blocks {
 		for _, st := range w.blocks[b] {

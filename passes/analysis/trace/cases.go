@@ -20,14 +20,15 @@ import (
 // are put in instead, one choice after the other. Branches are decided then, loops run to their end, and
 // roles that count the same thing in different ways agree.
 
-// sizes are the numbers that a parameter is taken to be, times what it is divided by.
+// sizes are the values substituted for a parameter, times its divisor.
 var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 
 // rounds is how often numbers are put in for what was found to matter in the round before.
 const rounds = 5
 
 // crowded is why a kernel is not followed further that would be if it were alone.
-const crowded = "ways for which its share of the work on so large a module was not enough (more effort follows them)"
+const crowded = "paths beyond this kernel's share of the work limit of a large module (a larger " +
+	"-effort follows them)"
 
 // cases follows the kernel once for each choice of numbers. It is false where that tells no more.
 func (p *program) cases(l Limits) bool {
@@ -60,12 +61,12 @@ func (p *program) cases(l Limits) bool {
 // few is below what the numbers stay, what they are multiplied with aside, where greater ones make loops within loops too long.
 const few = 5
 
-// choices follows the kernel with one choice of numbers after the other. Loops within loops can make a choice too long to
-// be followed to its end: the numbers are smaller then, from that choice on, and one that is too long even so is left out, if enough others
-// are not.
+// choices follows the kernel with one set of substituted values after the other. With nested
+// loops, a set can make a path too long to follow to its end. From that set on, smaller values
+// are used; a set that is still too long is left out if enough others are not.
 //
-// Where a choice shows that more rests on what the kernel is told than numbers are put in for, the others are left to the next
-// round; in the last one none is.
+// If a set shows that more inputs matter than values are substituted for, the remaining sets
+// are left to the next pass. The last pass leaves none.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
 	whole, left, below := 0, p.k.Within(l.Steps), int64(math.MaxInt64)
@@ -102,7 +103,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 		return
 	}
 	if c := endless(all); c != nil {
-		p.miss("a loop of very many turns, where " + p.text(order, c.known))
+		p.miss("a loop with very many iterations, where " + p.text(order, c.known))
 	}
 	if last || len(p.leaves(maps.Clone(scales))) == 0 {
 		p.further(l, order, scales)
@@ -158,8 +159,8 @@ func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	return n
 }
 
-// leaves are parameters and the like that branches rest on and that are not among those chosen; to each is noted
-// what it is divided by.
+// leaves returns the inputs that branches depend on and that have no substituted value yet,
+// each with its divisor.
 func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	places := p.addresses()
 	usable := func(leaf *value.Atom) bool { return !places[leaf] && leaf.Level <= value.Block }
@@ -222,7 +223,7 @@ func (s scales) look(a *value.Atom, scale int64) {
 	}
 }
 
-// given reports whether an atom is something that the kernel is told, for which a number can be put in.
+// given reports whether an atom is a kernel input for which a value can be substituted.
 func given(a *value.Atom) bool {
 	switch a.Op {
 	case "parameter":
@@ -324,7 +325,8 @@ func (p *program) tangled() bool {
 	return false
 }
 
-// Insides are atoms that others are made of, with the first of those and whether it rests on what the kernel is told.
+// Insides are atoms that occur in others, with the first of those and whether it depends on
+// kernel inputs.
 type insides map[*value.Atom]inside
 
 type inside struct {
@@ -332,8 +334,8 @@ type inside struct {
 	given bool
 }
 
-// look notes what an atom is made of as inside of another. Twice says that something that the kernel is told is inside of a
-// third already.
+// look records the atoms that an atom contains. Twice says that a kernel input already occurs
+// in a third one.
 func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	if was, seen := s[a]; seen {
 		return was.given, was.given && was.of != of

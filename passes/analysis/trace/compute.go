@@ -140,7 +140,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			break
 		}
 		if st.head == "add" {
-			set(&in.Args[0], w.pool.Add(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+			set(&in.Args[0], w.combine(s, "add", width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		} else {
 			set(&in.Args[0], w.pool.Sub(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		}
@@ -191,7 +191,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], w.pool.Binary(op, width, arg(1, width), arg(2, 32)))
 		return
 	case "and", "or", "xor":
-		set(&in.Args[0], w.pool.Binary(st.head, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+		set(&in.Args[0], w.combine(s, st.head, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		return
 	case "not":
 		if width == 1 {
@@ -263,7 +263,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		w.elect(in, set)
 		return
 	case "mapa":
-		set(&in.Args[0], w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, arg(1, width), true), w.pool.Resize(32, arg(2, 32), true)))
+		set(&in.Args[0], w.mapped(s, width, arg(1, width), arg(2, 32)))
 		return
 	case "mbarrier":
 		if e := s.events.last(); st.kind == Wait && e != nil && e.In == in && e.Done != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
 )
 
-// crew is how many threads along one axis a block has at the most, going by what all of them store to arrays in shared memory: a
-// larger one would store behind an end. It is 0 where nothing says so, or where more than races of plain accesses would rest on it.
+// crew returns an upper bound for the block size along one axis, derived from the arrays in
+// shared memory that all threads store to: a larger block would store out of bounds. It is 0
+// if there is no such bound, or if more than races of plain accesses would depend on it.
 func crew(f *ir.Func, g *ir.Flow) int {
 	meets := false
 	var stores []*ir.Instr

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Decisions are predicates that hold or do not. Those made early are shared by all ways that follow from them, in parts each of
-// which is larger than the next.
+// Decisions maps predicates to their outcomes. Early decisions are shared by all paths that
+// follow from them, in parts each of which is larger than the next.
 type decisions struct {
 	early  []map[*value.Atom]bool // never changed any more
 	latest []decision

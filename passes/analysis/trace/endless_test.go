@@ -14,7 +14,7 @@ func TestEndless(t *testing.T) {
 		"FOURS:\nsetp.eq.u32 %p1, %r2, %r1;\n@%p1 bra REST;\nbar.sync 1;\nadd.u32 %r2, %r2, 1;\nbra FOURS;\nREST:\n"
 	for _, c := range []struct{ what, rest, missed string }{
 		{"a loop that ends", "and.b32 %r5, %r1, 3;\nTURN:\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra DONE;\nbar.sync 2;\nsub.u32 %r5, %r5, 1;\nbra TURN;", ""},
-		{"one of which 4, 8 and so on are past the end", "and.b32 %r5, %r1, 3;\nTURN:\nbar.sync 2;\nsub.u32 %r5, %r5, 1;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra DONE;\nbra TURN;", "a loop of very many turns, where n is 4"},
+		{"one of which 4, 8 and so on are past the end", "and.b32 %r5, %r1, 3;\nTURN:\nbar.sync 2;\nsub.u32 %r5, %r5, 1;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra DONE;\nbra TURN;", "a loop with very many iterations, where n is 4"},
 		{"one that zero is past the end of", "TURN:\nbar.sync 2;\nsub.u32 %r1, %r1, 1;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra DONE;\nbra TURN;", ""},
 	} {
 		k := follow(t, ".reqntid 64", loop+c.rest)

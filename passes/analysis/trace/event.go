@@ -48,7 +48,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		if f != nil && f.Attr(".noreturn") != nil {
 			return true, ""
 		}
-		name := "a function through a pointer"
+		name := "a function pointer"
 		if f != nil {
 			name = f.Name
 		}

@@ -9,9 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Facts are what the choices on a trace say of values.
+// Facts are the conditions that the branches of a trace imply.
 type Facts struct {
-	// With says which numbers were put in for parameters, the first where there are many; "" where none were.
+	// With lists the values that were substituted for parameters, the first ones if there are
+	// many; "" if there are none.
 	With string
 
 	pool    *value.Pool
@@ -23,7 +24,7 @@ type Facts struct {
 
 func newFacts(p *value.Pool, turn int) *Facts { return &Facts{pool: p, turn: turn} }
 
-// Turn is which of several choices of numbers was put in, counted from one; 0 where none was.
+// Turn returns the index, from 1, of the set of substituted values; 0 if there is none.
 func (f *Facts) Turn() int { return f.turn }
 
 func (f *Facts) clone() *Facts {
@@ -33,7 +34,7 @@ func (f *Facts) clone() *Facts {
 	return &g
 }
 
-// Decided is what is known of a predicate for the threads of s.
+// Decided returns what is known of a predicate for the threads of s.
 func (f *Facts) Decided(v *value.Value, s value.Set) (holds, known bool) {
 	if v.Const() {
 		return v.K != 0, true
@@ -142,8 +143,8 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	}
 }
 
-// Empty reports whether a parameter, or a number that is read, is zero or less: a kernel that has nothing to do
-// may not be meant to be launched.
+// Empty reports whether a parameter or an input value is zero or negative. A kernel with
+// nothing to do may never be launched.
 func (f *Facts) Empty() bool {
 	if f.empty {
 		return true
@@ -161,8 +162,8 @@ func (f *Facts) Empty() bool {
 	return false
 }
 
-// Agree reports whether two ways can be taken at the same time by threads of one block: nothing that is
-// the same for all threads is decided one way here and the other way there.
+// Agree reports whether threads of one block can take two paths at the same time: no condition
+// that is uniform in the block has different outcomes on them.
 func (f *Facts) Agree(g *Facts) bool {
 	if f.turn != g.turn {
 		return false

@@ -11,8 +11,9 @@ type fixing struct {
 	s value.Set
 }
 
-// fixed is a predicate for some threads: what rests on the number of the thread, and is the same for all of them, is a number in it. What one
-// warpgroup decides by its own number, and by what is the same for the block, is the same for the block then.
+// fixed evaluates a predicate for a set of threads, replacing terms on which they agree by
+// constants. If one warpgroup decides by its own index and by values that are uniform in the
+// block, the result is uniform in the block.
 func (w *walk) fixed(v *value.Value, s value.Set) *value.Value {
 	if v.Level() <= value.Block {
 		return v
@@ -106,7 +107,8 @@ func (w *walk) apiece(a *value.Atom, s value.Set, most int) []value.Set {
 	return list
 }
 
-// pieces visits the atoms that a value is made of and that rest on the number of the thread alone; it ends where visit is false.
+// pieces visits the atoms of a value that depend only on the thread index; it stops when visit
+// returns false.
 func (w *walk) pieces(v *value.Value, seen map[*value.Atom]bool, visit func(*value.Atom) bool) bool {
 	for _, t := range v.Terms {
 		a := t.Atom

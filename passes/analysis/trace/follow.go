@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Of a kernel, Follow gives what threads do in it, within limits.
+// Follow returns what the threads of a kernel do, within limits.
 func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.k.work = l.Work
@@ -79,7 +79,8 @@ func (p *program) shared(l Limits) Limits {
 	return l
 }
 
-// apart follows each block of a cluster that is to be followed, with what it is told as it is.
+// apart follows each block of a cluster that is to be followed separately, without
+// substituting values for inputs.
 func (p *program) apart(l Limits) {
 	w := &walk{program: p, limits: p.shared(l)}
 	for w.rank = range p.k.Ranks {
@@ -159,7 +160,7 @@ func (w *walk) run() {
 		w.work = w.work[:len(w.work)-1]
 		for s != nil {
 			if w.over() {
-				w.miss("more ways through the kernel than were followed (" + strconv.Itoa(len(w.k.Traces)) + " traces)")
+				w.miss("more paths through the kernel than the limit (" + strconv.Itoa(len(w.k.Traces)) + " traces)")
 				return
 			}
 			s = w.advance(s)
@@ -212,7 +213,7 @@ func (w *walk) leave(s *state) *state {
 	}
 	taken := w.target(in)
 	if taken < 0 {
-		return w.finish(s, "a branch whose target is not known")
+		return w.finish(s, "a branch with an unknown target")
 	}
 	if guard == nil {
 		return w.enter(s, taken)
@@ -303,7 +304,7 @@ func (w *walk) enter(s *state, block int) *state {
 		if l.Has(s.block) {
 			s.turns.set(l, s.turns.at(l)+1)
 			if s.turns.at(l) > 4096 {
-				return w.finish(s, "a loop of very many turns")
+				return w.finish(s, "a loop with very many iterations")
 			}
 		} else {
 			s.turns.set(l, 0)

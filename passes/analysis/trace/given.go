@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Given reports whether what some registers hold rests, on whatever way, on what the kernel is told: parameters, memory, the number of the
-// block. Where numbers are put in for these, what such registers do is an example and no proof: a caller may see to it that it
-// never is so.
+// Given reports whether the values of some registers depend on kernel inputs: parameters,
+// memory, or the block index. If constants were substituted for these, the values are examples
+// and not a proof: a caller may never pass them.
 func (k *Kernel) Given(list ...*ir.Reg) bool {
 	if k.writers == nil {
 		k.writers = make(map[*ir.Reg][]*ir.Instr)
@@ -48,7 +48,7 @@ func (k *Kernel) Given(list ...*ir.Reg) bool {
 	return false
 }
 
-// tells reports whether an instruction reads something that the kernel is told.
+// tells reports whether an instruction reads a kernel input.
 func tells(in *ir.Instr) bool {
 	switch Of(in.Op) {
 	case Load, Atomic, Call:

@@ -40,10 +40,11 @@ type inliner struct {
 	blocks  slab.Of[ir.Block]
 }
 
-// A Caller is a call through which an instruction of a device function is reached, and the one around it.
+// A Caller is a call through which an instruction of a device function is reached, and the
+// call around it.
 type Caller struct {
 	Call *ir.Instr
-	From *Caller // nil where the kernel calls
+	From *Caller // nil if the kernel makes the call
 }
 
 // A body is what is known of a function before it is copied.

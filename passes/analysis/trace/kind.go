@@ -14,7 +14,7 @@ const (
 	BarrierSync         // bar.sync, barrier.sync, .red
 	BarrierArrive       // bar.arrive, barrier.arrive
 	WarpSync            // bar.warp.sync
-	Collective          // shfl, vote, match, redux, elect: lanes meet
+	Collective          // shfl, vote, match, redux, elect: lanes synchronize
 	ClusterArrive       // barrier.cluster.arrive
 	ClusterWait         // barrier.cluster.wait
 	Init                // mbarrier.init
@@ -58,13 +58,13 @@ const (
 	Registers           // setmaxnreg
 	GridWait            // griddepcontrol.wait
 	GridLaunch          // griddepcontrol.launch_dependents
-	Load                // ld and the like
-	Store               // st and the like
+	Load                // ld and similar
+	Store               // st and similar
 	Atomic              // atom, red
 	Clear               // st.bulk
 	Call                // call
 	Exit                // ret, exit
-	Touch               // nothing, but reads or writes a register of a wgmma
+	Touch               // nothing, but accesses a register of a wgmma
 )
 
 // ownWait reports whether a thread waits for what it issued itself.
@@ -72,7 +72,7 @@ func (k Kind) ownWait() bool {
 	return k == CopyWait || k == BulkWait || k == GroupWait || k == TensorWait
 }
 
-// Of is the kind of an opcode.
+// Of returns the kind of an opcode.
 func Of(op string) Kind {
 	head, _, _ := strings.Cut(op, ".")
 	switch head {

@@ -12,7 +12,7 @@ import (
 // operands, and equal values are one pointer.
 type memo struct {
 	to   int32             // the register that is written, by its place in a state
-	from [operands]int32   // those that the result rests on
+	from [operands]int32   // those that the result depends on
 	n    int               // of them
 	last *[recalled]result // nil where it was never followed
 	next int               // of last, to be given up
@@ -24,13 +24,14 @@ type result struct {
 	is    *value.Value
 }
 
-// Results that are kept, and the most registers that one may rest on.
+// The number of cached results, and the most registers that one may depend on.
 const (
 	recalled = 3
 	operands = 4
 )
 
-// newMemo is for an instruction that writes one register what rests on others alone; nil for any other.
+// newMemo returns a memo for an instruction whose one result depends only on registers; nil
+// for any other.
 func (p *program) newMemo(s *step) *memo {
 	in := s.in
 	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" || !s.function() {

@@ -37,7 +37,7 @@ type program struct {
 	lasts  []bool                // of loops around no others, turns after which they are left besides; see endings
 	quiet  map[*ir.Func]bool     // device functions that take no part
 	defs   map[*ir.Func]*ir.Func // of those that are declared, where they are defined
-	acc    map[*ir.Reg]bool      // registers that matrix units work on in the background
+	acc    map[*ir.Reg]bool      // registers that asynchronous matrix operations use
 	wrote  map[int][]int         // by block, registers written
 	skips  map[int]region
 	params map[*ir.Var]bool
@@ -59,7 +59,8 @@ type region struct {
 	blind bool
 }
 
-// Size is how many instructions a kernel has to be followed through; 0 where it does nothing of interest.
+// Size returns how many instructions of a kernel must be followed; 0 if it does nothing
+// relevant.
 func Size(f *ir.Func) int {
 	n, follows := 0, false
 	for _, b := range f.Blocks {
@@ -167,8 +168,8 @@ func (p *program) prepare() {
 	p.findLoops()
 }
 
-// late is, where global memory is of interest only before a wait for the grid before, the blocks from which no such wait is
-// reached any more; nil where it is of interest for other reasons.
+// late holds, if global memory matters only before a wait for the preceding grid, the blocks
+// that cannot reach such a wait; nil if global memory matters for other reasons.
 func (p *program) late() []bool {
 	if !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
 		return nil
@@ -234,7 +235,7 @@ func (p *program) touches(in *ir.Instr) bool {
 	return found
 }
 
-// accumulators finds the registers that wgmma and tcgen05.ld work on in the background.
+// accumulators finds the registers that wgmma and tcgen05.ld access asynchronously.
 func (p *program) accumulators() {
 	for _, b := range p.k.Func.Blocks {
 		for _, in := range b.Instrs {

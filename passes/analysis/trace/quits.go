@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// Quits reports whether the threads that go the other way at a choice do nothing of interest any more: they leave, and do not only pass
-// something over before they meet the others again and go on.
+// Quits reports whether the threads that take the other branch of a choice do nothing relevant
+// afterwards: they exit, and do not merely skip some code before they rejoin the others.
 func (k *Kernel) Quits(c Choice) bool {
 	w := turning{c.In, c.Block, c.Taken}
 	quits, known := k.quits[w]

@@ -7,10 +7,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// again tells of a branch on whether a wait has succeeded, behind which threads for which it has not come to a wait for the
-// same, before they do anything else. Two ways would be as good as one, and double at every wait. Where the other wait is the
-// same instruction, as in a loop that spins, the first is taken to succeed; where it is another, as behind a first try that does
-// not block, the first is taken to fail: nothing is learned before there is need to. The way to take is that of the branch, or not.
+// again handles a branch on the result of a wait after which the failing threads wait for the
+// same phase before they do anything else. Following both branches would double the paths at
+// every wait. If the other wait is the same instruction, as in a spin loop, the first is
+// assumed to succeed. If it is another one, as after a first non-blocking try, the first is
+// assumed to fail. The result is the branch to follow, and whether there is one.
 func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way bool) {
 	done, not := cond.Condition()
 	if done == nil || done.Op != "done" {

@@ -11,10 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Scenes puts traces together, one for every thread of the block, or of each block of the cluster where ranks are followed
-// apart, none of which contradicts another: at most so many
-// times, and the longest traces first, which tell most. It is whole where all that is done in some trace is done in
-// a scene too, as often as in turns of a loop around others, and as often before its loop is left.
+// Scenes combines traces into compatible sets with one trace for every thread of the block, or
+// of each block of the cluster if ranks are followed separately. It returns at most a given
+// number of sets, longest traces first. It is whole if every event of a trace occurs in some
+// set, also in each iteration of an inner loop and in the iterations before the loop ends.
 func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
 	if !k.together.of(k.Traces) {
 		k.together = scenes{traces: k.Traces}
@@ -112,7 +112,7 @@ func (t *Trace) grants() []bool {
 	return t.granted
 }
 
-// Answered reports whether a predicate is that a request for more work was granted.
+// Answered reports whether a predicate says that a request for more work was granted.
 func Answered(a *value.Atom) bool {
 	return a.Sources&value.Answers != 0
 }

@@ -20,7 +20,7 @@ func (p *program) findLoops() {
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
 	p.loops, p.k.loops = in, in
 	if !whole {
-		p.miss("loops that are entered at several places")
+		p.miss("loops with several entries")
 	}
 	p.spins = make(map[*graph.Loop]bool)
 	spins := p.spins
@@ -64,7 +64,8 @@ func (p *program) findLoops() {
 	}
 }
 
-// drains reports whether barrier objects are used behind a loop: which of them may rest on where in its ring the loop ends.
+// drains reports whether mbarriers are used after a loop: which ones may depend on where in
+// its ring the loop ends.
 func (p *program) drains(l *graph.Loop) bool {
 	seen := make([]bool, len(p.flow.Succs))
 	work := slices.Clone(l.Blocks)
@@ -266,20 +267,31 @@ func axis(f *ir.Func, name string) bool {
 // ranked is the most blocks of a cluster that are followed apart, whatever that takes; larger ones are where that is not too much.
 const ranked = 4
 
-// ranks is how many blocks of a cluster are followed apart: those of a cluster whose size is laid down, where something that blocks do
-// rests on which of them it is.
+// ranks returns how many blocks of a cluster are followed separately: all blocks of a cluster
+// of declared size, if their behaviour depends on their rank.
 func ranks(k *Kernel) int {
 	if k.Cluster < 2 || !k.Needs(Wait, ClusterWait) {
 		return 1
 	}
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+			if in.Head() == "mapa" || remote(in) ||
+				strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
 				return k.Cluster
 			}
 		}
 	}
 	return 1
+}
+
+// remote reports whether an instruction may work on memory of another block, however its address is
+// made.
+func remote(in *ir.Instr) bool {
+	switch Of(in.Op) {
+	case Load, Store, Atomic, Arrive, Expect, Complete, RemoteStore:
+		return in.Mod("shared::cluster")
+	}
+	return false
 }
 
 // clusterOf is the number of blocks in a cluster along x, y and z; zeros where it is not known.

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,8 +89,8 @@ func (w *walk) ofCluster(name string, width int) *value.Value {
 	return nil
 }
 
-// furthest is the number that the last block of a grid, or its last cluster, is taken to have at most along an axis: what is counted
-// from it is taken not to overflow. It is 0 for other registers.
+// furthest returns the assumed largest index of a block in the grid, or of a cluster, along an
+// axis: values computed from it are assumed not to overflow. It is 0 for other registers.
 func furthest(name string) int64 {
 	switch name {
 	case "%ctaid.x", "%clusterid.x":
@@ -169,6 +170,9 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 		if v, at := w.inParameter(from); v != nil {
 			return w.pool.Atom(st.width, "parameter", v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
 		}
+		if !w.ofKernel(from) {
+			level = value.Lane // the result of a call, which each thread made
+		}
 	case "local":
 		level = value.Lane
 	}
@@ -177,6 +181,14 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 		name += strconv.Itoa(int(st.in.Pos)) + "#" + strconv.Itoa(s.times.at(st.in))
 	}
 	return w.pool.Atom(st.width, "load", name, nil, level, from)
+}
+
+// ofKernel reports whether an address counts from a parameter of the kernel.
+func (w *walk) ofKernel(v *value.Value) bool {
+	return slices.ContainsFunc(v.Terms, func(t value.Term) bool {
+		p, ok := t.Atom.Ref.(*ir.Var)
+		return ok && t.Atom.Op == "variable" && w.params[p]
+	})
 }
 
 // inParameter is the parameter of the kernel that an address is in, and where there.

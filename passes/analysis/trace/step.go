@@ -16,7 +16,7 @@ type step struct {
 	in    *ir.Instr
 	kind  Kind  // Other where it is no event
 	value bool  // its results matter
-	run   int32 // of touches of registers in the background, those that this one stands for
+	run   int32 // of asynchronous register accesses, those that this one stands for
 	size  int   // instructions that it stands for
 	head  string
 	words []string // behind the head
@@ -28,7 +28,7 @@ type step struct {
 	plain, wide, high bool
 	space             string // of a load
 	polled            bool   // a load that others are taken to write while it is made
-	memo              *memo  // nil where the results rest on more than operands
+	memo              *memo  // nil if the results depend on more than operands
 }
 
 // newStep takes an instruction apart; of opcodes it is the first time that one is met.

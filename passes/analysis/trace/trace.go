@@ -1,12 +1,12 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trace follows the ways that threads can take through a kernel and keeps what they do on each
-// to memory and to one another. Threads that part at a branch on their number are followed apart, so a
-// trace is of a class of threads. A branch on what is not known is followed both ways, and not against
-// what earlier branches say. Loops that do nothing of interest are passed over; others are followed for
-// a few turns, more where a ring of stages is long. Nothing runs: addresses, counts and parities are
-// values of package value.
+// Package trace follows the paths of threads through a kernel and records their memory
+// accesses and synchronization. Threads that diverge at a branch on the thread index are
+// followed separately, so a trace describes a class of threads. Both sides of an undecided
+// branch are followed, unless earlier branches exclude one. Loops without relevant
+// instructions are skipped; others are followed for a few iterations, or more for a long ring
+// of stages. Nothing is executed: addresses, counts and parities are values of package value.
 package trace
 
 import (
@@ -15,52 +15,54 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An Event is one instruction that a class of threads executes; of a Touch, the first of several: see Touched.
+// An Event is one instruction that a class of threads executes; a Touch is the first of
+// several, see Touched.
 type Event struct {
 	Kind    Kind
 	run     int32 // of a Touch, its place among those of the kernel
 	In      *ir.Instr
 	Block   int
-	Threads value.Set // of the class, those for which the guard holds
+	Threads value.Set // of the class, those for which the guard is true
 	Guard   *value.Value
-	// Vals is what the operands hold: a register's value, the address in brackets; nil for others.
+	// Vals holds the operands: a register's value, or the address in brackets; nil for others.
 	Vals []*value.Value
-	// Done is the predicate that a wait gives, or the state that an arrival does.
+	// Done is the predicate that a wait returns, or the state that an arrival returns.
 	Done *value.Value
-	// Parted are the branches not joined again at which lanes of one warp may have gone apart.
+	// Parted holds the open branches at which lanes of one warp may have diverged.
 	Parted []Choice
 }
 
-// A Choice is a branch that was taken or not.
+// A Choice is a branch, taken or not taken.
 type Choice struct {
 	In    *ir.Instr
 	Block int
-	Cond  *value.Value // holds where the branch is taken
+	Cond  *value.Value // true if the branch is taken
 	Taken bool
-	// Splits says that lanes of one warp do part here, Away which threads go the other way then; Maybe that
-	// it is not known.
+	// Splits says that lanes of one warp certainly diverge here, and Away which threads take the
+	// other branch; Maybe says that it is unknown.
 	Splits, Maybe bool
 	Away          value.Set
-	// At is how many events came before.
+	// At is the number of events before the branch.
 	At int
-	// Soft says that nothing but reads and writes of memory hangs on the branch.
+	// Soft says that only memory reads and writes depend on the branch.
 	Soft bool
 }
 
-// A Trace is one way through the kernel.
+// A Trace is one path through the kernel.
 type Trace struct {
-	Threads value.Set // that take it
-	Rank    int       // of their block in the cluster, where ranks are followed apart
+	Threads value.Set // threads that take it
+	Rank    int       // of their block in the cluster, if ranks are followed separately
 	Events  []Event
-	Choices []Choice // on what is not known, or on the number of the thread
-	Stopped string   // why it ends before the threads leave; "" where they leave
+	Choices []Choice // on unknown conditions, or on the thread index
+	Stopped string   // why it ends before the threads exit; "" if they exit
 	Facts   *Facts
 
 	granted []bool // see grants
 	asked   bool
 }
 
-// Of is an event of t for its own threads: before they parted from others, they did it together.
+// Of returns an event of t for its own threads; before they diverged from others, they
+// executed it together.
 func (t *Trace) Of(e *Event) *Event {
 	if (e.Threads.Minus(t.Threads) == value.Set{}) {
 		return e
@@ -70,8 +72,8 @@ func (t *Trace) Of(e *Event) *Event {
 	return &one
 }
 
-// A Kernel is a kernel with its traces. Where it calls functions that take part, Func is a copy in which they stand in
-// place of their calls.
+// A Kernel is a kernel with its traces. If it calls functions with relevant instructions, Func
+// is a copy in which they are inlined.
 type Kernel struct {
 	Module *ir.Module
 	Func   *ir.Func
@@ -79,34 +81,38 @@ type Kernel struct {
 	Pool   *value.Pool
 	Post   *graph.Tree
 	Traces []*Trace
-	// Uses says which kinds of instruction the kernel has.
+	// Uses says which kinds of instructions the kernel has.
 	Uses [Touch + 1]bool
-	// Shares says that it stores to shared memory, Generic that addresses there become generic ones, through which it may.
+	// Shares says that the kernel stores to shared memory. Generic says that shared addresses
+	// become generic ones, through which it may store.
 	Shares, Generic bool
-	// Missed is why the traces are not all there is, in words; Turns is the most turns of a loop that
-	// were followed.
+	// Missed says why the traces are incomplete; Turns is the largest number of loop iterations
+	// that were followed.
 	Missed []string
 	Turns  int
-	// Loops says that the turns of some loop were not all followed.
+	// Loops says that not all iterations of some loop were followed.
 	Loops bool
-	// Cluster is the number of blocks in a cluster: 0 not known, 1 none.
+	// Cluster is the number of blocks in a cluster: 0 if unknown, 1 if there is no cluster.
 	Cluster int
-	// Ranks is how many blocks of a cluster are followed apart, each on traces of its own; 1 where all are taken to do alike.
+	// Ranks is the number of blocks of a cluster that are followed separately; 1 if all are
+	// assumed to behave alike.
 	Ranks int
-	// Callers are, of an instruction of a device function, the calls through which it is reached, innermost first.
+	// Callers holds, for an instruction of a device function, the calls through which it is
+	// reached, innermost first.
 	Callers map[*ir.Instr]*Caller
-	// Cases is for how many parameters and the like numbers were put in, several one after the other.
+	// Cases is the number of inputs for which several constants were substituted in turn.
 	Cases int
-	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.
+	// Most says that the block size is assumed to be the largest that .maxntid allows.
 	Most bool
-	// Guessed says that neither does .maxntid, and that they are taken to be as large as arrays in shared memory have room for.
+	// Guessed says that there is no .maxntid either, and the block size is inferred from arrays in
+	// shared memory.
 	Guessed bool
 
-	// Unseen is an instruction that no way which was followed comes to, where there is one that has to do with other threads
-	// or with work in the background.
+	// Unseen is a synchronizing or asynchronous instruction that no followed path reaches, if
+	// there is one.
 	Unseen *ir.Instr
 
-	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
+	// Spent is how much of Limits.Work was used; analyzers that do much work add to it.
 	Spent int
 
 	extent   [3]int                  // of a cluster, in blocks along x, y and z; zeros where it is not known
@@ -118,7 +124,7 @@ type Kernel struct {
 	quits    map[turning]bool        // see Quits
 }
 
-// Within is how much of some work, in steps, may still be done.
+// Within returns how much of the given work, in steps, is still allowed.
 func (k *Kernel) Within(most int) int {
 	if k.work == 0 {
 		return most
@@ -134,7 +140,8 @@ func (k *Kernel) rest() int {
 	return max(1, k.work-k.Spent)
 }
 
-// Touched is the instructions that a Touch stands for: those that follow one another with nothing else of interest between.
+// Touched returns the instructions that a Touch stands for: consecutive accesses without
+// another relevant instruction in between.
 func (k *Kernel) Touched(e *Event) []*ir.Instr { return k.touched[e.run] }
 
 // Needs reports whether any of the kinds is used.
@@ -151,10 +158,10 @@ func (k *Kernel) Needs(kinds ...Kind) bool {
 type Limits struct {
 	Steps  int // instructions
 	Traces int
-	// Work is what may be spent in all, in steps: also where the kernel is followed several times, and on what is done with its
-	// traces. Zero is no bound.
+	// Work is the total limit in steps, including repeated passes over the kernel and the analysis
+	// of its traces. Zero means no limit.
 	Work int
 }
 
-// Default is enough for the kernels that people and compilers write.
+// Default returns limits that suffice for kernels written by people and compilers.
 func Default() Limits { return Limits{Steps: 200_000, Traces: 160} }

@@ -5,9 +5,9 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// unseen is the first instruction with something to do with other threads or with work in the background that no way which was
-// followed comes to, or nil: what it does was not looked at, as little as what others do because it is not done. Ways that can only
-// end in a trap are not meant to be followed.
+// unseen returns the first synchronizing or asynchronous instruction that no followed path
+// reaches, or nil: its effects were not checked. Paths that can only end in a trap are
+// ignored.
 func (p *program) unseen() *ir.Instr {
 	seen := make(map[*ir.Instr]bool)
 	for _, t := range p.k.Traces {

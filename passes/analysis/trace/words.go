@@ -24,20 +24,23 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 		}
 	}
 	if more := len(list) - names; more > 1 {
-		list = append(list[:names:names], strconv.Itoa(more)+" more of what the kernel is told are numbers too")
+		list = append(list[:names:names], strconv.Itoa(more)+" more inputs have fixed values")
 	}
 	switch n := len(rest); {
 	case n == 1:
-		list = append(list, "a number in memory is "+rest[0])
+		list = append(list, "a value in memory is "+rest[0])
 	case n > numbers+1:
-		list = append(list, strconv.Itoa(n)+" numbers in memory are "+strings.Join(rest[:numbers], ", ")+" and others")
+		list = append(list, strconv.Itoa(n)+" values in memory are "+strings.Join(rest[:numbers],
+			", ")+" and others")
 	case n > 1:
-		list = append(list, strconv.Itoa(n)+" numbers in memory are "+strings.Join(rest[:n-1], ", ")+" and "+rest[n-1])
+		list = append(list, strconv.Itoa(n)+" values in memory are "+strings.Join(rest[:n-1],
+			", ")+" and "+rest[n-1])
 	}
 	return strings.Join(list, ", ")
 }
 
-// leaf names what the kernel is told: a parameter, a register, or a place in memory that a parameter points to; "" where it has no name.
+// leaf names a kernel input: a parameter, a register, or a place in memory that a parameter
+// points to; "" if it has no name.
 func (p *program) leaf(a *value.Atom) string {
 	if a.Op != "load" {
 		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), p.k.Func.Name+"_") // as compilers name them

@@ -17,10 +17,10 @@ func TestWords(t *testing.T) {
 	}{
 		{[]string{"%rd1"}, "[p] is 9"},
 		{[]string{"%rd1+8"}, "[p+8] is 9"},
-		{[]string{"%rd2"}, "a number in memory is 9"},
-		{[]string{"%rd2", "%rd1+-4", "%rd2+8"}, "[p+-4] is 0, 2 numbers in memory are 9 and 1"},
-		{[]string{"%rd2", "%rd2+4", "%rd2+8", "%rd2+12", "%rd2+16"}, "5 numbers in memory are 9, 0, 1 and others"},
-		{[]string{"%rd1", "%rd1+4", "%rd1+8", "%rd1+12", "%rd1+16", "%rd1+20", "%rd1+24", "%rd1+28", "%rd1+32", "%rd1+36", "%rd1+40", "%rd1+44"}, ", 2 more of what the kernel is told are numbers too"},
+		{[]string{"%rd2"}, "a value in memory is 9"},
+		{[]string{"%rd2", "%rd1+-4", "%rd2+8"}, "[p+-4] is 0, 2 values in memory are 9 and 1"},
+		{[]string{"%rd2", "%rd2+4", "%rd2+8", "%rd2+12", "%rd2+16"}, "5 values in memory are 9, 0, 1 and others"},
+		{[]string{"%rd1", "%rd1+4", "%rd1+8", "%rd1+12", "%rd1+16", "%rd1+20", "%rd1+24", "%rd1+28", "%rd1+32", "%rd1+36", "%rd1+40", "%rd1+44"}, ", 2 more inputs have fixed values"},
 	} {
 		body := "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd2, %r1, 64;\nadd.u64 %rd2, %rd2, %rd1;\n"
 		for i, at := range test.places {

@@ -1,9 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package uniform says over which threads a register holds the same, and which threads come to a block together:
-// divergence analysis. It looks at every way through a function at once, where package trace follows each by itself, so it
-// is cheap for any function and knows less. What it says holds for certain; Thread says that nothing is known.
+// Package uniform is a divergence analysis: over which threads a register has the same value,
+// and which threads reach a block together. It considers all paths of a function at once,
+// while package trace follows each by itself, so it is cheaper and less precise. Its results
+// are certain; Thread means that nothing is known.
 package uniform
 
 import (
@@ -14,10 +15,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// A Level is the widest group of threads of which something holds.
+// A Level is the widest group of threads for which a property holds.
 type Level uint8
 
-// Levels, each of which holds for the narrower groups too.
+// Levels, each of which includes the narrower groups.
 const (
 	Thread Level = iota
 	Warp
@@ -31,7 +32,7 @@ func (l Level) String() string {
 	return [...]string{"thread", "warp", "warpgroup", "block", "cluster", "grid"}[l]
 }
 
-// Levels are what is known of one function.
+// Levels holds the results for one function.
 type Levels struct {
 	flow   *ir.Flow
 	shape  shape
@@ -47,8 +48,8 @@ type Levels struct {
 	kernel map[ir.Ref]bool       // parameters of a kernel
 }
 
-// Of works out the levels of a function. The number of a thread tells warps apart where .reqntid says that blocks have
-// one dimension.
+// Of analyzes a function. The thread index distinguishes warps only if .reqntid declares
+// one-dimensional blocks.
 func Of(g *ir.Flow) *Levels {
 	l := &Levels{
 		flow: g, shape: shapeOf(g.Func), value: make(map[*ir.Reg]Level), block: make([]Level, len(g.Succs)), writes: make(map[*ir.Reg]int),
@@ -75,8 +76,8 @@ func Of(g *ir.Flow) *Levels {
 	return l
 }
 
-// Value is over which threads a register holds the same, where they read it at the same place and in the same turn of the
-// loops around that.
+// Value returns the group of threads over which a register has the same value, when they read
+// it at the same place and in the same iteration of the surrounding loops.
 func (l *Levels) Value(r *ir.Reg) Level {
 	if v, ok := l.value[r]; ok {
 		return v
@@ -84,7 +85,7 @@ func (l *Levels) Value(r *ir.Reg) Level {
 	return Grid
 }
 
-// Operand is the same of an operand of an instruction.
+// Operand returns the level of an operand of an instruction.
 func (l *Levels) Operand(o *ir.Operand) Level {
 	level := Grid
 	o.Walk(func(o *ir.Operand) {
@@ -103,10 +104,11 @@ func (l *Levels) Operand(o *ir.Operand) Level {
 	return level
 }
 
-// Together is which threads come to a block together: all of such a group, or none.
+// Together returns the group of threads that reaches a block together: either all of such a
+// group or none.
 func (l *Levels) Together(block int) Level { return l.block[block] }
 
-// At is Together of the block of an instruction, and of its guard.
+// At returns Together for the block of an instruction and its guard.
 func (l *Levels) At(in *ir.Instr) Level {
 	level := l.block[l.from[in]]
 	if r := in.Guard.Reg; r != nil {
@@ -115,7 +117,7 @@ func (l *Levels) At(in *ir.Instr) Level {
 	return level
 }
 
-// Rests is the blocks whose branches decide whether a block is executed, not those that decide over these in turn.
+// Rests returns the blocks whose branches directly decide whether a block is executed.
 func (l *Levels) Rests(block int) []int { return l.rests[block] }
 
 // controls finds which branches decide whether a block is executed: those from which one way leads to it for certain and
@@ -188,7 +190,8 @@ func (l *Levels) collect() {
 	}
 }
 
-// round lowers the levels of what rests on something lower, and reports whether there was such.
+// round lowers the levels of values that depend on something lower, and reports whether there
+// were any.
 func (l *Levels) round() bool {
 	changed := false
 	for b := range l.block {

@@ -12,8 +12,9 @@ const (
 	no
 )
 
-// Alike reports whether v is the same in a lane of one warp as in that lane of any other: it rests on the number of the lane, and not on
-// that of the warp. What all lanes of a warp make of such values together is the same for all warps of a block.
+// Alike reports whether v is the same in equal lanes of all warps: it depends on the lane
+// index but not on the warp index. Warp-wide operations on such values have the same result in
+// all warps of a block.
 func (p *Pool) Alike(v *Value) bool {
 	for _, t := range v.Terms {
 		if !p.alike(t.Atom) {

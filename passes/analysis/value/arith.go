@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Add is a sum.
+// Add returns the sum.
 func (p *Pool) Add(width int, a, b *Value) *Value { return p.combine(width, a, b, 1) }
 
-// Sub is a difference.
+// Sub returns the difference.
 func (p *Pool) Sub(width int, a, b *Value) *Value { return p.combine(width, a, b, -1) }
 
 // combine is a and factor times b.
@@ -45,7 +45,7 @@ func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 	return p.sum(width, a.K+factor*b.K, terms)
 }
 
-// Scale is v times a constant.
+// Scale returns v multiplied by a constant.
 func (p *Pool) Scale(width int, v *Value, k int64) *Value {
 	terms := make([]Term, 0, len(v.Terms))
 	for _, t := range v.Terms {
@@ -56,8 +56,8 @@ func (p *Pool) Scale(width int, v *Value, k int64) *Value {
 	return p.sum(width, v.K*k, terms)
 }
 
-// Resize is v with another width. A sum is taken not to overflow; bits that a constant has above the new
-// width go.
+// Resize returns v with another width. Sums are assumed not to overflow; bits of a constant
+// above the new width are dropped.
 func (p *Pool) Resize(width int, v *Value, signed bool) *Value {
 	if v.Width == width {
 		return v
@@ -78,8 +78,8 @@ func (p *Pool) Resize(width int, v *Value, signed bool) *Value {
 	return p.sum(width, v.K, v.Terms)
 }
 
-// Binary is a result of the operations that fold in some cases: mul, shl, shr, sar, and, or, xor, div,
-// rem, min, max; s before a name says signed.
+// Binary returns the result of an operation that folds in some cases: mul, shl, shr, sar, and,
+// or, xor, div, rem, min, max. A prefix s means signed.
 func (p *Pool) Binary(op string, width int, a, b *Value) *Value {
 	key := step{op, a, b, nil}
 	if v, ok := p.folded[key]; ok && v.Width == width {
@@ -116,7 +116,8 @@ func (p *Pool) binary(op string, width int, a, b *Value) *Value {
 	return v
 }
 
-// High is the upper half of a product, by which compilers divide; nil where it is not known: of 64 bits, that of constants alone is.
+// High returns the upper half of a product, which compilers use for division; nil if it is
+// unknown. For 64 bits it is known only for constants.
 func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	if width < 64 {
 		product := p.Binary("mul", 64, p.Resize(64, a, signed), p.Resize(64, b, signed))
@@ -350,12 +351,12 @@ func fold(op string, width int, a, b int64) (int64, bool) {
 	return 0, false
 }
 
-// Rest is v without its constant and without what rests on the number of the thread alone: what two
-// addresses must share for their distance to be known.
+// Rest returns v without its constant and without the terms that depend only on the thread
+// index. Two addresses have a known distance only if these are equal.
 func (p *Pool) Rest(v *Value) *Value {
 	terms := slices.DeleteFunc(slices.Clone(v.Terms), func(t Term) bool { return t.Atom.Tid })
 	return p.sum(v.Width, 0, terms)
 }
 
-// Alone is the value that is one atom.
+// Alone returns the value that consists of one atom.
 func (p *Pool) Alone(a *Atom) *Value { return p.sum(64, 0, []Term{{1, a}}) }

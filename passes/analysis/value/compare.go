@@ -3,10 +3,10 @@
 
 package value
 
-// Not is the opposite of a predicate.
+// Not returns the negation of a predicate.
 func (p *Pool) Not(v *Value) *Value { return p.combine(1, p.Const(1, 1), v, -1) }
 
-// Select is a where c holds and b where it does not.
+// Select returns a if c is true, else b.
 func (p *Pool) Select(c, a, b *Value) *Value {
 	switch {
 	case a == b:
@@ -36,7 +36,7 @@ func (p *Pool) Select(c, a, b *Value) *Value {
 	return v
 }
 
-// Compare is the predicate that a comparison gives: eq, ne, lt, le, gt, ge, and lo, ls, hi, hs.
+// Compare returns the predicate of a comparison: eq, ne, lt, le, gt, ge, and lo, ls, hi, hs.
 func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 	switch op {
 	case "lo", "ls", "hi", "hs":

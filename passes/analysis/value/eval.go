@@ -15,7 +15,8 @@ func known(op string) bool {
 	return false
 }
 
-// Special is a special register that tells threads or blocks apart, by its name; nil for others.
+// Special returns a special register that distinguishes threads or blocks, by name; nil for
+// others.
 func (p *Pool) Special(name string, width int) *Value {
 	tid := func(level Level, high int) *Value {
 		v := p.Atom(width, "special", name, nil, level)
@@ -50,15 +51,15 @@ func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *V
 	return tid(level, p.Shape[axis]-1)
 }
 
-// Elected is the predicate that one lane of each warp has. Which one is not laid down, but it is the same
-// whenever the same lanes are asked; the lowest stands for it.
+// Elected returns the predicate that is true in one lane of each warp. PTX does not define
+// which lane, only that it is the same for equal masks; the lowest lane represents it.
 func (p *Pool) Elected() *Value {
 	v := p.Atom(1, "elect", "", nil, Lane)
 	v.Single().Tid = true
 	return v
 }
 
-// At is what v is in thread t; v must rest on the number of the thread alone.
+// At returns v in thread t; v must depend only on the thread index.
 func (p *Pool) At(v *Value, t int) int64 {
 	n := v.K
 	for _, term := range v.Terms {
@@ -163,8 +164,8 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// Where is the threads of s in which a predicate holds; the predicate must rest on the number of the
-// thread alone.
+// Where returns the threads of s in which a predicate is true; the predicate must depend only
+// on the thread index.
 func (p *Pool) Where(v *Value, s Set) Set {
 	if v.where == nil {
 		v.where = new(Set)
@@ -178,8 +179,8 @@ func (p *Pool) Where(v *Value, s Set) Set {
 	return v.where.And(s)
 }
 
-// Over is the least and the greatest of v over the threads of s. What rests on more than the number of
-// the thread must have bounds.
+// Over returns the minimum and maximum of v over the threads of s. Terms that depend on more
+// than the thread index must have bounds.
 func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
 	rest := Value{Width: v.Width}
 	own := Value{Width: 64, K: v.K}
@@ -211,16 +212,16 @@ func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
 	return low + rl, high + rh, !first
 }
 
-// A Pattern is what a value without its constant is in some threads.
+// A Pattern is the values of a term in some threads, without its constant.
 type Pattern struct {
 	Threads Set
-	At      []int64 // sorted, each number once
+	At      []int64 // sorted, without duplicates
 	pool    *Pool
 	of      *Value
 }
 
-// Pattern is what v without its constant is in the threads of s. What rests on more than the number of the thread
-// counts as zero.
+// Pattern returns v without its constant in the threads of s. Terms that depend on more than
+// the thread index count as zero.
 func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	if v.K != 0 {
 		v = p.sum(v.Width, 0, v.Terms)
@@ -247,10 +248,10 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	return list
 }
 
-// In is what the value is in thread t.
+// In returns the value in thread t.
 func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }
 
-// Sample is the threads of s that are there for certain: all where the size of the block is laid down,
+// Sample returns the threads of s that certainly exist: all if the block size is declared,
 // else its lowest warp.
 func (p *Pool) Sample(s Set) Set {
 	if p.Exact {

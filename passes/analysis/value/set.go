@@ -5,13 +5,13 @@ package value
 
 import "math/bits"
 
-// MaxThreads is the most threads that a block may have.
+// MaxThreads is the largest number of threads in a block.
 const MaxThreads = 1024
 
-// A Set is a set of threads of one block, by their linear numbers.
+// A Set is a set of threads of one block, by linear thread index.
 type Set [MaxThreads / 64]uint64
 
-// First is the set of the first n threads.
+// First returns the set of the first n threads.
 func First(n int) Set {
 	var s Set
 	for i := range min(n, MaxThreads) {
@@ -29,7 +29,7 @@ func (s *Set) Add(t int) { s[t/64] |= 1 << (t % 64) }
 // Empty reports whether there is no thread in s.
 func (s *Set) Empty() bool { return *s == Set{} }
 
-// Len is the number of threads in s.
+// Len returns the number of threads in s.
 func (s *Set) Len() int {
 	n := 0
 	for _, w := range s {
@@ -38,7 +38,7 @@ func (s *Set) Len() int {
 	return n
 }
 
-// And is the threads in both.
+// And returns the intersection.
 func (s Set) And(o Set) Set {
 	for i := range s {
 		s[i] &= o[i]
@@ -46,7 +46,7 @@ func (s Set) And(o Set) Set {
 	return s
 }
 
-// Or is the threads in either.
+// Or returns the union.
 func (s Set) Or(o Set) Set {
 	for i := range s {
 		s[i] |= o[i]
@@ -54,7 +54,7 @@ func (s Set) Or(o Set) Set {
 	return s
 }
 
-// Minus is the threads of s that are not in o.
+// Minus returns the threads of s that are not in o.
 func (s Set) Minus(o Set) Set {
 	for i := range s {
 		s[i] &^= o[i]
@@ -62,7 +62,7 @@ func (s Set) Minus(o Set) Set {
 	return s
 }
 
-// Least is the lowest thread of s; -1 where there is none.
+// Least returns the lowest thread of s; -1 if s is empty.
 func (s *Set) Least() int {
 	for i, w := range s {
 		if w != 0 {
@@ -72,7 +72,7 @@ func (s *Set) Least() int {
 	return -1
 }
 
-// Most is the highest thread of s; -1 where there is none.
+// Most returns the highest thread of s; -1 if s is empty.
 func (s *Set) Most() int {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] != 0 {
@@ -82,10 +82,10 @@ func (s *Set) Most() int {
 	return -1
 }
 
-// Lanes is the lanes of warp w that are in s, a bit each.
+// Lanes returns a bit mask of the lanes of warp w that are in s.
 func (s *Set) Lanes(w int) uint32 { return uint32(s[w/2] >> (w % 2 * 32)) }
 
-// Warps is the number of warps of which a lane is in s.
+// Warps returns the number of warps with a lane in s.
 func (s *Set) Warps() int {
 	n := 0
 	for w := range MaxThreads / 32 {
@@ -96,7 +96,7 @@ func (s *Set) Warps() int {
 	return n
 }
 
-// Warp is s made up to whole warps, within all.
+// Warp returns s extended to whole warps, within all.
 func (s Set) Warp(all Set) Set {
 	for w := range MaxThreads / 32 {
 		if s.Lanes(w) != 0 {

@@ -5,19 +5,28 @@ package value
 
 import "strings"
 
-// Sources are what an atom rests on, however much was made of it since. To look for them each time would take for ever where many
-// are made of the same.
+// Sources lists what an atom depends on, directly or indirectly. They are cached, because many
+// atoms share them.
 type Sources uint8
 
 // Sources of an atom.
 const (
 	Variables Sources = 1 << iota // the address of a variable
-	Private                       // what memory holds that is not global
+	Private                       // contents of memory other than global
 	Answers                       // whether a request for more work was granted
 )
 
-// Deep is how much a predicate may be made of before it is taken as it is, and not apart.
+// Deep is the largest nesting of a predicate that is still decomposed.
 const Deep = 128
+
+// inherited is what an atom has of the sources of its operands. What memory holds is not made from the
+// address that it is read at: a pointer that a call returns may be one into any variable.
+func inherited(op string, of Sources) Sources {
+	if op == "load" {
+		return of &^ Variables
+	}
+	return of
+}
 
 // sources is what an atom alone is.
 func sources(op, name string) Sources {

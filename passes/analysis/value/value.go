@@ -1,12 +1,14 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package value is what registers hold, as far as it can be told without running: sums of constants and
-// of atoms, which are addresses of variables, special registers, parameters, and results of instructions
-// that fold no further. Equal values are one pointer, however they were computed. A value that rests on
-// the number of the thread alone is known for every thread of a block.
+// Package value represents register contents symbolically, as far as they are known without
+// running the kernel. A value is a sum of a constant and of atoms: addresses of variables,
+// special registers, parameters, and results that fold no further. Equal values are one
+// pointer, however they were computed. A value that depends only on the thread index is known
+// for every thread of a block.
 //
-// Sums wrap at their width. Widening keeps a sum as it is: indices are taken not to overflow.
+// Sums wrap at their width. Widening keeps a sum unchanged: indices are assumed not to
+// overflow.
 package value
 
 import (
@@ -15,10 +17,10 @@ import (
 	"slices"
 )
 
-// A Level says over which threads a value is the same for certain.
+// A Level is the group of threads over which a value is certainly the same.
 type Level uint8
 
-// Levels, from the same everywhere to different in each lane.
+// Levels, from uniform everywhere to different in each lane.
 const (
 	Constant Level = iota
 	Block          // the same in all threads of a block
@@ -26,7 +28,7 @@ const (
 	Lane
 )
 
-// A Value is a sum: K and, for each term, its factor times its atom.
+// A Value is a sum: K plus, for each term, its factor times its atom.
 type Value struct {
 	ID    int
 	Width int // bits; 1 for a predicate
@@ -43,21 +45,23 @@ type Term struct {
 	Atom   *Atom
 }
 
-// An Atom is something that folds no further.
+// An Atom is a value that folds no further.
 type Atom struct {
 	ID    int
 	Op    string
 	Name  string
 	Args  []*Value
-	Ref   any // what it stands for: a variable, an instruction
+	Ref   any // what it represents: a variable, an instruction
 	Level Level
-	Tid   bool // rests on the number of the thread alone
-	// Repeats says that each warp has the same, lane by lane, of what is not made of Args alone; see Pool.Alike.
+	Tid   bool // depends only on the thread index
+	// Repeats says that the atom, apart from Args, is the same in equal lanes of all warps; see
+	// Pool.Alike.
 	Repeats bool
 	Zeros   int // low bits known to be zero
-	// Sources are what it rests on.
+	// Sources lists what it depends on.
 	Sources Sources
-	// Nested is how many atoms a predicate is made of, where those that several are made of count for each; not above Deep.
+	// Nested is how many atoms a predicate is made of, counting shared atoms once per use; at most
+	// Deep.
 	Nested int
 	// Known bounds, unsigned.
 	Bounded   bool
@@ -70,8 +74,8 @@ type Atom struct {
 
 // A Pool makes values. It is not safe for concurrent use.
 type Pool struct {
-	// Shape is the threads of a block along x, y and z; Threads is their number. Exact says that it is
-	// laid down, and not the most that there may be.
+	// Shape is the block size along x, y and z; Threads is their product. Exact says that the
+	// block size is declared; otherwise it is an upper bound.
 	Shape   [3]int
 	Threads int
 	Exact   bool
@@ -97,7 +101,8 @@ type step struct {
 	a, b, c *Value
 }
 
-// NewPool is a pool for a block of the given shape; zero stands for not laid down.
+// NewPool returns a pool for a block of the given shape; zero means that the size is not
+// declared.
 func NewPool(x, y, z int, exact bool) *Pool {
 	p := &Pool{Exact: exact, seed: maphash.MakeSeed(), values: make(map[uint64]*Value), atoms: make(map[uint64]*Atom), folded: make(map[step]*Value),
 		points: make(map[points]*Pattern)}
@@ -107,13 +112,13 @@ func NewPool(x, y, z int, exact bool) *Pool {
 	return p
 }
 
-// All is the set of all threads of the block.
+// All returns the set of all threads of the block.
 func (p *Pool) All() Set { return p.all }
 
-// Const is a constant of a width.
+// Const returns a constant of a width.
 func (p *Pool) Const(width int, k int64) *Value { return p.sum(width, k, nil) }
 
-// Bool is a constant predicate.
+// Bool returns a constant predicate.
 func (p *Pool) Bool(b bool) *Value {
 	if b {
 		return p.Const(1, 1)
@@ -153,8 +158,8 @@ func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 	return v
 }
 
-// Atom is the value that is one atom: what op makes of args, for the thing ref, which distinguishes atoms
-// by its name.
+// Atom returns the value of one atom: the result of op on args. For atoms of equal op and
+// args, ref distinguishes them.
 func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*Value) *Value {
 	h := mix(maphash.String(p.seed, op), maphash.String(p.seed, name))
 	for _, a := range args {
@@ -172,7 +177,7 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 					a.Level = max(a.Level, arg.Level())
 				}
 				for _, t := range arg.Terms {
-					a.Sources |= t.Atom.Sources
+					a.Sources |= inherited(op, t.Atom.Sources)
 					if arg.Width == 1 {
 						a.Nested += t.Atom.Nested + 1
 					}
@@ -202,7 +207,7 @@ func (v *Value) Const() bool { return v != nil && len(v.Terms) == 0 }
 // Is reports whether v is the constant k.
 func (v *Value) Is(k int64) bool { return v.Const() && v.K == wrap(v.Width, k) }
 
-// Tid reports whether v rests on constants and the number of the thread alone.
+// Tid reports whether v depends only on constants and the thread index.
 func (v *Value) Tid() bool {
 	for _, t := range v.Terms {
 		if !t.Atom.Tid {
@@ -212,7 +217,7 @@ func (v *Value) Tid() bool {
 	return true
 }
 
-// Level is over which threads v is the same.
+// Level returns the group of threads over which v is the same.
 func (v *Value) Level() Level {
 	l := Constant
 	for _, t := range v.Terms {
@@ -221,7 +226,7 @@ func (v *Value) Level() Level {
 	return l
 }
 
-// Single is the atom that v is alone, with nothing added, or nil.
+// Single returns the atom that v consists of, or nil.
 func (v *Value) Single() *Atom {
 	if v == nil || len(v.Terms) != 1 || v.K != 0 || v.Terms[0].Factor != 1 {
 		return nil
@@ -229,7 +234,8 @@ func (v *Value) Single() *Atom {
 	return v.Terms[0].Atom
 }
 
-// Condition is the atom of a predicate that is not constant, and whether v is its opposite.
+// Condition returns the atom of a predicate that is not constant, and whether v is its
+// negation.
 func (v *Value) Condition() (a *Atom, not bool) {
 	if v == nil || len(v.Terms) != 1 {
 		return nil, false
@@ -237,7 +243,7 @@ func (v *Value) Condition() (a *Atom, not bool) {
 	return v.Terms[0].Atom, v.Terms[0].Factor < 0
 }
 
-// Zeros is the number of low bits that are zero for certain.
+// Zeros returns the number of low bits that are certainly zero.
 func (v *Value) Zeros() int {
 	n := 62
 	if v.K != 0 {
@@ -249,7 +255,7 @@ func (v *Value) Zeros() int {
 	return n
 }
 
-// Bounds are the least and the greatest that v can be, as an unsigned number.
+// Bounds returns the minimum and maximum of v as an unsigned number.
 func (v *Value) Bounds() (low, high int64, ok bool) {
 	low, high, ok = v.Spread()
 	if !ok || low < 0 || v.Width == 32 && high > 1<<32-1 {
@@ -258,7 +264,7 @@ func (v *Value) Bounds() (low, high int64, ok bool) {
 	return low, high, true
 }
 
-// Spread is the least and the greatest that v can be, as a signed number.
+// Spread returns the minimum and maximum of v as a signed number.
 func (v *Value) Spread() (low, high int64, ok bool) {
 	low, high = v.K, v.K
 	for _, t := range v.Terms {

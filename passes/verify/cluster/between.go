@@ -93,8 +93,11 @@ func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *m
 		if sure, _ := v.region.Meets(r); v.known && r.Sure && !sure {
 			continue
 		}
-		p.Report(&rulePlain, e.In, "shared memory is used between an arrival at the cluster's barrier and the wait for it, and other blocks work on the same variable: nothing puts the one before the other").
-			Also(arrived.In, "the arrival").Also(v.e.In, "what other blocks do").On(t, i)
+		p.Report(&rulePlain, e.In, "shared-memory race in a cluster: shared memory is accessed "+
+			"between barrier.cluster.arrive and barrier.cluster.wait while other blocks access "+
+			"the same variable; nothing orders the two").
+			Also(arrived.In, "the arrival at the cluster barrier").
+			Also(v.e.In, "the access by other blocks").On(t, i)
 		return
 	}
 }
@@ -112,11 +115,14 @@ func outside(p *verify.Pass) {
 					continue
 				}
 				if rank := verify.Rank(verify.Val(e, n)); rank != nil && rank.Const() && (rank.K < 0 || rank.K >= int64(p.Cluster)) {
-					p.Report(&ruleEntry, e.In, "memory of block %d of the cluster is used, which has %d, counted from 0", rank.K, p.Cluster).On(t, i)
+					p.Report(&ruleEntry, e.In, "access to shared memory of block %d of the "+
+						"cluster, but the cluster has %d blocks, numbered from 0", rank.K,
+						p.Cluster).On(t, i)
 				}
 			}
 			if mask := verify.Blocks(e); mask != nil && mask.Const() && mask.K>>p.Cluster != 0 {
-				p.Report(&ruleEntry, e.In, "%s names blocks in its mask %#x that the cluster does not have: it has %d", e.In.Head(), mask.K, p.Cluster).On(t, i)
+				p.Report(&ruleEntry, e.In, "%s: mask %#x names blocks that do not exist; the "+
+					"cluster has %d", e.In.Head(), mask.K, p.Cluster).On(t, i)
 			}
 		}
 	}

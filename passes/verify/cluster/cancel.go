@@ -29,7 +29,9 @@ func cancels(p *verify.Pass) {
 				continue
 			}
 			if refused >= 0 && i >= refused {
-				p.Report(&ruleCancel, e.In, "another request behind one that was refused").Also(where.In, "the refusal is seen here").On(t, i)
+				p.Report(&ruleCancel, e.In, "another clusterlaunchcontrol.try_cancel after one "+
+					"that was refused; its result is undefined").Also(where.In,
+					"the refusal is observed here").On(t, i)
 				break
 			}
 			if e.In.Mod("multicast::cluster::all") && p.Cluster != 1 {
@@ -54,17 +56,23 @@ func early(p *verify.Pass, t *trace.Trace, request *trace.Event) {
 			}
 		}
 		if n := len(o.Events); !meets && n > 0 {
-			p.Report(&ruleCancel, request.In, "a request for all blocks of the cluster, and a block may have left it early").
-				As(diag.Review).Also(o.Events[n-1].In, "here a block leaves that met no other")
+			p.Report(&ruleCancel, request.In, "a try_cancel with multicast to all blocks of the "+
+				"cluster, but a block may have exited before it").
+				As(diag.Review).Also(o.Events[n-1].In, "a block may exit here without meeting "+
+				"the others")
 			return
 		}
 	}
 }
 
 var ruleCancel = diag.Rule{
-	ID: "C5", Layer: "cluster", Severity: diag.Error, Title: "a request for more work that may not be made",
-	What: "clusterlaunchcontrol.try_cancel behind a request that is seen to have been refused; or with .multicast::cluster::all where a block of the cluster may have left.",
-	Why:  "The answer is undefined: blocks work on what is not theirs, or wait for ever.",
+	ID: "C5", Layer: "cluster", Severity: diag.Error,
+	Title: "clusterlaunchcontrol.try_cancel after a refused one, or to blocks that have exited",
+	What: "Reports a clusterlaunchcontrol.try_cancel after an earlier one was observed to be " +
+		"refused. Also reports one with .multicast::cluster::all when a block of the cluster may " +
+		"already have exited.",
+	Why: "The response is undefined. Blocks then work on tiles that belong to others, or wait " +
+		"forever.",
 	Wrong: `
 .reqntid 32
 .explicitcluster
@@ -113,7 +121,8 @@ AGAIN:
 mbarrier.try_wait.parity.shared.b64 %p2, [bars], 1;
 @!%p2 bra AGAIN;
 `,
-	Fix:     "Stop asking when a request was refused, and let no block of the cluster leave before that.",
-	Gaps:    "Answers that are kept in memory, and a refusal that one thread sees for others.",
+	Fix: "Stop requesting after a refusal, and keep every block of the cluster alive until then.",
+	Gaps: "Responses that are kept in memory, and a refusal that one thread observes on behalf " +
+		"of others, are not followed.",
 	Section: "9.7.13.19 clusterlaunchcontrol",
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster holds what blocks of a cluster do to one another against the barriers of the cluster: at
-// entry, at exit, and once each phase.
+// Package cluster checks what the blocks of a cluster do to one another: cluster barriers at
+// entry, at exit and in each phase.
 package cluster
 
 import (
@@ -13,12 +13,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for clusters.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "cluster",
-		Doc: `Cluster looks for memory of other blocks that is used before a barrier of the cluster says that
-they have started, and for blocks that leave while others may still use theirs.`,
+		Doc: `Cluster reports shared memory of another block that is accessed before a cluster
+barrier shows that the block has started, and blocks that exit while others may
+still access theirs.`,
 		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
 		Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
 			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
@@ -60,10 +61,15 @@ func follow(p *verify.Pass, t *trace.Trace) {
 			made, fenced = nil, true
 		case trace.ClusterArrive:
 			if arrived != nil {
-				p.Report(&rulePhase, e.In, "a second arrival at the cluster's barrier with no wait between").Also(arrived.In, "the first").On(t, i)
+				p.Report(&rulePhase, e.In, "second barrier.cluster.arrive without a "+
+					"barrier.cluster.wait in between").Also(arrived.In, "the first arrival").
+					On(t, i)
 			}
 			if e.In.Mod("relaxed") && made != nil {
-				f := p.Report(&ruleRelaxed, e.In, "a relaxed arrival publishes nothing, and a barrier object was made before it").Also(made, "made here, with no fence.mbarrier_init behind").On(t, i)
+				f := p.Report(&ruleRelaxed, e.In, "mbarrier.init may not be visible to other "+
+					"blocks: barrier.cluster.arrive.relaxed does not order it, and no "+
+					"fence.mbarrier_init precedes the arrival").Also(made,
+					"initialized here, without fence.mbarrier_init after it").On(t, i)
 				if fenced {
 					f.As(diag.Review) // others were fenced: this one may be for later, when blocks have met in another way
 				}
@@ -72,23 +78,28 @@ func follow(p *verify.Pass, t *trace.Trace) {
 			last = nil
 		case trace.ClusterWait:
 			if arrived == nil && t.Stopped == "" {
-				p.Report(&rulePhase, e.In, "a wait at the cluster's barrier with no arrival before it").On(t, i)
+				p.Report(&rulePhase, e.In, "barrier.cluster.wait without a preceding "+
+					"barrier.cluster.arrive").On(t, i)
 			}
 			arrived, entered = nil, true
 		case trace.Exit:
 			if arrived != nil {
-				p.Report(&rulePhase, arrived.In, "an arrival at the cluster's barrier that is not waited for before the threads leave").As(diag.Review).On(t, i)
+				p.Report(&rulePhase, arrived.In, "barrier.cluster.arrive is never followed by "+
+					"barrier.cluster.wait before the threads exit").As(diag.Review).On(t, i)
 			}
 			if last != nil && !awaited(p, t, last) {
-				p.Report(&ruleExit, last.In, "other blocks' memory is used, and this block leaves with no barrier of the cluster behind: theirs, or this one's, may be gone").
-					As(grade(last)).Also(e.In, "the block leaves here").On(t, i)
+				p.Report(&ruleExit, last.In, "block exits while cluster peers may still access "+
+					"shared memory: no cluster barrier follows the last access to another "+
+					"block's shared memory").
+					As(grade(last)).Also(e.In, "the block exits here").On(t, i)
 			}
 		default:
 			if !away(p, t, e) {
 				continue
 			}
 			if !entered {
-				f := p.Report(&ruleEntry, e.In, "memory of another block is used, and no barrier of the cluster says that it has started").On(t, i)
+				f := p.Report(&ruleEntry, e.In, "shared memory of another block is accessed "+
+					"before a cluster barrier; that block may not have started").On(t, i)
 				if p.Cluster == 0 && !p.Needs(trace.ClusterWait) {
 					f.As(diag.Review) // what is meant for blocks alone has clusters of one
 				}

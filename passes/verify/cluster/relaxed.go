@@ -73,8 +73,10 @@ func relaxed(p *verify.Pass) {
 					if s.away != u.away {
 						where = "in another block"
 					}
-					p.Report(&ruleRelaxed, arrived.In, "a relaxed arrival publishes nothing, and behind it %s works on what was stored before", e.In.Head()).
-						Also(s.e.In, "stored here").Also(e.In, "used here, %s", where).On(t, at)
+					p.Report(&ruleRelaxed, arrived.In, "barrier.cluster.arrive.relaxed does not "+
+						"order the store before it, but after the wait %s accesses the stored "+
+						"data", e.In.Head()).
+						Also(s.e.In, "stored here").Also(e.In, "accessed here, %s", where).On(t, at)
 				}
 			}
 		}
@@ -105,15 +107,17 @@ func leaves(p *verify.Pass, t *trace.Trace) {
 			}
 		case trace.Exit:
 			if use != nil && e.Threads.And(t.Threads) != (value.Set{}) {
-				p.Report(&ruleExit, arrived.In, "the arrival behind which this block leaves is relaxed: it does not put what was done to other blocks' memory before, and they may be gone").
-					As(diag.Review).Also(use.In, "what was done").On(t, at)
+				p.Report(&ruleExit, arrived.In, "block exits while cluster peers may still be "+
+					"accessed: the last cluster arrival is relaxed and does not order earlier "+
+					"accesses to other blocks' shared memory").
+					As(diag.Review).Also(use.In, "the earlier access").On(t, at)
 				return
 			}
 		}
 	}
 }
 
-// uses is the shared memory that an event reads, by itself or in the background.
+// uses returns the shared memory that an event reads, directly or asynchronously.
 func uses(p *verify.Pass, e *trace.Event) (list []store) {
 	switch e.Kind {
 	case trace.Load, trace.Atomic, trace.RemoteStore:

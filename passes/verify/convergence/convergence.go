@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package convergence asks that the threads that a barrier or a warp-wide instruction needs come to it.
+// Package convergence checks that all threads that a barrier or a warp-wide instruction
+// requires reach it.
 package convergence
 
 import (
@@ -14,12 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for barriers and divergent code.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "convergence",
-		Doc: `Convergence looks at the branches on which lanes of a warp part, and at what warps come to which
-barrier. What branches on data do is not known: such a branch before a barrier is a review.`,
+		Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
+reach which barrier. The outcome of a branch on data is unknown: such a branch
+before a barrier is a review.`,
 		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange},
 		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
 			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
@@ -74,30 +76,37 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 		switch {
 		case all: // they have come together again, each on its way
 		case may:
-			p.Report(whole(e), e.In, "%s needs all lanes of a warp: some go another way, on which they may or may not come to it", e.In.Op).
-				As(diag.Review).Also(c.In, "lanes part here").On(t, i)
+			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes take "+
+				"another branch and may not reach it", e.In.Op).
+				As(diag.Review).Also(c.In, "the warp diverges here").On(t, i)
 			return
 		case c.Splits && !p.Quits(c):
-			f := p.Report(whole(e), e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
-				Also(c.In, "lanes part here: %s of the warps come", part(p, e)).On(t, i)
+			f := p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes "+
+				"take another branch", e.In.Op).
+				Also(c.In, "the warp diverges here: %s of the warps reach the instruction",
+					part(p, e)).On(t, i)
 			if example(p, t, c) || folded(p) {
 				f.As(diag.Review)
 			}
 			return
 		case c.Splits:
-			p.Report(whole(e), e.In, "%s behind a branch on which some lanes of a warp leave the kernel", e.In.Op).
-				As(diag.Review).Also(c.In, "lanes part here")
+			p.Report(whole(e), e.In, "%s after a branch on which some lanes of the warp exit the "+
+				"kernel", e.In.Op).
+				As(diag.Review).Also(c.In, "the warp diverges here")
 			return
 		case c.Maybe && !p.Quits(c):
-			p.Report(whole(e), e.In, "%s needs all lanes of a warp: it is not known whether they agree", e.In.Op).
-				As(diag.Review).Also(c.In, "lanes may part here")
+			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but whether they agree "+
+				"is unknown", e.In.Op).
+				As(diag.Review).Also(c.In, "the warp may diverge here")
 			return
 		}
 	}
 }
 
-// joined reports whether lanes that parted from those of an event come to its instruction too, as often, on all of the ways that go
-// with the event's, as where a branch that all decide alike comes next on both sides; or whether each may, on some of them.
+// joined reports whether lanes that diverged from those of an event reach its instruction too,
+// equally often, on all paths that are compatible with the event's. An example is a uniform
+// branch that follows on both sides. It also reports whether each may reach it on some of
+// them.
 func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
 	in := t.Events[i].In
 	times := 1
@@ -133,8 +142,8 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
 }
 
-// example reports whether lanes part for some of the numbers that were put in for what the kernel is told, which those that launch it may
-// never give.
+// example reports whether lanes diverge only for some of the values substituted for kernel
+// inputs, which a launch may never use.
 func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
 	return t.Facts.With != "" && p.Given(c.In.Guard.Reg)
 }
@@ -167,9 +176,10 @@ func number(p *verify.Pass, e *trace.Event) {
 	case n%32 != 0 || n < 0:
 		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, expected a multiple of 32", n)
 	case n == 0 && e.Kind == trace.BarrierArrive:
-		p.Report(&ruleCount, e.In, "an arrival names no thread count")
+		p.Report(&ruleCount, e.In, "barrier.arrive has no thread count")
 	case int(n) > p.Pool.Threads && p.Pool.Exact:
-		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, and the block has %s", n, verify.Threads(p.Pool.Threads))
+		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, but the block has %s", n,
+			verify.Threads(p.Pool.Threads))
 	}
 }
 
@@ -191,8 +201,9 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 	e := &t.Events[i]
 	if n, given := verify.Count(e); given && n >= int64(e.Threads.Warps()*32) {
-		p.Report(&ruleCount, e.In, "a barrier waits for %d threads, and warps that leave do not count: it is not known whether any does", n).
-			As(diag.Review).Also(gone.In, "threads may leave here").On(t, i)
+		p.Report(&ruleCount, e.In, "barrier waits for %d threads and exited warps do not count; "+
+			"whether any warp has exited is unknown", n).
+			As(diag.Review).Also(gone.In, "threads may exit here").On(t, i)
 	}
 }
 
@@ -268,7 +279,8 @@ func named(p *verify.Pass) {
 		switch {
 		case len(list) == 0:
 		case !hidden && heard[id] == (value.Set{}) && mute(list):
-			p.Report(&ruleCount, list[0].events[0].In, "barrier %d is arrived at, and nobody waits there", id).As(diag.Review)
+			p.Report(&ruleCount, list[0].events[0].In, "threads arrive at barrier %d, but no "+
+				"thread waits on it", id).As(diag.Review)
 		case len(list) == 1:
 			compare(p, id, list[0])
 		default:
@@ -302,13 +314,15 @@ func contrast(p *verify.Pass, id int64, list []*site) {
 		}
 		for _, o := range list {
 			if o != s {
-				p.Report(&ruleCount, o.events[0].In, "barrier %d is used with a count of %d here, and the %d threads that come to it are counted elsewhere", id, o.count, s.count).
+				p.Report(&ruleCount, o.events[0].In, "barrier %d has a count of %d here, but the "+
+					"%d threads that reach it use another count elsewhere", id, o.count, s.count).
 					Also(s.events[0].In, "the other count")
 			}
 		}
 		return
 	}
-	p.Report(&ruleShared, list[1].events[0].In, "barrier %d is used with a count of %d here and of %d elsewhere", id, list[1].count, list[0].count).
+	p.Report(&ruleShared, list[1].events[0].In, "barrier %d is used with a count of %d here and "+
+		"%d elsewhere", id, list[1].count, list[0].count).
 		As(diag.Review).Also(list[0].events[0].In, "the other count")
 }
 
@@ -318,17 +332,21 @@ func compare(p *verify.Pass, id int64, s *site) {
 	f := s.events[0]
 	switch {
 	case come < s.count:
-		p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and no more than %d come to it", id, s.count, come)
+		p.Report(&ruleCount, f.In, "deadlock: barrier %d expects %d threads, but at most %d arrive",
+			id, s.count, come)
 	case come%s.count != 0:
-		r := p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and %d come to it: what is left over waits for ever, or meets others", id, s.count, come)
+		r := p.Report(&ruleCount, f.In, "barrier %d expects %d threads, but %d arrive: the "+
+			"surplus threads wait forever or complete another group's barrier", id, s.count, come)
 		if differ(s) {
 			r.As(diag.Review)
 		}
 	case come > s.count && differ(s) && !crowded(s):
-		p.Report(&ruleShared, f.In, "barrier %d waits for %d threads, and %d come to it from several places: their arrivals can mix", id, s.count, come).
+		p.Report(&ruleShared, f.In, "barrier %d expects %d threads, but %d arrive from several "+
+			"places: their arrivals can mix", id, s.count, come).
 			Also(other(s), "the other place")
 	case come > s.count:
-		p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and %d come to it: some are let go without the others", id, s.count, come).As(diag.Review)
+		p.Report(&ruleCount, f.In, "barrier %d expects %d threads, but %d arrive: some are "+
+			"released without the others", id, s.count, come).As(diag.Review)
 	}
 }
 

@@ -28,9 +28,9 @@ const (
 	repeats = 4
 )
 
-// exchanges looks for shared memory through which lanes of one warp hand something over, or take a place from one another,
-// with nothing between that brings them together. One warp of those on a trace stands for all. Which threads are in it must be known:
-// where they lie along several axes it rests on the size of the block.
+// exchanges looks for shared memory through which lanes of one warp exchange data, or reuse
+// memory, without synchronizing the lanes. One warp of those on a trace represents all. Its
+// threads must be known: with several axes they depend on the block size.
 func exchanges(p *verify.Pass) {
 	if !p.Shares || folded(p) {
 		return
@@ -102,7 +102,8 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *trace.Event) {
 	if o.Kind == trace.Load {
 		did = "reads"
 	}
-	p.Report(&ruleExchange, e.In, "a lane %s shared memory that another lane of its warp %s, with no bar.warp.sync between", does, did).
+	p.Report(&ruleExchange, e.In, "shared-memory race within a warp: a lane %s shared memory "+
+		"that another lane %s, without bar.warp.sync in between", does, did).
 		Also(o.In, "the other access").On(t, i)
 }
 
@@ -126,9 +127,13 @@ func plain(e *trace.Event) bool {
 }
 
 var ruleExchange = diag.Rule{
-	ID: "B9", Layer: "convergence", Severity: diag.Review, Title: "lanes of a warp that exchange through shared memory unsynchronised",
-	What: "A plain load and a plain store, or two stores, by different lanes of one warp to the same bytes of shared memory, with no bar.warp.sync, barrier or warp-wide instruction between.",
-	Why:  "From sm_70 on lanes of a warp go on by themselves: which of the two comes first is not laid down, and a compiler may turn them round.",
+	ID: "B9", Layer: "convergence", Severity: diag.Review,
+	Title: "shared-memory race between lanes of one warp",
+	What: "Reports a plain load and a plain store, or two stores, by different lanes of one warp " +
+		"to the same bytes of shared memory, without bar.warp.sync, a barrier or another " +
+		"warp-wide instruction in between.",
+	Why: "From sm_70 on, the lanes of a warp are scheduled independently. The order of the two " +
+		"accesses is undefined, and the compiler may swap them.",
 	Wrong: `
 .reqntid 32
 mov.u32 %r1, %tid.x;
@@ -152,7 +157,9 @@ st.shared.b32 [%r4], %r1;
 bar.warp.sync 0xffffffff;
 ld.shared.b32 %r6, [%r5];
 `,
-	Fix:     "Put bar.warp.sync between.",
-	Gaps:    "Accesses at places that rest on data, lanes that follow ways of their own, and what is more than 64 accesses back. shfl, vote, match and instructions that are .aligned are taken to bring lanes together, which the manual says of their execution, and not of memory.",
+	Fix: "Put bar.warp.sync in between.",
+	Gaps: "Data-dependent addresses, lanes in divergent code, and pairs more than 64 accesses " +
+		"apart are not checked. shfl, vote, match and .aligned instructions are assumed to " +
+		"synchronize the lanes; the manual says that of their execution, not of memory.",
 	Section: "9.7.13.2 bar.warp.sync",
 }

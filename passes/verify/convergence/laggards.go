@@ -11,9 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// laggards looks for a few lanes of a warp that arrive behind a wait of all of them, with nothing between that brings
-// the lanes together: those that still wait may be overtaken. Whether lanes leave a loop apart is for the
-// assembler and the machine to say and not in PTX, so this is told as a note, and the verdict is incomplete.
+// laggards looks for a few lanes of a warp that arrive after a wait by all lanes, without
+// synchronization of the lanes: the phase may advance past lanes that still wait. Whether
+// lanes leave a loop together is decided by the assembler and the hardware, not by PTX. The
+// finding is therefore a note, and the verdict is incomplete.
 func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait *trace.Event
 	for i := range t.Events {
@@ -29,9 +30,11 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			warps := e.Threads.Warp(p.Pool.All())
 			waits, arrives := come[wait.In].And(warps), come[e.In].And(warps)
 			if waits.Warps() == arrives.Warps() && arrives.Len() < waits.Len() {
-				p.Report(&ruleLaggard, e.In, "an arrival by %s for the warp, behind a wait of %s, with nothing between that brings the lanes together: those that still wait may miss the phase",
+				p.Report(&ruleLaggard, e.In, "%s arrives for the whole warp after a wait by %s "+
+					"without bar.warp.sync in between: lanes that still wait may miss the phase",
 					verify.Threads(arrives.Len()), verify.Threads(waits.Len())).Also(wait.In, "the wait")
-				p.Missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
+				p.Missed("one lane arrives for a warp whose lanes may leave the preceding wait " +
+					"at different times (B7)")
 				return
 			}
 		case trace.WarpSync, trace.BarrierSync, trace.Collective:
@@ -59,9 +62,13 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 }
 
 var ruleLaggard = diag.Rule{
-	ID: "B7", Layer: "convergence", Severity: diag.Note, Title: "a leader arrives while other lanes may still wait",
-	What: "A wait of all lanes of a warp, and behind it an arrival by one of them for all, with no bar.warp.sync, elect.sync or .aligned instruction between.",
-	Why:  "The leader can go round the ring while another lane has not looked at the object again. Two phases on, that lane sees the parity that it waits against, and waits for ever.",
+	ID: "B7", Layer: "convergence", Severity: diag.Note,
+	Title: "one lane arrives for the warp while other lanes may still be waiting",
+	What: "Reports a wait by all lanes of a warp, followed by an arrival by one lane for the " +
+		"whole warp, without bar.warp.sync, elect.sync or an .aligned instruction in between.",
+	Why: "The arriving lane can run ahead through the ring before another lane polls the " +
+		"mbarrier again. Two phases later that lane sees the same parity as before and waits " +
+		"forever.",
 	Wrong: `
 .reqntid 32
 mov.u32 %r1, %tid.x;
@@ -89,7 +96,9 @@ mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
 bar.warp.sync 0xffffffff;
 @%p1 mbarrier.arrive.shared.b64 _, [bars+8];
 `,
-	Fix:     "Put bar.warp.sync between, or let the leader alone wait.",
-	Gaps:    "Whether lanes that leave a loop come together again before what follows is not laid down in PTX: the assembler mostly makes them, which only an execution of the machine code shows. So this is a note, and never an error.",
+	Fix: "Put bar.warp.sync in between, or let only the arriving lane wait.",
+	Gaps: "PTX does not define whether lanes reconverge after a loop. The assembler usually " +
+		"makes them reconverge, but only the machine code shows it. This finding is therefore a " +
+		"note, never an error.",
 	Section: "9.7.13.15.16 mbarrier.try_wait",
 }

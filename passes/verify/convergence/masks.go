@@ -25,7 +25,8 @@ func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 			break // lanes that are not named may not be there
 		}
 		if strange := e.Threads.Lanes(w) &^ uint32(mask); strange != 0 {
-			p.Report(&ruleMask, e.In, "lane %d executes %s and is not in the mask %#x", low(strange), e.In.Op, uint32(mask)).On(t, i)
+			p.Report(&ruleMask, e.In, "lane %d executes %s but is not in its member mask %#x",
+				low(strange), e.In.Op, uint32(mask)).On(t, i)
 			return true
 		}
 	}
@@ -51,7 +52,9 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				if all, _ := joined(p, t, i, c); all {
 					continue
 				}
-				f := p.Report(&ruleMask, e.In, "%s names lane %d in its mask %#x, which went another way", e.In.Op, low(missing), uint32(mask)).Also(c.In, "lanes part here")
+				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
+					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
+					Also(c.In, "the warp diverges here")
 				if p.Quits(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
@@ -114,7 +117,8 @@ func elect(p *verify.Pass, t *trace.Trace, i int) {
 			missing = missing || e.Threads.Lanes(w) != 0 && uint32(mask)&c.Away.Lanes(w) != 0
 		}
 		if missing {
-			p.Report(&ruleElect, e.In, "elect.sync where only some lanes of its mask come").Also(c.In, "lanes part here").On(t, i)
+			p.Report(&ruleElect, e.In, "elect.sync is reached by only some lanes of its member "+
+				"mask").Also(c.In, "the warp diverges here").On(t, i)
 			return
 		}
 	}

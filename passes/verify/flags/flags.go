@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flags looks at what blocks hand one another in global memory: one thread of a block raises a flag for what all of
-// them stored, or waits for one before all of them read. It looks at the control flow as a whole and follows nothing.
+// Package flags checks synchronization between blocks through global memory: a thread that
+// sets a flag after its whole block has stored data, or that waits for a flag before its whole
+// block reads data. It uses the control-flow graph and needs no traces.
 package flags
 
 import (
@@ -15,13 +16,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for synchronization through global memory.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "flags",
-		Doc: `Flags looks for one thread that tells other blocks what all threads of its own stored to global memory, or
-hears it for all of them, with no barrier between; for flags that order nothing; and for bulk copies of global memory that threads have
-written, with no fence of proxies between. Whether a flag is for that memory is not known, so these are reviews.`,
+		Doc: `Flags reports a thread that signals other blocks on behalf of its whole block, or
+waits for them, without a block barrier. It also reports flags without acquire or
+release ordering, and bulk copies of global memory that threads have written,
+without a proxy fence in between. Whether a flag protects that memory is unknown, so
+these are reviews.`,
 		Rules:    diag.Rules{ruleFlag, ruleOrder},
 		Tells:    []string{"A1"},
 		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
@@ -84,7 +87,7 @@ func run(p *verify.Pass) {
 		w.copied(m)
 	}
 	if w.who.left < 0 {
-		p.Missed("what blocks hand one another through flags in global memory (B10, B11): too many of them")
+		p.Missed("inter-block flags in global memory (B10, B11): there are too many to check")
 	}
 }
 

@@ -162,8 +162,9 @@ func (w *ways) before(m mark) bool {
 	if plain(found, trace.Load) {
 		did = "read"
 	}
-	w.Report(&ruleFlag, flag, "one thread tells other blocks that its block is done, with no barrier behind what other threads %s", did).
-		Also(found, "%s by more threads than raise the flag", did)
+	w.Report(&ruleFlag, flag, "one thread signals other blocks without a block barrier after "+
+		"data that other threads %s", did).
+		Also(found, "%s by more threads than those that set the flag", did)
 	return true
 }
 
@@ -186,8 +187,9 @@ func (w *ways) unordered(m mark) {
 		return goOn
 	})
 	if found != nil {
-		w.Report(&ruleOrder, flag, "a flag of an array that blocks wait for orders nothing: others may see it before what was stored").
-			Also(found, "stored ahead of it")
+		w.Report(&ruleOrder, flag, "inter-block flag has no release ordering: other blocks may "+
+			"see the flag before the data stored earlier").
+			Also(found, "stored before the flag")
 	}
 }
 
@@ -221,8 +223,9 @@ func (w *ways) behind(m mark) bool {
 		if plain(used, trace.Store) {
 			does = "store"
 		}
-		w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, and others %s behind it with no barrier between", does).
-			Also(used, "more threads %s than wait for the flag", does)
+		w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, but other threads %s "+
+			"afterwards without a block barrier in between", does).
+			Also(used, "more threads %s here than wait for the flag", does)
 	}
 	return found
 }
@@ -249,13 +252,14 @@ func (w *ways) unheard(m mark) {
 		return goOn
 	})
 	if read != nil {
-		w.Report(&ruleOrder, flag, "a wait for other blocks that orders nothing: what is loaded behind it may be from before").
-			Also(read, "loaded behind it, with no fence between")
+		w.Report(&ruleOrder, flag, "wait for an inter-block flag has no acquire ordering: later "+
+			"loads may return old data").
+			Also(read, "loaded after the wait, without a fence in between")
 	}
 }
 
-// onward walks all ways that lead out of the loop around a place, and reports whether on one of them look found what it looks for, or passed
-// something before threads leave or come to the loop again.
+// onward follows all paths out of the loop around a place. It reports whether look found what
+// it looks for on one of them, or passed it, before threads exit or enter the loop again.
 func (w *ways) onward(m mark, look look) bool {
 	loop := w.loops[m.block]
 	seen := make(map[stand]bool)
@@ -374,7 +378,8 @@ func (w *ways) copied(m mark) {
 		return goOn
 	})
 	if found != nil {
-		w.Report(&ruleProxy, from, "a bulk copy may read global memory that threads have written, and no fence.proxy.async is between").
+		w.Report(&ruleProxy, from, "missing fence.proxy.async between a global store and a bulk "+
+			"copy that may read it").
 			As(diag.Review).Also(found, "written here")
 	}
 }

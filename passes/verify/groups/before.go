@@ -26,7 +26,8 @@ func before(p *verify.Pass) {
 			}
 			for n := range coordinates(e.In) {
 				if o := &coordinates(e.In)[n]; below.has(o) {
-					p.Report(&ruleBefore, e.In, "a box of a tensor is stored from a negative place on, along dimension %d: expected 0 or more", n).On(t, i)
+					p.Report(&ruleBefore, e.In, "TMA store starts at a negative coordinate in "+
+						"dimension %d, expected 0 or more", n).On(t, i)
 					break
 				}
 			}

@@ -28,7 +28,8 @@ func boxes(p *verify.Pass) {
 				low = &lowest{writers: written(p.Func), found: make(map[*ir.Reg]bit)}
 			}
 			if at := coordinates(e.In); len(at) > 0 && low.of(&at[0]) == one {
-				f := p.Report(&ruleBox, e.In, "a box of a tensor begins at an odd element along the innermost dimension, expected a multiple of 16 bytes").On(t, i)
+				f := p.Report(&ruleBox, e.In, "TMA box starts at an odd element of the innermost "+
+					"dimension, expected a multiple of 16 bytes").On(t, i)
 				if !e.In.Mod("1d") && !e.In.Mod("2d") {
 					f.As(diag.Review) // its map may interleave channels, and then begins boxes anywhere
 				}

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package groups holds copies in the background against the waits for their groups: cp.async and bulk.
+// Package groups checks asynchronous copies (cp.async and cp.async.bulk) against the waits for
+// their groups.
 package groups
 
 import (
@@ -13,13 +14,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for asynchronous copy groups.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "groups",
-		Doc: `Groups follows what each thread has copied in the background and not waited for. A read of
-such bytes, and a second write to them, is an error; so is a source that is rewritten while it is copied.
-Copies are told apart by their addresses: those that are not known are passed over, and said so.`,
+		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited
+for. A read of their destination, a second write to it, and a write to their source
+are errors. Copies are distinguished by address; copies with an unknown address are
+skipped, and the verdict says so.`,
 		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
@@ -65,18 +67,24 @@ func run(p *verify.Pass) {
 // small follows cp.async.
 func small(p *verify.Pass, t *trace.Trace) {
 	var list []*flight
+	full := pruneAt // how many there are when those that have ended are dropped
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Copy:
+			if len(list) == mostFlights {
+				p.Missed("more than %d copies that nothing has waited for (A5, A7)", mostFlights)
+				continue
+			}
 			f := &flight{at: i, e: e}
 			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
-				p.Missed("where copies go (A5, A7): the address is not known")
+				p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
 			}
 			list = append(list, f)
 		case trace.CopyCommit:
+			all := everyone(t, e)
 			for _, f := range list {
-				if covers(t, e, f.e) {
+				if all || covers(t, e, f.e) {
 					f.groups++
 				}
 			}
@@ -85,8 +93,9 @@ func small(p *verify.Pass, t *trace.Trace) {
 			if !e.In.Mod("wait_all") {
 				pending, _ = verify.Number(e, 0)
 			}
+			all := everyone(t, e)
 			for _, f := range list {
-				if !covers(t, e, f.e) {
+				if !all && !covers(t, e, f.e) {
 					continue
 				}
 				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
@@ -105,8 +114,9 @@ func small(p *verify.Pass, t *trace.Trace) {
 				f.shared = f.shared || f.done
 			}
 		case trace.Arrive:
+			all := everyone(t, e)
 			for _, f := range list {
-				f.told = f.told || f.done && covers(t, e, f.e)
+				f.told = f.told || f.done && (all || covers(t, e, f.e))
 			}
 		case trace.Wait:
 			// Those who copied have arrived: the phase that they wait for has all their copies.
@@ -122,11 +132,18 @@ func small(p *verify.Pass, t *trace.Trace) {
 		case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
 			list = read(p, t, i, list)
 		}
-		if len(list) > 512 {
+		if len(list) > full {
 			list = prune(list)
+			full = min(max(pruneAt, 2*len(list)), mostFlights-1)
 		}
 	}
 }
+
+// Limits of copies that are followed at a time.
+const (
+	pruneAt     = 512
+	mostFlights = 2048
+)
 
 // group is how many threads share what they have waited for.
 func (f *flight) group() int {
@@ -140,6 +157,9 @@ func (f *flight) group() int {
 func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
 }
+
+// everyone reports whether all threads of a trace come to an instruction: then it covers all copies.
+func everyone(t *trace.Trace, e *trace.Event) bool { return t.Threads.Minus(e.Threads) == value.Set{} }
 
 // own reports whether threads of a trace did something themselves, and not others alone that were with them then.
 func own(t *trace.Trace, e *trace.Event) bool {
@@ -165,7 +185,7 @@ func prune(list []*flight) []*flight {
 	return kept
 }
 
-// read holds a read against the copies under way.
+// read checks a read against the copies in flight.
 func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 	e := &t.Events[i]
 	var regions []memory.Region
@@ -189,8 +209,8 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			}
 			among := nobody
 			switch {
-			case !f.done || !regions[k].Foreign(&f.region, f.group()):
-			case regions[k].Foreign(&f.region, 32):
+			case !f.done || !p.OwnedByOthers(&regions[k], &f.region, f.group()):
+			case p.OwnedByOthers(&regions[k], &f.region, 32):
 				among = warps
 			default:
 				among = lanes
@@ -219,14 +239,19 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 	switch {
 	case f.done && among == nobody:
 	case f.done && among == lanes:
-		p.Report(&ruleWait, e.In, "what was copied in the background %s by other lanes than copied it, with no bar.warp.sync behind the wait", word).
-			As(diag.Review).Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only").On(t, i)
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s by lanes that did not issue "+
+			"it, without bar.warp.sync after the wait", word).
+			As(diag.Review).Also(f.e.In, "the copy").Also(f.wait, "this waits only for copies "+
+			"issued by the same thread").On(t, i)
 	case f.done:
-		p.Report(&ruleWait, e.In, "what was copied in the background %s by other threads than copied it, with no barrier behind the wait", word).
-			Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only: a barrier is missing behind it").On(t, i)
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s by threads that did not issue "+
+			"it, without a barrier after the wait", word).
+			Also(f.e.In, "the copy").Also(f.wait, "this waits only for copies issued by the same "+
+			"thread; a barrier is missing after it").On(t, i)
 	case f.groups == 0:
-		p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group is not closed", word).
-			Also(f.e.In, "the copy, with no cp.async.commit_group behind it").On(t, i)
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: its "+
+			"group is not committed", word).
+			Also(f.e.In, "the copy; no cp.async.commit_group follows it").On(t, i)
 	default:
 		var last *ir.Instr
 		for j := range i {
@@ -235,16 +260,21 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 			}
 		}
 		if last == nil {
-			p.Report(&ruleWait, e.In, "what is copied in the background %s, and nothing waits for its group", word).Also(f.e.In, "the copy").On(t, i)
+			p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: no "+
+				"wait covers its group", word).Also(f.e.In, "the copy").On(t, i)
 			return
 		}
 		if f.open {
-			p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group was closed behind the last wait", word).
+			p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: "+
+				"its group was committed after the last wait", word).
 				Also(f.e.In, "the copy").Also(last, "the wait").On(t, i)
 			return
 		}
-		r := p.Report(&ruleDepth, e.In, "what is copied in the background %s while its group may be pending: %d were closed since, its own included", word, f.groups).
-			Also(f.e.In, "the copy").Also(last, "the last wait leaves that many groups pending, or more").On(t, i)
+		r := p.Report(&ruleDepth, e.In, "cp.async.wait_group leaves too many groups pending: "+
+			"data of an asynchronous copy %s while its group may be one of them; %d groups were "+
+			"committed since, including its own", word, f.groups).
+			Also(f.e.In, "the copy").Also(last, "the last wait allows that many pending groups "+
+			"or more").On(t, i)
 		if t.Facts.Empty() {
 			r.As(diag.Review) // a launch with nothing to do may not be meant
 		}
@@ -294,8 +324,11 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
 				for _, o := range list {
 					if flags(e, o.fenced) {
-						p.Report(&ruleRead, e.In, "what a bulk copy writes to global memory is announced before the copy is complete").
-							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read, "this wait frees the source; it does not make the result visible").On(t, i)
+						p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
+							"is signalled before the store is complete").
+							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
+							"this wait only covers the read of the source; it does not make the "+
+								"result visible").On(t, i)
 					}
 				}
 				continue
@@ -311,16 +344,18 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				if meet(o.regions, to) {
 					why := "its group is not waited for"
 					if o.groups == 0 {
-						why = "its group is not even closed"
+						why = "its group is not committed"
 					}
-					p.Report(&ruleSource, e.In, "shared memory is written while a bulk copy reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
+					p.Report(&ruleSource, e.In, "shared memory is overwritten while a bulk copy "+
+						"reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
 				}
 			}
 		case trace.Exit:
 			for _, o := range list {
 				if o.regions != nil && own(t, o.e) {
-					p.Report(&ruleSource, o.e.In, "a bulk copy out of shared memory is not waited for before its thread leaves").
-						As(diag.Review).Also(e.In, "the thread leaves here").On(t, i)
+					p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
+						"memory is complete").
+						As(diag.Review).Also(e.In, "the thread exits here").On(t, i)
 				}
 			}
 		}

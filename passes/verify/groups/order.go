@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// order looks for two bulk copies under way that write the same memory.
+// order looks for two bulk copies in flight that write the same memory.
 func order(p *verify.Pass, t *trace.Trace) {
 	type in struct {
 		e      *trace.Event
@@ -47,7 +47,8 @@ func order(p *verify.Pass, t *trace.Trace) {
 			}
 			for k := range loads {
 				if sure, _ := loads[k].region.Meets(&r); sure {
-					p.Report(&ruleOrder, e.In, "a bulk copy writes shared memory that another one, which is not waited for, writes too: which comes last is not laid down").
+					p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same shared "+
+						"memory; their order is undefined").
 						Also(loads[k].e.In, "the other copy").On(t, i)
 				}
 			}
@@ -63,7 +64,8 @@ func order(p *verify.Pass, t *trace.Trace) {
 			}
 			for k := range stores {
 				if d := p.Pool.Sub(64, to, stores[k].to); d.Const() && -bytes < d.K && d.K < stores[k].bytes {
-					p.Report(&ruleOrder, e.In, "a bulk copy writes global memory that another one, which is not complete, writes too: which comes last is not laid down").
+					p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same global "+
+						"memory; their order is undefined").
 						Also(stores[k].e.In, "the other copy").On(t, i)
 				}
 			}
@@ -87,9 +89,12 @@ func order(p *verify.Pass, t *trace.Trace) {
 }
 
 var ruleOrder = diag.Rule{
-	ID: "A10", Layer: "groups", Severity: diag.Error, Title: "two bulk copies to the same memory at once",
-	What: "A bulk copy that writes memory which an earlier one of the same thread writes too, with no wait for that one between.",
-	Why:  "Operations of a bulk group, and of several groups, have no order among themselves: what the memory holds then is chance.",
+	ID: "A10", Layer: "groups", Severity: diag.Error,
+	Title: "two bulk copies in flight write the same memory",
+	What: "Reports a bulk copy that writes memory which an earlier bulk copy of the same thread " +
+		"also writes, without a wait for the earlier one in between.",
+	Why: "Bulk operations are unordered, both within a bulk group and between groups. The final " +
+		"contents of the memory are undefined.",
 	Wrong: `
 .reqntid 32
 mov.u32 %r1, %tid.x;
@@ -112,7 +117,8 @@ cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
 cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 `,
-	Fix:     "Wait for the first, without .read, before the second.",
-	Gaps:    "Copies of tensors, whose coordinates and boxes are not compared; places in global memory of which it is not known how far they are apart; copies of several threads.",
+	Fix: "Wait for the first copy, without .read, before the second.",
+	Gaps: "Tensor copies are not compared, because their boxes are unknown. Global addresses at " +
+		"an unknown distance and copies by several threads are not compared either.",
 	Section: "9.7.9.25.4 Bulk copy",
 }

@@ -28,9 +28,11 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 	if past, of := residue(p, verify.Val(e, 2), unit, e.Threads); !tensor && past != 0 {
 		if n, known := verify.Number(e, 2); known {
-			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes, expected a multiple of %d", n, unit)
+			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d",
+				n, unit)
 		} else {
-			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes past a multiple of %d, expected a multiple of %d", past, of, unit).On(t, 0)
+			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes more than a multiple of "+
+				"%d, expected a multiple of %d", past, of, unit).On(t, 0)
 		}
 	}
 	for n := range 2 {
@@ -51,7 +53,8 @@ func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
 		if size := in.Size(); r.Sure && size > 0 && (r.Low < 0 || r.High > size && !verify.Open(in)) {
-			p.Report(&ruleBytes, e.In, "a bulk copy works on bytes %d to %d of %s, which has %d", r.Low, r.High-1, in.Name, size).On(t, 0)
+			p.Report(&ruleBytes, e.In, "out-of-bounds bulk copy: it accesses bytes %d to %d of "+
+				"%s, which has %d bytes", r.Low, r.High-1, in.Name, size).On(t, 0)
 			return
 		}
 	}
@@ -66,7 +69,8 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	v := verify.Val(e, i)
 	past, of := residue(p, v, n, e.Threads)
 	if past != 0 {
-		p.Report(&ruleBytes, e.In, "operand %d of %s is %d bytes past a multiple of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
+		p.Report(&ruleBytes, e.In, "misaligned operand %d of %s: it is %d bytes past a multiple "+
+			"of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
 		return
 	}
 	// A variable that is declared with less may lie well all the same.
@@ -76,7 +80,9 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 			continue
 		}
 		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {
-			p.Report(&ruleBytes, e.In, "operand %d of %s lies in %s, which is declared .align %d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).As(diag.Review)
+			p.Report(&ruleBytes, e.In, "operand %d of %s is in %s, which is declared with .align "+
+				"%d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).
+				As(diag.Review)
 		}
 	}
 }
@@ -132,7 +138,8 @@ func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trac
 		m = 0
 	}
 	if was := verify.Val(first, verify.Address(first.In, m)); (v.K-was.K)%unit != 0 {
-		p.Report(&ruleBytes, e.In, "a bulk copy works on global memory %d bytes from where another does, expected a multiple of %d: they are not aligned to it both", v.K-was.K, unit).
+		p.Report(&ruleBytes, e.In, "two bulk copies access global memory %d bytes apart, "+
+			"expected a multiple of %d: at least one of them is misaligned", v.K-was.K, unit).
 			Also(first.In, "the other copy").On(t, 0)
 	}
 }

@@ -15,9 +15,10 @@ import (
 // A span is bytes from one place up to another.
 type span struct{ low, high int64 }
 
-// unread looks for cp.async to where no thread ever reads: a stage that is counted wrongly goes past the ring, and what is read instead
-// was copied before. It may be a copy ahead that is not needed in the end, so that nothing is told of it but that it was not looked into.
-// Engines read more than the bytes that are known of their operands; where there are any, nothing is compared.
+// unread looks for cp.async to memory that no thread reads: a miscounted stage goes past the
+// ring, and old data is read instead. It may also be an unneeded prefetch, so it only makes
+// the verdict incomplete. Asynchronous operations read more than the known bytes of their
+// operands; if there are any, nothing is compared.
 func unread(p *verify.Pass) {
 	if p.Needs(trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore, trace.RemoteStore) || !p.Needs(trace.Copy) {
 		return
@@ -53,7 +54,7 @@ func unread(p *verify.Pass) {
 				return 1
 			})
 			if i == len(reads) || reads[i].low >= c.high {
-				p.Missed("copies to where nothing is read (A7)")
+				p.Missed("asynchronous copies to memory that is never read (A7)")
 				return
 			}
 		}

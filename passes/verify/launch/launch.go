@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package launch holds kernels that start before the one before them has ended against their wait for it.
+// Package launch checks kernels that may start before the preceding kernel has ended: they
+// must wait before they use its results.
 package launch
 
 import (
@@ -13,12 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for programmatic launches.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "launch",
-		Doc: `Launch looks for reads and writes of global memory before griddepcontrol.wait. Whether what is
-read comes from the kernel before is known to the host alone, so it is a review.`,
+		Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host
+knows whether the preceding kernel writes that memory, so these are reviews.`,
 		Rules:    diag.Rules{ruleEarly},
 		Requires: []trace.Kind{trace.GridWait, trace.GridLaunch},
 		Run:      run,
@@ -27,7 +28,8 @@ read comes from the kernel before is known to the host alone, so it is a review.
 
 func run(p *verify.Pass) {
 	if p.Needs(trace.GridLaunch) && !waits(p.Module) {
-		p.Missed("the kernels that griddepcontrol.launch_dependents lets start (A12): none in this file waits")
+		p.Missed("kernels started early by griddepcontrol.launch_dependents (A12): no kernel of " +
+			"this file waits for them")
 	}
 	for _, t := range p.Traces {
 		waits := false
@@ -44,7 +46,9 @@ func run(p *verify.Pass) {
 			}
 			global := (e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic) && e.In.Mod("global")
 			if global && !e.In.Mod("nc") || e.Kind == trace.Copy || e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
-				p.Report(&ruleEarly, e.In, "global memory is used before griddepcontrol.wait: right only if the kernel before does not write it").On(t, i)
+				p.Report(&ruleEarly, e.In, "global memory is accessed before "+
+					"griddepcontrol.wait; this is correct only if the preceding kernel does not "+
+					"write it").On(t, i)
 				break
 			}
 		}
@@ -61,9 +65,10 @@ func waits(m *ir.Module) bool {
 }
 
 var ruleEarly = diag.Rule{
-	ID: "A12", Layer: "launch", Severity: diag.Review, Title: "global memory used before griddepcontrol.wait",
-	What: "A load, store or copy of global memory on a way to griddepcontrol.wait.",
-	Why:  "Until then the kernel before may still be writing what is read here.",
+	ID: "A12", Layer: "launch", Severity: diag.Review,
+	Title: "global memory accessed before griddepcontrol.wait",
+	What:  "Reports a load, store or copy of global memory on a path to griddepcontrol.wait.",
+	Why:   "Before the wait, the preceding kernel may still be writing this memory.",
 	Wrong: `
 ld.global.b32 %r1, [%rd1];
 griddepcontrol.wait;
@@ -72,7 +77,9 @@ griddepcontrol.wait;
 griddepcontrol.wait;
 ld.global.b32 %r1, [%rd1];
 `,
-	Fix:     "Move the wait before the first use, or say in a suppression why the memory does not depend on the kernel before.",
-	Gaps:    "The launch attribute that makes kernels overlap is set by the host, and is not seen.",
+	Fix: "Move the wait before the first access. If the memory does not depend on the preceding " +
+		"kernel, say so in a suppression.",
+	Gaps: "The host sets the launch attribute that makes kernels overlap. It is not visible in " +
+		"PTX.",
 	Section: "9.7.13.14 griddepcontrol",
 }

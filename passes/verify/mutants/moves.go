@@ -151,7 +151,7 @@ func (b *body) doubles() {
 	}
 }
 
-// objects lets instructions use the barrier object of another one nearby.
+// objects lets instructions use the mbarrier of a nearby instruction.
 func (b *body) objects() {
 	var last []string
 	list := slices.Clone(b.list)

@@ -1,9 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutants breaks kernels that are right, one line at a time, to see what the analyzers say: a
-// fence, an arrival, a wait or a commit is dropped, done twice, moved past a wait or out of a loop; a count, a parity, a number of
-// bytes, a scope, an object or a predicate is changed; lanes leave; two lines are swapped. The choice of mutants follows from a seed.
+// Package mutants breaks correct kernels, one line at a time, to test the analyzers. It drops,
+// repeats or moves a fence, an arrival, a wait or a commit; it changes a count, a parity, a
+// byte count, a scope, an mbarrier or a predicate; it lets lanes exit; it swaps two lines. The
+// choice of mutants is determined by a seed.
 package mutants
 
 import (
@@ -15,28 +16,29 @@ import (
 // An adder takes a mutant: so many lines from one on are replaced by others.
 type adder func(kind string, line, taken int, what string, edited ...string)
 
-// A Mutant is a text with one thing wrong.
+// A Mutant is a text with one mistake.
 type Mutant struct {
 	Kind string // one of Plain or of Further
-	Line int    // where, counted from 1
+	Line int    // line number, from 1
 	What string // what was done
 	Text string
 }
 
-// Plain is the kinds of mutants of one line. Of those that drop something there are three times as many as of others.
+// Plain returns the kinds of mutants that change one line. Those that remove something occur
+// three times as often.
 func Plain() []string {
 	return []string{"drop", "count", "parity", "bytes", "scope", "place", "predicate", "swap"}
 }
 
-// Further is kinds of mutants that take what is around a line into account: neighbours with other instructions between change
-// places, something moves past a barrier or a wait or out of a loop or into one, some lanes or warps leave early, something is
-// done twice or to the object of a neighbour; masks, ranks of blocks, the depth of rings, the bit of a parity, bounds, elections
-// and branches change, and words and numbers that the plain kinds leave alone.
+// Further returns the kinds of mutants that involve several lines or finer changes.
+// Instructions move past a barrier or a wait, or into or out of a loop; lanes or warps exit
+// early; something is done twice or to a neighbouring object; masks, ranks, ring depths,
+// parity bits, bounds, elections and branches change.
 func Further() []string {
 	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring", "bit", "bound", "elect", "branch", "word", "number"}
 }
 
-// Of is up to n mutants of a text, spread over some kinds.
+// Of returns up to n mutants of a text, distributed over some kinds.
 func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)

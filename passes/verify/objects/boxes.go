@@ -30,7 +30,10 @@ func boxes(p *verify.Pass) {
 		if was := said[key]; was == nil {
 			said[key] = l
 		} else if was.bytes != l.bytes {
-			p.Report(&ruleBytes, l.expects.In, "%d bytes are expected of copies that are expected to bring %d elsewhere", l.bytes, was.bytes).Also(was.expects.In, "the same copies, from the same tensors")
+			p.Report(&ruleBytes, l.expects.In, "expect_tx is %d bytes here, but the same copies "+
+				"are expected to transfer %d bytes elsewhere", l.bytes, was.bytes).
+				Also(was.expects.In,
+					"the same copies, from the same tensors")
 		}
 	}
 	for _, t := range p.Traces {

@@ -26,13 +26,17 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 				syncs++
 			}
 		case trace.Init:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			if !ok {
+				clear(dead) // it may be any of them that is made again
+			}
 			for _, o := range list {
 				if (e.Threads.And(t.Threads) == value.Set{}) {
 					continue // others made it, before they parted from these; it ends on their way
 				}
 				if was := alive[o.Object]; was != nil {
-					f := p.Report(&ruleLife, e.In, "a barrier object is made where one is alive").Also(was, "made here, and not ended by mbarrier.inval").On(t, i)
+					f := p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
+						"mbarrier.inval in between").Also(was, "first initialized here").On(t, i)
 					if !used[o.Object] {
 						f.As(diag.Review) // nobody does anything with either
 					}
@@ -41,7 +45,10 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 				delete(dead, o.Object)
 			}
 		case trace.Inval:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			if !ok {
+				clear(alive) // it may be any of them that ends
+			}
 			for _, o := range list {
 				delete(alive, o.Object)
 				dead[o.Object] = e.In
@@ -70,7 +77,8 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 			list, _ := p.Objects(e, verify.Val(e, n))
 			for _, o := range list {
 				if in := dead[o.Object]; in != nil && o.Rank == nil {
-					p.Report(&ruleLife, e.In, "a barrier object is used that was ended").Also(in, "ended here").On(t, i)
+					p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").
+						Also(in, "invalidated here").On(t, i)
 				}
 			}
 		}
@@ -99,8 +107,10 @@ func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Obje
 	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true, Bytes: 8, Solid: true}); !sure {
 		return
 	}
-	f := p.Report(&ruleLife, t.Events[i].In, "%s writes bytes %d to %d of shared memory, where a barrier object is alive at %d", t.Events[i].In.Op, r.Low, r.High-1, o.At).
-		Also(made, "the object is made here").On(t, i)
+	f := p.Report(&ruleLife, t.Events[i].In, "%s overwrites an mbarrier: it writes bytes %d to "+
+		"%d of shared memory, and the mbarrier is at byte %d", t.Events[i].In.Op, r.Low, r.High-1,
+		o.At).
+		Also(made, "the mbarrier is initialized here").On(t, i)
 	if !used[o] {
 		f.As(diag.Review) // nobody does anything with it
 	}

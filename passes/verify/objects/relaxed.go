@@ -25,7 +25,8 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			case !e.In.Mod("relaxed"):
 				access = nil
 			case access != nil:
-				p.Report(&ruleScope, e.In, "a relaxed arrival behind a plain access to shared memory, which it does not put before what those who wait do").
+				p.Report(&ruleScope, e.In, "relaxed mbarrier arrival does not order the "+
+					"preceding shared-memory access for the waiting threads").
 					As(diag.Review).Also(access.In, "the access").On(t, i)
 				access = nil
 			}
@@ -67,10 +68,12 @@ func unseen(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
 	}
 	switch t.Events[i].Kind {
 	case trace.BulkLoad, trace.Copy:
-		p.Report(&ruleScope, wait.In, "a relaxed wait ahead of a copy into shared memory: that others used it before they arrived is not put before").
+		p.Report(&ruleScope, wait.In, "relaxed mbarrier wait before a copy into shared memory: "+
+			"accesses by the arriving threads are not ordered before the copy").
 			As(diag.Review).Also(t.Events[i].In, "the copy").On(t, i)
 	default:
-		p.Report(&ruleScope, wait.In, "a relaxed wait ahead of an access to shared memory: what others did to it before they arrived need not be seen").
+		p.Report(&ruleScope, wait.In, "relaxed mbarrier wait before a shared-memory access: "+
+			"writes by the arriving threads may not be visible").
 			As(diag.Review).Also(t.Events[i].In, "the access").On(t, i)
 	}
 }

@@ -7,9 +7,12 @@ import "github.com/ptxdsl/ptxdsl/diag"
 
 var (
 	ruleMade = diag.Rule{
-		ID: "M1", Layer: "objects", Severity: diag.Error, Title: "a barrier object that cannot be",
-		What: "mbarrier.init with a count below 1 or above 1048575, at a place that is no multiple of 8, or beyond the variable that it is counted from.",
-		Why:  "A phase that no arrival completes hangs whoever waits; a misplaced object faults.",
+		ID: "M1", Layer: "objects", Severity: diag.Error,
+		Title: "invalid mbarrier count, alignment or address",
+		What: "Reports mbarrier.init with a count below 1 or above 1048575, at an address that " +
+			"is not a multiple of 8, or past the end of its variable.",
+		Why: "A phase that no number of arrivals completes hangs every waiting thread. A " +
+			"misaligned mbarrier faults.",
 		Wrong: `
 mov.b32 %r1, 0;
 mbarrier.init.shared.b64 [bars], %r1;
@@ -18,13 +21,15 @@ mbarrier.init.shared.b64 [bars], %r1;
 mov.b32 %r1, 1;
 mbarrier.init.shared.b64 [bars], %r1;
 `,
-		Fix:     "Give the number of arrivals of a phase.",
+		Fix:     "Pass the number of arrivals of one phase.",
 		Section: "9.7.13.15.9 mbarrier.init",
 	}
 	ruleLife = diag.Rule{
-		ID: "M2", Layer: "objects", Severity: diag.Error, Title: "a barrier object made, ended or overwritten at the wrong time",
-		What: "mbarrier.init where an object is alive, use of one that mbarrier.inval ended, and stores and copies into the bytes of one that is alive.",
-		Why:  "The object's state is lost: hangs and corruption.",
+		ID: "M2", Layer: "objects", Severity: diag.Error,
+		Title: "mbarrier initialized twice, used after mbarrier.inval, or overwritten",
+		What: "Reports mbarrier.init on a live mbarrier, use of an mbarrier after " +
+			"mbarrier.inval, and stores and copies into the bytes of a live mbarrier.",
+		Why: "The state of the mbarrier is lost. The kernel hangs or corrupts data.",
 		Wrong: `
 mbarrier.init.shared.b64 [bars], 1;
 mbarrier.init.shared.b64 [bars], 2;
@@ -34,14 +39,22 @@ mbarrier.init.shared.b64 [bars], 1;
 mbarrier.inval.shared.b64 [bars];
 mbarrier.init.shared.b64 [bars], 2;
 `,
-		Fix:     "End the object with mbarrier.inval before its memory is used again, and keep data off it.",
-		Gaps:    "Writes of another role with no barrier of the block between the object's making and them.",
+		Fix: "Execute mbarrier.inval before the memory is reused, and keep data out of it.",
+		Gaps: "Writes by another role are not reported if no block barrier separates them from " +
+			"the initialization.",
 		Section: "9.7.13.15.9 mbarrier.init",
 	}
 	ruleSeen = diag.Rule{
-		ID: "M3", Layer: "objects", Severity: diag.Error, Title: "a barrier object used before it can be seen",
-		What: "Use of an object by other threads than the one that made it with no barrier of the block between, or by a copy or a matrix unit with no fence between mbarrier.init and the barrier that the user comes behind.",
-		Why:  "The user works on what was in memory before: a hang in the first round, rarely.",
+		ID: "M3", Layer: "objects", Severity: diag.Error,
+		Title: "mbarrier used before its initialization is visible",
+		What: "Reports use of an mbarrier by threads other than the initializing one without a " +
+			"block barrier in between. Also reports use by a copy or a tensor core without a " +
+			"fence between mbarrier.init and the barrier that precedes the use. st.async and " +
+			"red.async need no fence: they are performed in the generic proxy, so a cluster " +
+			"barrier with release and acquire makes an mbarrier of another block visible to " +
+			"them. Without that barrier, C3 or C2 reports them.",
+		Why: "The user sees uninitialized memory. This rarely shows as a hang in the first " +
+			"iteration.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
 setp.eq.u32 %p1, %r1, 0;
@@ -55,14 +68,22 @@ setp.eq.u32 %p1, %r1, 0;
 bar.sync 0;
 mbarrier.arrive.shared.b64 _, [bars];
 `,
-		Fix:     "Have fence.mbarrier_init.release.cluster behind the inits of the thread that makes objects, then a barrier of the block, or of the cluster if other blocks arrive.",
-		Gaps:    "A missing fence is a review where there is no cluster: the manual asks for it, and libraries of NVIDIA leave it out.",
+		Fix: "In the initializing thread, put fence.mbarrier_init.release.cluster after " +
+			"mbarrier.init. Then use a block barrier, or a cluster barrier if other blocks " +
+			"arrive.",
+		Gaps: "Without a cluster, a missing fence is a review: the manual requires it, but " +
+			"NVIDIA libraries omit it.",
 		Section: "9.7.13.4 fence",
 	}
 	ruleArrivals = diag.Rule{
-		ID: "M4", Layer: "objects", Severity: diag.Error, Title: "arrivals that do not make up a phase",
-		What: "A wait for a phase of more arrivals than all threads together make, and a phase that arrivals overrun; a review where those of one instruction fall into two phases. Arrivals are counted by threads: an instruction that 32 lanes execute is 32 arrivals.",
-		Why:  "The wait never ends, or ends before all have come.",
+		ID: "M4", Layer: "objects", Severity: diag.Error,
+		Title: "mbarrier arrival count does not match its arrivals",
+		What: "Reports a wait for a phase that needs more arrivals than all threads make, and " +
+			"arrivals beyond the count of a phase. If the arrivals of one instruction fall into " +
+			"two phases, the finding is a review. Arrivals are counted per thread: an " +
+			"instruction executed by 32 lanes is 32 arrivals. cp.async.mbarrier.arrive without " +
+			".noinc counts as none: it raises the pending count by one and lowers it again.",
+		Why: "The wait never completes, or completes before all threads have arrived.",
 		Wrong: `
 .reqntid 128
 mov.u32 %r1, %tid.x;
@@ -85,14 +106,18 @@ WAIT:
 mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
 @!%p2 bra WAIT;
 `,
-		Fix:     "Make the object for as many arrivals as come in a phase.",
-		Gaps:    "Blocks whose size is not laid down are taken at their greatest; arrivals from other blocks of a cluster whose size is not known.",
+		Fix: "Initialize the mbarrier with the number of arrivals per phase.",
+		Gaps: "An undeclared block size is assumed to be the largest possible. Arrivals from " +
+			"other blocks of a cluster of unknown size are not counted. If an arrival has an " +
+			"unknown address, such as one that a call returns, the kernel is incomplete.",
 		Section: "9.7.13.15.13 mbarrier.arrive",
 	}
 	ruleBytes = diag.Rule{
-		ID: "M5", Layer: "objects", Severity: diag.Error, Title: "bytes expected that are not those copied",
-		What: "The bytes that a trace expects at an object differ from those of the copies that complete there, all of constant size.",
-		Why:  "The phase never completes, or completes before the data is there.",
+		ID: "M5", Layer: "objects", Severity: diag.Error,
+		Title: "expect_tx byte count does not match the copied bytes",
+		What: "Reports a path on which the bytes expected at an mbarrier differ from the bytes " +
+			"of the copies that complete on it, if all sizes are constant.",
+		Why: "The phase never completes, or it completes before the data has arrived.",
 		Wrong: `
 .reqntid 32
 elect.sync _|%p1, 0xffffffff;
@@ -111,14 +136,17 @@ fence.mbarrier_init.release.cluster;
 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
 `,
-		Fix:     "Expect the sum of the sizes of all copies of a phase.",
-		Gaps:    "Tensor copies: the size of the box is in the tensor map. Copies to several blocks.",
+		Fix: "Expect the total size of all copies of one phase.",
+		Gaps: "Tensor copies are not summed, because the box size is in the tensor map. " +
+			"Multicast copies are not summed either.",
 		Section: "9.7.13.15.11 mbarrier.expect_tx",
 	}
 	ruleParity = diag.Rule{
-		ID: "M6", Layer: "objects", Severity: diag.Error, Title: "a parity that does not follow the phases",
-		What: "A wait whose parity is neither 0 nor 1, or is that of a phase which lies further back or further ahead than the one that runs and the one before.",
-		Why:  "The wait lets pass at once, or never.",
+		ID: "M6", Layer: "objects", Severity: diag.Error,
+		Title: "wrong phase parity in an mbarrier wait",
+		What: "Reports a wait whose parity is neither 0 nor 1, or which names a phase other than " +
+			"the current and the preceding one.",
+		Why: "The wait returns at once, or never.",
 		Wrong: `
 mov.b32 %r1, 0;
 LOOP:
@@ -138,13 +166,14 @@ add.u32 %r1, %r1, 1;
 setp.lt.u32 %p2, %r1, 4;
 @%p2 bra LOOP;
 `,
-		Fix:     "Flip the parity each time round the ring: xor with 1.",
+		Fix:     "Flip the parity with xor 1 each time the ring index wraps.",
 		Section: "9.7.13.15.16 mbarrier.test_wait",
 	}
 	ruleRemote = diag.Rule{
-		ID: "M8", Layer: "objects", Severity: diag.Error, Title: "a wait on a barrier object of another block",
-		What: "mbarrier.test_wait or .try_wait on an address that mapa gives.",
-		Why:  "Only arrivals and byte counts may go to objects of other blocks.",
+		ID: "M8", Layer: "objects", Severity: diag.Error,
+		Title: "wait on an mbarrier of another block",
+		What:  "Reports mbarrier.test_wait and mbarrier.try_wait on an address from mapa.",
+		Why:   "Other blocks' mbarriers accept only arrivals and transaction counts.",
 		Wrong: `
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned;
@@ -161,13 +190,20 @@ mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned;
 `,
-		Fix:     "Let the other block arrive at an object of this one, and wait for that.",
+		Fix:     "Let the other block arrive at an mbarrier of this block, and wait on that one.",
 		Section: "9.7.13.15 mbarrier",
 	}
 	ruleScope = diag.Rule{
-		ID: "M9", Layer: "objects", Severity: diag.Error, Title: "a scope too small for another block's data",
-		What: "Stores to another block's shared memory, then an arrival there that is not .release.cluster, or a wait there that is not .acquire.cluster. A relaxed arrival behind plain accesses to shared memory, or a relaxed wait ahead of accesses to it or of a copy into what those who arrive have used, is a review.",
-		Why:  "Without the scope the waiter may read what was there before. A relaxed arrival says that something has happened and puts nothing before it; tcgen05 has fences of its own for tensor memory.",
+		ID: "M9", Layer: "objects", Severity: diag.Error,
+		Title: "mbarrier scope too small for data of another block",
+		What: "Reports stores to another block's shared memory followed by a remote arrival " +
+			"without .release.cluster, or by a wait without .acquire.cluster. If st.async brings " +
+			"the data, the wait is a review. A relaxed arrival " +
+			"after plain shared-memory accesses is a review. So is a relaxed wait before " +
+			"accesses to shared memory, or before a copy into memory that the arriving threads " +
+			"used.",
+		Why: "Without the scope, the waiting thread may read old data. A relaxed arrival signals " +
+			"an event but orders no earlier access; tcgen05 has its own fences for tensor memory.",
 		Wrong: `
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned;
@@ -198,13 +234,19 @@ mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bars], 0;
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned;
 `,
-		Fix:     "Write .release.cluster at the arrival and .acquire.cluster at the wait. In the DSL, wait with Barrier.WaitCluster.",
+		Fix: "Use .release.cluster on the arrival and .acquire.cluster on the wait. In the DSL, " +
+			"wait with Barrier.WaitCluster.",
 		Section: "9.7.13.15.16 mbarrier.test_wait",
 	}
 	ruleTry = diag.Rule{
-		ID: "M10", Layer: "objects", Severity: diag.Error, Title: "a try that is not tried again",
-		What: "mbarrier.try_wait or .test_wait whose result nothing rests on. Where something does, and the kernel goes on without success, as after a number of tries, it is a review, and so it is where other waits for the same object are heeded. Ways that end in a trap are right.",
-		Why:  "Both may come back before the phase is complete: a race.",
+		ID: "M10", Layer: "objects", Severity: diag.Error,
+		Title: "mbarrier.try_wait result is ignored",
+		What: "Reports mbarrier.try_wait or .test_wait whose result is unused. It is a review if " +
+			"the result is used but the kernel also continues after failure, for example after a " +
+			"number of tries. It is also a review if other waits on the same mbarrier do use the " +
+			"result. Paths that end in a trap are accepted.",
+		Why: "Both instructions may return before the phase is complete. The accesses that " +
+			"follow race with the producer.",
 		Wrong: `
 mbarrier.try_wait.parity.shared.b64 %p1, [bars], 0;
 ld.shared.b32 %r1, [tile];
@@ -215,7 +257,7 @@ mbarrier.try_wait.parity.shared.b64 %p1, [bars], 0;
 @!%p1 bra WAIT;
 ld.shared.b32 %r1, [tile];
 `,
-		Fix:     "Loop until the predicate holds.",
+		Fix:     "Loop until the predicate is true.",
 		Section: "9.7.13.15.16 mbarrier.test_wait",
 	}
 )

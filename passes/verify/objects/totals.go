@@ -67,10 +67,11 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 				continue
 			}
 			if s.unsized && s.load != nil && verify.Tensor(s.load.In) {
-				p.Missed("bytes of tensor copies (M5): the box is in the tensor map, not in PTX")
+				p.Missed("transaction bytes of tensor copies (M5): the box size is in the tensor " +
+					"map, not in PTX")
 			}
 			// Where others expect or copy too, package protocol compares what comes of all together.
-			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone {
+			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone && !p.Uncertain(o) {
 				bytes(p, t, s)
 				if inside {
 					rooms(p, s)
@@ -90,11 +91,20 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		if w == nil || !b.known || vague[o] || most[o] >= b.count {
 			continue
 		}
-		if expects[o] != nil && most[o] == 0 {
-			p.Report(&ruleBytes, expects[o].In, "bytes are expected at a barrier object and nobody arrives there: its phase never completes").Also(w.In, "the wait").Also(b.e.In, "the object is made here")
+		if p.Uncertain(o) {
+			p.Missed("arrivals at addresses that may be those of several mbarriers (M4, M5)")
 			continue
 		}
-		f := p.Report(&ruleArrivals, w.In, "a wait for a phase of %d arrivals, and all threads together make %d", b.count, most[o]).Also(b.e.In, "the object is made here")
+		if expects[o] != nil && most[o] == 0 {
+			p.Report(&ruleBytes, expects[o].In, "deadlock: bytes are expected at an mbarrier, "+
+				"but no thread arrives at it, so its phase never completes").Also(w.In, "the wait").
+				Also(b.e.In,
+					"the mbarrier is initialized here")
+			continue
+		}
+		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
+			"but all threads together make %d", b.count, most[o]).Also(b.e.In,
+			"the mbarrier is initialized here")
 		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
 			f.As(diag.Review) // turns that were not followed may bring more, or threads of a block of another shape
 		}
@@ -193,7 +203,9 @@ func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 		if s.expected > s.delivered {
 			word = "more"
 		}
-		p.Report(&ruleBytes, s.first.In, "%s bytes are expected than copies bring: %d and %d over the whole trace", word, s.expected, s.delivered).Also(s.load.In, "a copy").On(t, 0)
+		p.Report(&ruleBytes, s.first.In, "expect_tx mismatch: %s bytes are expected than copied, "+
+			"%d expected and %d copied over the whole path", word, s.expected, s.delivered).
+			Also(s.load.In, "a copy").On(t, 0)
 	}
 }
 
@@ -209,7 +221,9 @@ func rooms(p *verify.Pass, s *total) {
 	const slack = 1024                 // tiles are aligned to as much
 	padded := s.room - slack*s.expects // the least that the copies bring, if there is so much
 	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
-		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
+		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
+			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects,
+			s.room/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
 	}
 }
@@ -253,11 +267,12 @@ func crowds(p *verify.Pass) {
 		list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
 		regions := p.Writes(e)
 		all := by[e.In]
-		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 {
+		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 || p.Uncertain(list[0].Object) {
 			continue
 		}
 		if one := expecting[list[0].Object]; one.Len() == 1 {
-			p.Report(&ruleBytes, e.In, "%s copy to one place, and one thread expects the bytes", verify.Threads(all.Len())).As(diag.Review)
+			p.Report(&ruleBytes, e.In, "%s copy to one address, but one thread expects the bytes",
+				verify.Threads(all.Len())).As(diag.Review)
 		}
 	}
 }

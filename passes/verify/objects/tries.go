@@ -30,7 +30,8 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 		if !known && (heeded.waits[e.In] || guarded(t, e)) {
 			continue // a try ahead of a turn that did not come
 		}
-		f := p.Report(&ruleTry, e.In, "%s may come back before the phase is complete, and the kernel goes on all the same", wait(e.In))
+		f := p.Report(&ruleTry, e.In, "%s may return before the phase is complete, but the "+
+			"kernel continues anyway", wait(e.In))
 		if known || heeded.all(p, e) {
 			f.As(diag.Review)
 		}
@@ -56,8 +57,9 @@ func heeded(p *verify.Pass) *regarded {
 	return r
 }
 
-// all reports whether threads look at the outcome of waits for all that a wait may be for: loops that are taken apart leave tries
-// behind their last turn whose outcome nothing rests on, ahead of a turn that never comes.
+// all reports whether threads use the result of every wait that a wait may stand for. Peeled
+// loops leave tries after their last iteration whose result is unused, for an iteration that
+// never comes.
 func (r *regarded) all(p *verify.Pass, e *trace.Event) bool {
 	if r.objects == nil {
 		r.objects = make(map[verify.Object]bool)

@@ -5,8 +5,9 @@ package protocol
 
 import "slices"
 
-// A clock is what an agent knows to have happened: of each agent up to where, which operations in the background have
-// ended, and of each barrier object the last phase that is complete for certain.
+// A clock is what an agent knows to have happened: the progress of each agent, the
+// asynchronous operations that have completed, and for each mbarrier the last phase that is
+// certainly complete.
 type clock struct {
 	agents []int
 	done   []uint64 // a set of operations

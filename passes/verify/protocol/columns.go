@@ -45,16 +45,11 @@ func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operatio
 	if !ok {
 		return
 	}
-	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block, region: r, tensor: true}
-	if x.moves() {
-		x.lanes[0] = m.p.Pool.At(own, e.Threads.Least()) >> 16
-		x.lanes[1] = x.lanes[0] + 32
-		if !e.In.Mod("32x32b") {
-			x.lanes[1] = x.lanes[0] + 16
-		}
-	}
+	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block,
+		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, e.Threads)}
 	m.note(x)
 	if e.Kind == trace.TensorMultiply && e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
-		m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block ^ 1, region: r, tensor: true})
+		x.block ^= 1
+		m.note(x)
 	}
 }

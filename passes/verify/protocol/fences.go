@@ -63,7 +63,7 @@ func (m *machine) superseded(r *rack, y, x *access) bool {
 	})
 }
 
-// end is where an access ends: a copy of a box goes as far as it is taken to.
+// end returns where an access ends; a tensor copy has its assumed size.
 func (m *machine) end(x *access) int64 {
 	if x.e.Kind == trace.BulkLoad {
 		return max(x.region.High, x.region.Low+m.p.Tile(x.e))
@@ -79,14 +79,15 @@ func (m *machine) exposed(y, x *access) {
 	if m.p.Told("A1", "A4", "W3") || m.p.Found("M4", "M5", "M6", "M7", "B1") {
 		return
 	}
-	severity, why := diag.Error, "the threads that wrote it execute no fence.proxy.async behind"
+	severity, why := diag.Error, "missing fence.proxy.async in the writing threads"
 	if slices.ContainsFunc(x.by.fences, func(f fence) bool { return f.agents[y.by.id] >= y.when }) {
-		severity, why = diag.Review, "the fence is behind the barrier instead of before it"
+		severity, why = diag.Review, "fence.proxy.async after the barrier instead of before it"
 	}
 	never := !slices.ContainsFunc(y.by.fences, func(f fence) bool { return f.at > y.when })
 	if sure, _ := y.least().Meets(x.least()); !sure || m.lanes[y.by.home()] > 1 && !never {
 		severity = diag.Review
 	}
-	m.p.Report(rule, x.e.In, "%s reads through the async proxy what was written plainly by %s: %s", name(x.e), m.who(y.by), why).
+	m.p.Report(rule, x.e.In, "%[3]s: %[1]s reads through the async proxy what %[2]s wrote "+
+		"through the generic proxy", name(x.e), m.who(y.by), why).
 		As(severity).Also(y.e.In, "written here").On(x.by.t, x.by.at)
 }

@@ -40,7 +40,8 @@ func (m *machine) hang(stuck []*agent) {
 			if _, given := verify.Count(e); given && e.Kind == trace.BarrierSync {
 				rule = &ruleMeet
 			}
-			m.p.Report(rule, e.In, "%s waits here for ever: not all that the barrier waits for come to it", m.who(a)).As(m.severity()).On(a.t, a.at)
+			m.p.Report(rule, e.In, "deadlock: %s waits here forever; not all threads that the "+
+				"barrier expects arrive", m.who(a)).As(m.severity()).On(a.t, a.at)
 			return
 		}
 	}
@@ -68,11 +69,13 @@ func (m *machine) rest(s []*trace.Trace) {
 				if o == nil || o.tx == 0 {
 					continue
 				}
-				word, n := "fewer bytes are expected than come", -o.tx
+				word, n := "expect_tx mismatch: fewer bytes are expected than arrive", -o.tx
 				if n < 0 {
-					word, n = "more bytes are expected than come", -n
+					word, n = "expect_tx mismatch: more bytes are expected than arrive", -n
 				}
-				m.p.Report(&ruleBytes, e.In, "%s: the object is %d off when all threads have left", word, n/o.scale()).Also(o.init.In, "the object is made here").On(t, i)
+				m.p.Report(&ruleBytes, e.In, "%s; the transaction count of the mbarrier is off "+
+					"by %d when all threads have exited", word, n/o.scale()).Also(o.init.In,
+					"the mbarrier is initialized here").On(t, i)
 				return
 			}
 		}
@@ -86,7 +89,9 @@ func (m *machine) drained() {
 		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(op.id) }) {
 			continue
 		}
-		m.p.Report(&ruleHang, op.e.In, "a copy into shared memory that nobody waits for: it may be under way when the threads leave").As(diag.Review).On(op.by.t, len(op.by.t.Events))
+		m.p.Report(&ruleHang, op.e.In, "copy into shared memory is never waited for; it may "+
+			"still be in flight when the threads exit").As(diag.Review).
+			On(op.by.t, len(op.by.t.Events))
 		return
 	}
 }
@@ -140,17 +145,24 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		var f *verify.Finding
 		switch {
 		case o.pending > 0 && o.pending < o.count:
-			f = m.p.Report(&ruleCount, e.In, "%s waits here for ever: phase %d has %d of its %d arrivals, and no more come", m.who(a), o.phases, o.count-o.pending, o.count)
+			f = m.p.Report(&ruleCount, e.In, "deadlock: %s waits here forever; phase %d has %d "+
+				"of its %d arrivals, and no more follow", m.who(a), o.phases, o.count-o.pending,
+				o.count)
 		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
-			f = m.p.Report(&ruleLap, e.In, "%s waits here for a phase that is over: other lanes of the warp went on, and the object with them", m.who(a)).As(diag.Review)
+			f = m.p.Report(&ruleLap, e.In, "%s waits here for a phase that has passed: other "+
+				"lanes of the warp ran ahead and completed the next one", m.who(a)).As(diag.Review)
 		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 && o.last == nil && comes(a, o, stuck, m):
-			f = m.p.Report(&ruleParity, e.In, "%s waits here for ever: it starts with the parity of the phase that runs, and nobody arrives before it goes on", m.who(a))
+			f = m.p.Report(&ruleParity, e.In, "wrong phase parity: %s waits here forever; the "+
+				"wait names the parity of the current phase, and no thread arrives until the "+
+				"wait completes", m.who(a))
 		case o.pending > 0:
-			f = m.p.Report(&ruleHang, e.In, "%s waits here for ever, for the end of phase %d: nobody arrives any more", m.who(a), o.phases)
+			f = m.p.Report(&ruleHang, e.In, "deadlock: %s waits here forever for the end of "+
+				"phase %d; no more threads arrive", m.who(a), o.phases)
 		case o.tx != 0:
-			f = m.p.Report(&ruleBytes, e.In, "%s waits here for ever: phase %d still expects bytes, and no copy brings them", m.who(a), o.phases)
+			f = m.p.Report(&ruleBytes, e.In, "deadlock: %s waits here forever; phase %d still "+
+				"expects bytes, and no copy delivers them", m.who(a), o.phases)
 		default:
-			f = m.p.Report(&ruleHang, e.In, "%s waits here for ever", m.who(a))
+			f = m.p.Report(&ruleHang, e.In, "deadlock: %s waits here forever", m.who(a))
 		}
 		if f.Severity == diag.Error {
 			f.As(m.severity())
@@ -158,13 +170,13 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		if m.foreign(o) {
 			f.As(diag.Review) // blocks whose number the launch says may not do alike
 		}
-		f.Also(o.init.In, "the object is made here, for %d arrivals", o.count)
+		f.Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count)
 		if o.last != nil {
 			f.Also(o.last.In, "the last arrival")
 		}
 		for _, b := range stuck {
 			if b != a && b.at < len(b.t.Events) && b.t.Events[b.at].In != e.In {
-				f.Also(b.t.Events[b.at].In, "%s waits here meanwhile", m.who(b))
+				f.Also(b.t.Events[b.at].In, "meanwhile, %s waits here", m.who(b))
 				break
 			}
 		}
@@ -205,6 +217,9 @@ func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 			case trace.Arrive, trace.TensorCommit, trace.CopyArrive, trace.BulkLoad, trace.RemoteStore, trace.Answer:
 			default:
 				continue
+			}
+			if n, known := verify.Arrivals(e); e.Kind == trace.CopyArrive && known && n == 0 {
+				continue // it takes back what it adds
 			}
 			if slices.ContainsFunc(m.touched(b, e), func(at target) bool { return at.o == o }) {
 				return true

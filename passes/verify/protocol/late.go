@@ -39,9 +39,11 @@ func (m *machine) unheard() {
 		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.block == s.block && a.clock.last(s.o) >= s.phase }) {
 			continue
 		}
-		m.p.Report(&ruleExit, s.e.In, "a commit arrives at an object of block %d too, where nobody waits for it: it may come when that block has left", s.block).
-			As(diag.Note).Also(s.o.init.In, "the object is made here").On(s.by.t, len(s.by.t.Events))
-		m.p.Missed("commits to another block that it does not wait for before it leaves (C4)")
+		m.p.Report(&ruleExit, s.e.In, "commit also arrives at an mbarrier of block %d, where no "+
+			"thread waits for it; the block may have exited by then", s.block).
+			As(diag.Note).Also(s.o.init.In, "the mbarrier is initialized here").
+			On(s.by.t, len(s.by.t.Events))
+		m.p.Missed("commits to another block that does not wait for them before it exits (C4)")
 		return
 	}
 }

@@ -51,7 +51,7 @@ type awaited struct {
 	list []target
 }
 
-// An operation runs in the background.
+// An operation is asynchronous.
 type operation struct {
 	id     int
 	e      *trace.Event
@@ -59,13 +59,13 @@ type operation struct {
 	groups int
 }
 
-// A spot is where a barrier object is: in which block of the cluster, and where there.
+// A spot is the location of an mbarrier: the block of the cluster, and the address there.
 type spot struct {
 	block int
 	verify.Object
 }
 
-// An object is a barrier object at work.
+// An object is the state of an mbarrier.
 type object struct {
 	number    int // of those that were made
 	count     int64
@@ -80,13 +80,13 @@ type object struct {
 	last *trace.Event // that arrived
 }
 
-// A unit is what one copy of unknown size stands for at a place where barrier objects are, one after the other perhaps.
+// A unit is the assumed size of one copy of unknown size at a row of mbarriers.
 type unit struct {
 	unit   int64 // that it brings of tx; 0 where there is none
 	copies int64 // of unknown size there are in all: tx is so many times bytes
 }
 
-// An access is one use of memory, by an agent or by an operation in the background.
+// An access is one use of memory, by an agent or by an asynchronous operation.
 type access struct {
 	e         *trace.Event
 	by        *agent
@@ -97,8 +97,8 @@ type access struct {
 	region    memory.Region
 	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
-	number    int      // of those that were noted
-	lanes     [2]int64 // of tensor memory, those of a load or store: from, and up to
+	number    int          // of those that were noted
+	lanes     verify.Lanes // of tensor memory
 }
 
 // A machine runs one scene.
@@ -112,7 +112,7 @@ type machine struct {
 	named   map[number]*meeting
 	cluster gathering
 	loads   []*operation  // copies into shared memory
-	due     []*completion // in the background, in the order of issue
+	due     []*completion // asynchronous, in the order of issue
 	past    map[room]*rack
 	noted   int   // accesses
 	round   int   // barriers of threads that let somebody go on
@@ -122,9 +122,10 @@ type machine struct {
 	next    int
 	joints  map[joint]int
 	lanes   map[warp]int    // of a warp, its agents
-	engines []memory.Region // that operations in the background work on
+	engines []memory.Region // that asynchronous operations access
 	doubts  []doubt
 	idle    []doubt // races with copies where there is nothing to do
+	lapses  lapses
 	// signalled is what commits told other blocks.
 	signalled []signal
 	plain     bool // plain accesses are compared among themselves
@@ -132,7 +133,7 @@ type machine struct {
 	most      int  // of it
 }
 
-// A completion is what the end of something in the background does.
+// A completion is the effect of the end of an asynchronous operation.
 type completion struct {
 	run   func()
 	ready func() bool
@@ -174,8 +175,8 @@ const (
 // bound is how much work a kernel is worth; one whose blocks are many of a cluster is as much as several.
 func bound(p *verify.Pass) int { return most * p.Effort() * max(1, p.Ranks/4) }
 
-// run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
-// It is the agents that are stuck in the end.
+// run lets every agent go as far as it can, and completes asynchronous operations only when no
+// agent can continue. It returns the agents that are stuck in the end.
 func (m *machine) run() (stuck []*agent, ok bool) {
 	for {
 		moved := false
@@ -202,7 +203,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 	}
 }
 
-// complete ends the oldest thing in the background that can end.
+// complete completes the oldest asynchronous operation that can complete.
 func (m *machine) complete() bool {
 	for i, c := range m.due {
 		if c.ready == nil || c.ready() {
@@ -214,7 +215,7 @@ func (m *machine) complete() bool {
 	return false
 }
 
-// object puts a barrier object to work.
+// object creates the state of an mbarrier.
 func (m *machine) object(at spot, o object) *object {
 	o.number = m.made
 	m.made++
@@ -236,8 +237,8 @@ type joint struct {
 	group warp
 }
 
-// new is an operation in the background. The warps of a warpgroup share theirs: code in use lets one of
-// them give back for all (W4 tells of it).
+// new returns an asynchronous operation. The warps of a warpgroup share theirs: existing code
+// lets one of them release for all (W4 reports it).
 func (m *machine) new(a *agent, e *trace.Event) *operation {
 	if e.Kind == trace.GroupMultiply {
 		a.times[e.In]++

@@ -189,7 +189,8 @@ func (m *machine) release(g *meeting) {
 func (m *machine) recurs(g *meeting, id int64, c coming) {
 	for _, o := range g.came {
 		if c.e.In.Mod("red") != o.e.In.Mod("red") && !m.p.Found("B1", "B3") {
-			m.p.Report(&ruleMix, c.e.In, "barrier %d takes a reduction and a plain arrival at once, which may not meet", id).Also(o.e.In, "the other").On(c.a.t, c.at)
+			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
+				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
 		}
 	}
 	self := slices.IndexFunc(g.came, func(o coming) bool { return o.a == c.a })
@@ -208,7 +209,9 @@ func (m *machine) recurs(g *meeting, id int64, c coming) {
 	if first == nil || m.p.Found("B1", "B2", "B3") {
 		return
 	}
-	f := m.p.Report(&ruleMix, c.e.In, "%s comes to barrier %d again, and nothing tells it that those who wait there have gone on since it arrived: both may count for one meeting", m.who(c.a), id).
+	f := m.p.Report(&ruleMix, c.e.In, "%s reaches barrier %d again without knowing that the "+
+		"threads waiting there have continued since its last arrival: both arrivals may count "+
+		"for one phase", m.who(c.a), id).
 		Also(first, "it arrived here").On(c.a.t, c.at)
 	if m.p.Flags() {
 		f.As(diag.Review)

@@ -1,10 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package protocol puts the traces of all warps together and lets them go: who waits for whom at barrier
-// objects, and which memory engines and threads use with nothing between. One order is run; what it finds
-// holds for it, and what it does not find may be found in another. Operations in the background end as
-// late as they may.
+// Package protocol simulates all warps of a block together, each along one trace. It reports
+// deadlocks, and memory that threads and asynchronous operations use without synchronization.
+// One interleaving is run: what it finds is true of that one, and another interleaving may
+// show more. Asynchronous operations complete as late as they may.
 package protocol
 
 import (
@@ -15,13 +15,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer that simulates the warps of a block.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "protocol",
-		Doc: `Protocol lets the warps of one block go together, each along a trace, for every combination of
-traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
-bring its share of the bytes that are expected.`,
+		Doc: `Protocol simulates the warps of one block together, each along a trace, for every
+combination of traces that do not contradict one another. Blocks of a cluster are
+assumed to behave alike. A tensor copy is assumed to deliver its share of the
+expected bytes.`,
 		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
 		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
 		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
@@ -37,30 +38,31 @@ func run(p *verify.Pass) {
 	} else if !p.Shares && !counted(p) && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer, trace.TensorStore) {
 		return
 	}
-	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }
+	missed := func(why string) { p.Missed("interleavings of warps (%s): %s", rules, why) }
 	if why := unfit(p); why != "" {
 		missed(why)
 		return
 	}
 	list, whole := p.Scenes(24)
 	if len(list) == 0 {
-		missed("no traces of all warps that go together")
+		missed("no combination of paths fits all warps")
 		return
 	}
 	if !whole {
-		missed("ways of some warps that none of others goes with")
+		missed("some paths of some warps fit no path of another warp")
 	}
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
-	near := engines(p)
+	near, found := engines(p), make(lapses)
+	defer found.merge()
 	for i, s := range list {
 		m := newMachine(p, s, &work)
 		m.most = min(m.most, worth)
-		m.plain, m.engines = i == 0, near
+		m.plain, m.engines, m.lapses = i == 0, near, found
 		m.units(s)
 		stuck, ok := m.run()
 		if !ok {
-			missed("it takes too long (more effort follows it)")
+			missed("the simulation exceeds its limit (a larger -effort continues it)")
 			return
 		}
 		if len(stuck) > 0 {
@@ -71,7 +73,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// engines is the shared memory that operations in the background work on, each place once.
+// engines returns the shared memory that asynchronous operations access, each place once.
 func engines(p *verify.Pass) []memory.Region {
 	var list []memory.Region
 	type place struct {
@@ -100,20 +102,20 @@ func engines(p *verify.Pass) []memory.Region {
 func unfit(p *verify.Pass) string {
 	switch {
 	case len(p.Kernel.Missed) > 0:
-		return "not every way through the kernel is known"
+		return "not every path through the kernel is known"
 	case !p.Pool.Exact:
-		return "the size of the block is not laid down"
+		return "the block size is not declared"
 	case told(p):
-		return "warps that choose by what others tell them in shared memory"
+		return "warps choose work through values in shared memory"
 	case p.Needs(trace.Call) && entered(p):
-		return "instructions that are not modelled"
+		return "some instructions are not modelled"
 	}
 	for _, t := range p.Traces {
 		if t.Stopped != "" {
-			return "ways that are not followed to their end"
+			return "some paths are not analyzed to their end"
 		}
 		if !free(t) {
-			return "threads of a block that choose apart"
+			return "threads of a block choose different branches"
 		}
 		for i := range t.Events {
 			if why := strange(p, t, &t.Events[i]); why != "" {
@@ -142,44 +144,46 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	if n >= 0 {
 		list, ok := p.Objects(e, verify.Val(e, n))
 		if !ok {
-			return "barrier objects whose place is not known"
+			return "mbarriers at unknown addresses"
 		}
 		if e.Guard != nil {
-			return "arrivals that rest on data"
+			return "data-dependent arrivals"
 		}
 		for _, o := range list {
 			switch {
+			case p.Uncertain(o.Object):
+				return "addresses that may be those of several mbarriers"
 			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
 			case p.Ranks < 2:
-				return "blocks of a cluster that do not do alike"
+				return "blocks of a cluster behave differently"
 			case !o.Rank.Const() && !o.Rank.Tid():
-				return "blocks of a cluster whose rank rests on data"
+				return "blocks of a cluster with a data-dependent rank"
 			}
 		}
 	}
 	switch e.Kind {
 	case trace.Init:
 		if count, ok := verify.Number(e, n+1); !ok || count < 1 {
-			return "counts that are not constants, or cannot be"
+			return "arrival counts that are not constant or not valid"
 		}
 	case trace.Arrive:
 		if _, ok := verify.Arrivals(e); !ok {
-			return "counts that are not constants"
+			return "arrival counts that are not constant"
 		}
 		if _, ok := verify.Number(e, n+1); e.In.Mod("expect_tx") && !ok {
-			return "byte counts that are not constants"
+			return "byte counts that are not constant"
 		}
 	case trace.Expect, trace.Complete:
 		if _, ok := verify.Number(e, n+1); !ok {
-			return "byte counts that are not constants"
+			return "byte counts that are not constant"
 		}
 	case trace.Wait:
 		if _, ok := verify.Number(e, n+1); e.In.Mod("parity") && !ok || !e.In.Mod("parity") && !token(t, verify.Val(e, n+1)) {
-			return "waits whose phase is not a constant"
+			return "waits whose phase is not constant"
 		}
 	case trace.BarrierSync, trace.BarrierArrive:
 		if number := verify.Val(e, verify.Barrier(e)); number == nil || !number.Tid() || e.Guard != nil {
-			return "numbered barriers that are not known"
+			return "named barriers with unknown numbers"
 		}
 	}
 	return ""
@@ -259,7 +263,8 @@ func (m *machine) units(s []*trace.Trace) {
 	}
 	for _, at := range order {
 		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 && want != got && !m.p.Found("M4", "M5") {
-			m.p.Report(&ruleBytes, first[at].In, "%d bytes are expected at an object in all, and %d come from all blocks of the cluster", want, got)
+			m.p.Report(&ruleBytes, first[at].In, "expect_tx mismatch: %d bytes are expected at "+
+				"an mbarrier in total, but %d arrive from all blocks of the cluster", want, got)
 		}
 	}
 	for o, n := range copies {
@@ -285,9 +290,13 @@ func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
 
 var (
 	ruleHang = diag.Rule{
-		ID: "M11", Layer: "protocol", Severity: diag.Error, Title: "a wait that nothing satisfies",
-		What: "A wait at a barrier object, or at a barrier, for which no arrival is left when all warps have gone as far as they can; or a copy into shared memory that nobody waits for before the threads leave.",
-		Why:  "The kernel hangs; the copy may overwrite what another block keeps there by then.",
+		ID: "M11", Layer: "protocol", Severity: diag.Error,
+		Title: "deadlock: a wait that never completes",
+		What: "Reports a wait on an mbarrier or a barrier for which no arrival is left after " +
+			"all warps have run as far as they can. Also reports a copy into shared memory that " +
+			"no thread waits for before the threads exit.",
+		Why: "The kernel hangs. A copy that is not waited for may overwrite shared memory that " +
+			"belongs to the next block by then.",
 		Wrong: `
 .reqntid 64
 mov.u32 %r1, %tid.x;
@@ -310,14 +319,19 @@ WAIT:
 mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
 @!%p2 bra WAIT;
 `,
-		Fix:     "See who should arrive: the message says what is missing, and where other warps wait meanwhile.",
-		Gaps:    "One order of the warps is tried. Blocks of a cluster are taken to do alike, loops are followed for some turns.",
+		Fix: "Find the missing arrival: the message says what is missing and where other " +
+			"warps wait at that time.",
+		Gaps: "One interleaving of the warps is simulated. Blocks of a cluster are assumed to " +
+			"behave alike. Loops are run for a few iterations.",
 		Section: "9.7.13.15 mbarrier",
 	}
 	ruleLap = diag.Rule{
-		ID: "M7", Layer: "protocol", Severity: diag.Error, Title: "memory used again before its last use has ended",
-		What: "A copy, matrix operation or plain access to memory that another one, of a warp or in the background, still works on: no barrier object, barrier or wait makes the later one come later.",
-		Why:  "A slot of a ring is overrun, or read before it is filled.",
+		ID: "M7", Layer: "protocol", Severity: diag.Error,
+		Title: "memory reused before its previous use has completed",
+		What: "Reports a copy, tensor-core operation or plain access to memory that another " +
+			"warp or an asynchronous operation still uses, when no mbarrier, barrier or wait " +
+			"orders the two.",
+		Why: "A stage of a ring buffer is overwritten too early, or read before it is filled.",
 		Wrong: `
 .reqntid 32
 elect.sync _|%p1, 0xffffffff;
@@ -344,14 +358,22 @@ mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
 @!%p2 bra WAIT;
 ld.shared.b32 %r1, [tile];
 `,
-		Fix:     "Wait for the phase that ends the earlier use, with the parity of that phase, before the later one.",
-		Gaps:    "As M11. Plain accesses of threads among themselves are not compared. Only the first bytes of a tile stand for it.",
+		Fix: "Before the later use, wait for the phase that completes the earlier one, with " +
+			"the parity of that phase.",
+		Gaps: "The limits of M11 apply. Plain accesses of two threads are not compared. A " +
+			"tile is represented by its first bytes.",
 		Section: "9.7.13.15 mbarrier",
 	}
 	rulePlain = diag.Rule{
-		ID: "B8", Layer: "protocol", Severity: diag.Error, Title: "shared memory used by two warps with no barrier between",
-		What: "A plain load and a plain store, or two stores, or one of them and an atomic operation, by different warps to the same bytes of shared memory, and nothing that makes one come after the other. A block's use of its own shared memory between its arrival at the cluster's barrier and its wait, where others work on the same variable, is a review.",
-		Why:  "Which comes first is chance. Some such races are meant, as where all write the same value: those of two stores, of a value that is the same for all threads, and of atomic operations are reviews.",
+		ID: "B8", Layer: "protocol", Severity: diag.Error,
+		Title: "shared-memory race between two warps: missing barrier",
+		What: "Reports a plain load and a plain store, two stores, or one of them and an " +
+			"atomic, by different warps to the same bytes of shared memory, when nothing orders " +
+			"the two. Access by a block to its own shared memory between its cluster arrival and " +
+			"its cluster wait, while other blocks access the same variable, is a review.",
+		Why: "The order of the accesses is undefined. Some such races are intended, for " +
+			"example when all threads write the same value. Two stores of a value that is equal " +
+			"in all threads, and atomics, are therefore reviews.",
 		Wrong: `
 .reqntid 64
 mov.u32 %r1, %tid.x;
@@ -372,8 +394,9 @@ st.shared.b32 [%r4], %r1;
 bar.sync 0;
 ld.shared.b32 %r5, [tile+128];
 `,
-		Fix:     "Put a barrier between.",
-		Gaps:    "Threads of one warp are not compared. Nor are accesses whose place rests on data: the verdict is incomplete then.",
+		Fix: "Put a barrier in between.",
+		Gaps: "Threads of one warp are not compared. Data-dependent addresses are not " +
+			"compared either; the verdict is then incomplete.",
 		Section: "9.7.13.1 barrier",
 	}
 	// The pages of these are with the analyzers of proxies, of convergence, of tensor memory, of objects and of clusters.

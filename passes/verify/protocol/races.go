@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// reads notes what an operation in the background reads of shared memory.
+// reads records what an asynchronous operation reads from shared memory.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	for _, r := range m.p.Reads(e) {
 		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
@@ -101,8 +101,10 @@ func (m *machine) collide(y, x *access) bool {
 		return false
 	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
 		return false
-	case x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4 || x.lanes[1] <= y.lanes[0] || y.lanes[1] <= x.lanes[0]):
-		return false // the same warp, or other lanes of tensor memory
+	case x.tensor && !x.lanes.Meets(y.lanes): // of tensor memory, as y is: it has roots of its own
+		return false
+	case x.moves() && y.moves() && x.by.home() == y.by.home():
+		return false
 	case y.by == x.by && y.e.Kind == trace.BulkStore:
 		return false // A8 tells of it
 	case adds(x.e) && adds(y.e):
@@ -139,7 +141,8 @@ func plain(e *trace.Event) bool {
 	return e.Kind != trace.Atomic && e.Guard == nil
 }
 
-// adds reports whether an access is a reduction in the background into the memory of another block.
+// adds reports whether an access is an asynchronous reduction into the memory of another
+// block.
 func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
 
 // engine reports whether an access is of the async proxy or of a tensor unit.
@@ -184,8 +187,10 @@ func (m *machine) race(y, x *access) {
 			if !copied {
 				severity = diag.Review
 			}
-			m.p.Report(&ruleLap, x.e.In, "%s %s shared memory that %s %s: nothing makes the one wait for the other", m.who(x.by), did(x), m.who(y.by), did(y)).
+			f := m.p.Report(&ruleLap, x.e.In, "shared-memory race: %s %s shared memory that %s %s; "+
+				"nothing orders the two accesses", m.who(x.by), did(x), m.who(y.by), did(y)).
 				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+			m.lapsed(x.by, f)
 			return
 		}
 		if same(x, y) {
@@ -194,7 +199,8 @@ func (m *machine) race(y, x *access) {
 		if x.e.In.Pos < y.e.In.Pos {
 			x, y = y, x // told once, at the one that comes later in the text
 		}
-		f := m.p.Report(&rulePlain, x.e.In, "%s %s shared memory that %s %s, with no barrier between", m.who(x.by), did(x), m.who(y.by), did(y)).
+		f := m.p.Report(&rulePlain, x.e.In, "shared-memory race: %s %s shared memory that %s %s, "+
+			"without a barrier in between", m.who(x.by), did(x), m.who(y.by), did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 		if !matters(x, y) && !matters(y, x) || m.p.Flags() || m.p.Guessed || m.p.Example(x.by.t, x.e, y.e) {
 			f.As(diag.Review)
@@ -215,7 +221,8 @@ func (m *machine) race(y, x *access) {
 	for _, a := range []*agent{x.by, y.by} {
 		if stale := a.stale(); stale != nil {
 			m.p.Report(&ruleParity, stale.In, parityKept).
-				Also(x.e.In, "%s %s %s behind it", name(x.e), did(x), what).Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
+				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).
+				Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
 			return
 		}
 	}
@@ -226,8 +233,11 @@ func (m *machine) race(y, x *access) {
 	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
 		rule = &ruleProxy // no fence helps: what is written in this turn is read with no barrier between
 	}
-	f := m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
-		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
+		name(x.e), did(x), what, name(y.e), did(y)).
+		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
+		On(x.by.t, x.by.at)
+	m.lapsed(x.by, f)
 	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
 		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
 	}
@@ -254,8 +264,9 @@ type doubt struct {
 	by warp
 }
 
-// doubtless makes errors of the doubts where no lane of the warp ever comes to know, and reviews of races with copies that nobody waits for
-// where there is nothing to do, which may not be launched.
+// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. It turns
+// races with copies that are never waited for into reviews if the kernel has nothing to do,
+// because it may not be launched then.
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
 		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
@@ -313,7 +324,8 @@ func same(x, y *access) bool {
 }
 
 // parityKept is what is wrong with a wait that is stale.
-const parityKept = "a wait that lets pass for the phase it let pass for before: the parity does not follow the phases"
+const parityKept = "wrong phase parity: this wait completes on a phase that was already waited " +
+	"for; the parity is not flipped between iterations"
 
 // stale is the first of the waits of an agent whose last turn told of nothing new.
 func (a *agent) stale() (first *trace.Event) {
@@ -331,7 +343,8 @@ func (m *machine) freed(y, x *access, severity diag.Severity) {
 	if y.e.Kind == trace.TensorFree {
 		free, use = y, x
 	}
-	m.p.Report(&ruleFreed, free.e.In, "tensor memory is freed while another warp may work on it: nothing puts its use before").
+	m.p.Report(&ruleFreed, free.e.In, "tensor memory is freed while another warp may use it; "+
+		"nothing orders that use before the free").
 		As(severity).Also(use.e.In, "the use").On(free.by.t, len(free.by.t.Events))
 }
 
@@ -364,7 +377,7 @@ func name(e *trace.Event) string {
 	case trace.BulkLoad, trace.BulkStore:
 		return "a bulk copy"
 	case trace.GroupMultiply, trace.TensorMultiply:
-		return "a matrix operation"
+		return "a tensor-core operation"
 	case trace.TensorLoad:
 		return "tcgen05.ld"
 	case trace.TensorStore:

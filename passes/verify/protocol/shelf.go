@@ -94,13 +94,14 @@ type shelf struct {
 	round  int       // when they were
 }
 
-// A pile is the accesses of one agent, in the order in which they came: its own, and those of its operations in the background.
+// A pile holds the accesses of one agent in program order: its own, and those of its
+// asynchronous operations.
 type pile struct {
 	by         *agent
 	own, bound accesses
 }
 
-// Accesses are some, and of them those that write: what reads are held against.
+// Accesses holds some accesses, and separately the writes, which reads are compared with.
 type accesses struct{ all, writes []*access }
 
 func (l *accesses) add(x *access) {
@@ -110,7 +111,7 @@ func (l *accesses) add(x *access) {
 	}
 }
 
-// facing is what an access is held against.
+// facing holds the accesses to compare with.
 func (l *accesses) facing(x *access) []*access {
 	if x.write {
 		return l.all

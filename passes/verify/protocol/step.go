@@ -92,8 +92,9 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	return true
 }
 
-// learns is the phase whose end a wait that passes tells of, whichever order the warps go in: the first of its parity, of
-// those that are not known to be over. It may be over for long, and others with it: what came of those is not known.
+// learns returns the phase whose completion a passing wait shows, in any interleaving: the
+// first of its parity that is not known to be complete. Later phases may be complete too, but
+// that is unknown.
 func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 	n := verify.Address(e.In, 0) + 1
 	if !e.In.Mod("parity") {
@@ -197,8 +198,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	}
 }
 
-// placed notes that an access of shared memory is at a place that rests on data: what it meets is not known, so that no
-// barrier between it and others is missed (B8).
+// placed records that a shared-memory access has a data-dependent address. What it races with
+// is unknown, so a missing barrier would not be detected (B8).
 func (m *machine) placed(e *trace.Event) {
 	at := verify.Val(e, verify.Address(e.In, 0))
 	switch {
@@ -208,7 +209,7 @@ func (m *machine) placed(e *trace.Event) {
 		return
 	}
 	if r, ok := m.p.Access(e); !ok || !r.Sure {
-		m.p.Missed("accesses of shared memory at places that rest on data (B8)")
+		m.p.Missed("shared-memory accesses at data-dependent addresses (B8)")
 	}
 }
 
@@ -283,17 +284,25 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once, and a phase of the object is %d", n, o.count).Also(o.init.In, "the object is made here")
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase",
+			n, o.count).Also(o.init.In,
+			"the mbarrier is initialized here")
 	case n > o.pending && o.tx != 0 && a.stale() != nil:
-		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
+		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
+			"another phase here").On(a.t, a.at)
 	case n > o.pending && o.tx != 0:
-		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
-			Also(o.init.In, "the object is made here")
+		f := m.p.Report(&ruleLap, e.In, "arrival at an mbarrier whose phase already has its %d "+
+			"arrivals and still expects bytes: the thread does not wait for that phase to "+
+			"complete", o.count).
+			Also(o.init.In, "the mbarrier is initialized here")
+		m.lapsed(a, f)
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
 	case o.pending < n && !m.p.Told("M4", "M7"):
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that awaits %d more of its %d: the others count for the next one, and nothing tells their threads that this one is complete", n, o.pending, o.count).
-			As(diag.Review).Also(o.init.In, "the object is made here").On(a.t, a.at)
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that expects %d more of "+
+			"its %d: the surplus counts for the next phase, and these threads do not know that "+
+			"this one is complete", n, o.pending, o.count).
+			As(diag.Review).Also(o.init.In, "the mbarrier is initialized here").On(a.t, a.at)
 	}
 	o.came[0] = append(o.came[0], a.id)
 	o.arrive(n, c, e)
@@ -306,7 +315,8 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		return
 	}
 	if stale := a.stale(); stale != nil {
-		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
+		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "the thread arrives for another "+
+			"phase here").On(a.t, a.at)
 		return
 	}
 	again := slices.Contains(o.came[1], a.id)
@@ -314,12 +324,17 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		again = again || slices.Contains(o.came[1][:i], id)
 	}
 	if again {
-		m.p.Report(&ruleLap, e.In, "an arrival by threads that have arrived for the phase before too, and do not know that it is complete: nothing makes them wait for its end").
-			Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
+		f := m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
+			"between: nothing makes them wait for its completion").
+			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).
+			On(a.t, a.at)
+		m.lapsed(a, f)
 		return
 	}
-	m.p.Report(&ruleCount, e.In, "an arrival at an object whose %d arrivals have been made by others: nothing makes these threads wait for the end of that phase, and this is one too many for it", o.count).
-		Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
+	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
+		"its %d arrivals, and nothing makes these threads wait for that phase to complete",
+		o.count).
+		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }
 
 // load is a copy into shared memory that completes at an object.
@@ -362,15 +377,19 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	}
 }
 
-// copied is an arrival that comes when the copies of its thread before it have ended.
+// copied is an arrival that comes when the copies of its thread before it have ended. Without .noinc
+// the pending count is raised first, by as many as arrive later: the phase ends no sooner, and needs no
+// more arrivals than before.
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	know, from := a.clock.clone(), whole(a)
 	for _, at := range m.touched(a, e) {
-		if !e.In.Mod("noinc") {
+		arrive := func() { m.arrive(a, at.o, at.threads, know, from) }
+		if n, _ := verify.Arrivals(e); n == 0 {
 			at.o.pending += at.threads
+			arrive = func() { at.o.arrive(at.threads, know, from) }
 		}
-		m.due = append(m.due, &completion{run: func() { m.arrive(a, at.o, at.threads, know, from) }})
+		m.due = append(m.due, &completion{run: arrive})
 	}
 }
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proxies holds plain accesses to shared memory against those that the engines of the async proxy
-// make: bulk copies and matrix units. Each needs a proxy fence between, in the threads that made the plain
-// access, and then a barrier.
+// Package proxies checks generic-proxy accesses to shared memory against accesses through the
+// async proxy, by bulk copies and tensor cores. Between the two, the threads that made the
+// generic-proxy access must execute a proxy fence and then a barrier.
 package proxies
 
 import (

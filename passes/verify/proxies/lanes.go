@@ -38,7 +38,9 @@ func requests(p *verify.Pass, t *trace.Trace) {
 			acquired = !e.In.Mod("release")
 		case trace.Answer:
 			if waited && !acquired {
-				p.Report(&ruleRead, e.In, "%s overwrites an answer that was read behind a fence which only releases, and no fence that acquires comes between the wait for those who read it and this", op(e.In)).
+				p.Report(&ruleRead, e.In, "missing acquire fence: %s overwrites a response after "+
+					"its readers executed only a release fence; no acquire fence follows the "+
+					"wait for the readers", op(e.In)).
 					Also(release, "the fence").On(t, i)
 				return
 			}

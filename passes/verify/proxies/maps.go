@@ -68,11 +68,12 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				if !m.of(p, used) {
 					continue
 				}
-				why := "with no fence.proxy.tensormap between"
+				why := "without fence.proxy.tensormap in between"
 				if m.released {
-					why = "with a release and no acquire of fence.proxy.tensormap between"
+					why = "with a release but no acquire fence.proxy.tensormap in between"
 				}
-				p.Report(&ruleMap, e.In, "a tensor map is used that was %s, %s", m.how, why).Also(m.e.In, "%s here", m.how).On(t, i)
+				p.Report(&ruleMap, e.In, "missing fence.proxy.tensormap: tensor map is used "+
+					"after it was %s, %s", m.how, why).Also(m.e.In, "%s here", m.how).On(t, i)
 				break
 			}
 		}

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proxies holds plain accesses to shared memory against those that the engines of the async proxy
-// make: bulk copies and matrix units. Each needs a proxy fence between, in the threads that made the plain
-// access, and then a barrier.
+// Package proxies checks generic-proxy accesses to shared memory against accesses through the
+// async proxy, by bulk copies and tensor cores. Between the two, the threads that made the
+// generic-proxy access must execute a proxy fence and then a barrier.
 package proxies
 
 import (
@@ -18,14 +18,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for proxy fences.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "proxies",
-		Doc: `Proxies follows, on each trace, what was written plainly and how far its way to the async proxy
-has got: fenced by its writer, then behind a barrier. What is read or written by an engine must have come all the
-way. It sees what one trace shows: a write in one role that another role's engine reads is held against the
-fence before the writer's arrival.`,
+		Doc: `Proxies follows on each trace what was written through the generic proxy, and
+whether the writing thread has since executed a proxy fence and then a barrier. An
+access through the async proxy requires both. Each trace is checked by itself: a
+write in one role that another role reads through the async proxy must be fenced
+before the writer arrives.`,
 		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
 		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
 		Run:      run,
@@ -54,7 +55,7 @@ type plain struct {
 	fence  *ir.Instr // the fence that came, or came too late, or for another space, or in other threads
 	early  bool      // before any wait at an object
 	remote bool      // of another block of the cluster
-	groups int       // of a copy under way: how many were closed since
+	groups int       // of a copy in flight: how many were committed since
 	flying bool      // a copy that has not ended for certain: fences and barriers do not move it on
 	sync   *ir.Instr // the barrier or arrival that came
 }
@@ -139,7 +140,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	return append(list, &plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
-// land ends copies that a wait covers, or those that an object is told of.
+// land completes copies that a wait covers, or those that signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Mod("wait_group")
@@ -265,7 +266,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 	if a.e.Kind == trace.Copy {
 		severity = diag.Review // CUTLASS and Triton have kernels that wait for cp.async and meet at a barrier, and leave the fence out
 	}
-	p.Report(rule, g.e.In, "%s %s through the async proxy what was %s plainly, %s", op(g.e.In), what, did, reason(a)).
+	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
+		"through the generic proxy", op(g.e.In), what, did, reason(a)).
 		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync, "the barrier").On(t, i)
 }
 
@@ -273,18 +275,18 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 func reason(a *plain) string {
 	switch a.state {
 	case fenced:
-		return "with no barrier behind the fence"
+		return "missing barrier after fence.proxy.async"
 	case joined:
-		return "and behind the fence warps meet by themselves only"
+		return "only warp-level synchronization after fence.proxy.async"
 	case late:
-		return "with the fence behind the barrier instead of before it"
+		return "fence.proxy.async after the barrier instead of before it"
 	case narrower:
-		return "and the fence is for another space"
+		return "fence.proxy.async for the wrong state space"
 	}
 	if a.fence != nil {
-		return "and fenced by some of the threads only"
+		return "fence.proxy.async executed by only some of the threads"
 	}
-	return "with no fence.proxy.async between"
+	return "missing fence.proxy.async"
 }
 
 // op is the first words of an opcode.
@@ -323,7 +325,9 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 			} else if g.e.Kind == trace.GroupMultiply {
 				rule = &ruleGroup
 			}
-			f := p.Report(rule, e.In, "%s hands over shared memory that was %s plainly, and %s works on it through the async proxy: %s", op(e.In), what, op(g.e.In), reason(a)).
+			f := p.Report(rule, e.In, "%[4]s: %[1]s releases shared memory that was %[2]s "+
+				"through the generic proxy, and %[3]s accesses it through the async proxy",
+				op(e.In), what, op(g.e.In), reason(a)).
 				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
 			switch {
 			case a.state == narrower:

@@ -7,9 +7,14 @@ import "github.com/ptxdsl/ptxdsl/diag"
 
 var (
 	ruleWrite = diag.Rule{
-		ID: "A1", Layer: "proxies", Severity: diag.Error, Title: "plain writes that the async proxy reads without a fence",
-		What: "Shared memory that st, stmatrix or cp.async writes and that a bulk copy or a tensor core then reads, with no fence.proxy.async of each writing thread between, or with no barrier behind that fence. A fence that comes behind the barrier is a review: it is on the way from the write to the read, and not in the writers.",
-		Why:  "The engines do not see plain writes that are not fenced: tiles are stale or mixed, often rarely.",
+		ID: "A1", Layer: "proxies", Severity: diag.Error,
+		Title: "missing fence.proxy.async between a shared-memory store and an asynchronous read",
+		What: "Reports shared memory that st, stmatrix or cp.async writes and that a bulk copy " +
+			"or a tensor core then reads, if a writing thread executes no fence.proxy.async in " +
+			"between, or if no barrier follows the fence. A fence after the barrier is a review: " +
+			"it is between the write and the read, but not in the writing threads.",
+		Why: "The async proxy does not see generic-proxy writes without a fence. Tiles are " +
+			"stale or mixed, often rarely.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
 shl.b32 %r2, %r1, 2;
@@ -35,14 +40,24 @@ setp.eq.u32 %p1, %r1, 0;
 @%p1 cp.async.bulk.commit_group;
 @%p1 cp.async.bulk.wait_group 0;
 `,
-		Fix:     "Let every writing thread execute fence.proxy.async.shared::cta behind its writes, then have a barrier, then the copy.",
-		Gaps:    "Addresses that rest on data, and accesses through generic addresses whose space is not known.",
+		Fix: "Let every writing thread execute fence.proxy.async.shared::cta after its " +
+			"writes, then a barrier. Issue the copy after the barrier.",
+		Gaps: "Data-dependent addresses, and generic addresses of unknown state space, are " +
+			"not checked.",
 		Section: "9.7.13.4 fence",
 	}
 	ruleRead = diag.Rule{
-		ID: "A2", Layer: "proxies", Severity: diag.Review, Title: "plain reads that the async proxy overwrites without a fence",
-		What: "Shared memory that ld or ldmatrix reads and that a bulk copy then overwrites, with no fence.proxy.async of the reading threads before they hand the memory back, or one that lanes make behind the meeting of their warp and ahead of the arrival of one of them. A request for more work with no fence that acquires ahead, where those who read the answer before only release.",
-		Why:  "The copy may overtake the reads: wrong values, rarely. Much code does without the fence and has not been seen to fail, hence a review.",
+		ID: "A2", Layer: "proxies", Severity: diag.Review,
+		Title: "missing fence.proxy.async between a shared-memory load and an asynchronous " +
+			"overwrite",
+		What: "Reports shared memory that ld or ldmatrix reads and that a bulk copy then " +
+			"overwrites, if the reading threads execute no fence.proxy.async before they release " +
+			"the memory. Also reports a fence that lanes execute after their warp synchronized " +
+			"but before one of them arrives. Also reports a clusterlaunchcontrol.try_cancel " +
+			"without an acquire fence, if the readers of the previous response only execute a " +
+			"release fence.",
+		Why: "The copy may overtake the reads, which rarely gives wrong values. Much existing " +
+			"code omits the fence and has not been seen to fail, so this is a review.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
 ld.shared.b32 %r2, [tile];
@@ -59,13 +74,16 @@ setp.eq.u32 %p1, %r1, 0;
 @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
 `,
 		Fix:     "Let the readers execute fence.proxy.async.shared::cta before they arrive.",
-		Gaps:    "As A1.",
+		Gaps:    "The limits of A1 apply.",
 		Section: "9.7.13.4 fence",
 	}
 	ruleSpace = diag.Rule{
-		ID: "A4", Layer: "proxies", Severity: diag.Error, Title: "a proxy fence for another space",
-		What: "A fence.proxy.async whose space is not the one of the memory: .global for shared memory, .shared::cta for that of another block of the cluster.",
-		Why:  "It orders nothing there.",
+		ID: "A4", Layer: "proxies", Severity: diag.Error,
+		Title: "fence.proxy.async for the wrong state space",
+		What: "Reports a fence.proxy.async whose state space does not match the memory: .global " +
+			"for shared memory, or .shared::cta for shared memory of another block of the " +
+			"cluster.",
+		Why: "The fence does not order accesses to that memory.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
 st.shared.b32 [tile], %r1;
@@ -86,13 +104,15 @@ setp.eq.u32 %p1, %r1, 0;
 @%p1 cp.async.bulk.commit_group;
 @%p1 cp.async.bulk.wait_group 0;
 `,
-		Fix:     "Name the space of the memory, or none.",
+		Fix:     "Name the state space of the memory, or none.",
 		Section: "9.7.13.4 fence",
 	}
 	ruleGroup = diag.Rule{
-		ID: "W3", Layer: "proxies", Severity: diag.Error, Title: "plain writes that wgmma reads without a fence",
-		What: "As A1, where a wgmma.mma_async reads the memory as a matrix.",
-		Why:  "wgmma reads shared memory through the async proxy.",
+		ID: "W3", Layer: "proxies", Severity: diag.Error,
+		Title: "missing fence.proxy.async between a shared-memory store and wgmma",
+		What: "Reports the same as A1, where a wgmma.mma_async reads the memory as a matrix " +
+			"operand.",
+		Why: "wgmma reads shared memory through the async proxy.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
 mov.u32 %r3, tile;
@@ -122,14 +142,18 @@ wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %r
 wgmma.commit_group.sync.aligned;
 wgmma.wait_group.sync.aligned 0;
 `,
-		Fix:     "As A1.",
-		Gaps:    "As A1; descriptors that are not made from an address in the kernel.",
+		Fix: "As for A1.",
+		Gaps: "The limits of A1 apply. Descriptors that are not computed from an address in " +
+			"the kernel are not followed.",
 		Section: "9.7.15.7 Asynchronous wgmma",
 	}
 	ruleMap = diag.Rule{
-		ID: "A11", Layer: "proxies", Severity: diag.Error, Title: "a tensor map used behind an edit without a fence",
-		What: "A bulk tensor copy through a map in global memory that tensormap.replace edited, with no release and acquire of fence.proxy.tensormap between.",
-		Why:  "The engine may use the old map, or a mixture: stale data or a fault.",
+		ID: "A11", Layer: "proxies", Severity: diag.Error,
+		Title: "missing fence.proxy.tensormap after a tensor map is modified",
+		What: "Reports a bulk tensor copy through a tensor map in global memory that " +
+			"tensormap.replace modified, without a release and an acquire fence.proxy.tensormap " +
+			"in between.",
+		Why: "The copy may use the old map or a mixture of both: stale data or a fault.",
 		Wrong: `
 tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd2;
 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], [%rd1, {%r1}], [bars];
@@ -140,8 +164,9 @@ fence.proxy.tensormap::generic.release.gpu;
 fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;
 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], [%rd1, {%r1}], [bars];
 `,
-		Fix:     "Release behind the edits, acquire the map's 128 bytes before its use; or edit it in shared memory and copy it with tensormap.cp_fenceproxy.",
-		Gaps:    "Maps that are edited in another kernel or by the host.",
+		Fix: "Release after the modification and acquire the map's 128 bytes before its use. " +
+			"Or modify it in shared memory and copy it with tensormap.cp_fenceproxy.",
+		Gaps:    "Maps modified by another kernel or by the host are not checked.",
 		Section: "9.7.13.4 fence",
 	}
 )

@@ -63,7 +63,9 @@ func gained(p *verify.Pass) {
 				n, own := number[r]
 				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 && !told[r] && !parameter(f, r) {
 					told[r] = true
-					p.Report(&ruleGained, in, "%s is read behind setmaxnreg.inc, and nothing has written it: registers that are gained hold no value", verify.Register(r)).Also(inc, "raised here")
+					p.Report(&ruleGained, in, "uninitialized register: %s is read after "+
+						"setmaxnreg.inc but never written; registers gained by it have undefined "+
+						"contents", verify.Register(r)).Also(inc, "increased here")
 				}
 			})
 			inc = step(in, number, now, inc)
@@ -106,9 +108,11 @@ func parameter(f *ir.Func, r *ir.Reg) bool {
 }
 
 var ruleGained = diag.Rule{
-	ID: "R6", Layer: "registers", Severity: diag.Error, Title: "a register read behind setmaxnreg.inc that nothing wrote",
-	What: "A register that is read where setmaxnreg.inc has come before, and that no instruction on any way to there writes.",
-	Why:  "What a thread gains by setmaxnreg.inc holds undefined values.",
+	ID: "R6", Layer: "registers", Severity: diag.Error,
+	Title: "uninitialized register read after setmaxnreg.inc",
+	What: "Reports a register that is read after setmaxnreg.inc and that no instruction writes " +
+		"on any path to the read.",
+	Why: "Registers gained by setmaxnreg.inc hold undefined values.",
 	Wrong: `
 .maxnreg 96
 .reqntid 128
@@ -124,7 +128,8 @@ mov.u32 %r1, 0;
 add.u32 %r2, %r1, 1;
 st.shared.b32 [tile], %r2;
 `,
-	Fix:     "Write the register first.",
-	Gaps:    "Registers that are written on some ways and not on others. Accumulators, which a matrix operation may overwrite or add to as a predicate says.",
+	Fix: "Write the register first.",
+	Gaps: "Registers written on only some paths are not reported. Accumulators are not " +
+		"reported either, because a predicate may make the matrix operation overwrite them.",
 	Section: "9.7.19.5 setmaxnreg",
 }

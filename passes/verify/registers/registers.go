@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registers holds setmaxnreg against the pool of registers that a block has.
+// Package registers checks setmaxnreg against the pool of registers of a block.
 package registers
 
 import (
@@ -15,12 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for setmaxnreg.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "registers",
-		Doc: `Registers adds up what setmaxnreg leaves each warpgroup with, and asks that whole warpgroups come
-to it. The pool is what the kernel is launched with: .maxnreg, or the most that the block size allows.`,
+		Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
+that whole warpgroups execute it. The pool is what the kernel is launched with:
+.maxnreg, or the most that the block size allows.`,
 		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
 		Requires: []trace.Kind{trace.Registers},
 		Run:      run,
@@ -52,7 +53,8 @@ func run(p *verify.Pass) {
 				continue
 			}
 			if last != nil {
-				f := p.Report(&ruleWhole, e.In, "a second setmaxnreg with nothing between that the warps of a warpgroup meet at").Also(last.In, "the first").On(t, i)
+				f := p.Report(&ruleWhole, e.In, "second setmaxnreg without synchronization of "+
+					"the warpgroup in between").Also(last.In, "the first setmaxnreg").On(t, i)
 				if n, ok := verify.Number(e, 0); ok && n == now {
 					f.As(diag.Review) // it changes nothing
 				}
@@ -63,7 +65,8 @@ func run(p *verify.Pass) {
 				continue
 			}
 			if n%8 != 0 || n < 24 || n > 256 {
-				p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 to 256", n)
+				p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 "+
+					"to 256", n)
 			}
 			shrinks = shrinks || e.In.Mod("dec")
 			way(p, t, i, n, now, first && !pinned, first && p.Func.Attr(".maxnreg") == nil)
@@ -89,16 +92,21 @@ func run(p *verify.Pass) {
 		for g := range most {
 			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads && p.Left(e.In, group(g).Minus(s)) {
 				if lanes(&all, g) == 128 { // compilers of tiles write it so
-					p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d, and by the others elsewhere; the manual has all of them come to one", n, g).As(diag.Review)
+					p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup "+
+						"%d, while the others execute another one; the manual requires all of "+
+						"them to execute the same instruction", n, g).As(diag.Review)
 					break
 				}
-				p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: the others keep their registers, and a later increase waits for them for ever", n, g)
+				p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: "+
+					"the others keep their registers, and a later setmaxnreg.inc waits for them "+
+					"forever", n, g)
 				break
 			}
 		}
 	}
 	if !pinned && len(order) > 0 {
-		p.Report(&rulePinned, order[0].In, "setmaxnreg in a kernel whose number of registers at launch is not laid down: neither .maxnreg nor .reqntid or .maxntid")
+		p.Report(&rulePinned, order[0].In, "setmaxnreg in a kernel whose launch register count "+
+			"is unknown: it has none of .maxnreg, .reqntid and .maxntid")
 	}
 	pool(p, launch, pinned, most, asked, shrinks)
 	gained(p)
@@ -116,9 +124,11 @@ func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) 
 	switch {
 	case free || now == 0:
 	case e.In.Mod("dec") && n > now:
-		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d where threads have %d registers", n, now).On(t, i)
+		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).
+			On(t, i)
 	case e.In.Mod("inc") && n < now:
-		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d where threads have %d registers", n, now).On(t, i)
+		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
+			now).On(t, i)
 		if guess {
 			f.As(diag.Review) // they may have been launched with fewer
 		}
@@ -157,14 +167,15 @@ func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trac
 	if raise == nil || sum <= have {
 		return
 	}
-	f := p.Report(&rulePool, raise.In, "warpgroups want %s registers a thread, %d together, and the launch gives %d times %d, %d together: setmaxnreg.inc waits for ever",
+	f := p.Report(&rulePool, raise.In, "deadlock in setmaxnreg.inc: warpgroups request %s "+
+		"registers per thread, %d in total, but the launch provides %d times %d, %d in total",
 		strings.Join(parts, " + "), sum, groups, launch, have)
 	if !shrinks {
-		f.Also(raise.In, "no warpgroup gives registers back")
+		f.Also(raise.In, "no warpgroup releases registers")
 	}
 	for g := range groups {
 		if e := asked[g]; e != nil && e.In != raise.In {
-			f.Also(e.In, "what another warpgroup takes or gives")
+			f.Also(e.In, "another warpgroup requests or releases registers here")
 			break
 		}
 	}

@@ -7,16 +7,22 @@ import "github.com/ptxdsl/ptxdsl/diag"
 
 var (
 	ruleNumber = diag.Rule{
-		ID: "R1", Layer: "registers", Severity: diag.Error, Title: "a number of registers that there cannot be",
-		What:    "setmaxnreg with a number that is no multiple of 8 from 24 to 256. The form checks find it first.",
+		ID: "R1", Layer: "registers", Severity: diag.Error,
+		Title: "invalid setmaxnreg register count",
+		What: "Reports setmaxnreg with a count that is not a multiple of 8 from 24 to 256. " +
+			"The form checks report it first.",
 		Why:     "The assembler rejects it.",
 		Fix:     "Round to a multiple of 8.",
 		Section: "9.7.19.5 setmaxnreg",
 	}
 	ruleWhole = diag.Rule{
-		ID: "R2", Layer: "registers", Severity: diag.Error, Title: "setmaxnreg by part of a warpgroup",
-		What: "A setmaxnreg that some and not all of the warps of a warpgroup come to, or a second one with no barrier since the first. A review where the other warps come to one that does the same at another place, as tileiras writes it.",
-		Why:  "Registers are counted by warps. One warp that keeps its own leaves too few for the increase of another warpgroup, which then waits for ever.",
+		ID: "R2", Layer: "registers", Severity: diag.Error,
+		Title: "setmaxnreg by only part of a warpgroup",
+		What: "Reports a setmaxnreg that some but not all warps of a warpgroup execute, and a " +
+			"second one without a barrier since the first. It is a review if the other warps " +
+			"execute an equal one elsewhere, as tileiras generates it.",
+		Why: "Registers are counted per warp. One warp that keeps its registers leaves too few " +
+			"for the increase of another warpgroup, which then waits forever.",
 		Wrong: `
 .reqntid 256
 mov.u32 %r1, %tid.x;
@@ -35,13 +41,16 @@ setmaxnreg.dec.sync.aligned.u32 40;
 bra DONE;
 OTHERS:
 `,
-		Fix:     "Let all four warps execute it before they part, and meet before another one.",
+		Fix: "Let all four warps execute it before they diverge, and synchronize before " +
+			"another one.",
 		Section: "9.7.19.5 setmaxnreg",
 	}
 	ruleWay = diag.Rule{
-		ID: "R3", Layer: "registers", Severity: diag.Error, Title: "a decrease that increases, or the other way",
-		What: "setmaxnreg.dec to more registers than threads have, setmaxnreg.inc to fewer.",
-		Why:  "What happens is not defined.",
+		ID: "R3", Layer: "registers", Severity: diag.Error,
+		Title: "setmaxnreg.dec that increases or setmaxnreg.inc that decreases",
+		What: "Reports setmaxnreg.dec to more registers than the threads have, and " +
+			"setmaxnreg.inc to fewer.",
+		Why: "The behaviour is undefined.",
 		Wrong: `
 .reqntid 128
 .maxnreg 64
@@ -52,13 +61,16 @@ setmaxnreg.dec.sync.aligned.u32 96;
 .maxnreg 128
 setmaxnreg.dec.sync.aligned.u32 96;
 `,
-		Fix:     "Start from the number at launch: .maxnreg, or what the block size leaves each thread.",
+		Fix: "Start from the register count at launch: .maxnreg, or what the block size " +
+			"leaves for each thread.",
 		Section: "9.7.19.5 setmaxnreg",
 	}
 	rulePool = diag.Rule{
-		ID: "R4", Layer: "registers", Severity: diag.Error, Title: "more registers wanted than the block has",
-		What: "The registers that all warpgroups end with are more than the block was launched with.",
-		Why:  "setmaxnreg.inc waits until enough are free: for ever.",
+		ID: "R4", Layer: "registers", Severity: diag.Error,
+		Title: "setmaxnreg.inc requests more registers than the block has",
+		What: "Reports a kernel whose warpgroups together request more registers than the block " +
+			"was launched with.",
+		Why: "setmaxnreg.inc waits until enough registers are free, which never happens.",
 		Wrong: `
 .reqntid 512
 mov.u32 %r1, %tid.x;
@@ -79,14 +91,17 @@ bra DONE;
 OTHERS:
 setmaxnreg.inc.sync.aligned.u32 160;
 `,
-		Fix:     "Let the sum over warpgroups be no more than the number at launch times their count.",
-		Gaps:    "Warpgroups that raise one after the other, when another has given back again.",
+		Fix: "Keep the sum over all warpgroups within the launch register count times their " +
+			"number.",
+		Gaps: "Warpgroups that increase one after the other, after another has released " +
+			"registers again, are not modelled.",
 		Section: "9.7.19.5 setmaxnreg",
 	}
 	rulePinned = diag.Rule{
-		ID: "R5", Layer: "registers", Severity: diag.Warning, Title: "setmaxnreg without a number of registers at launch",
-		What: "setmaxnreg in a kernel with none of .maxnreg, .reqntid and .maxntid.",
-		Why:  "The assembler ignores setmaxnreg then: the number at launch must be known.",
+		ID: "R5", Layer: "registers", Severity: diag.Warning,
+		Title: "setmaxnreg without a known register count at launch",
+		What:  "Reports setmaxnreg in a kernel that has none of .maxnreg, .reqntid and .maxntid.",
+		Why:   "The assembler ignores setmaxnreg unless the register count at launch is known.",
 		Wrong: `
 setmaxnreg.dec.sync.aligned.u32 40;
 `,
@@ -94,7 +109,7 @@ setmaxnreg.dec.sync.aligned.u32 40;
 .reqntid 128
 setmaxnreg.dec.sync.aligned.u32 40;
 `,
-		Fix:     "Lay down the size of the block or the number of registers.",
+		Fix:     "Declare the block size or the register count.",
 		Section: "9.7.19.5 setmaxnreg",
 	}
 )

@@ -36,7 +36,7 @@ func TestEffort(t *testing.T) {
 	}{{0, false}, {1, false}, {16, true}} {
 		clean := true
 		for _, k := range suite.Run(m, verify.Options{Effort: c.effort}).Kernels {
-			clean = clean && k.Verdict == verify.Clean
+			clean = clean && k.Verdict <= verify.Incomplete && len(k.Missed) == 0
 		}
 		if clean != c.clean {
 			t.Errorf("with effort %d all are clean: %t, expected %t", c.effort, clean, c.clean)
@@ -53,7 +53,7 @@ func TestEffortOfOne(t *testing.T) {
 	}
 	m := module(t, name, string(text))
 	for _, k := range suite.Run(m, verify.Options{Effort: 4}).Kernels {
-		if k.Verdict != verify.Clean {
+		if k.Verdict > verify.Incomplete || len(k.Missed) > 0 {
 			t.Errorf("%s is %s: %v", k.Kernel, k.Verdict, k.Missed)
 		}
 	}

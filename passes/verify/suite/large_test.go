@@ -44,7 +44,7 @@ func TestLarge(t *testing.T) {
 			t.Run(fmt.Sprint(test.name, " ", size>>20, " MB"), func(t *testing.T) {
 				r := timed(t, test.name, header+test.text(size), size)
 				for _, k := range r.Kernels {
-					if test.whole && k.Verdict != verify.Clean {
+					if test.whole && (k.Verdict > verify.Incomplete || len(k.Missed) > 0) {
 						t.Errorf("%s is %s: %v", k.Kernel, k.Verdict, k.Missed)
 						break
 					}

@@ -18,7 +18,7 @@ import (
 // nvcc; and all but a few are checked in full.
 func TestRight(t *testing.T) {
 	partly := map[string]string{
-		"cuda_pipeline":     "choose apart", // threads copy what their number leaves for them
+		"cuda_pipeline":     "choose different branches", // threads copy what their number leaves for them
 		"multicast":         "the box",
 		"tcgen_pair":        "the box",
 		"tcgen_single":      "the box",

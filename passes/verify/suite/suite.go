@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package suite is all analyzers, and what they say of a module in one call.
+// Package suite lists all analyzers and runs them on a module in one call.
 package suite
 
 import (
@@ -20,18 +20,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
 	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
+	"github.com/ptxdsl/ptxdsl/passes/verify/unchecked"
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
 )
 
-// List is every analyzer.
+// List returns all analyzers.
 func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
 		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), flags.Analyzer(), protocol.Analyzer(),
+		unchecked.Analyzer(),
 	}
 }
 
-// Rules are the rules of all of them, and those of the frame.
+// Rules returns the rules of all analyzers and those of package verify.
 func Rules() diag.Rules {
 	list := verify.Rules()
 	for _, a := range List() {
@@ -40,5 +42,5 @@ func Rules() diag.Rules {
 	return slices.Clip(list).Sorted()
 }
 
-// Run holds the kernels of a module against all analyzers.
+// Run checks the kernels of a module with all analyzers.
 func Run(m *ir.Module, opt verify.Options) *verify.Report { return verify.Run(m, List(), opt) }

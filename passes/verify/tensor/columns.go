@@ -58,15 +58,17 @@ func columns(p *verify.Pass) {
 				rest := p.Pool.Sub(64, v, p.Pool.Alone(a))
 				low, ok := furthest(p, rest, e.Threads)
 				if known && ok && low+width > n {
-					p.Report(&ruleColumns, e.In, "%s works on columns %d to %d of %d that are allocated", e.In.Head(), low, low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
+					p.Report(&ruleColumns, e.In, "out-of-bounds tensor memory access: %s "+
+						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low,
+						low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
 				}
 			}
 		}
 	}
 }
 
-// furthest is the last column that an offset of the threads names, with the lane above it. It is not ok where it rests on
-// more than the number of the thread.
+// furthest returns the last column that an offset of the threads names, with the lane above
+// it. It is not ok if it depends on more than the thread index.
 func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
 	for _, term := range offset.Terms {
 		if !term.Atom.Tid {
@@ -99,7 +101,8 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 	}
 	alloc := sizes[slotOf(p, a.Args[0])]
 	if all, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1); known && all != n {
-		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, and %d were allocated", n, all).Also(alloc.In, "the allocation").On(t, i)
+		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, but %d were allocated", n,
+			all).Also(alloc.In, "the allocation").On(t, i)
 	}
 }
 
@@ -123,9 +126,11 @@ func covered(in *ir.Instr) int64 {
 }
 
 var ruleColumns = diag.Rule{
-	ID: "T12", Layer: "tensor", Severity: diag.Error, Title: "columns of tensor memory outside of the allocation",
-	What: "A tcgen05 operation that begins at a column behind those that were allocated, or a load or store that goes on past them.",
-	Why:  "It works on the memory of another block, or traps.",
+	ID: "T12", Layer: "tensor", Severity: diag.Error,
+	Title: "out-of-bounds tensor memory access",
+	What: "Reports a tcgen05 operation that starts at a column past the allocation, and a load " +
+		"or store that extends past it.",
+	Why: "The operation accesses the tensor memory of another block, or traps.",
 	Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -144,7 +149,9 @@ tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r2, %r3}, [%r1+30];
 tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-	Fix:     "Allocate more columns, or begin further in.",
-	Gaps:    "How many columns a matrix operation writes is in its instruction descriptor; columns that rest on data; addresses that were passed through more than one place.",
+	Fix: "Allocate more columns, or start at a lower column.",
+	Gaps: "The number of columns that a matrix operation writes is in its instruction " +
+		"descriptor and is not checked. Data-dependent columns, and addresses stored in more " +
+		"than one place, are not checked either.",
 	Section: "9.7.16.2 Tensor memory addressing",
 }

@@ -4,17 +4,24 @@
 package tensor
 
 import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// lonely looks for operations that commits track whose threads make no commit behind, while another lane of their warp does:
-// they were meant to be issued by that one. Each thread that issues one makes one, and when it ends nobody learns.
-func lonely(p *verify.Pass, commits value.Set) {
+// lonely looks for operations that commits track and that the threads which issue them do not
+// commit behind them. If another lane of the warp commits meanwhile, that lane was meant to issue
+// them: its commit tracks its own operations alone. If the same threads commit on other paths, as
+// in a loop that runs zero times here, nothing may need to know that the operation has ended.
+func lonely(p *verify.Pass) {
 	if !p.Pool.Exact {
 		return
 	}
+	commits := committers(p)
 	for _, t := range p.Traces {
 		if t.Stopped != "" {
 			continue
@@ -27,25 +34,64 @@ func lonely(p *verify.Pass, commits value.Set) {
 				closed = closed.Or(e.Threads)
 			case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
 				open := e.Threads.And(t.Threads).Minus(closed)
-				if e.Guard != nil || open.Empty() {
-					continue
-				}
-				if warp := open.Warp(p.Pool.All()); warp.And(commits) != (value.Set{}) {
-					p.Report(&ruleCommit, e.In, "%s by %s that make no commit behind it, and another lane of the warp does, which tracks its own operations alone", e.In.Head(), verify.Threads(open.Len())).On(t, i)
+				if e.Guard == nil && !open.Empty() {
+					uncommitted(p, t, i, open, commits)
 				}
 			}
 		}
 	}
 }
 
-// committers is the threads that commit.
-func committers(p *verify.Pass) (s value.Set) {
-	for _, t := range p.Traces {
+// committers is the threads that commit on each trace.
+func committers(p *verify.Pass) []value.Set {
+	list := make([]value.Set, len(p.Traces))
+	for n, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.TensorCommit {
-				s = s.Or(e.Threads)
+				list[n] = list[n].Or(e.Threads)
 			}
 		}
 	}
-	return s
+	return list
+}
+
+// uncommitted reports an operation of threads that do not commit behind it, where some thread of
+// their warp commits.
+func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits []value.Set) {
+	in := t.Events[i].In
+	others := open.Warp(p.Pool.All()).Minus(open)
+	var elsewhere *trace.Trace // where the same threads commit
+	for n, o := range p.Traces {
+		if others.And(commits[n]) != (value.Set{}) && o.Rank == t.Rank && o.Facts.Agree(t.Facts) {
+			p.Report(&ruleCommit, in, "%s is issued by %s and never committed: another lane of the "+
+				"warp commits, and a commit tracks the operations of its own thread only",
+				operation(in), verify.Threads(open.Len())).
+				Also(commitOf(o, others), "the commit of another lane").On(t, i)
+			return
+		}
+		if open.And(commits[n]) != (value.Set{}) {
+			elsewhere = o
+		}
+	}
+	if elsewhere != nil {
+		p.Report(&ruleCommit, in, "%s is not committed on this path (a loop with the commit may run "+
+			"zero times): no mbarrier tracks its completion", operation(in)).
+			As(diag.Review).Also(commitOf(elsewhere, open), "the commit on another path").On(t, i)
+	}
+}
+
+// commitOf is the first commit of some threads on a trace.
+func commitOf(t *trace.Trace, by value.Set) *ir.Instr {
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.TensorCommit && e.Threads.And(by) != (value.Set{}) {
+			return e.In
+		}
+	}
+	return nil
+}
+
+// operation is the first two words of an opcode.
+func operation(in *ir.Instr) string {
+	words := strings.SplitN(in.Op, ".", 3)
+	return strings.Join(words[:min(2, len(words))], ".")
 }

@@ -80,7 +80,9 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 			moves := e.Kind == trace.TensorLoad || e.Kind == trace.TensorStore
 			// Stages that a commit frees are ordered by its object alone.
 			if after != nil && (moves || !commits) {
-				p.Report(&ruleFence, e.In, "a tensor operation behind a wait for another thread's, with no tcgen05.fence::after_thread_sync between").Also(after.In, "the wait").On(t, i)
+				p.Report(&ruleFence, e.In, "missing tcgen05.fence::after_thread_sync between a "+
+					"wait for another thread and a tensor memory operation").
+					Also(after.In, "the wait").On(t, i)
 				after = nil
 			}
 			if moves {
@@ -90,7 +92,9 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, o := range list {
 				if moved != nil && h.loads[o.Object] && h.ahead[o.Object] && !e.In.Mod("expect_tx") {
-					p.Report(&ruleFence, e.In, "an arrival behind an access to tensor memory, with no tcgen05.fence::before_thread_sync between").Also(moved.In, "the access").On(t, i)
+					p.Report(&ruleFence, e.In, "missing tcgen05.fence::before_thread_sync "+
+						"between a tensor memory access and an arrival").
+						Also(moved.In, "the access").On(t, i)
 					moved = nil
 				}
 			}
@@ -132,9 +136,11 @@ func frees(p *verify.Pass) {
 			}
 		}
 		if moved != nil {
-			p.Report(&ruleFence, t.Events[last].In, "tensor memory is freed behind this barrier by another warp than uses it, with no tcgen05.fence::before_thread_sync ahead: the barrier alone puts the use first").
+			p.Report(&ruleFence, t.Events[last].In, "missing tcgen05.fence::before_thread_sync "+
+				"before this barrier: another warp frees tensor memory after it, and only the "+
+				"barrier orders the use before the free").
 				As(diag.Note).Also(moved.In, "the use").On(t, last)
-			p.Missed("tensor memory freed behind a barrier with no thread fence ahead (T9)")
+			p.Missed("tensor memory freed after a barrier without a preceding tcgen05 fence (T9)")
 		}
 	}
 }
@@ -152,11 +158,15 @@ func sides(p *verify.Pass, t *trace.Trace) {
 		after, works := side(t, i, 1)
 		switch {
 		case before != nil && after == nil && works != nil:
-			p.Report(&ruleFence, e.In, "a barrier between tensor operations with tcgen05.fence::before_thread_sync ahead of it, and no ::after_thread_sync behind").
-				Also(before.In, "the fence").Also(works.In, "the operation behind").On(t, i)
+			p.Report(&ruleFence, e.In, "barrier between tensor memory operations has "+
+				"tcgen05.fence::before_thread_sync before it, but no ::after_thread_sync after it").
+				Also(before.In, "the fence").Also(works.In, "the operation after the barrier").
+				On(t, i)
 		case after != nil && before == nil && worked != nil && works != nil:
-			p.Report(&ruleFence, e.In, "a barrier between tensor operations with tcgen05.fence::after_thread_sync behind it, and no ::before_thread_sync ahead").
-				Also(after.In, "the fence").Also(worked.In, "the operation ahead").On(t, i)
+			p.Report(&ruleFence, e.In, "barrier between tensor memory operations has "+
+				"tcgen05.fence::after_thread_sync after it, but no ::before_thread_sync before it").
+				Also(after.In, "the fence").Also(worked.In, "the operation before the barrier").
+				On(t, i)
 		}
 	}
 }

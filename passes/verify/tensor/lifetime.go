@@ -77,7 +77,9 @@ func yields(p *verify.Pass) {
 			all := yield.Threads.Or(alloc.Threads)
 			together := g.t == a.t && g.at > a.at || g.t.Threads.And(a.t.Threads) == (value.Set{}) && g.t.Rank == a.t.Rank && g.t.Facts.Agree(a.t.Facts)
 			if together && !g.waits && g.syncs <= a.syncs && p.Pool.Exact && all.Warps() > alloc.Threads.Warps() {
-				p.Report(&ruleFree, yield.In, "other warps than the one that allocates give up the right to it, with no barrier behind the allocation: it may come after").Also(alloc.In, "the allocation").On(g.t, g.at)
+				p.Report(&ruleFree, yield.In, "tcgen05.relinquish_alloc_permit by another warp "+
+					"than the allocating one, without a barrier after the allocation: it may "+
+					"execute before the allocation").Also(alloc.In, "the allocation").On(g.t, g.at)
 				break
 			}
 		}
@@ -96,7 +98,8 @@ func unmade(p *verify.Pass) {
 				if !kept(verify.Val(e, verify.Address(e.In, 0))) {
 					return // an address that comes from elsewhere
 				}
-				p.Report(&ruleFree, e.In, "tensor memory is used, and the kernel allocates none").As(diag.Review).On(t, i)
+				p.Report(&ruleFree, e.In, "tensor memory is used but never allocated").
+					As(diag.Review).On(t, i)
 				return
 			}
 		}
@@ -131,21 +134,28 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 		case trace.TensorAlloc:
 			n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 			if ok && (n < 32 || n > 512 || n&(n-1) != 0) {
-				p.Report(&ruleAlloc, e.In, "%d columns of tensor memory, expected a power of two from 32 to 512", n)
+				p.Report(&ruleAlloc, e.In, "tcgen05.alloc of %d columns, expected a power of two "+
+					"from 32 to 512", n)
 			}
 			if last != nil {
 				if was, known := verify.Number(last, verify.Address(last.In, 0)+1); known && ok && n > was {
-					p.Report(&ruleAlloc, e.In, "an allocation of %d columns behind one of %d: later ones must not be larger", n, was).Also(last.In, "the earlier one").On(t, i)
+					p.Report(&ruleAlloc, e.In, "tcgen05.alloc of %d columns after one of %d: a "+
+						"later allocation must not be larger", n, was).
+						Also(last.In, "the earlier allocation").On(t, i)
 				}
 			}
 			if e.Threads.Warps() > 1 && p.Pool.Exact {
-				p.Report(&ruleAlloc, e.In, "tensor memory is allocated by %d warps with one instruction, expected one", e.Threads.Warps()).On(t, i)
+				p.Report(&ruleAlloc, e.In, "tensor memory is allocated by %d warps with one "+
+					"instruction, expected one warp", e.Threads.Warps()).On(t, i)
 			}
 			if yielded != nil {
-				p.Report(&ruleFree, e.In, "an allocation behind tcgen05.relinquish_alloc_permit").Also(yielded.In, "given up here").On(t, i)
+				p.Report(&ruleFree, e.In, "tcgen05.alloc after tcgen05.relinquish_alloc_permit").
+					Also(yielded.In,
+						"the permit is relinquished here").On(t, i)
 			}
 			if e.In.Mod("cta_group::2") && !met {
-				f := p.Report(&rulePair, e.In, "an allocation for a pair of blocks, with no barrier of the cluster before it: the other block may not have started").On(t, i)
+				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
+					"preceding cluster barrier: the other block may not have started").On(t, i)
 				if meetsNext(t, i) {
 					f.As(diag.Review) // the allocation waits for the other block, and nothing else is done before that
 				}
@@ -158,15 +168,18 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 		case trace.TensorFree:
 			for _, o := range gone {
 				if v := verify.Val(e, 0); v != nil && v == verify.Val(o, 0) && o.Threads.And(e.Threads) != (value.Set{}) {
-					p.Report(&ruleFree, e.In, "tensor memory is freed that was freed before: it may be another block's by now").Also(o.In, "freed here").On(t, i)
+					p.Report(&ruleFree, e.In, "tensor memory is freed twice: it may already "+
+						"belong to another block").Also(o.In, "first freed here").On(t, i)
 				}
 			}
 			gone = append(gone, e)
 			if e.Threads.Warps() > 1 && p.Pool.Exact {
-				p.Report(&ruleAlloc, e.In, "tensor memory is freed by %d warps with one instruction, expected one", e.Threads.Warps()).On(t, i)
+				p.Report(&ruleAlloc, e.In, "tensor memory is freed by %d warps with one "+
+					"instruction, expected one warp", e.Threads.Warps()).On(t, i)
 			}
 			if e.In.Mod("cta_group::2") && used != nil {
-				p.Report(&rulePair, e.In, "tensor memory of a pair of blocks is freed with no barrier of the cluster behind its use").Also(used.In, "the last use here").On(t, i)
+				p.Report(&rulePair, e.In, "tensor memory of a pair of blocks is freed without a "+
+					"cluster barrier after its last use").Also(used.In, "the last use").On(t, i)
 			}
 		}
 	}
@@ -199,7 +212,8 @@ func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set
 			}
 			for k := range slots {
 				if sure, _ := slots[k].Meets(&r); sure {
-					p.Report(&ruleAddress, e.In, "the address of tensor memory is read with no barrier behind the allocation").On(t, i)
+					p.Report(&ruleAddress, e.In, "the tensor memory address is read without a "+
+						"barrier after tcgen05.alloc").On(t, i)
 				}
 			}
 		}
@@ -232,13 +246,14 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	if given > 0 {
 		// Others may free the rest.
 		if taken > given && !slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool { return beyond(o.Threads, t.Threads) && has(o, trace.TensorFree) }) {
-			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a way, and freed %d times", taken, given).On(t, 0)
+			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a path but "+
+				"freed %d times", taken, given).On(t, 0)
 		}
 		return
 	}
 	if !frees {
 		if len(p.Kernel.Missed) == 0 {
-			p.Report(&ruleFree, alloc.In, "tensor memory is allocated and never freed").On(t, 0)
+			p.Report(&ruleFree, alloc.In, "tensor memory is allocated but never freed").On(t, 0)
 		}
 		return
 	}
@@ -249,7 +264,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		}
 		return
 	}
-	p.Report(&ruleFree, alloc.In, "tensor memory is allocated, and there is a way on which nobody frees it").On(t, 0)
+	p.Report(&ruleFree, alloc.In, "tensor memory is allocated but not freed on some path").On(t, 0)
 }
 
 // beyond reports whether some threads are of a warp that others are not of.
@@ -302,7 +317,8 @@ func beside(p *verify.Pass, t *trace.Trace, i int) {
 			return
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
 			if all := e.Threads.Or(free.Threads); p.Pool.Exact && all.Warps() > free.Threads.Warps() {
-				p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may work on it: no barrier puts its use before").Also(e.In, "the use").On(t, i)
+				p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may use "+
+					"it; no barrier orders that use before the free").Also(e.In, "the use").On(t, i)
 				return
 			}
 		}
@@ -327,7 +343,9 @@ func later(p *verify.Pass, t *trace.Trace, i, syncs int) {
 				}
 			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
 				if n >= syncs {
-					p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may work on it: no barrier puts its use before").Also(e.In, "the use").On(t, i)
+					p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may "+
+						"use it; no barrier orders that use before the free").Also(e.In, "the use").
+						On(t, i)
 					return
 				}
 			}

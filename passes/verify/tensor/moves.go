@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tensor holds tensor memory and the tcgen05 operations on it against the life of allocations and
-// the order that waits, commits and thread fences make.
+// Package tensor checks tensor memory: the life of allocations, and the order that waits,
+// commits and tcgen05 fences give to the operations on it.
 package tensor
 
 import (
@@ -22,7 +22,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 		switch e.Kind {
 		case trace.TensorLoad:
 			if store != nil && meet(p, e, store) {
-				p.Report(&ruleWait, e.In, "tensor memory is loaded while a store to it is under way, with no tcgen05.wait::st between").Also(store.In, "the store").On(t, i)
+				p.Report(&ruleWait, e.In, "missing tcgen05.wait::st: tensor memory is loaded "+
+					"while a store to it is in flight").Also(store.In, "the store").On(t, i)
 				store = nil
 			}
 			load = e
@@ -37,7 +38,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			}
 		case trace.TensorStore:
 			if load != nil && meet(p, e, load) {
-				p.Report(&ruleWait, e.In, "tensor memory is stored to while a load of it is under way, with no tcgen05.wait::ld between").
+				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: tensor memory is "+
+					"overwritten while a load of it is in flight").
 					As(diag.Review).Also(load.In, "the load").On(t, i)
 				load = nil
 			}
@@ -56,12 +58,15 @@ func moves(p *verify.Pass, t *trace.Trace) {
 				if len(under.unread) == 0 {
 					as = diag.Review // what was used has come
 				}
-				p.Report(&ruleWait, e.In, "%s while a load of tensor memory is under way: with no tcgen05.wait::ld the memory may be overwritten before it is read", what(e)).
+				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: %s while a load of tensor "+
+					"memory is in flight; the memory may be overwritten before it is read",
+					what(e)).
 					As(as).Also(load.In, "the load").On(t, i)
 				load = nil
 			}
 			if store != nil {
-				p.Report(&ruleWait, e.In, "%s while a store to tensor memory is under way: with no tcgen05.wait::st others may read what was there before", what(e)).
+				p.Report(&ruleWait, e.In, "missing tcgen05.wait::st: %s while a store to tensor "+
+					"memory is in flight; other threads may read the old contents", what(e)).
 					As(grade(e)).Also(store.In, "the store").On(t, i)
 				store = nil
 			}
@@ -76,7 +81,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// A flight is the loads of tensor memory under way on a trace.
+// A flight holds the loads of tensor memory in flight on a trace.
 type flight struct {
 	of     map[*ir.Reg]loaded // the registers that they write, and those that these were copied to
 	unread map[*ir.Reg]bool   // the registers that they write and that nothing has used so far; a copy is no use
@@ -105,7 +110,7 @@ func (f *flight) read(in *ir.Instr) {
 	})
 }
 
-// touch looks for a use of what loads under way write.
+// touch looks for a use of what loads in flight write.
 func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	if len(f.of) == 0 || f.copied(in) {
 		return
@@ -113,7 +118,8 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	if !f.told {
 		in.Registers(func(r *ir.Reg, a isa.Access) {
 			if l, ok := f.of[r]; ok && !f.told {
-				p.Report(&ruleWait, in, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", verify.Register(r)).
+				p.Report(&ruleWait, in, "missing tcgen05.wait::ld: %s is used while a load of "+
+					"tensor memory writes it", verify.Register(r)).
 					As(diag.Review).Also(l.e.In, "the load").On(t, i)
 				f.told = true
 			}
@@ -142,10 +148,14 @@ func (f *flight) copied(in *ir.Instr) bool {
 	return ok
 }
 
-// meet reports whether two loads or stores of tensor memory have a column in common for certain.
+// meet reports whether two loads or stores of tensor memory have a column of some lane in common for
+// certain.
 func meet(p *verify.Pass, a, b *trace.Event) bool {
 	ra, la := place(p, a)
 	rb, lb := place(p, b)
+	if !lanesOf(p, a).Meets(lanesOf(p, b)) {
+		return false
+	}
 	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
 }
 

@@ -7,9 +7,12 @@ import "github.com/ptxdsl/ptxdsl/diag"
 
 var (
 	ruleAlloc = diag.Rule{
-		ID: "T1", Layer: "tensor", Severity: diag.Error, Title: "an allocation of tensor memory that cannot be",
-		What: "tcgen05.alloc of a number of columns that is no power of two from 32 to 512, larger than an earlier one of the block, or by several warps with one instruction.",
-		Why:  "The kernel traps, or waits for ever.",
+		ID: "T1", Layer: "tensor", Severity: diag.Error,
+		Title: "invalid tcgen05.alloc",
+		What: "Reports tcgen05.alloc of a column count that is not a power of two from 32 to " +
+			"512 or is larger than that of an earlier allocation of the block. Also reports an " +
+			"allocation executed by several warps with one instruction.",
+		Why: "The kernel traps or hangs.",
 		Wrong: `
 .reqntid 32
 mov.b32 %r2, 48;
@@ -25,13 +28,16 @@ ld.shared.b32 %r1, [slot];
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, %r2;
 `,
 		Fix:     "Round the columns up to a power of two, and let one whole warp allocate.",
-		Gaps:    "Several allocations by different warps.",
+		Gaps:    "Several allocations by different warps are not compared.",
 		Section: "9.7.16.7 Tensor memory allocation",
 	}
 	ruleAddress = diag.Rule{
-		ID: "T2", Layer: "tensor", Severity: diag.Error, Title: "an address of tensor memory read too early",
-		What: "A load, by threads of another warp than the one that allocates, of the place where tcgen05.alloc leaves the address, with no barrier before it.",
-		Why:  "The address is a plain write: others may read what was there before, and work on a random place.",
+		ID: "T2", Layer: "tensor", Severity: diag.Error,
+		Title: "tensor memory address read before it is visible",
+		What: "Reports a load of the address that tcgen05.alloc stored, by threads of another " +
+			"warp than the allocating one, without a barrier before it.",
+		Why: "The address is a plain shared-memory write. Without a barrier, other threads may " +
+			"read the old contents and access arbitrary tensor memory.",
 		Wrong: `
 .reqntid 64
 mov.u32 %r2, %tid.x;
@@ -57,13 +63,16 @@ bar.sync 0;
 @!%p1 bra DONE;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Put a barrier of the block between.",
+		Fix:     "Put a block barrier in between.",
 		Section: "9.7.16.7 Tensor memory allocation",
 	}
 	ruleFree = diag.Rule{
-		ID: "T3", Layer: "tensor", Severity: diag.Error, Title: "tensor memory that is not freed",
-		What: "A way through the kernel on which tensor memory is allocated and not freed, or freed twice; or an allocation behind tcgen05.relinquish_alloc_permit, or with nothing that puts it before that of another warp.",
-		Why:  "The next block on the multiprocessor waits for it for ever.",
+		ID: "T3", Layer: "tensor", Severity: diag.Error,
+		Title: "tensor memory leak or double free",
+		What: "Reports a path on which tensor memory is allocated but not freed, or freed " +
+			"twice. Also reports an allocation after tcgen05.relinquish_alloc_permit, or one " +
+			"that nothing orders before the relinquish of another warp.",
+		Why: "The next block on the multiprocessor waits forever for the columns.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -75,14 +84,16 @@ tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
 ld.shared.b32 %r1, [slot];
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Free on every way, early returns among them.",
-		Gaps:    "Which allocation a free is of is not followed; of two frees, those by one warp at one address are compared.",
+		Fix: "Free the columns on every path, including early returns.",
+		Gaps: "Frees are not matched with allocations. Two frees are compared only if one " +
+			"warp frees the same address twice.",
 		Section: "9.7.16.7 Tensor memory allocation",
 	}
 	ruleEarly = diag.Rule{
-		ID: "T4", Layer: "tensor", Severity: diag.Error, Title: "tensor memory freed while in use",
-		What: "tcgen05.dealloc in one warp with no barrier between a use in another warp and it.",
-		Why:  "The other warp may read what the next block writes.",
+		ID: "T4", Layer: "tensor", Severity: diag.Error,
+		Title: "tensor memory freed while in use",
+		What:  "Reports tcgen05.dealloc in one warp without a barrier after a use in another warp.",
+		Why:   "The other warp may read what the next block writes.",
 		Wrong: `
 .reqntid 64
 mov.u32 %r2, %tid.x;
@@ -119,14 +130,20 @@ FREE:
 bar.sync 0;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Put a barrier of the block before the free.",
-		Gaps:    "Where the freeing warp waits for a barrier object before, what that stands for is not known.",
+		Fix: "Put a block barrier before the free.",
+		Gaps: "What an mbarrier wait before the free stands for is unknown, so such a free is " +
+			"not reported.",
 		Section: "9.7.16.7 Tensor memory allocation",
 	}
 	rulePair = diag.Rule{
-		ID: "T5", Layer: "tensor", Severity: diag.Error, Title: "a pair of blocks that do not meet",
-		What: "tcgen05.alloc.cta_group::2 with no barrier of the cluster before it, or a free with none between it and the last use. Where the blocks meet behind the allocation before anything is done to tensor memory it is a review: both execute it together, and the manual does not say that the other must have started; kernels in use count on that.",
-		Why:  "The other block may not have started, or may still use the memory: a fault or a hang.",
+		ID: "T5", Layer: "tensor", Severity: diag.Error,
+		Title: "pair of blocks not synchronized at tensor memory allocation or free",
+		What: "Reports tcgen05.alloc.cta_group::2 without a preceding cluster barrier, and a " +
+			"free without one after the last use. If the blocks synchronize after the allocation " +
+			"and before the first use, the finding is a review: the manual does not say that the " +
+			"other block must have started, and production kernels rely on that.",
+		Why: "The other block may not have started, or may still use the memory: a fault or a " +
+			"hang.",
 		Wrong: `
 .reqntid 32
 .explicitcluster
@@ -145,13 +162,17 @@ tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32;
 ld.shared.b32 %r1, [slot];
 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Meet at a barrier of the cluster before the allocation and before the free.",
+		Fix:     "Use a cluster barrier before the allocation and before the free.",
 		Section: "9.7.16.5 Issue granularity",
 	}
 	ruleOrder = diag.Rule{
-		ID: "T6", Layer: "tensor", Severity: diag.Error, Title: "a load of tensor memory that overtakes a matrix operation",
-		What: "tcgen05.ld of columns that a tcgen05.mma of the same threads writes, with no commit and no wait for it between.",
-		Why:  "The operation runs in the background: wrong numbers.",
+		ID: "T6", Layer: "tensor", Severity: diag.Error,
+		Title: "tensor memory read while tcgen05.mma is in flight",
+		What: "Reports tcgen05.ld of columns that a tcgen05.mma of the same threads writes, " +
+			"in the same lanes, without a commit and a wait for it in between. A matrix product " +
+			"with 64 rows writes lanes 0 to 15 of each 32, or lanes 16 to 31; a load whose shape " +
+			"begins with 16 reads as many.",
+		Why: "The operation is asynchronous: the load may return old or partial results.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -179,14 +200,20 @@ tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r1];
 tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Commit the operation to a barrier object, wait for its phase, then load.",
-		Gaps:    "Columns further in than the first; operations of other threads.",
+		Fix: "Commit the operation to an mbarrier, wait for its phase, then load.",
+		Gaps: "Only the first column is compared. Operations of other threads are not compared. " +
+			"If the instruction descriptor is not a constant, only half of the lanes are certain.",
 		Section: "9.7.16.6 tcgen05 memory consistency",
 	}
 	ruleCommit = diag.Rule{
-		ID: "T7", Layer: "tensor", Severity: diag.Error, Title: "a commit that tracks nothing",
-		What: "tcgen05.commit by other threads than issued the tcgen05.mma, .cp or .shift before it; or one of these by threads that make no commit behind it, where another lane of the warp does.",
-		Why:  "A commit tracks the operations of its own thread: the object is released at once. Every thread that issues an operation makes one of its own: of those that no commit tracks nobody learns when they end.",
+		ID: "T7", Layer: "tensor", Severity: diag.Error,
+		Title: "tcgen05.commit does not track the operation",
+		What: "Reports tcgen05.commit by other threads than those that issued the preceding " +
+			"tcgen05.mma, .cp or .shift. Also reports such an operation by threads that execute " +
+			"no commit, if another lane of the warp does. If the same thread commits on other " +
+			"paths only, as in a loop that may run zero times, the finding is a review.",
+		Why: "A commit tracks only operations of its own thread. A commit by another thread " +
+			"completes the mbarrier at once, and the operation itself is never waited for.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -215,13 +242,18 @@ mbarrier.try_wait.parity.shared.b64 %p3, [bars], 0;
 @!%p3 bra WAIT;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Let the thread that commits issue, and no other.",
+		Fix:     "Issue and commit in the same thread, and in no other.",
 		Section: "9.7.16.10 tcgen05.commit",
 	}
 	ruleWait = diag.Rule{
-		ID: "T8", Layer: "tensor", Severity: diag.Error, Title: "tensor memory handed over with a load or store under way",
-		What: "An arrival, a barrier or a free behind tcgen05.ld with no wait::ld between, or behind tcgen05.st with no wait::st. Registers of a load that are used before the wait are a review, so is an arrival or a free where all of them were, and so is a barrier, which may hand over something else.",
-		Why:  "Others overwrite what was not read, or read what was not written.",
+		ID: "T8", Layer: "tensor", Severity: diag.Error,
+		Title: "missing tcgen05.wait::ld or tcgen05.wait::st",
+		What: "Reports an arrival, a barrier or a free after tcgen05.ld without wait::ld, or " +
+			"after tcgen05.st without wait::st. It is a review if the loaded registers are used " +
+			"before the wait, if all of them were used before an arrival or a free, and for a " +
+			"barrier, which may be for other data.",
+		Why: "Other threads overwrite what has not been read yet, or read what has not been " +
+			"written yet.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -244,9 +276,15 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 		Section: "9.7.16.6 tcgen05 memory consistency",
 	}
 	ruleFence = diag.Rule{
-		ID: "T9", Layer: "tensor", Severity: diag.Review, Title: "tensor operations of several threads without thread fences",
-		What: "A tensor operation behind a wait for another thread with no tcgen05.fence::after_thread_sync, or an arrival behind one with no ::before_thread_sync. A commit is a fence before by itself. Where the use of tensor memory comes before a free by another warp with a barrier between and no fence ahead of it, that is a note, and the verdict incomplete.",
-		Why:  "Without the fences tensor operations may cross the wait or the arrival. Compilers leave them out where they know more, hence a review.",
+		ID: "T9", Layer: "tensor", Severity: diag.Review,
+		Title: "missing tcgen05.fence between tensor memory operations of different threads",
+		What: "Reports a tensor memory operation after a wait for another thread without " +
+			"tcgen05.fence::after_thread_sync, and an arrival after such an operation without " +
+			"::before_thread_sync. A commit implies the fence before. If tensor memory is used " +
+			"and another warp frees it after a barrier without a fence before it, the finding is " +
+			"a note and the verdict is incomplete.",
+		Why: "Without the fences, tensor memory operations may move across the wait or the " +
+			"arrival. Compilers omit the fences where they know more, so this is a review.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -280,14 +318,19 @@ tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r1];
 tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Put the fence behind the wait, or before the arrival.",
-		Gaps:    "Of barriers, only one that has a thread fence at one side and none at the other is asked for it.",
+		Fix: "Put the fence after the wait, or before the arrival.",
+		Gaps: "A barrier is checked only if it has a tcgen05 fence on one side and none on " +
+			"the other.",
 		Section: "9.7.16.6 tcgen05 memory consistency",
 	}
 	ruleLanes = diag.Rule{
-		ID: "T10", Layer: "tensor", Severity: diag.Error, Title: "a warp that works on lanes it cannot reach",
-		What: "tcgen05.ld and .st where warp w of a warpgroup names a lane outside 32 times (w mod 4) to 31 further. Where all warps name lanes of the first 32 it is a review: kernels in use count on each warp working on its own 32 then, which the manual does not say.",
-		Why:  "The kernel traps, or reads garbage.",
+		ID: "T10", Layer: "tensor", Severity: diag.Error,
+		Title: "warp accesses tensor memory lanes it cannot reach",
+		What: "Reports tcgen05.ld and .st where warp w of a warpgroup names a lane outside the " +
+			"32 lanes that start at 32 times (w mod 4). If all warps name lanes of the first 32, " +
+			"the finding is a review: production kernels rely on each warp accessing its own 32 " +
+			"lanes then, which the manual does not say.",
+		Why: "The kernel traps or reads garbage.",
 		Wrong: `
 .reqntid 128
 mov.u32 %r2, %tid.x;
@@ -308,8 +351,9 @@ add.u32 %r3, %r3, %r1;
 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
 tcgen05.wait::ld.sync.aligned;
 `,
-		Fix:     "Add 32 times the warp's place in its warpgroup, shifted left by 16, to the address.",
-		Gaps:    "Addresses that begin at a lane other than 0.",
+		Fix: "Add 32 times the warp index within the warpgroup, shifted left by 16, to the " +
+			"address.",
+		Gaps:    "Addresses that start at a lane other than 0 are not checked.",
 		Section: "9.7.16.2 Tensor memory addressing",
 	}
 )

@@ -1,24 +1,27 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tensor holds tensor memory and the tcgen05 operations on it against the life of allocations and
-// the order that waits, commits and thread fences make.
+// Package tensor checks tensor memory: the life of allocations, and the order that waits,
+// commits and tcgen05 fences give to the operations on it.
 package tensor
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for tensor memory.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "tensor",
-		Doc: `Tensor follows, on each trace, what tcgen05 operations are under way: loads and stores up to their
-wait, matrix operations up to a commit and a wait for its object. Allocations are held against frees over all
-traces. Columns that matrix operations cover are in a descriptor and are not known.`,
+		Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
+to their wait, matrix operations up to a commit and a wait for its mbarrier.
+Allocations and frees are compared over all traces. The columns that a matrix
+operation covers are in a descriptor and are unknown.`,
 		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
 		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
 			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
@@ -35,17 +38,18 @@ func run(p *verify.Pass) {
 		fences(p, t, objects)
 		lanes(p, t)
 	}
-	lonely(p, committers(p))
+	lonely(p)
 	frees(p)
 	lifetimes(p)
 	columns(p)
 }
 
-// A task is a matrix operation under way.
+// A task is a matrix operation in flight.
 type task struct {
 	e       *trace.Event
 	columns *value.Value
 	low     int64
+	lanes   verify.Lanes
 	commits []verify.Object
 	closed  bool
 }
@@ -59,6 +63,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 		case trace.TensorMultiply:
 			k := &task{e: e}
 			k.columns, k.low = place(p, e)
+			k.lanes = lanesOf(p, e)
 			list = append(list, k)
 		case trace.TensorCommit:
 			commit(p, t, i, list, issuers)
@@ -70,7 +75,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			touched, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			kept := list[:0]
 			for _, k := range list {
-				if !waited(k, touched, ok) {
+				if !waited(p, k, touched, ok) {
 					kept = append(kept, k)
 				}
 			}
@@ -80,13 +85,15 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			list = nil
 		case trace.TensorLoad:
 			root, low := place(p, e)
+			lanes := lanesOf(p, e)
 			for _, k := range list {
-				if k.columns != nil && k.columns == root && k.low == low {
-					why := "it is not committed"
+				if k.columns != nil && k.columns == root && k.low == low && k.lanes.Meets(lanes) {
+					why := "the operation is not committed"
 					if k.closed {
 						why = "its commit is not waited for"
 					}
-					p.Report(&ruleOrder, e.In, "a load of tensor memory while a matrix operation writes there: %s", why).Also(k.e.In, "the operation").On(t, i)
+					p.Report(&ruleOrder, e.In, "tensor memory is read while tcgen05.mma is in "+
+						"flight: %s", why).Also(k.e.In, "the operation").On(t, i)
 				}
 			}
 		}
@@ -96,12 +103,12 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	}
 }
 
-// waited reports whether a wait is for the commit of a task.
-func waited(k *task, touched []verify.Touch, ok bool) bool {
+// waited reports whether a wait is, or may be, for the commit of a task.
+func waited(p *verify.Pass, k *task, touched []verify.Touch, ok bool) bool {
 	if !k.closed {
 		return false
 	}
-	if !ok || len(k.commits) == 0 {
+	if !ok || len(k.commits) == 0 || slices.ContainsFunc(k.commits, p.Uncertain) {
 		return true
 	}
 	for _, o := range touched {
@@ -123,6 +130,11 @@ func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 	return p.Pool.Rest(v), v.K & 0xffff
 }
 
+// lanesOf is the lanes of tensor memory that an operation works on for certain.
+func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
+	return p.TensorLanes(e, verify.Address(e.In, 0), e.Threads)
+}
+
 // commit closes the operations of the same threads.
 func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.Set) {
 	e := &t.Events[i]
@@ -141,10 +153,15 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.S
 		}
 	}
 	if all := e.Threads.Warp(p.Pool.All()); !found && other == nil && e.Threads.And(issuers) == (value.Set{}) && issuers.And(all) != (value.Set{}) && p.Pool.Exact {
-		p.Report(&ruleCommit, e.In, "a commit by a thread that issues no matrix operation, and another lane of its warp does: it tracks none of them").On(t, i)
+		p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: this thread issues no matrix "+
+			"operation, but another lane of its warp does").On(t, i)
 	}
 	if !found && other != nil {
-		p.Report(&ruleCommit, e.In, "a commit by other threads than issued the matrix operations: it tracks none of them").Also(other.e.In, "the operation").On(t, i)
+		f := p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: other threads issued the "+
+			"matrix operations").Also(other.e.In, "the operation").On(t, i)
+		if e.Threads.And(issuers) != (value.Set{}) {
+			f.As(diag.Review) // it issues some on other paths, as in a loop that runs zero times here
+		}
 	}
 }
 
@@ -191,7 +208,9 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 		if bad < 0 {
 			continue
 		}
-		f := p.Report(&ruleLanes, e.In, "warp %d works on lane %d of tensor memory, and reaches lanes %d to %d only", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4), 32*(bad/32%4)+31).On(t, i)
+		f := p.Report(&ruleLanes, e.In, "warp %d accesses lane %d of tensor memory but can reach "+
+			"only lanes %d to %d", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4),
+			32*(bad/32%4)+31).On(t, i)
 		if first {
 			f.As(diag.Review) // as warps do that count on their own lanes being meant
 		}

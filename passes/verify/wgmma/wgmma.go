@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wgmma holds the matrix operations of warpgroups against their fences and waits.
+// Package wgmma checks the matrix operations of warpgroups against their fences and waits.
 package wgmma
 
 import (
@@ -15,12 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer for wgmma.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "wgmma",
-		Doc: `Wgmma follows which registers wgmma.mma_async works on in the background: they must be fenced
-before and waited for behind. It also asks that whole warpgroups come.`,
+		Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence
+must precede it and a wait must follow. It also checks that whole warpgroups execute
+wgmma.`,
 		Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
 		Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
 		Run:      run,
@@ -112,11 +113,12 @@ func (f *follower) touch(i int, list ...*ir.Instr) {
 			if a != isa.Read {
 				word = "is written"
 			}
-			why := "its group may be pending"
+			why := "its group may still be pending"
 			if u.groups == 0 {
-				why = "its group is not closed"
+				why = "its group is not committed"
 			}
-			f.p.Report(&ruleWait, in, "%s %s while a wgmma works on it: %s", verify.Register(r), word, why).As(grade(in)).Also(u.e.In, "the wgmma").On(f.t, i)
+			f.p.Report(&ruleWait, in, "%s %s while wgmma is in flight: %s", verify.Register(r),
+				word, why).As(grade(in)).Also(u.e.In, "the wgmma").On(f.t, i)
 		})
 	}
 }
@@ -135,7 +137,7 @@ func grade(in *ir.Instr) diag.Severity {
 func (f *follower) multiply(i int) {
 	e := &f.t.Events[i]
 	if !f.fenced {
-		f.p.Report(&ruleFence, e.In, "wgmma.mma_async with no wgmma.fence before it").On(f.t, i)
+		f.p.Report(&ruleFence, e.In, "missing wgmma.fence before wgmma.mma_async").On(f.t, i)
 		f.fenced = true
 	}
 	for _, in := range f.since {
@@ -162,12 +164,14 @@ func (f *follower) multiply(i int) {
 			}
 			if len(f.touched) > 0 && f.touched[r] != nil {
 				at := f.touched[r]
-				f.p.Report(&ruleFence, e.In, "%s was written behind the last wgmma.fence and is used by wgmma.mma_async", verify.Register(r)).
-					As(grade(at)).Also(at, "written here, with no wgmma.fence behind it").On(f.t, i)
+				f.p.Report(&ruleFence, e.In, "missing wgmma.fence: %s was written after the last "+
+					"wgmma.fence and is used by wgmma.mma_async", verify.Register(r)).
+					As(grade(at)).Also(at, "written here, without wgmma.fence after it").On(f.t, i)
 				delete(f.touched, r)
 			}
 			if u := f.use(r); u != nil && u.result != result {
-				f.p.Report(&ruleWait, e.In, "%s is used as another operand while a wgmma works on it", verify.Register(r)).Also(u.e.In, "the wgmma").On(f.t, i)
+				f.p.Report(&ruleWait, e.In, "%s is used as another operand while wgmma is in "+
+					"flight", verify.Register(r)).Also(u.e.In, "the wgmma").On(f.t, i)
 			}
 			f.flying[r.Number] = rest
 			if result {
@@ -211,8 +215,9 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			arrive, multiplied := come[e.In], come[multiply.In]
 			for g := range value.MaxThreads / 128 {
 				if n := warps(&arrive, g); warps(&multiplied, g) == 4 && n > 0 && n < 4 {
-					p.Report(&ruleRelease, e.In, "%d of 4 warps of a warpgroup give back what a wgmma read, and waited for their own part of it only", n).
-						Also(wait.In, "a wait of each warp for itself; no barrier of the warpgroup behind it").On(t, i)
+					p.Report(&ruleRelease, e.In, "%d of 4 warps of a warpgroup release what a "+
+						"wgmma read, but they waited only for their own part of it", n).
+						Also(wait.In, "wait is per warp; no warpgroup barrier follows").On(t, i)
 				}
 			}
 		}
@@ -256,9 +261,10 @@ func whole(p *verify.Pass) {
 			group := value.First(128*g + 128).Minus(value.First(128 * g))
 			here := s.And(group)
 			if lanes := here.Len(); lanes > 0 && lanes < 128 && p.Pool.Exact && p.Left(e.In, group.Minus(s)) {
-				f := p.Report(&ruleWhole, e.In, "%s by %d of the 128 threads of warpgroup %d", e.In.Op, lanes, g)
+				f := p.Report(&ruleWhole, e.In, "%s is executed by only %d of the 128 threads of "+
+					"warpgroup %d", e.In.Op, lanes, g)
 				for _, c := range e.Parted {
-					f.Also(c.In, "threads part here")
+					f.Also(c.In, "threads take different branches here")
 				}
 				break
 			}

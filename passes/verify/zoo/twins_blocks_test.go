@@ -38,7 +38,7 @@ func countMismatch(k *dsl.Kernel, good bool) {
 func warpsLeft(k *dsl.Kernel, good bool) {
 	n, out, tid := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out"), k.TID().X
 	bar := k.NamedBarrier(128)
-	k.ReturnIf(k.WarpIndex().Ge(n))
+	k.ReturnIf(k.WarpIndex().GE(n))
 	if good {
 		k.Sync() // counts those that are left
 	} else {
@@ -83,8 +83,8 @@ func relaxedArrive(k *dsl.Kernel, good bool) {
 	})
 	k.Ins("barrier.cluster.arrive.relaxed.aligned") // want "^C2 "
 	k.Ins("barrier.cluster.wait.aligned")
-	k.If(tid.LtI(2), func() {
-		k.Ins("mbarrier.arrive.release.cluster.shared::cluster.b64", dsl.Sink, bar.In(tid))
+	k.If(tid.LTI(2), func() {
+		k.Ins("mbarrier.arrive.release.cluster.shared::cluster.b64", dsl.Sink, bar.InBlock(tid))
 	})
 	wait(k, "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", bar, 0)
 	k.SyncCluster()
@@ -97,7 +97,7 @@ func noSyncAtEntry(k *dsl.Kernel, good bool) {
 		k.SyncCluster()
 	}
 	first(k, func() {
-		x.In(peer).Put(k.U32(7)) // want "^C3 "
+		x.InBlock(peer).StoreFirst(k.U32(7)) // want "^C3 "
 	})
 	k.SyncCluster()
 }
@@ -105,10 +105,10 @@ func noSyncAtEntry(k *dsl.Kernel, good bool) {
 func noSyncAtExit(k *dsl.Kernel, good bool) {
 	x, out := dsl.Shared[dsl.U32](k, "x", 1), dsl.Global[dsl.U32](k, "out")
 	k.SyncCluster()
-	first(k, func() { x.Put(k.TID().X) })
+	first(k, func() { x.StoreFirst(k.TID().X) })
 	k.SyncCluster()
-	y := x.In(k.ClusterRank().XorI(1)).Get() // want "^C4 "
-	out.Put(y)
+	y := x.InBlock(k.ClusterRank().XorI(1)).LoadFirst() // want "^C4 "
+	out.StoreFirst(y)
 	if good {
 		k.SyncCluster()
 	}
@@ -186,13 +186,13 @@ func oneWarpReleases(k *dsl.Kernel, good bool) {
 		if good {
 			four.Sync()
 		}
-		k.If(tid.EqI(0), func() {
+		k.If(tid.EQI(0), func() {
 			empty.Arrive() // want "^W4 "
 		})
 		out.Store(tid, p.acc[0])
 	}), dsl.OnWarp(4, "load", func() {
 		k.If(k.Leader(), func() {
-			full.Expect(k.U32(8192))
+			full.ArriveExpect(k.U32(8192))
 			k.Ins("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", p.tile.Addr(), from.Addr(), 8192, full.Addr())
 			empty.Wait(k.U32(0))
 		})
@@ -205,10 +205,10 @@ func warpSkips(k *dsl.Kernel, good bool) {
 	if good {
 		warps = 4
 	}
-	k.If(k.WarpIndex().GeI(4), func() {
+	k.If(k.WarpIndex().GEI(4), func() {
 		k.Ins("setmaxnreg.inc.sync.aligned.u32", 208)
 	}, func() {
-		k.If(k.WarpIndex().LtI(int64(warps)), func() {
+		k.If(k.WarpIndex().LTI(int64(warps)), func() {
 			k.Ins("setmaxnreg.dec.sync.aligned.u32", 40) // want "^R2 "
 		})
 	})
@@ -216,7 +216,7 @@ func warpSkips(k *dsl.Kernel, good bool) {
 
 func poolExceeded(k *dsl.Kernel, good bool) {
 	// Role.Regs adds the budgets up.
-	k.If(k.WarpIndex().GeI(4), func() {
+	k.If(k.WarpIndex().GEI(4), func() {
 		if good {
 			k.Ins("setmaxnreg.inc.sync.aligned.u32", 152)
 		} else {

@@ -35,7 +35,7 @@ func written(k *dsl.Kernel) (out, tile dsl.Array[dsl.U32]) {
 }
 
 // first has one thread of the block do something.
-func first(k *dsl.Kernel, body func()) { k.If(k.TID().X.EqI(0), body) }
+func first(k *dsl.Kernel, body func()) { k.If(k.TID().X.EQI(0), body) }
 
 func noFence(k *dsl.Kernel, good bool) {
 	out, tile := written(k)
@@ -100,7 +100,7 @@ func branchSkips(k *dsl.Kernel, good bool) {
 	if good {
 		k.FenceAsync()
 	} else {
-		k.If(n.NeI(0), k.FenceAsync)
+		k.If(n.NEI(0), k.FenceAsync)
 	}
 	k.Sync()
 	first(k, func() {
@@ -114,12 +114,12 @@ func readerNoFence(k *dsl.Kernel, good bool) {
 	r := newRing(k)
 	k.Roles(dsl.OnWarp(0, "load", r.load), dsl.OnWarps(1, 3, "use", func(u32) {
 		r.turns(0, true, func(slot, parity u32) {
-			r.full.Nth(slot).Wait(parity)
+			r.full.At(slot).Wait(parity)
 			r.use(slot)
 			if good {
 				k.FenceAsync()
 			}
-			r.empty.Nth(slot).Arrive() // want "^A2 "
+			r.empty.At(slot).Arrive() // want "^A2 "
 		})
 	}))
 }
@@ -142,7 +142,7 @@ func globalFence(k *dsl.Kernel, good bool) {
 func peerFence(k *dsl.Kernel, good bool) {
 	out, tile, tid := dsl.Global[dsl.U32](k, "out"), dsl.Shared[dsl.U32](k, "tile", 128), k.TID().X
 	k.SyncCluster()
-	tile.In(k.ClusterRank().XorI(1)).Store(tid, tid)
+	tile.InBlock(k.ClusterRank().XorI(1)).Store(tid, tid)
 	if good {
 		k.Ins("fence.proxy.async")
 	} else {
@@ -256,7 +256,7 @@ func mapEdited(k *dsl.Kernel, good bool) {
 			k.Ins("fence.proxy.tensormap::generic.release.gpu")
 			k.Ins("fence.proxy.tensormap::generic.acquire.gpu", tensors.Addr(), 128)
 		}
-		full.Expect(k.U32(1024))
+		full.ArriveExpect(k.U32(1024))
 		k.Ins("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", // want "^A11 "
 			tile.Addr(), dsl.Bracket(tensors.Addr().Value64(), []dsl.Operand{k.U32(0)}), full.Addr())
 		full.Wait(k.U32(0))

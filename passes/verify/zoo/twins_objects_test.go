@@ -51,7 +51,7 @@ func (r *ring) turns(first int, flip bool, body func(slot, parity u32)) {
 	for range k.Range(k.U32(0), r.n) {
 		body(slot, parity)
 		slot.Set(slot.AddI(1))
-		k.If(slot.EqI(2), func() {
+		k.If(slot.EQI(2), func() {
 			slot.Set(k.U32(0))
 			if flip {
 				parity.Set(parity.XorI(1))
@@ -65,7 +65,7 @@ func (r *ring) load() {
 	k := r.k
 	k.If(k.Leader(), func() {
 		r.turns(1, true, func(slot, parity u32) {
-			r.empty.Nth(slot).Wait(parity)
+			r.empty.At(slot).Wait(parity)
 			r.fill(slot)
 		})
 	})
@@ -73,12 +73,12 @@ func (r *ring) load() {
 
 // fill starts the copy into a slot.
 func (r *ring) fill(slot u32) {
-	r.full.Nth(slot).Expect(r.k.U32(512))
+	r.full.At(slot).ArriveExpect(r.k.U32(512))
 	r.copy(slot)
 }
 
 func (r *ring) copy(slot u32) {
-	r.from.BulkLoad(r.tile.At(slot.ShlI(7)), r.k.U32(128), r.full.Nth(slot))
+	r.from.BulkLoad(r.tile.At(slot.ShlI(7)), r.k.U32(128), r.full.At(slot))
 }
 
 // use reads a slot.
@@ -87,10 +87,10 @@ func (r *ring) use(slot u32) { r.tile.At(slot.ShlI(7)).Load(r.k.TID().X) }
 // read is the role that reads the slots.
 func (r *ring) read(u32) {
 	r.turns(0, true, func(slot, parity u32) {
-		r.full.Nth(slot).Wait(parity)
+		r.full.At(slot).Wait(parity)
 		r.use(slot)
 		r.k.FenceAsync()
-		r.empty.Nth(slot).Arrive()
+		r.empty.At(slot).Arrive()
 	})
 }
 
@@ -110,7 +110,7 @@ func countZero(k *dsl.Kernel, good bool) {
 // wait waits with the instruction that it is given for the end of the phase of a parity.
 func wait(k *dsl.Kernel, op string, bar dsl.Addr, parity int) {
 	again, done := k.NewLabel("again"), dsl.NewReg[dsl.Pred](k)
-	k.Place(again)
+	k.PlaceLabel(again)
 	k.Ins(op, done, bar, parity)
 	k.BranchIf(done.Not(), again)
 }
@@ -127,7 +127,7 @@ func madeAgain(k *dsl.Kernel, good bool) {
 		k.Ins("mbarrier.init.shared::cta.b64", bar.Addr(), 64) // want "^M2 "
 	})
 	k.Sync()
-	k.If(tid.LtI(64), bar.Arrive)
+	k.If(tid.LTI(64), bar.Arrive)
 	bar.Wait(k.U32(0))
 }
 
@@ -167,7 +167,7 @@ func initNotFenced(k *dsl.Kernel, good bool) {
 
 func allLanesArrive(k *dsl.Kernel, good bool) {
 	bar := k.Barrier("bar", 1)
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		if good {
 			k.When(k.Elect(), bar.Arrive)
 		} else {
@@ -182,7 +182,7 @@ func tooFew(k *dsl.Kernel, good bool) {
 	if good {
 		k.If(k.Elect(), bar.Arrive)
 	} else {
-		k.If(k.WarpIndex().LtI(2), func() { k.If(k.Elect(), bar.Arrive) })
+		k.If(k.WarpIndex().LTI(2), func() { k.If(k.Elect(), bar.Arrive) })
 	}
 	bar.Wait(k.U32(0)) // want "^M4 "
 }
@@ -202,9 +202,9 @@ func twoCopies(k *dsl.Kernel, expect func(full dsl.Barrier)) {
 func fewerBytes(k *dsl.Kernel, good bool) {
 	twoCopies(k, func(full dsl.Barrier) {
 		if good {
-			full.Expect(k.U32(1024 + 512))
+			full.ArriveExpect(k.U32(1024 + 512))
 		} else {
-			full.Expect(k.U32(1024)) // want "^M5 "
+			full.ArriveExpect(k.U32(1024)) // want "^M5 "
 		}
 	})
 }
@@ -212,9 +212,9 @@ func fewerBytes(k *dsl.Kernel, good bool) {
 func moreBytes(k *dsl.Kernel, good bool) {
 	twoCopies(k, func(full dsl.Barrier) {
 		if good {
-			full.Expect(k.U32(1024 + 512))
+			full.ArriveExpect(k.U32(1024 + 512))
 		} else {
-			full.Expect(k.U32(1024 + 1024)) // want "^M5 "
+			full.ArriveExpect(k.U32(1024 + 1024)) // want "^M5 "
 		}
 	})
 }
@@ -222,7 +222,7 @@ func moreBytes(k *dsl.Kernel, good bool) {
 func expectNoArrive(k *dsl.Kernel, good bool) {
 	twoCopies(k, func(full dsl.Barrier) {
 		if good {
-			full.Expect(k.U32(1536))
+			full.ArriveExpect(k.U32(1536))
 		} else {
 			k.Ins("mbarrier.expect_tx.relaxed.cta.shared::cta.b64", full.Addr(), 1536) // want "^M5 "
 		}
@@ -233,10 +233,10 @@ func notToggled(k *dsl.Kernel, good bool) {
 	r := newRing(k)
 	k.Roles(dsl.OnWarp(0, "load", r.load), dsl.OnWarps(1, 3, "use", func(u32) {
 		r.turns(0, good, func(slot, parity u32) {
-			r.full.Nth(slot).Wait(parity) // want "^M6 "
+			r.full.At(slot).Wait(parity) // want "^M6 "
 			r.use(slot)
 			k.FenceAsync()
-			r.empty.Nth(slot).Arrive()
+			r.empty.At(slot).Arrive()
 		})
 	}))
 }
@@ -249,7 +249,7 @@ func producerParity(k *dsl.Kernel, good bool) {
 	k.Roles(dsl.OnWarps(1, 3, "use", r.read), dsl.OnWarp(0, "load", func() {
 		k.If(k.Leader(), func() {
 			r.turns(parity, true, func(slot, parity u32) {
-				r.empty.Nth(slot).Wait(parity) // want "^M6 "
+				r.empty.At(slot).Wait(parity) // want "^M6 "
 				r.fill(slot)
 			})
 		})
@@ -262,9 +262,9 @@ func noEmptyWait(k *dsl.Kernel, good bool) {
 		k.If(k.Leader(), func() {
 			r.turns(1, true, func(slot, parity u32) {
 				if good {
-					r.empty.Nth(slot).Wait(parity)
+					r.empty.At(slot).Wait(parity)
 				}
-				r.full.Nth(slot).Expect(k.U32(512)) // want "^M7 "
+				r.full.At(slot).ArriveExpect(k.U32(512)) // want "^M7 "
 				r.copy(slot)
 			})
 		})
@@ -296,7 +296,7 @@ func noDrain(k *dsl.Kernel, good bool) {
 		if good {
 			bar.Arrive()
 		} else {
-			k.If(n.NeI(0), bar.Arrive)
+			k.If(n.NEI(0), bar.Arrive)
 		}
 	})
 	bar.Wait(k.U32(0)) // want "^M11 "
@@ -306,7 +306,7 @@ func ctaScope(k *dsl.Kernel, good bool) {
 	out, x, bar := dsl.Global[dsl.U32](k, "out"), dsl.Shared[dsl.U32](k, "x", 1), k.Barrier("bar", 1)
 	peer := k.ClusterRank().XorI(1)
 	first(k, func() {
-		x.In(peer).Put(k.U32(7))
+		x.InBlock(peer).StoreFirst(k.U32(7))
 		bar.ArriveAt(peer)
 	})
 	if good {
@@ -314,7 +314,7 @@ func ctaScope(k *dsl.Kernel, good bool) {
 	} else {
 		bar.Wait(k.U32(0)) // want "^M9 "
 	}
-	out.Put(x.Get())
+	out.StoreFirst(x.LoadFirst())
 	k.SyncCluster()
 }
 
@@ -342,14 +342,14 @@ func triedOnce(k *dsl.Kernel, good bool) {
 func givenUp(k *dsl.Kernel, good bool) {
 	bar, tile := arrived(k)
 	again, on, done, tries := k.NewLabel("again"), k.NewLabel("on"), dsl.NewReg[dsl.Pred](k), k.U32(0).Var()
-	k.Place(again)
+	k.PlaceLabel(again)
 	k.Ins(try, done, bar.Addr(), 0) // want "^M10 "
 	k.BranchIf(done, on)
 	tries.Set(tries.AddI(1))
-	k.BranchIf(tries.LtI(1000), again)
+	k.BranchIf(tries.LTI(1000), again)
 	if good {
 		k.Trap()
 	}
-	k.Place(on)
+	k.PlaceLabel(on)
 	dsl.Global[dsl.U32](k, "out").Store(k.TID().X, tile.LoadI(0))
 }

@@ -33,7 +33,7 @@ type columns struct {
 // take has the first warp take the columns.
 func take(k *dsl.Kernel, group string) *columns {
 	c := &columns{k: k, slot: dsl.Shared[dsl.U32](k, "slot", 1), group: group}
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		k.Ins("tcgen05.alloc."+group+".sync.aligned.shared::cta.b32", c.slot.Addr(), 64)
 		k.Ins("tcgen05.relinquish_alloc_permit." + group + ".sync.aligned")
 	})
@@ -80,7 +80,7 @@ func (c *columns) roundTrip() {
 
 // free has the first warp give the columns back.
 func (c *columns) free() {
-	c.k.If(c.k.WarpIndex().EqI(0), func() {
+	c.k.If(c.k.WarpIndex().EQI(0), func() {
 		c.k.Ins("tcgen05.dealloc."+c.group+".sync.aligned.b32", c.base, 64)
 	})
 }
@@ -102,16 +102,16 @@ func addressRace(k *dsl.Kernel, good bool) {
 func earlyOut(k *dsl.Kernel, good bool) {
 	n, out := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out")
 	slot := dsl.Shared[dsl.U32](k, "slot", 1)
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		k.Ins("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32", slot.Addr(), 64) // want "^T3 "
 		k.Ins("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned")
 	})
 	meet(k)
 	c := &columns{k: k, base: slot.LoadI(0), group: "cta_group::1"}
 	if !good {
-		k.ReturnIf(n.EqI(0))
+		k.ReturnIf(n.EQI(0))
 	}
-	k.If(n.NeI(0), func() {
+	k.If(n.NEI(0), func() {
 		c.store()
 		c.stored()
 		x := c.load()
@@ -130,9 +130,9 @@ func freedEarly(k *dsl.Kernel, good bool) {
 		c.roundTrip()
 		meet(k)
 	} else {
-		k.If(k.WarpIndex().NeI(0), c.roundTrip)
+		k.If(k.WarpIndex().NEI(0), c.roundTrip)
 	}
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		k.Ins("tcgen05.dealloc.cta_group::1.sync.aligned.b32", c.base, 64) // want "^T4 "
 	})
 }
@@ -142,7 +142,7 @@ func pairNoSync(k *dsl.Kernel, good bool) {
 	if good {
 		k.SyncCluster()
 	}
-	k.If(k.WarpIndex().EqI(0), func() {
+	k.If(k.WarpIndex().EQI(0), func() {
 		k.Ins("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32", slot.Addr(), 64) // want "^T5 "
 		k.Ins("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned")
 	})

@@ -14,7 +14,7 @@ func Build(m *dsl.Module) {
 
 	own := weights.At(i) // computes the address
 	k.Comment("ptxdsl:ignore A12 no kernel writes the weights")
-	w := own.LoadFirst()       // the load is the next instruction
+	w := own.LoadFirst() // the load is the next instruction
 	k.WaitDependencies() // the kernel ahead writes x
 	x.Store(i, x.Load(i).Mul(w))
 	k.LaunchDependents()

@@ -42,6 +42,7 @@ func run() error {
 	exceptions := flag.String("exceptions", filepath.Join("isa", "spec", "exceptions"), "file of known differences")
 	save := flag.String("report", "", "write the report to this file, as a page of docs")
 	quiet := flag.Bool("q", false, "no progress")
+	harvested := flag.Bool("harvest", false, "throw every word at every form instead, and print what the table lacks; with -slice, a part of them")
 	flag.Parse()
 	if *slice {
 		*perForm, *variants, *mutants, *discover = 40, 1, 12, 20
@@ -72,6 +73,13 @@ func run() error {
 	}
 	if !*quiet {
 		c.Progress = os.Stderr
+	}
+	if *harvested {
+		h := agree.HarvestConfig{Families: c.Families, Only: c.Only, Exceptions: c.Exceptions, Progress: c.Progress}
+		if *slice {
+			h.Part = 40
+		}
+		return harvest(set, tool, h, !*slice && *only == "" && *families == "")
 	}
 	start := time.Now()
 	report, err := agree.Run(context.Background(), set, tool, c)

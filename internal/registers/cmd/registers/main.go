@@ -24,8 +24,9 @@ func main() {
 	var o options
 	flag.StringVar(&o.cache, "cache", "build/registers", "`folder` for what ptxas has said")
 	flag.StringVar(&o.fit, "fit", "", "fit the model to all samples and write it to this `file`")
-	flag.IntVar(&o.folds, "folds", 0, "predict each program with a model fitted to the others: into so many parts")
+	flag.BoolVar(&o.heldOut, "held-out", false, "predict each producer's kernels with a model fitted to all other producers")
 	flag.StringVar(&o.keep, "keep", "", "write the samples to this `file` (.gz)")
+	flag.IntVar(&o.most, "most", 0, "keep at most so many samples of a program")
 	flag.BoolVar(&o.families, "families", false, "score by collection of programs too")
 	flag.StringVar(&o.only, "only", "", "score only files whose name holds this `text`")
 	flag.IntVar(&o.worst, "worst", 0, "list so many of the worst predictions")
@@ -45,8 +46,8 @@ func main() {
 
 type options struct {
 	cache, fit, keep, only string
-	folds, worst           int
-	families               bool
+	worst, most            int
+	families, heldOut      bool
 }
 
 func (o *options) run(ctx context.Context, paths []string) error {
@@ -57,27 +58,36 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	if len(list) == 0 {
 		return errors.New("no kernels that ptxas counts registers of")
 	}
-	if o.keep != "" {
+	if o.most > 0 {
+		list = registers.Thin(registers.Distinct(list), o.most)
+	}
+	switch {
+	case o.keep != "":
 		if err := registers.Write(o.keep, list); err != nil {
 			return err
 		}
 		fmt.Printf("%d samples\n", len(list))
-		return nil
+	case o.fit != "":
+		return o.refit(registers.Distinct(list))
+	case o.heldOut:
+		o.score(registers.Standard.CrossValidate(registers.Distinct(list)))
+	default:
+		o.score(registers.Predict(pressure.Calibrated(), list))
 	}
-	if o.fit != "" {
-		m := registers.Standard.Model(registers.Distinct(list))
-		if err := os.WriteFile(o.fit, []byte(m.String()), 0o644); err != nil {
-			return err
-		}
-		fmt.Println("of the very samples that it is fitted to:")
-		o.score(registers.Predict(m, list))
-		return nil
+	return nil
+}
+
+// refit writes a model that is fitted to all samples, with the errors that models have on producers
+// they were not fitted to.
+func (o *options) refit(list []registers.Sample) error {
+	heldOut := registers.Standard.CrossValidate(list)
+	m := registers.Standard.Model(list)
+	m.Errors = registers.Errors(heldOut)
+	if err := os.WriteFile(o.fit, []byte(m.String()), 0o644); err != nil {
+		return err
 	}
-	if o.folds > 1 {
-		o.score(registers.Standard.CrossValidate(registers.Distinct(list), o.folds))
-		return nil
-	}
-	o.score(registers.Predict(pressure.Calibrated(), list))
+	fmt.Println("each producer predicted by a model fitted to all others:")
+	o.score(heldOut)
 	return nil
 }
 

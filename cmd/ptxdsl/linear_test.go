@@ -1,0 +1,42 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/hostile"
+)
+
+// TestLinear runs the commands on text that is made to be slow. They take time in proportion to its length.
+func TestLinear(t *testing.T) {
+	size := 3000
+	if testing.Short() {
+		size = 1000
+	}
+	t.Setenv("GOGC", "off") // or the commands would set the pace of the collector
+	texts := hostile.Texts()
+	for _, command := range []string{"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -exact=false -v"} {
+		args := strings.Fields(command)
+		// What is made once for all runs is made before.
+		run(args, strings.NewReader(small), io.Discard, io.Discard)
+		most, slowest := 0.0, ""
+		for i := range texts {
+			x := &texts[i]
+			e, short, long := x.Growth(size, func(text string) {
+				run(args, strings.NewReader(text), io.Discard, io.Discard)
+			})
+			if e > most {
+				most, slowest = e, x.Name
+			}
+			if e > hostile.Exponent {
+				t.Errorf("%s, %s: %d times the text takes %.0f times as long: %v, %v", command, x.Name, hostile.Times,
+					long.Seconds()/short.Seconds(), short, long)
+			}
+		}
+		t.Logf("%-16s the time of %s grows fastest, by the power of %.2f", command, slowest, most)
+	}
+}

@@ -1,0 +1,88 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+)
+
+// Limits of what is read, in bytes. The help of the commands states them.
+const (
+	mostOfFile   = math.MaxInt32 - 16 // of a regular file: what positions in a module can count
+	mostOfStream = 256 << 20          // of standard input, a pipe or a device, which may have no end
+)
+
+// read is the text of an input.
+func (in *input) read(stdin io.Reader) (string, error) {
+	if in.err != nil {
+		return "", in.err
+	}
+	src, most := stdin, int64(mostOfStream)
+	if in.info != nil {
+		if in.weight() > mostOfFile {
+			return "", fmt.Errorf("%s: %d bytes; at most %d of a file can be read", in.name, in.weight(), int64(mostOfFile))
+		}
+		f, err := os.Open(in.name)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		src = f
+	}
+	if in.info != nil && in.info.Mode().IsRegular() {
+		most = mostOfFile
+	}
+	text, err := readText(src, most, in.weight())
+	if err != nil && !errors.As(err, new(*os.PathError)) {
+		err = fmt.Errorf("%s: %w", in.name, err)
+	}
+	return text, err
+}
+
+// readText reads text of at most so many bytes, of which size are expected. It reads no further where it meets what
+// PTX has nowhere: a device may give such bytes for ever.
+func readText(src io.Reader, most, size int64) (string, error) {
+	var b strings.Builder
+	b.Grow(int(size) + 1)
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := src.Read(chunk)
+		b.Write(chunk[:n])
+		if bytes.IndexByte(chunk[:n], 0) >= 0 {
+			return "", errors.New(notText(b.String()))
+		}
+		switch {
+		case int64(b.Len()) > most:
+			return "", fmt.Errorf("more than %d bytes, the most that is read of it", most)
+		case errors.Is(err, io.EOF):
+			return b.String(), nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// notText says what a text is instead of PTX, or "".
+func notText(s string) string {
+	i := strings.IndexByte(s, 0)
+	switch {
+	case i < 0:
+		return ""
+	case strings.HasPrefix(s, "\x7fELF"):
+		return "not PTX text but an ELF file (a cubin, an object or a program)"
+	case strings.HasPrefix(s, "\x50\xed\x55\xba"):
+		return "not PTX text but a fat binary (cuobjdump -ptx shows the PTX in it)"
+	case strings.HasPrefix(s, "\xff\xfe"), strings.HasPrefix(s, "\xfe\xff"):
+		return "not PTX text but UTF-16 (PTX is ASCII or UTF-8)"
+	case strings.HasPrefix(s, "BC\xc0\xde"):
+		return "not PTX text but LLVM bitcode"
+	}
+	return fmt.Sprintf("not PTX text: byte %d is NUL", i)
+}

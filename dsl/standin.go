@@ -1,0 +1,73 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// standIns are the shapes that replace those of declarations with errors, so that building can go
+// on. A finding about such a shape would follow from the error that is already reported.
+type standIns struct {
+	tiles  []Tile
+	shapes [][2]int // rows and columns of accumulators
+}
+
+// standIn notes a tile that replaces one with an error.
+func (k *Kernel) standIn(t Tile) Tile {
+	k.m.refused.tiles = append(k.m.refused.tiles, t)
+	return t
+}
+
+// standInShape notes the shape of an accumulator that replaces one with an error.
+func (k *Kernel) standInShape(rows, cols int) (int, int) {
+	k.m.refused.shapes = append(k.m.refused.shapes, [2]int{rows, cols})
+	return rows, cols
+}
+
+// in reports whether the arguments of a message mention a stand-in. Another tile of the same shape
+// is not told apart: its finding appears once the declaration is correct.
+func (s *standIns) in(args []any) bool {
+	if len(s.tiles) == 0 && len(s.shapes) == 0 {
+		return false
+	}
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case Tile:
+			if s.tile(arg) {
+				return true
+			}
+		case SharedTile:
+			if s.tile(arg.Tile) {
+				return true
+			}
+		case *SharedTile:
+			if arg != nil && s.tile(arg.Tile) {
+				return true
+			}
+		case int:
+			if i+1 == len(args) {
+				continue
+			}
+			if cols, ok := args[i+1].(int); ok && s.shape(arg, cols) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *standIns) tile(t Tile) bool {
+	for _, other := range s.tiles {
+		if t == other {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *standIns) shape(rows, cols int) bool {
+	for _, other := range s.shapes {
+		if other == [2]int{rows, cols} {
+			return true
+		}
+	}
+	return false
+}

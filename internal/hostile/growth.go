@@ -1,0 +1,49 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hostile
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// How fast the time of a text may grow: 32 times the text may take 32 to the power of 1.25 times as long, which is 76
+// times; what is quadratic takes 1024 times. Times below the floor are not told apart.
+const (
+	Times    = 32
+	Exponent = 1.25
+	floor    = time.Millisecond
+	tries    = 6
+)
+
+// Growth is the exponent with which the processor time of work grows from the text of size bytes to that of Times as
+// many, and both times. It is 0 where even the long text takes so little that no more need be known.
+func (t *Text) Growth(size int, work func(text string)) (exponent float64, short, long time.Duration) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector works whenever it likes, for long and short texts
+	few, many := t.Of(size), t.Of(Times*size)
+	long = took(many, work)
+	most := math.Pow(Times, Exponent)
+	if long.Seconds() <= most*floor.Seconds() {
+		return 0, 0, long
+	}
+	short = floor
+	if s := took(few, work); s > floor {
+		short = s
+	}
+	// Other work on the machine makes a run long, never short.
+	for n := 1; n < tries && long.Seconds() > most*short.Seconds(); n++ {
+		long = min(long, took(many, work))
+	}
+	return math.Log(long.Seconds()/short.Seconds()) / math.Log(Times), short, long
+}
+
+// took is the processor time of work on a text.
+func took(text string, work func(string)) time.Duration {
+	runtime.GC()
+	start := processorTime()
+	work(text)
+	return processorTime() - start
+}

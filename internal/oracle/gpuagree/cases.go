@@ -1,0 +1,149 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gpuagree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
+)
+
+// Rows is the number of inputs of a case: 32 warps of 32 lanes.
+const Rows = 1024
+
+// A Case is one operation on the inputs of a warp. Scalar cases have an Op, products an MMA.
+type Case struct {
+	ID        string // the opcode, with what else tells cases apart
+	Opcode    string
+	Family    string
+	Immediate int // truth table of lop3, or sparsity selector
+	Op        *eval.Op
+	MMA       *tensorcore.MMA
+	Group     *tensorcore.Product
+}
+
+// skipped are instructions that are pure but no arithmetic of a lane, or whose results the manual
+// leaves to the machine.
+var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep",
+	"txq", "suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
+
+// tables are the truth tables of lop3 that are tried.
+var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe,
+	0xff}
+
+// Cases lists the cases of a target and a PTX version, in a fixed order.
+func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
+	var all []Case
+	seen := map[string]bool{}
+	add := func(c Case) {
+		if !seen[c.ID] {
+			seen[c.ID] = true
+			all = append(all, c)
+		}
+	}
+	set := isa.Standard()
+	for ins := range set.All() {
+		head, _, _ := strings.Cut(ins.Name, ".")
+		for i := range ins.Forms {
+			form := &ins.Forms[i]
+			pure := slices.Contains(form.Effects, "pure") && !slices.Contains(skipped, head)
+			group := strings.HasPrefix(ins.Name, "wgmma.mma_async")
+			if !pure && !group && ins.Name != "mma" {
+				continue
+			}
+			for slots := range spellings(form) {
+				if !open(form, slots, version, target) {
+					continue
+				}
+				opcode := set.Opcode(ins, slots)
+				var err error
+				switch {
+				case pure:
+					scalarCases(opcode, ins.Family, add)
+				case group:
+					err = groupCases(opcode, sm, add)
+				default:
+					err = productCases(opcode, sm, add)
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// spellings iterates over the modifiers of a form that go together.
+func spellings(form *isa.Form) func(yield func([]isa.Mod) bool) {
+	return func(yield func([]isa.Mod) bool) {
+		slots := make([]isa.Mod, len(form.Slots))
+		var fill func(at int) bool
+		fill = func(at int) bool {
+			if at == len(slots) {
+				return !form.Allows(slots) || yield(slots)
+			}
+			if !form.Slots[at].Required {
+				slots[at] = isa.NoMod
+				if !fill(at + 1) {
+					return false
+				}
+			}
+			for _, v := range form.Slots[at].Values {
+				slots[at] = v.Mod
+				if !fill(at + 1) {
+					return false
+				}
+			}
+			return true
+		}
+		fill(0)
+	}
+}
+
+// open reports whether modifiers are legal at a version and target.
+func open(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Target) bool {
+	opens, gone := form.Bounds(slots)
+	for _, g := range opens {
+		if !g.Open(version, target) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(gone, func(g isa.Gate) bool { return g.Open(version, target) })
+}
+
+func scalarCases(opcode, family string, add func(Case)) {
+	op, err := eval.Of(opcode)
+	if err != nil {
+		return // the tests of eval report it
+	}
+	if !strings.HasPrefix(opcode, "lop3") {
+		add(Case{ID: opcode, Opcode: opcode, Family: family, Op: op})
+		return
+	}
+	for _, t := range tables {
+		id := fmt.Sprintf("%s %#x", opcode, t)
+		add(Case{ID: id, Opcode: opcode, Family: family, Immediate: t, Op: op})
+	}
+}
+
+func productCases(opcode string, sm int, add func(Case)) error {
+	m, err := tensorcore.Of(opcode, tensorcore.ArchOf(sm))
+	if err != nil {
+		return err
+	}
+	if !m.Sparse {
+		add(Case{ID: opcode, Opcode: opcode, Family: "mma", MMA: m})
+		return nil
+	}
+	for s := range m.Selectors() {
+		id := fmt.Sprintf("%s %d", opcode, s)
+		add(Case{ID: id, Opcode: opcode, Family: "mma.sp", Immediate: s, MMA: m})
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command gpuagree compares the emulated arithmetic with a GPU: generate makes the kernels, run
+// records what a GPU computes, compare holds the record against this program.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"sort"
+
+	"github.com/ptxdsl/ptxdsl/internal/oracle/gpuagree"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+)
+
+func main() {
+	if err := work(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "gpuagree:", err)
+		os.Exit(1)
+	}
+}
+
+func work(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("want generate, run or compare")
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	folder := flags.String("in", "build/gpuagree", "folder of the kernels")
+	file := flags.String("out", "gpuagree.rec", "file of the results")
+	device := flags.String("device", "cuda:0", "device, as runtime.Open takes it")
+	target := flags.String("target", "sm_90a", "target of the kernels")
+	version := flags.String("version", "8.8", "PTX version of the kernels")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	log := func(line string) { fmt.Println(line) }
+	switch args[0] {
+	case "generate":
+		return generate(*folder, *version, *target, log)
+	case "run":
+		r, err := gpuagree.Run(*folder, *device, log)
+		if err != nil {
+			return err
+		}
+		if err := r.Write(*file); err != nil {
+			return err
+		}
+		return compare(r)
+	case "compare":
+		r, err := gpuagree.Read(*file)
+		if err != nil {
+			return err
+		}
+		return compare(r)
+	}
+	return fmt.Errorf("%s is no command: want generate, run or compare", args[0])
+}
+
+func generate(folder, version, target string, log func(string)) error {
+	tool, err := ptxas.Find()
+	if err != nil {
+		return err
+	}
+	plan, refused, err := gpuagree.Generate(context.Background(), tool, folder, version, target, log)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, m := range plan.Modules {
+		n += len(m.Cases)
+	}
+	fmt.Printf("%d cases, %d refused by ptxas\n", n, len(refused))
+	ids := make([]string, 0, len(refused))
+	for id := range refused {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	for _, id := range ids {
+		fmt.Printf("refused: %s: %s\n", id, refused[id])
+	}
+	return nil
+}
+
+func compare(r *gpuagree.Record) error {
+	tallies, differences, err := gpuagree.Compare(r)
+	if err != nil {
+		return err
+	}
+	return gpuagree.Print(os.Stdout, r, tallies, differences)
+}

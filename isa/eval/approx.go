@@ -1,0 +1,118 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Approximations are computed in float64 and rounded to nearest, which is closer than the manual
+// promises: rcp, div.full and sqrt within 1 or 2 units in the last place, rsqrt within 2^-22.9,
+// ex2 within 2 units, lg2 within 2^-22, sin and cos within 2^-20.5 up to 2 pi, tanh within 2^-11.
+
+// approximate is the approximations of f32 and of half formats.
+func approximate(s *spec) *Op {
+	if len(s.types) != 1 {
+		return nil
+	}
+	t := s.types[0]
+	element, n := lanesOf(t)
+	f := FormatOf(element)
+	if f == F64 {
+		return approximateDouble(s)
+	}
+	if f == nil || !s.has("approx") && !s.has("full") && f != F32 {
+		return nil
+	}
+	fin := s.finisher(f)
+	fin.ftz = fin.ftz || !s.has("approx") && !s.has("full") // PTX before 1.4
+	from := decoder(f)
+	if s.head == "div" {
+		full := s.has("full")
+		return withOperands(t, 2, func(a, b, _ uint64) uint64 {
+			x, y := from(fin.in(a)), from(fin.in(b))
+			if !full && math.Abs(y) > 0x1p126 && !math.IsInf(y, 0) {
+				return fin.odd(x * math.Copysign(0, y)) // the reciprocal is flushed
+			}
+			return fin.odd(divOdd(x, y))
+		})
+	}
+	g := function(s.head)
+	if g == nil {
+		return nil
+	}
+	lane := func(a, _, _ uint64) uint64 { return fin.odd(g(from(fin.in(a)))) }
+	if n > 1 {
+		lane = spread(element.Bits(), n, lane)
+	}
+	return withOperands(t, 1, lane)
+}
+
+// function returns an approximated function.
+func function(head string) func(x float64) float64 {
+	switch head {
+	case "rcp":
+		return func(x float64) float64 { return 1 / x }
+	case "sqrt":
+		return math.Sqrt
+	case "rsqrt":
+		return func(x float64) float64 { return 1 / math.Sqrt(x) }
+	case "ex2":
+		return exp2
+	case "lg2":
+		return math.Log2
+	case "sin":
+		return math.Sin
+	case "cos":
+		return math.Cos
+	case "tanh":
+		return math.Tanh
+	}
+	return nil
+}
+
+// exp2 is math.Exp2 without its overflow to infinity below the range of float64 exponents.
+func exp2(x float64) float64 {
+	if x < -1000 {
+		return 0x1p-1000 * float64(bit(!math.IsInf(x, -1)))
+	}
+	return math.Exp2(x)
+}
+
+// approximateDouble is rcp.approx.ftz.f64 and rsqrt.approx{.ftz}.f64. With .ftz they use and
+// give the upper 32 bits.
+func approximateDouble(s *spec) *Op {
+	g := function(s.head)
+	if g == nil || s.head != "rcp" && s.head != "rsqrt" {
+		return nil
+	}
+	if s.head == "rcp" && !s.has("approx") {
+		return nil
+	}
+	ftz := s.has("ftz")
+	return unary(isa.F64, isa.F64, func(a uint64) uint64 {
+		if !ftz {
+			r := g(double(a))
+			if r != r {
+				return doubleNaN(1, a)
+			}
+			return math.Float64bits(r)
+		}
+		a = a >> 32 << 32
+		if F64.subnormal(a) {
+			a &= F64.sign()
+		}
+		r := g(double(a))
+		if r != r {
+			return 0x7fff_ffff_0000_0000
+		}
+		b := math.Float64bits(r) >> 32 << 32
+		if F64.subnormal(b) {
+			b &= F64.sign()
+		}
+		return b
+	})
+}

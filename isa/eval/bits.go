@@ -1,0 +1,333 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// bitCount is popc, clz and brev.
+func bitCount(s *spec) *Op {
+	t := s.typ(0)
+	if t != isa.B32 && t != isa.B64 {
+		return nil
+	}
+	switch s.head {
+	case "popc":
+		return unary(isa.U32, t, func(a uint64) uint64 { return uint64(bits.OnesCount64(a)) })
+	case "clz":
+		short := uint64(64 - t.Bits())
+		return unary(isa.U32, t, func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a)) - short })
+	}
+	return unary(t, t, func(a uint64) uint64 { return bits.Reverse64(a) >> (64 - t.Bits()) })
+}
+
+// bfind is the highest bit that differs from the sign.
+func bfind(s *spec) *Op {
+	t, shift := s.typ(0), s.has("shiftamt")
+	if !isInt(t) {
+		return nil
+	}
+	return unary(isa.U32, t, func(a uint64) uint64 {
+		x := uint64(extend(t, a))
+		if isSigned(t) && int64(x) < 0 {
+			x = ^x
+		}
+		n := bits.Len64(x)
+		switch {
+		case n == 0:
+			return 1<<32 - 1
+		case shift:
+			return uint64(t.Bits() - n)
+		}
+		return uint64(n - 1)
+	})
+}
+
+// fns is the n-th bit that is set, from a base on. A base above 31 finds nothing; the manual
+// leaves it open.
+func fns(*spec) *Op {
+	return ternary(isa.B32, isa.B32, isa.U32, isa.S32, func(mask, base, offset uint64) uint64 {
+		n := signed(offset, 32)
+		if base > 31 {
+			return 1<<32 - 1
+		}
+		at, step, left := int(base), 1, n
+		switch {
+		case n == 0:
+			if mask>>at&1 != 0 {
+				return base
+			}
+			return 1<<32 - 1
+		case n < 0:
+			step, left = -1, -n
+		}
+		for ; at >= 0 && at < 32; at += step {
+			if mask>>at&1 == 0 {
+				continue
+			}
+			if left--; left == 0 {
+				return uint64(at)
+			}
+		}
+		return 1<<32 - 1
+	})
+}
+
+// bitField is bfe: a field of bits, extended by the bit at its end.
+func bitField(s *spec) *Op {
+	t := s.typ(0)
+	if !isInt(t) {
+		return nil
+	}
+	width := t.Bits()
+	return ternary(t, t, isa.U32, isa.U32, func(a, pos, length uint64) uint64 {
+		p, n := int(pos&255), int(length&255)
+		x := uint64(extend(t, a))
+		if n == 0 {
+			return 0
+		}
+		if p >= width {
+			if isSigned(t) {
+				return uint64(int64(x) >> 63)
+			}
+			return 0
+		}
+		if isSigned(t) {
+			x = uint64(int64(x) >> p)
+			return uint64(signed(x, min(n, 64)))
+		}
+		return x >> p & (1<<n - 1)
+	})
+}
+
+// bitInsert is bfi.
+func bitInsert(s *spec) *Op {
+	t := s.typ(0)
+	in := []isa.Type{t, t, isa.U32, isa.U32}
+	return many(t, in, func(x *[8]uint64) uint64 {
+		p, n := x[2]&255, x[3]&255
+		field := uint64(1)<<n - 1
+		return x[1]&^(field<<p) | x[0]&field<<p
+	})
+}
+
+// signZeroExtend is szext.
+func signZeroExtend(s *spec) *Op {
+	t, clamp := s.typ(0), s.has("clamp")
+	return binary(t, t, isa.U32, func(a, b uint64) uint64 {
+		n := b & 31
+		switch {
+		case clamp && b >= 32:
+			return a
+		case n == 0:
+			return 0
+		case isSigned(t):
+			return uint64(signed(a, int(n)))
+		}
+		return a & (1<<n - 1)
+	})
+}
+
+// bitMask is bmsk.
+func bitMask(s *spec) *Op {
+	clamp := s.has("clamp")
+	return binary(isa.B32, isa.U32, isa.U32, func(a, b uint64) uint64 {
+		if clamp {
+			if a >= 32 {
+				return 0
+			}
+			b = min(b, 32)
+		} else {
+			a, b = a&31, b&31
+		}
+		return (1<<b - 1) << a
+	})
+}
+
+// carryless is clmad: a product of polynomials over bits.
+func carryless(s *spec) *Op {
+	high := s.has("hi")
+	return ternary(isa.U64, isa.U64, isa.U64, isa.U64, func(a, b, c uint64) uint64 {
+		var hi, lo uint64
+		for i := range 64 {
+			if b>>i&1 != 0 {
+				lo ^= a << i
+				hi ^= a >> (64 - i)
+			}
+		}
+		if high {
+			return hi ^ c
+		}
+		return lo ^ c
+	})
+}
+
+// funnel is shf.
+func funnel(s *spec) *Op {
+	left, wrap := s.has("l"), s.has("wrap")
+	return ternary(isa.B32, isa.B32, isa.B32, isa.U32, func(a, b, n uint64) uint64 {
+		if wrap {
+			n &= 31
+		}
+		n = min(n, 32)
+		if left {
+			return (b<<32 | a) << n >> 32
+		}
+		return (b<<32 | a) >> n
+	})
+}
+
+// shift is shl and shr. Amounts above the width shift everything out.
+func shift(s *spec) *Op {
+	t := s.typ(0)
+	if op := fastShift(t, s.head == "shl"); op != nil {
+		return op
+	}
+	if s.head == "shl" {
+		return binary(t, t, isa.U32, func(a, n uint64) uint64 { return a << n })
+	}
+	if isSigned(t) {
+		return binary(t, t, isa.U32, func(a, n uint64) uint64 { return uint64(extend(t, a) >> n) })
+	}
+	return binary(t, t, isa.U32, func(a, n uint64) uint64 { return a >> n })
+}
+
+// logic is and, or, xor, not and cnot, of registers and of predicates.
+func logic(s *spec) *Op {
+	t := s.typ(0)
+	if t == isa.Predicate {
+		return predicateLogic(s.head)
+	}
+	if op := fastLogic(t, s.head); op != nil {
+		return op
+	}
+	switch s.head {
+	case "and":
+		return binary(t, t, t, func(a, b uint64) uint64 { return a & b })
+	case "or":
+		return binary(t, t, t, func(a, b uint64) uint64 { return a | b })
+	case "xor":
+		return binary(t, t, t, func(a, b uint64) uint64 { return a ^ b })
+	case "not":
+		return unary(t, t, func(a uint64) uint64 { return ^a })
+	}
+	return unary(t, t, func(a uint64) uint64 {
+		if a == 0 {
+			return 1
+		}
+		return 0
+	})
+}
+
+// predicateLogic is and, or, xor, not and mov of predicates.
+func predicateLogic(head string) *Op {
+	f := map[string]func(a, b uint32) uint32{
+		"and": func(a, b uint32) uint32 { return a & b },
+		"or":  func(a, b uint32) uint32 { return a | b },
+		"xor": func(a, b uint32) uint32 { return a ^ b },
+		"not": func(a, _ uint32) uint32 { return ^a },
+		"mov": func(a, _ uint32) uint32 { return a },
+	}[head]
+	if f == nil {
+		return nil
+	}
+	op := &Op{PIn: 2, POut: 1, Warp: func(fr *Frame) { fr.POut[0] = f(fr.PIn[0], fr.PIn[1]) }}
+	if head == "not" || head == "mov" {
+		op.PIn = 1
+	}
+	op.Lane = func(c *Cell) { c.POut[0] = f(flag(c.PIn[0]), flag(c.PIn[1]))&1 != 0 }
+	return op
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// lop3 is any function of three bits. The fourth operand is its truth table.
+func lop3(s *spec) *Op {
+	f := func(a, b, c, table uint64) (d uint64) {
+		for i := range uint(8) {
+			if table>>i&1 == 0 {
+				continue
+			}
+			x, y, z := ^a, ^b, ^c
+			if i&4 != 0 {
+				x = a
+			}
+			if i&2 != 0 {
+				y = b
+			}
+			if i&1 != 0 {
+				z = c
+			}
+			d |= x & y & z
+		}
+		return d & (1<<32 - 1)
+	}
+	op := &Op{In: []isa.Type{isa.B32, isa.B32, isa.B32, isa.U32}, Out: []isa.Type{isa.B32}}
+	logical := s.one("and", "or")
+	if logical == "" {
+		op.Lane = func(c *Cell) { c.Out[0] = f(c.In[0], c.In[1], c.In[2], c.In[3]) }
+		op.Warp = lop3Warp
+		return op
+	}
+	op.PIn, op.POut = 1, 1
+	op.Lane = func(c *Cell) {
+		d := f(c.In[0], c.In[1], c.In[2], c.In[3])
+		c.Out[0] = d
+		if logical == "or" {
+			c.POut[0] = d != 0 || c.PIn[0]
+		} else {
+			c.POut[0] = d != 0 && c.PIn[0]
+		}
+	}
+	return op
+}
+
+// permute is prmt.
+func permute(s *spec) *Op {
+	mode := s.one("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+	return ternary(isa.B32, isa.B32, isa.B32, isa.B32, func(a, b, c uint64) (d uint64) {
+		all := b<<32 | a
+		if mode == "" {
+			for i := 0; i < 32; i += 8 {
+				x := all >> (c & 7 * 8) & 255
+				if c&8 != 0 {
+					x = x >> 7 * 255
+				}
+				d |= x << i
+				c >>= 4
+			}
+			return d
+		}
+		n := int(c & 3)
+		for i := range 4 {
+			d |= all >> (8 * permuted(mode, n, i)) & 255 << (8 * i)
+		}
+		return d
+	})
+}
+
+// permuted returns the source byte of result byte i in a mode of prmt.
+func permuted(mode string, n, i int) int {
+	switch mode {
+	case "f4e":
+		return n + i
+	case "b4e":
+		return (n - i) & 7
+	case "rc8":
+		return n
+	case "ecl":
+		return max(n, i)
+	case "ecr":
+		return min(n, i)
+	}
+	return n&1*2 + i&1 // rc16
+}

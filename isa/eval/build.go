@@ -1,0 +1,141 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// mask returns the bits of a type as a mask.
+func mask(t isa.Type) uint64 { return 1<<uint(t.Bits()) - 1 } // all ones for 64 bits
+
+// unary makes an operation of one operand. The result of f is cut to the width of out.
+func unary(out, in isa.Type, f func(a uint64) uint64) *Op {
+	om, im := mask(out), mask(in)
+	return &Op{
+		In: []isa.Type{in}, Out: []isa.Type{out},
+		Lane: func(c *Cell) { c.Out[0] = f(c.In[0]&im) & om },
+		Warp: func(fr *Frame) {
+			d, a := fr.Out[0], fr.In[0]
+			for l := range d {
+				d[l] = f(a[l]&im) & om
+			}
+		},
+	}
+}
+
+// binary makes an operation of two operands.
+func binary(out, in, in2 isa.Type, f func(a, b uint64) uint64) *Op {
+	om, im, jm := mask(out), mask(in), mask(in2)
+	return &Op{
+		In: []isa.Type{in, in2}, Out: []isa.Type{out},
+		Lane: func(c *Cell) { c.Out[0] = f(c.In[0]&im, c.In[1]&jm) & om },
+		Warp: func(fr *Frame) {
+			d, a, b := fr.Out[0], fr.In[0], fr.In[1]
+			for l := range d {
+				d[l] = f(a[l]&im, b[l]&jm) & om
+			}
+		},
+	}
+}
+
+// ternary makes an operation of three operands.
+func ternary(out, in, in2, in3 isa.Type, f func(a, b, c uint64) uint64) *Op {
+	om, im, jm, km := mask(out), mask(in), mask(in2), mask(in3)
+	return &Op{
+		In: []isa.Type{in, in2, in3}, Out: []isa.Type{out},
+		Lane: func(c *Cell) { c.Out[0] = f(c.In[0]&im, c.In[1]&jm, c.In[2]&km) & om },
+		Warp: func(fr *Frame) {
+			d, a, b, e := fr.Out[0], fr.In[0], fr.In[1], fr.In[2]
+			for l := range d {
+				d[l] = f(a[l]&im, b[l]&jm, e[l]&km) & om
+			}
+		},
+	}
+}
+
+// many makes an operation of any number of operands of given types and one result.
+func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
+	om := mask(out)
+	var im [8]uint64
+	for i, t := range in {
+		im[i] = mask(t)
+	}
+	return &Op{
+		In: in, Out: []isa.Type{out},
+		Lane: func(c *Cell) {
+			x := c.In
+			for i := range x {
+				x[i] &= im[i]
+			}
+			c.Out[0] = f(&x) & om
+		},
+		Warp: func(fr *Frame) {
+			x := &fr.cell.In
+			for l := range Lanes {
+				for i := range in {
+					x[i] = fr.In[i][l] & im[i]
+				}
+				fr.Out[0][l] = f(x) & om
+			}
+		},
+	}
+}
+
+// signed returns the value of the low bits of a.
+func signed(a uint64, bits int) int64 { return int64(a) << (64 - bits) >> (64 - bits) }
+
+// isSigned reports whether t is a signed integer type.
+func isSigned(t isa.Type) bool { return t.Class() == isa.Signed }
+
+// isInt reports whether t holds integers.
+func isInt(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
+
+// lanesOf splits a packed type into the type of an element and the number of elements.
+func lanesOf(t isa.Type) (element isa.Type, n int) {
+	switch t {
+	case isa.U16x2:
+		return isa.U16, 2
+	case isa.S16x2:
+		return isa.S16, 2
+	case isa.U8x4:
+		return isa.U8, 4
+	case isa.S8x4:
+		return isa.S8, 4
+	case isa.F16x2:
+		return isa.F16, 2
+	case isa.Bf16x2:
+		return isa.Bf16, 2
+	case isa.F32x2:
+		return isa.F32, 2
+	case isa.E4m3x2, isa.E4m3x4:
+		return isa.E4m3, t.Bits() / 8
+	case isa.E5m2x2, isa.E5m2x4:
+		return isa.E5m2, t.Bits() / 8
+	case isa.E3m2x2, isa.E3m2x4:
+		return isa.E3m2, t.Bits() / 8
+	case isa.E2m3x2, isa.E2m3x4:
+		return isa.E2m3, t.Bits() / 8
+	case isa.E2m1x2, isa.E2m1x4:
+		return isa.E2m1, t.Bits() / 4
+	case isa.E2m1p4x4:
+		return isa.E2m1, 4
+	case isa.Ue8m0x2, isa.Ue8m0x4:
+		return isa.Ue8m0, t.Bits() / 8
+	case isa.Ue4m3x2:
+		return isa.Ue4m3, 2
+	case isa.Ue5m3x2:
+		return isa.Ue5m3, 2
+	}
+	return t, 1
+}
+
+// spread repeats an operation on elements over a packed type.
+func spread(bits, n int, f func(a, b, c uint64) uint64) func(a, b, c uint64) uint64 {
+	m := uint64(1)<<bits - 1
+	return func(a, b, c uint64) (d uint64) {
+		for i := 0; i < n*bits; i += bits {
+			d |= f(a>>i&m, b>>i&m, c>>i&m) & m << i
+		}
+		return d
+	}
+}

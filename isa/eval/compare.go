@@ -1,0 +1,317 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
+	"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+
+// ordering is how two values compare.
+type ordering uint8
+
+const (
+	lower ordering = 1 << iota
+	same
+	higher
+	unordered
+)
+
+// holds returns the orderings in which a comparison is true.
+func holds(name string) ordering {
+	switch name {
+	case "eq":
+		return same
+	case "ne":
+		return lower | higher
+	case "lt", "lo":
+		return lower
+	case "le", "ls":
+		return lower | same
+	case "gt", "hi":
+		return higher
+	case "ge", "hs":
+		return higher | same
+	case "equ":
+		return same | unordered
+	case "neu":
+		return lower | higher | unordered
+	case "ltu":
+		return lower | unordered
+	case "leu":
+		return lower | same | unordered
+	case "gtu":
+		return higher | unordered
+	case "geu":
+		return higher | same | unordered
+	case "num":
+		return lower | same | higher
+	}
+	return unordered // nan
+}
+
+// comparer returns how values of a type compare. The comparisons lo, ls, hi and hs are unsigned.
+func comparer(t isa.Type, ftz bool) func(a, b uint64) ordering {
+	if f := FormatOf(t); f != nil {
+		fin := finisher{format: f, ftz: ftz}
+		from := decoder(f)
+		return func(a, b uint64) ordering { return orderOf(from(fin.in(a)), from(fin.in(b))) }
+	}
+	flip := uint64(0)
+	if isSigned(t) {
+		flip = 1 << (t.Bits() - 1)
+	}
+	m := mask(t)
+	return func(a, b uint64) ordering {
+		a, b = a&m^flip, b&m^flip
+		switch {
+		case a < b:
+			return lower
+		case a > b:
+			return higher
+		}
+		return same
+	}
+}
+
+func orderOf(a, b float64) ordering {
+	switch {
+	case a < b:
+		return lower
+	case a > b:
+		return higher
+	case a == b:
+		return same
+	}
+	return unordered
+}
+
+// combine applies the boolean operation of set and setp.
+func combine(boolean string, x, c bool) bool {
+	switch boolean {
+	case "and":
+		return x && c
+	case "or":
+		return x || c
+	case "xor":
+		return x != c
+	}
+	return x
+}
+
+// setPredicate is setp. The second predicate is the complement of the comparison, combined in the
+// same way; of packed types it is that of the upper half.
+func setPredicate(s *spec) *Op {
+	if len(s.types) != 1 {
+		return nil
+	}
+	t := s.types[0]
+	name, boolean := s.one(comparisons...), s.one("and", "or", "xor")
+	op := &Op{In: []isa.Type{t, t}, POut: 2}
+	if boolean != "" {
+		op.PIn = 1
+	}
+	element, n := lanesOf(t)
+	true1 := holds(name)
+	cmp := comparer(element, s.has("ftz"))
+	op.Lane = func(c *Cell) {
+		a, b := c.In[0], c.In[1]
+		x := cmp(a, b)&true1 != 0
+		y := !x
+		if n == 2 {
+			x = cmp(a&0xffff, b&0xffff)&true1 != 0
+			y = cmp(a>>16&0xffff, b>>16&0xffff)&true1 != 0
+		}
+		c.POut = [2]bool{combine(boolean, x, c.PIn[0]), combine(boolean, y, c.PIn[0])}
+	}
+	if n == 1 {
+		op.Warp = fastCompare(t, name, boolean, s.has("ftz"))
+	}
+	return op
+}
+
+// fastCompare compares a warp with a loop for the most frequent types, nil for others.
+func fastCompare(t isa.Type, name, boolean string, ftz bool) func(f *Frame) {
+	warp := compareLoop(t, ftz)
+	if warp == nil {
+		return nil
+	}
+	want := holds(name)
+	return func(f *Frame) {
+		low, equal, high := warp(f.In[0], f.In[1])
+		var p uint32
+		if want&lower != 0 {
+			p |= low
+		}
+		if want&same != 0 {
+			p |= equal
+		}
+		if want&higher != 0 {
+			p |= high
+		}
+		if want&unordered != 0 {
+			p |= ^(low | equal | high)
+		}
+		q := ^p
+		switch c := f.PIn[0]; boolean {
+		case "and":
+			p, q = p&c, q&c
+		case "or":
+			p, q = p|c, q|c
+		case "xor":
+			p, q = p^c, q^c
+		}
+		f.POut = [2]uint32{p, q}
+	}
+}
+
+// bit returns b as a number; the compiler makes it one instruction.
+func bit(b bool) uint32 {
+	var x uint32
+	if b {
+		x = 1
+	}
+	return x
+}
+
+func compareLoop(t isa.Type, ftz bool) func(a, b *Vector) (low, equal, high uint32) {
+	switch {
+	case t == isa.S32:
+		return func(a, b *Vector) (low, equal, high uint32) {
+			for l := range a {
+				x, y := int32(a[l]), int32(b[l])
+				low |= bit(x < y) << (l & 31)
+				equal |= bit(x == y) << (l & 31)
+			}
+			return low, equal, ^(low | equal)
+		}
+	case t == isa.U32 || t == isa.B32:
+		return func(a, b *Vector) (low, equal, high uint32) {
+			for l := range a {
+				x, y := uint32(a[l]), uint32(b[l])
+				low |= bit(x < y) << (l & 31)
+				equal |= bit(x == y) << (l & 31)
+			}
+			return low, equal, ^(low | equal)
+		}
+	case t == isa.S64:
+		return func(a, b *Vector) (low, equal, high uint32) {
+			for l := range a {
+				x, y := int64(a[l]), int64(b[l])
+				low |= bit(x < y) << (l & 31)
+				equal |= bit(x == y) << (l & 31)
+			}
+			return low, equal, ^(low | equal)
+		}
+	case t == isa.U64 || t == isa.B64:
+		return func(a, b *Vector) (low, equal, high uint32) {
+			for l := range a {
+				low |= bit(a[l] < b[l]) << (l & 31)
+				equal |= bit(a[l] == b[l]) << (l & 31)
+			}
+			return low, equal, ^(low | equal)
+		}
+	case t == isa.F32 && !ftz:
+		return func(a, b *Vector) (low, equal, high uint32) {
+			for l := range a {
+				x, y := math.Float32frombits(uint32(a[l])), math.Float32frombits(uint32(b[l]))
+				low |= bit(x < y) << (l & 31)
+				equal |= bit(x == y) << (l & 31)
+				high |= bit(x > y) << (l & 31)
+			}
+			return low, equal, high
+		}
+	}
+	return nil
+}
+
+// set is set: a comparison with a number as result. The last type is that of the operands.
+func set(s *spec) *Op {
+	if len(s.types) == 1 { // packed integers: masks
+		return setPacked(s)
+	}
+	if len(s.types) != 2 {
+		return nil
+	}
+	d, t := s.types[0], s.types[1]
+	element, n := lanesOf(t)
+	want, boolean := holds(s.one(comparisons...)), s.one("and", "or", "xor")
+	cmp := comparer(element, s.has("ftz"))
+	result, _ := lanesOf(d)
+	yes := mask(result) // all ones
+	if f := FormatOf(result); f != nil {
+		yes = f.one()
+	}
+	op := &Op{In: []isa.Type{t, t}, Out: []isa.Type{d}}
+	if boolean != "" {
+		op.PIn = 1
+	}
+	wide := d.Bits() / n // two results in .u32 are two halves
+	if n > 1 && result == d {
+		yes = 1<<wide - 1
+	}
+	op.Lane = func(c *Cell) {
+		c.Out[0] = 0
+		for i := range n {
+			at := i * element.Bits()
+			x := cmp(c.In[0]>>at&mask(element), c.In[1]>>at&mask(element))&want != 0
+			if combine(boolean, x, c.PIn[0]) {
+				c.Out[0] |= yes << (i * wide)
+			}
+		}
+	}
+	return op
+}
+
+// setPacked is set of packed integers, whose results are bytes or halves of ones.
+func setPacked(s *spec) *Op {
+	want := holds(s.one(comparisons...))
+	return elementwise(s.types[0], 2, func(t isa.Type, a, b uint64) uint64 {
+		if comparer(t, false)(a, b)&want != 0 {
+			return mask(t)
+		}
+		return 0
+	})
+}
+
+// selectByPredicate is selp.
+func selectByPredicate(s *spec) *Op {
+	t := s.typ(0)
+	m := mask(t)
+	return &Op{
+		In: []isa.Type{t, t}, Out: []isa.Type{t}, PIn: 1,
+		Lane: func(c *Cell) {
+			c.Out[0] = c.In[1] & m
+			if c.PIn[0] {
+				c.Out[0] = c.In[0] & m
+			}
+		},
+		Warp: func(f *Frame) {
+			d, a, b, p := f.Out[0], f.In[0], f.In[1], f.PIn[0]
+			for l := range d {
+				pick := -uint64(p >> (l & 31) & 1)
+				d[l] = (b[l] ^ (a[l]^b[l])&pick) & m
+			}
+		},
+	}
+}
+
+// selectBySign is slct.
+func selectBySign(s *spec) *Op {
+	if len(s.types) != 2 {
+		return nil
+	}
+	t := s.types[0]
+	cmp := comparer(s.types[1], s.has("ftz"))
+	return ternary(t, t, t, s.types[1], func(a, b, c uint64) uint64 {
+		if cmp(c, 0)&(same|higher) != 0 {
+			return a
+		}
+		return b
+	})
+}

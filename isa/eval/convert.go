@@ -1,0 +1,310 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// convert is cvt between scalar types. The first type is that of the result.
+func convert(s *spec) *Op {
+	if len(s.types) != 2 || s.has("pack") {
+		return nil
+	}
+	d, a := s.types[0], s.types[1]
+	to, from := FormatOf(d), FormatOf(a)
+	switch {
+	case isInt(d) && isInt(a):
+		return convertIntegers(s, d, a)
+	case isInt(d) && from != nil && from.Bits >= 16:
+		return convertToInteger(s, d, a)
+	case to != nil && to.Bits >= 16 && isInt(a):
+		return convertFromInteger(s, d, a)
+	case to != nil && from != nil && to.Bits >= 16 && from.Bits >= 16:
+		return convertFloats(s, d, a)
+	}
+	return nil
+}
+
+func convertIntegers(s *spec, d, a isa.Type) *Op {
+	if !s.has("sat") {
+		op := unary(d, a, func(x uint64) uint64 { return uint64(extend(a, x)) })
+		op.Warp = fastExtend(d, a)
+		return op
+	}
+	return unary(d, a, func(x uint64) uint64 { return saturate(d, isSigned(a), uint64(extend(a, x))) })
+}
+
+// saturate clamps an integer of 64 bits to a type.
+func saturate(d isa.Type, negative bool, x uint64) uint64 {
+	top := mask(d)
+	if isSigned(d) {
+		top >>= 1
+	}
+	if negative && int64(x) < 0 {
+		if !isSigned(d) {
+			return 0
+		}
+		return uint64(max(int64(x), -int64(top)-1))
+	}
+	return min(x, top)
+}
+
+// fastExtend converts integers of a warp, nil where there is no loop for the types.
+func fastExtend(d, a isa.Type) func(f *Frame) {
+	m, n := mask(d), mask(a)
+	if !isSigned(a) || d.Bits() <= a.Bits() {
+		m &= n
+		return func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				d[l] = a[l] & m
+			}
+		}
+	}
+	shift := uint(64 - a.Bits())
+	return func(f *Frame) {
+		d, a := f.Out[0], f.In[0]
+		for l := range d {
+			d[l] = uint64(int64(a[l])<<(shift&63)>>(shift&63)) & m
+		}
+	}
+}
+
+// integral returns the rounding to an integer that the opcode names.
+func (s *spec) integral() (how Rounding, ok bool) {
+	switch s.one("rni", "rzi", "rmi", "rpi") {
+	case "rni":
+		return Nearest, true
+	case "rzi":
+		return Zero, true
+	case "rmi":
+		return Down, true
+	case "rpi":
+		return Up, true
+	}
+	return Zero, false
+}
+
+// convertToInteger is cvt from floating point to integers. Results are clamped. A NaN gives zero
+// or, from f64 and to 64-bit integers, the top bit alone.
+func convertToInteger(s *spec, d, a isa.Type) *Op {
+	how, _ := s.integral()
+	f := FormatOf(a)
+	in := finisher{format: f, ftz: s.has("ftz") && f == F32}
+	notANumber := uint64(0)
+	if f == F64 || d.Bits() == 64 {
+		notANumber = 1 << (d.Bits() - 1)
+	}
+	return unary(d, a, func(x uint64) uint64 {
+		v := f.decode(in.in(x))
+		if v.class == notNumber {
+			return notANumber
+		}
+		return v.integer(d, how)
+	})
+}
+
+// integer rounds a value to an integer type and clamps it.
+func (v value) integer(d isa.Type, how Rounding) uint64 {
+	top := mask(d)
+	if isSigned(d) {
+		top >>= 1
+	}
+	var n uint64
+	switch {
+	case v.class == zero:
+		return 0
+	case v.class == infinite || v.exponent > 63:
+		n = math.MaxUint64
+	case v.exponent == 63:
+		n = v.fraction
+	default:
+		n = v.rounded(63-v.exponent, how)
+	}
+	switch {
+	case !v.negative:
+		return min(n, top)
+	case !isSigned(d):
+		return 0
+	}
+	return -min(n, top+1)
+}
+
+// convertFromInteger is cvt from integers to floating point.
+func convertFromInteger(s *spec, d, a isa.Type) *Op {
+	f := FormatOf(d)
+	fin := s.finisher(f)
+	fin.ftz = false // integers give no subnormal numbers
+	op := unary(d, a, func(x uint64) uint64 { return fin.out(f.encode(integerValue(a, x), fin.how)) })
+	if a == isa.S32 && d == isa.F32 && fin.how == Nearest && !fin.sat {
+		op.Warp = func(fr *Frame) {
+			d, a := fr.Out[0], fr.In[0]
+			for l := range d {
+				d[l] = uint64(math.Float32bits(float32(int32(a[l]))))
+			}
+		}
+	}
+	return op
+}
+
+func integerValue(t isa.Type, x uint64) value {
+	x = uint64(extend(t, x))
+	negative := isSigned(t) && int64(x) < 0
+	if negative {
+		x = -x
+	}
+	if x == 0 {
+		return value{}
+	}
+	return normalized(negative, 63, x, 0)
+}
+
+// convertFloats is cvt between scalar floating-point types, rounding to an integer included.
+func convertFloats(s *spec, d, a isa.Type) *Op {
+	to, from := FormatOf(d), FormatOf(a)
+	fin := s.finisher(to)
+	if to != F32 {
+		fin.ftz = false
+	}
+	in := finisher{format: from, ftz: s.has("ftz") && from == F32}
+	limit := clamp{to, fin.how, s.has("satfinite"), false}
+	integral, whole := s.integral()
+	limit.pzo = s.has("pzo")
+	op := unary(d, a, func(x uint64) uint64 {
+		x = in.in(x)
+		v := from.decode(x)
+		if v.class == notNumber {
+			return fin.out(convertNaN(to, from, x))
+		}
+		if whole {
+			v = v.whole(integral)
+		}
+		return fin.out(limit.encode(v))
+	})
+	if to == BF16 && from == F32 && len(s.words) == 3 && fin.how == Nearest {
+		op.Warp = func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				d[l] = uint64(brain(uint32(a[l])))
+			}
+		}
+	}
+	if from == F32 && to == F16 && len(s.words) == 3 {
+		op.Warp = func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				d[l] = limit.number(single(a[l]))
+			}
+		}
+	}
+	if to == F32 && (from == F16 || from == BF16) && !fin.ftz && !fin.sat && !fin.relu && !whole {
+		op.Warp = widenHalves(from)
+	}
+	return op
+}
+
+// brain rounds an f32 to bf16.
+func brain(b uint32) uint32 {
+	if b&0x7fff_ffff > 0x7f80_0000 {
+		return 0x7fff
+	}
+	return (b + 0x7fff + b>>16&1) >> 16
+}
+
+// widenHalves converts f16 or bf16 to f32.
+func widenHalves(from *Format) func(f *Frame) {
+	if from == BF16 {
+		return func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				x := a[l] & 0xffff
+				if x&0x7fff > 0x7f80 {
+					x = singleNaN >> 16
+					d[l] = singleNaN
+					continue
+				}
+				d[l] = x << 16
+			}
+		}
+	}
+	return func(f *Frame) {
+		d, a := f.Out[0], f.In[0]
+		for l := range d {
+			x := a[l] & 0xffff
+			if x&0x7c00 == 0x7c00 && x&0x3ff != 0 {
+				d[l] = singleNaN
+				continue
+			}
+			d[l] = uint64(math.Float32bits(float32(halfFloat(x))))
+		}
+	}
+}
+
+// convertNaN converts a NaN: the canonical one of the result, or between f32 and f64 a quiet one
+// with the sign and the payload of the operand.
+func convertNaN(to, from *Format, code uint64) uint64 {
+	switch {
+	case to == F64 && from == F64:
+		return code | 1<<51
+	case to == F64 && from == F32:
+		return code>>31<<63 | 0x7ff<<52 | code&(1<<23-1)<<29 | 1<<51
+	}
+	return to.nan
+}
+
+// whole rounds a value to an integer.
+func (v value) whole(how Rounding) value {
+	if v.class != normal || v.exponent >= 63 {
+		return v
+	}
+	n := v.rounded(63-v.exponent, how)
+	if n == 0 {
+		return value{class: zero, negative: v.negative}
+	}
+	return normalized(v.negative, 63, n, 0)
+}
+
+// A clamp is how conversions round: .satfinite gives the largest number for what is too large.
+type clamp struct {
+	format    *Format
+	how       Rounding
+	satfinite bool
+	pzo       bool // a zero is positive
+}
+
+func (c clamp) encode(v value) uint64 {
+	f := c.format
+	if f.unsigned {
+		v.negative = false // the sign is dropped
+	}
+	code := f.encode(v, c.how)
+	code = c.limit(v, code)
+	if c.pzo && code == f.sign() {
+		return 0
+	}
+	return code
+}
+
+// number encodes a float64.
+func (c clamp) number(x float64) uint64 {
+	if c.how == Nearest && x != 0 {
+		if code, ok := c.format.nearest(x); ok && (!c.pzo || code != c.format.sign()) {
+			return code
+		}
+	}
+	return c.encode(F64.decode(math.Float64bits(x)))
+}
+
+// limit replaces what overflow gave.
+func (c clamp) limit(v value, code uint64) uint64 {
+	f := c.format
+	magnitude := code &^ f.sign() >> f.unused
+	if c.satfinite && v.class != notNumber && magnitude > f.largest() {
+		return code&f.sign() | f.largest()<<f.unused
+	}
+	return code
+}

@@ -1,0 +1,260 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// convertPacked is cvt to and from packed floating-point formats. The operand a is the upper
+// element of the result.
+func convertPacked(s *spec) *Op {
+	if len(s.types) < 2 || s.has("pack") {
+		return nil
+	}
+	d, a := s.types[0], s.types[1]
+	if s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0") != "" {
+		return convertScaled(s, d, a)
+	}
+	if d == isa.S2f6x2 || a == isa.S2f6x2 {
+		return convertScaled(s, d, a)
+	}
+	element, n := lanesOf(d)
+	if FormatOf(element) == nil || n == 1 {
+		return nil
+	}
+	if s.has("rs") {
+		return convertStochastic(s, d)
+	}
+	return convertScaled(s, d, a)
+}
+
+// elementBits returns the distance of elements in a packed type.
+func elementBits(t isa.Type) int {
+	_, n := lanesOf(t)
+	if t == isa.S2f6x2 {
+		n = 2
+	}
+	return t.Bits() / n
+}
+
+// codec converts one element of a packed type.
+type codec struct {
+	format *Format // nil for s2f6
+	limit  clamp
+	relu   bool
+}
+
+func codecOf(s *spec, t isa.Type) codec {
+	element, _ := lanesOf(t)
+	f := FormatOf(element)
+	return codec{f, clamp{f, s.rounding(), s.has("satfinite"), s.has("pzo")}, s.has("relu")}
+}
+
+func (c codec) decode(code uint64) value {
+	if c.format != nil {
+		return c.format.decode(code)
+	}
+	n := signed(code, 8)
+	v := integerValue(isa.S64, uint64(n))
+	v.exponent -= 6
+	return v
+}
+
+func (c codec) encode(v value) uint64 {
+	if c.relu && v.negative && v.class != notNumber {
+		return 0
+	}
+	if c.format != nil {
+		return c.limit.encode(v)
+	}
+	if v.class == notNumber {
+		return 127
+	}
+	v.exponent += 6
+	return v.integer(isa.S8, c.limit.how) & 255
+}
+
+// times multiplies by a power of two, or divides by it.
+func scaled(v value, scale uint64, divide bool) value {
+	if scale&255 == 255 {
+		return nan
+	}
+	if v.class == normal {
+		n := int(scale&255) - 127
+		if divide {
+			n = -n
+		}
+		v.exponent += n
+	}
+	return v
+}
+
+// convertScaled is cvt to or from a packed type, with a scale factor or without.
+func convertScaled(s *spec, d, a isa.Type) *Op {
+	to, from := codecOf(s, d), codecOf(s, a)
+	if to.format == nil && d != isa.S2f6x2 || from.format == nil && a != isa.S2f6x2 {
+		return nil
+	}
+	factors := s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0")
+	in := []isa.Type{a}
+	one := a == isa.F32 // two operands of one element each
+	if one {
+		in = append(in, a)
+	}
+	at := len(in)
+	switch factors {
+	case "scaled::n1::ue8m0":
+		in = append(in, isa.Ue8m0)
+	case "scaled::n2::ue8m0":
+		in = append(in, isa.Ue8m0x2)
+	}
+	if op := plainPair(s, d, a, to, from); op != nil {
+		return op
+	}
+	up := d == isa.F16x2 || d == isa.Bf16x2
+	flush := factors == "scaled::n1::ue8m0"
+	wide, narrow := elementBits(d), elementBits(a)
+	return many(d, in, func(x *[8]uint64) (r uint64) {
+		for i := range 2 {
+			code := x[0] >> (i * narrow)
+			if one {
+				code = x[1-i]
+			}
+			code &= 1<<narrow - 1
+			if flush && from.format.subnormal(code) {
+				code &= from.format.sign()
+			}
+			v := from.decode(code)
+			if factors != "" {
+				scale := x[at]
+				if !flush {
+					scale >>= 8 * i
+				}
+				v = scaled(v, scale, !up)
+			}
+			r |= to.encode(v) << (i * wide)
+		}
+		return r
+	})
+}
+
+// plainPair converts two elements without a scale factor, nil for s2f6 and scale factors.
+func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
+	if to.format == nil || from.format == nil {
+		return nil
+	}
+	if s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0") != "" {
+		return nil
+	}
+	wide, narrow := elementBits(d), elementBits(a)
+	read := decoder(from.format)
+	one := func(x float64) uint64 {
+		if to.relu && math.Signbit(x) && x == x {
+			return 0
+		}
+		return to.limit.number(x)
+	}
+	if a != isa.F32 {
+		m := uint64(1)<<narrow - 1
+		return unary(d, a, func(x uint64) uint64 {
+			return one(read(x&m)) | one(read(x>>narrow&m))<<wide
+		})
+	}
+	op := binary(d, a, a, func(x, y uint64) uint64 { return one(single(y)) | one(single(x))<<wide })
+	if d == isa.Bf16x2 && len(s.words) == 3 && to.limit.how == Nearest {
+		op.Warp = func(f *Frame) {
+			d, a, b := f.Out[0], f.In[0], f.In[1]
+			for l := range d {
+				d[l] = uint64(brain(uint32(a[l]))<<16 | brain(uint32(b[l])))
+			}
+		}
+	}
+	return op
+}
+
+// convertStochastic is cvt.rs. Random bits are added to the bits that rounding discards; a carry
+// rounds away from zero.
+func convertStochastic(s *spec, d isa.Type) *Op {
+	element, n := lanesOf(d)
+	c := codecOf(s, d)
+	c.limit.how = Nearest // exact, unless it is too large
+	in := make([]isa.Type, n, n+1)
+	for i := range in {
+		in[i] = isa.F32
+	}
+	in = append(in, isa.B32)
+	wide := elementBits(d)
+	return many(d, in, func(x *[8]uint64) (r uint64) {
+		for i := range n {
+			random, count := randomBits(element, n, i, x[n])
+			v := F32.decode(x[n-1-i])
+			code := c.encode(c.format.dithered(v, random, count))
+			r |= code << (i * wide)
+		}
+		return r
+	})
+}
+
+// randomBits returns the random bits of element i from below, and how many there are.
+func randomBits(t isa.Type, n, i int, bits uint64) (random uint64, count int) {
+	half := bits >> (16 * (i * 2 / n)) & 0xffff // elements of the upper half take the upper bits
+	switch t {
+	case isa.F16:
+		return half & 0x1fff, 13
+	case isa.E2m1: // byte i of f, e, b, a is 0, 2, 1, 3
+		at := [4]int{0, 2, 1, 3}[i]
+		return bits >> (8 * at) & 255, 8
+	}
+	return half, 16
+}
+
+// dithered rounds a value to a format by random bits. The result is exact in the format, or too
+// large for it.
+func (f *Format) dithered(v value, random uint64, count int) value {
+	if v.class != normal {
+		return v
+	}
+	drop := 63 - f.mantissa
+	if lowest := 1 - f.bias; v.exponent < lowest {
+		drop += lowest - v.exponent
+	}
+	var kept, lost uint64 // lost is aligned to the top
+	switch {
+	case drop < 64:
+		kept, lost = v.fraction>>drop, v.fraction<<(64-drop)
+	case drop < 128:
+		lost = v.fraction >> (drop - 64)
+	}
+	if lost>>(64-count)+random >= 1<<count {
+		kept++
+	}
+	if kept == 0 {
+		return value{class: zero, negative: v.negative}
+	}
+	return normalized(v.negative, v.exponent+drop, kept, 0)
+}
+
+// pack is cvt.pack: two saturated integers below the low bits of a third operand.
+func pack(s *spec) *Op {
+	if !s.has("pack") || len(s.types) < 2 || len(s.types) > 3 || s.types[0].Bits() > 16 {
+		return nil
+	}
+	t := s.types[0]
+	n := t.Bits()
+	low, high := int64(0), int64(1)<<n-1
+	if t == isa.S16 || t == isa.S8 || t == isa.S4 || t == isa.S2 {
+		low, high = -1<<(n-1), 1<<(n-1)-1
+	}
+	clamped := func(x uint64) uint64 {
+		return uint64(min(max(signed(x, 32), low), high)) & (1<<n - 1)
+	}
+	join := func(a, b, c uint64) uint64 { return clamped(b) | clamped(a)<<n | c<<(2*n) }
+	if len(s.types) == 2 {
+		return binary(isa.U32, isa.S32, isa.S32, func(a, b uint64) uint64 { return join(a, b, 0) })
+	}
+	return ternary(isa.U32, isa.S32, isa.S32, isa.B32, join)
+}

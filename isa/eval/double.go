@@ -1,0 +1,86 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// doubleArithmetic is the same for f64: to nearest by the machine's own arithmetic, otherwise by
+// integers.
+func doubleArithmetic(s *spec) *Op {
+	how := s.rounding()
+	fin := s.finisher(F64)
+	fin.ftz = false // means nothing in double precision
+	n := operandCount(s.head)
+	if how == Nearest {
+		f := nearestDouble(s.head)
+		return withOperands(isa.F64, n, func(a, b, c uint64) uint64 {
+			x := f(double(a), double(b), double(c))
+			if x != x {
+				return doubleNaN(n, a, b, c)
+			}
+			return fin.out(math.Float64bits(x))
+		})
+	}
+	return withOperands(isa.F64, n, func(a, b, c uint64) uint64 {
+		v := soft(s.head, F64.decode(a), F64.decode(b), F64.decode(c), how)
+		if v.class == notNumber {
+			return doubleNaN(n, a, b, c)
+		}
+		return fin.out(F64.encode(v, how))
+	})
+}
+
+// doubleNaN returns the NaN that an f64 operation gives: that of the first operand that is one,
+// made quiet, else the default NaN.
+func doubleNaN(n int, operands ...uint64) uint64 {
+	for _, x := range operands[:n] {
+		if F64.isNaN(x) {
+			return x | 1<<51
+		}
+	}
+	return F64.nan
+}
+
+func nearestDouble(head string) func(a, b, c float64) float64 {
+	switch head {
+	case "add":
+		return func(a, b, _ float64) float64 { return a + b }
+	case "sub":
+		return func(a, b, _ float64) float64 { return a - b }
+	case "mul":
+		return func(a, b, _ float64) float64 { return a * b }
+	case "div":
+		return func(a, b, _ float64) float64 { return a / b }
+	case "rcp":
+		return func(a, _, _ float64) float64 { return 1 / a }
+	case "sqrt":
+		return func(a, _, _ float64) float64 { return math.Sqrt(a) }
+	}
+	return math.FMA
+}
+
+// soft computes an operation on exact values.
+func soft(head string, a, b, c value, how Rounding) value {
+	switch head {
+	case "add":
+		return sum(a, b, how)
+	case "sub":
+		b.negative = !b.negative
+		return sum(a, b, how)
+	case "mul":
+		v, _ := times(a, b)
+		return v
+	case "div":
+		return quotient(a, b)
+	case "rcp":
+		return quotient(F64.decode(F64.one()), a)
+	case "sqrt":
+		return root(a)
+	}
+	return fused(a, b, c, how)
+}

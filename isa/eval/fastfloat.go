@@ -1,0 +1,185 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// fastFloat has loops for add, sub, mul and fma of f32 to nearest.
+func fastFloat(s *spec) *Op {
+	if s.rounding() != Nearest || s.has("sat") {
+		return nil
+	}
+	if s.typ(0) == isa.F32x2 {
+		return fastPair(s)
+	}
+	if s.has("ftz") {
+		return flushedFloat(s.head)
+	}
+	switch s.head {
+	case "add":
+		return two(isa.F32, isa.F32, addSingle, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = addSingle(a[l], b[l])
+			}
+		})
+	case "sub":
+		return two(isa.F32, isa.F32, subSingle, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = subSingle(a[l], b[l])
+			}
+		})
+	case "mul":
+		return two(isa.F32, isa.F32, mulSingle, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = mulSingle(a[l], b[l])
+			}
+		})
+	case "fma", "mad":
+		return three(isa.F32, isa.F32, fmaSingle, func(d, a, b, c *Vector) {
+			for l := range d {
+				d[l] = fmaSingle(a[l], b[l], c[l])
+			}
+		})
+	}
+	return nil
+}
+
+const singleNaN = 0x7fff_ffff
+
+func addSingle(a, b uint64) uint64 {
+	r := math.Float32frombits(uint32(a)) + math.Float32frombits(uint32(b))
+	if r != r {
+		return singleNaN
+	}
+	return uint64(math.Float32bits(r))
+}
+
+func subSingle(a, b uint64) uint64 {
+	r := math.Float32frombits(uint32(a)) - math.Float32frombits(uint32(b))
+	if r != r {
+		return singleNaN
+	}
+	return uint64(math.Float32bits(r))
+}
+
+func mulSingle(a, b uint64) uint64 {
+	r := math.Float32frombits(uint32(a)) * math.Float32frombits(uint32(b))
+	if r != r {
+		return singleNaN
+	}
+	return uint64(math.Float32bits(r))
+}
+
+// fmaSingle adds in float64. Rounding that sum once more is right unless it lies half way between
+// two numbers of f32, or is subnormal there.
+func fmaSingle(a, b, c uint64) uint64 {
+	x, y, z := single(a), single(b), single(c)
+	r := float64(x*y) + z
+	bits := math.Float64bits(r)
+	if bits&(1<<29-1) != 1<<28 && bits>>52&2047 >= 1023-126 && r == r {
+		return uint64(math.Float32bits(float32(r)))
+	}
+	f := float32(fmaOdd(x, y, z))
+	if f != f {
+		return singleNaN
+	}
+	return uint64(math.Float32bits(f))
+}
+
+// fastPair is fastFloat for f32x2 without .ftz.
+func fastPair(s *spec) *Op {
+	if s.has("ftz") {
+		return nil
+	}
+	const t = isa.F32x2
+	both := func(f func(a, b uint64) uint64) *Op {
+		return binary(t, t, t, func(a, b uint64) uint64 { return f(a, b) | f(a>>32, b>>32)<<32 })
+	}
+	switch s.head {
+	case "add":
+		return both(addSingle)
+	case "sub":
+		return both(subSingle)
+	case "mul":
+		return both(mulSingle)
+	case "fma", "mad":
+		return three(t, t, fmaPair, func(d, a, b, c *Vector) {
+			for l := range d {
+				d[l] = fmaPair(a[l], b[l], c[l])
+			}
+		})
+	}
+	return nil
+}
+
+func fmaPair(a, b, c uint64) uint64 {
+	return fmaSingle(a, b, c) | fmaSingle(a>>32, b>>32, c>>32)<<32
+}
+
+// flush replaces a subnormal f32 by a zero of its sign.
+func flush(b uint32) uint32 {
+	if b&0x7f80_0000 == 0 {
+		return b & 0x8000_0000
+	}
+	return b
+}
+
+// flushed reads an f32 with subnormal numbers flushed.
+func flushed(a uint64) float32 { return math.Float32frombits(flush(uint32(a))) }
+
+// flushedCode returns the code of a result with subnormal numbers flushed.
+func flushedCode(r float32) uint64 {
+	if r != r {
+		return singleNaN
+	}
+	return uint64(flush(math.Float32bits(r)))
+}
+
+// flushedFloat is fastFloat with .ftz.
+func flushedFloat(head string) *Op {
+	switch head {
+	case "add":
+		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) + flushed(b)) }
+		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = flushedCode(flushed(a[l]) + flushed(b[l]))
+			}
+		})
+	case "sub":
+		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) - flushed(b)) }
+		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = flushedCode(flushed(a[l]) - flushed(b[l]))
+			}
+		})
+	case "mul":
+		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) * flushed(b)) }
+		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = flushedCode(flushed(a[l]) * flushed(b[l]))
+			}
+		})
+	case "fma", "mad":
+		return three(isa.F32, isa.F32, fmaFlushed, func(d, a, b, c *Vector) {
+			for l := range d {
+				d[l] = fmaFlushed(a[l], b[l], c[l])
+			}
+		})
+	}
+	return nil
+}
+
+func fmaFlushed(a, b, c uint64) uint64 {
+	x, y, z := float64(flushed(a)), float64(flushed(b)), float64(flushed(c))
+	r := float64(x*y) + z
+	bits := math.Float64bits(r)
+	if bits&(1<<29-1) == 1<<28 || bits>>52&2047 < 1023-125 || r != r {
+		return flushedCode(float32(fmaOdd(x, y, z)))
+	}
+	return uint64(math.Float32bits(float32(r)))
+}

@@ -1,0 +1,126 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// floatSign is abs, neg and copysign of floating-point numbers.
+func floatSign(s *spec) *Op {
+	t := s.typ(0)
+	element, n := lanesOf(t)
+	f := FormatOf(element)
+	if len(s.types) != 1 || f == nil || f.Bits < 16 {
+		return nil
+	}
+	if s.head == "copysign" { // the sign is that of the first operand
+		return binary(t, t, t, func(a, b uint64) uint64 { return a&f.sign() | b&^f.sign() })
+	}
+	fin := s.finisher(f)
+	abs := s.head == "abs"
+	lane := func(a, _, _ uint64) uint64 {
+		a = fin.in(a)
+		switch {
+		case f.isNaN(a) && f != F64:
+			return f.nan
+		case abs:
+			return a &^ f.sign()
+		}
+		return a ^ f.sign()
+	}
+	if n > 1 {
+		lane = spread(element.Bits(), n, lane)
+	}
+	return withOperands(t, 1, lane)
+}
+
+// test is testp.
+func test(s *spec) *Op {
+	f := FormatOf(s.typ(0))
+	if f == nil {
+		return nil
+	}
+	kind := s.one("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+	return &Op{In: []isa.Type{s.typ(0)}, POut: 1, Lane: func(c *Cell) {
+		v := f.decode(c.In[0])
+		small := f.subnormal(c.In[0] & (1<<uint(f.Bits) - 1))
+		switch kind {
+		case "finite":
+			c.POut[0] = v.class == zero || v.class == normal
+		case "infinite":
+			c.POut[0] = v.class == infinite
+		case "number":
+			c.POut[0] = v.class != notNumber
+		case "notanumber":
+			c.POut[0] = v.class == notNumber
+		case "normal":
+			c.POut[0] = v.class == zero || v.class == normal && !small
+		case "subnormal":
+			c.POut[0] = small
+		default:
+			c.POut[0] = false
+		}
+	}}
+}
+
+// floatExtreme is min and max of floating-point numbers, of two or three operands.
+func floatExtreme(s *spec, operands int) *Op {
+	t := s.typ(0)
+	element, n := lanesOf(t)
+	f := FormatOf(element)
+	if len(s.types) != 1 || f == nil || f.Bits < 16 {
+		return nil
+	}
+	fin := s.finisher(f)
+	fin.relu, fin.sat = false, false
+	pick := extreme(f, s.head == "max", s.has("NaN"))
+	abs, xor := s.has("abs"), s.has("xorsign")
+	lane := func(a, b, c uint64) uint64 {
+		a, b, c = fin.in(a), fin.in(b), fin.in(c)
+		sign := (a ^ b) & f.sign()
+		if abs {
+			a, b, c = a&^f.sign(), b&^f.sign(), c&^f.sign()
+		}
+		d := pick(a, b)
+		if operands == 3 {
+			d = pick(d, c)
+		}
+		if xor && !f.isNaN(d) {
+			d = d&^f.sign() | sign
+		}
+		return fin.out(d)
+	}
+	if n > 1 {
+		lane = spread(element.Bits(), n, lane)
+	}
+	return withOperands(t, operands, lane)
+}
+
+// extreme returns the larger or smaller of two codes; -0 is less than +0. A NaN loses against a
+// number unless propagate is set.
+func extreme(f *Format, largest, propagate bool) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 {
+		x, y := f.isNaN(a), f.isNaN(b)
+		switch {
+		case x && y, propagate && (x || y):
+			return f.nan
+		case x:
+			return b
+		case y:
+			return a
+		}
+		if (f.order(a) < f.order(b)) == largest {
+			return b
+		}
+		return a
+	}
+}
+
+// order maps codes of numbers to integers that compare as the numbers do, -0 below +0.
+func (f *Format) order(code uint64) int64 {
+	magnitude := int64(code &^ f.sign())
+	if code&f.sign() != 0 {
+		return -magnitude - 1
+	}
+	return magnitude
+}

@@ -1,0 +1,169 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// halfFloat returns the number of an f16 code.
+func halfFloat(a uint64) float64 {
+	e, m := a>>10&31, a&1023
+	if e == 0 || e == 31 {
+		return F16.Decode(a)
+	}
+	return math.Float64frombits(a>>15&1<<63 | (e+1023-15)<<52 | m<<42)
+}
+
+// brainFloat returns the number of a bf16 code.
+func brainFloat(a uint64) float64 { return single(a << 16) }
+
+// decoder returns the function that decodes codes of a format.
+func decoder(f *Format) func(a uint64) float64 {
+	switch f {
+	case F16:
+		return halfFloat
+	case BF16:
+		return brainFloat
+	case F32:
+		return single
+	}
+	return f.Decode
+}
+
+// halfArithmetic is add, sub, mul and fma of f16, bf16 and pairs of them.
+func halfArithmetic(s *spec) *Op {
+	t := s.typ(0)
+	element, n := lanesOf(t)
+	f := FormatOf(element)
+	if len(s.types) != 1 || f != F16 && f != BF16 {
+		return nil
+	}
+	fin := s.finisher(f)
+	operation := arithmetic(s.head, fin.how)
+	from, oob := decoder(f), s.has("oob")
+	count := operandCount(s.head)
+	lane := func(a, b, c uint64) uint64 {
+		if oob && (a == outOfBounds || b == outOfBounds || c == outOfBounds) {
+			return 0
+		}
+		return fin.odd(operation(from(fin.in(a)), from(fin.in(b)), from(fin.in(c))))
+	}
+	if n > 1 {
+		lane = spread(element.Bits(), n, lane)
+	}
+	return withOperands(t, count, lane)
+}
+
+// outOfBounds is the NaN that out-of-bounds fill writes and that fma.oob takes for zero.
+const outOfBounds = 0x7fff
+
+// mixedArithmetic is add, sub, mul and fma with two scalar or packed types. The first type is
+// that of the result. Of a sum the second type is that of the first operand; of an fma the last
+// type is that of the addend.
+func mixedArithmetic(s *spec) *Op {
+	if len(s.types) < 2 {
+		return nil
+	}
+	in := s.mixedOperands()
+	if in == nil {
+		return nil
+	}
+	out := s.types[0]
+	element, n := lanesOf(out)
+	f := FormatOf(element)
+	fin := s.finisher(f)
+	var from [3]func(uint64) float64
+	var wide [3]int
+	var inputs [3]finisher
+	for i, t := range in {
+		e, m := lanesOf(t)
+		g := FormatOf(e)
+		if g == nil || m != n {
+			return nil
+		}
+		from[i], wide[i] = decoder(g), t.Bits()/m
+		inputs[i] = finisher{format: g, ftz: fin.ftz && g == F32}
+	}
+	operation := arithmetic(s.head, fin.how)
+	return many(out, in, func(x *[8]uint64) (d uint64) {
+		for i := range n {
+			var y [3]float64
+			for j := range in {
+				code := x[j] >> (i * wide[j]) & (1<<wide[j] - 1)
+				y[j] = from[j](inputs[j].in(code))
+			}
+			d |= fin.odd(operation(y[0], y[1], y[2])) << (i * element.Bits())
+		}
+		return d
+	})
+}
+
+// mixedOperands returns the types of the operands, nil where the operation is none of two types.
+func (s *spec) mixedOperands() []isa.Type {
+	for _, t := range s.types {
+		e, _ := lanesOf(t)
+		if f := FormatOf(e); f == nil || f.Bits < 16 {
+			return nil
+		}
+	}
+	t := s.types
+	switch {
+	case len(t) == 3 && operandCount(s.head) == 2: // d, a, b
+		return t[1:]
+	case len(t) == 2 && s.head == "fma": // d, a and b; the addend is as the result
+		return []isa.Type{t[1], t[1], t[0]}
+	case len(t) == 2 && operandCount(s.head) == 2:
+		return []isa.Type{t[1], t[0]}
+	case len(t) == 4 && s.head == "fma":
+		return t[1:]
+	}
+	return nil
+}
+
+// microArithmetic is add, sub, mul and fma of four fp8 numbers with formats of up to eight bits.
+// Exact results are rounded once; an overflow gives the largest number with .satfinite, otherwise
+// infinity or NaN.
+func microArithmetic(s *spec) *Op {
+	out := s.typ(0)
+	if len(s.types) < 2 || out != isa.E4m3x4 && out != isa.E5m2x4 {
+		return nil
+	}
+	in := append([]isa.Type{}, s.types[1:]...)
+	switch {
+	case s.head == "add" || s.head == "sub":
+		in = append(in[:1], out)
+	case s.head == "fma":
+		in = append(in[:min(2, len(in))], out)
+	}
+	if len(in) != operandCount(s.head) {
+		return nil
+	}
+	element, _ := lanesOf(out)
+	f := FormatOf(element)
+	var formats [3]*Format
+	var wide [3]int
+	for i, t := range in {
+		e, n := lanesOf(t)
+		if formats[i] = FormatOf(e); formats[i] == nil || n != 4 {
+			return nil
+		}
+		wide[i] = t.Bits() / 4
+	}
+	operation := arithmetic(s.head, Nearest)
+	limit := clamp{f, Nearest, s.has("satfinite"), false}
+	return many(out, in, func(x *[8]uint64) (d uint64) {
+		for i := range 4 {
+			var y [3]float64
+			for j := range in {
+				y[j] = formats[j].Decode(x[j] >> (i * wide[j]) & (1<<wide[j] - 1))
+			}
+			v := F64.decode(math.Float64bits(operation(y[0], y[1], y[2])))
+			d |= limit.encode(v) << (8 * i)
+		}
+		return d
+	})
+}

@@ -1,0 +1,381 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// limits returns the least and the largest value of an integer type of at most 32 bits.
+func limits(t isa.Type) (low, high int64) {
+	if isSigned(t) {
+		return -1 << (t.Bits() - 1), 1<<(t.Bits()-1) - 1
+	}
+	return 0, 1<<t.Bits() - 1
+}
+
+// extend returns a value of an integer type of at most 32 bits, or the bits of one of 64.
+func extend(t isa.Type, a uint64) int64 {
+	if isSigned(t) {
+		return signed(a, t.Bits())
+	}
+	return int64(a & mask(t))
+}
+
+// elementwise makes an operation of integers or of packed integers from one on elements.
+func elementwise(t isa.Type, operands int, f func(t isa.Type, a, b uint64) uint64) *Op {
+	element, n := lanesOf(t)
+	if !isInt(element) {
+		return nil
+	}
+	g := func(a, b, _ uint64) uint64 { return f(element, a, b) }
+	if n > 1 {
+		g = spread(element.Bits(), n, g)
+	}
+	if operands == 1 {
+		return unary(t, t, func(a uint64) uint64 { return g(a, 0, 0) })
+	}
+	return binary(t, t, t, func(a, b uint64) uint64 { return g(a, b, 0) })
+}
+
+// intSum is add and sub of integers.
+func intSum(s *spec) *Op {
+	t := s.typ(0)
+	element, _ := lanesOf(t)
+	if len(s.types) != 1 || !isInt(element) {
+		return nil
+	}
+	minus := s.head == "sub"
+	if s.has("cc") {
+		return carrySum(t, minus, false, true, false)
+	}
+	if s.has("sat") {
+		low, high := limits(element)
+		return elementwise(t, 2, func(t isa.Type, a, b uint64) uint64 {
+			x, y := extend(t, a), extend(t, b)
+			if minus {
+				y = -y
+			}
+			return uint64(min(max(x+y, low), high))
+		})
+	}
+	if op := fastSum(t, minus); op != nil {
+		return op
+	}
+	return elementwise(t, 2, func(_ isa.Type, a, b uint64) uint64 {
+		if minus {
+			return a - b
+		}
+		return a + b
+	})
+}
+
+// carrySum is a sum or difference with the condition code. The carry of a difference is its
+// borrow.
+func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
+	n := t.Bits()
+	low, high := int64(0), int64(0)
+	if sat {
+		low, high = limits(t)
+	}
+	op := &Op{In: []isa.Type{t, t}, Out: []isa.Type{t}, CarryIn: in, CarryOut: out}
+	op.PIn, op.POut = count(in), count(out)
+	m := mask(t)
+	op.Lane = func(c *Cell) {
+		a, b, carry := c.In[0]&m, c.In[1]&m, uint64(0)
+		if in && c.PIn[0] {
+			carry = 1
+		}
+		if sat {
+			x, y := extend(t, a), extend(t, b)+int64(carry)
+			if minus {
+				x -= y
+			} else {
+				x += y
+			}
+			c.Out[0] = uint64(min(max(x, low), high)) & m
+			return
+		}
+		var d, k uint64
+		if minus {
+			d, k = bits.Sub64(a, b, carry)
+			if n < 64 {
+				k = d >> n & 1
+			}
+		} else {
+			d, k = bits.Add64(a, b, carry)
+			if n < 64 {
+				k = d >> n & 1
+			}
+		}
+		c.Out[0] = d & m
+		c.POut[0] = k != 0
+	}
+	return op
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// intCarry is addc and subc.
+func intCarry(s *spec) *Op {
+	t := s.typ(0)
+	if len(s.types) != 1 || !isInt(t) {
+		return nil
+	}
+	return carrySum(t, s.head == "subc", true, s.has("cc"), s.has("sat"))
+}
+
+// product returns the 128 bits of a product.
+func product(t isa.Type, a, b uint64) (hi, lo uint64) {
+	x, y := uint64(extend(t, a)), uint64(extend(t, b))
+	hi, lo = bits.Mul64(x, y)
+	if isSigned(t) {
+		if int64(x) < 0 {
+			hi -= y
+		}
+		if int64(y) < 0 {
+			hi -= x
+		}
+	}
+	return hi, lo
+}
+
+// part returns the half of a product that lo or hi names.
+func part(t isa.Type, high bool, a, b uint64) uint64 {
+	hi, lo := product(t, a, b)
+	switch {
+	case !high:
+		return lo & mask(t)
+	case t.Bits() == 64:
+		return hi
+	}
+	return lo >> t.Bits() & mask(t)
+}
+
+// wider returns the integer type of twice the width.
+func wider(t isa.Type) isa.Type {
+	switch t {
+	case isa.U16:
+		return isa.U32
+	case isa.S16:
+		return isa.S32
+	case isa.U32:
+		return isa.U64
+	case isa.S32:
+		return isa.S64
+	}
+	return 0
+}
+
+// intProduct is mul, mad and madc of integers.
+func intProduct(s *spec) *Op {
+	t := s.typ(0)
+	how := s.one("lo", "hi", "wide")
+	if len(s.types) != 1 || !isInt(t) || how == "" {
+		return nil
+	}
+	if how == "wide" {
+		return wideProduct(s, t)
+	}
+	high := how == "hi"
+	switch {
+	case s.head == "madc" || s.has("cc"):
+		return carryProduct(s, t, high)
+	case s.head == "mul":
+		if op := fastProduct(t, high, false); op != nil {
+			return op
+		}
+		return binary(t, t, t, func(a, b uint64) uint64 { return part(t, high, a, b) })
+	case s.has("sat"):
+		low, top := limits(t)
+		return ternary(t, t, t, t, func(a, b, c uint64) uint64 {
+			x := signed(part(t, high, a, b), t.Bits()) + extend(t, c)
+			return uint64(min(max(x, low), top))
+		})
+	}
+	if op := fastProduct(t, high, true); op != nil {
+		return op
+	}
+	return ternary(t, t, t, t, func(a, b, c uint64) uint64 { return part(t, high, a, b) + c })
+}
+
+func wideProduct(s *spec, t isa.Type) *Op {
+	w := wider(t)
+	if w == 0 {
+		return nil
+	}
+	if op := fastWide(t, s.head == "mad"); op != nil {
+		return op
+	}
+	if s.head == "mul" {
+		return binary(w, t, t, func(a, b uint64) uint64 {
+			_, lo := product(t, a, b)
+			return lo
+		})
+	}
+	return ternary(w, t, t, w, func(a, b, c uint64) uint64 {
+		_, lo := product(t, a, b)
+		return lo + c
+	})
+}
+
+// carryProduct is mad.cc and madc.
+func carryProduct(s *spec, t isa.Type, high bool) *Op {
+	sum := carrySum(t, false, s.head == "madc", s.has("cc"), s.has("sat"))
+	op := *sum
+	op.In = []isa.Type{t, t, t}
+	op.Lane = func(c *Cell) {
+		a := part(t, high, c.In[0], c.In[1])
+		c.In[0], c.In[1] = a, c.In[2]
+		sum.Lane(c)
+	}
+	return &op
+}
+
+// intProduct24 is mul24 and mad24.
+func intProduct24(s *spec) *Op {
+	t := s.typ(0)
+	if t != isa.U32 && t != isa.S32 {
+		return nil
+	}
+	high := s.has("hi")
+	mul := func(a, b uint64) uint64 {
+		x, y := int64(a&(1<<24-1)), int64(b&(1<<24-1))
+		if t == isa.S32 {
+			x, y = signed(a, 24), signed(b, 24)
+		}
+		if high {
+			return uint64(x*y) >> 16
+		}
+		return uint64(x * y)
+	}
+	if s.head == "mul24" {
+		return binary(t, t, t, mul)
+	}
+	if s.has("sat") {
+		low, top := limits(t)
+		return ternary(t, t, t, t, func(a, b, c uint64) uint64 {
+			return uint64(min(max(signed(mul(a, b), 32)+extend(t, c), low), top))
+		})
+	}
+	return ternary(t, t, t, t, func(a, b, c uint64) uint64 { return mul(a, b) + c })
+}
+
+// intSad is sad.
+func intSad(s *spec) *Op {
+	t := s.typ(0)
+	if !isInt(t) {
+		return nil
+	}
+	return ternary(t, t, t, t, func(a, b, c uint64) uint64 {
+		if less(t, a, b) {
+			a, b = b, a
+		}
+		return c + a - b
+	})
+}
+
+// less compares integers of a type.
+func less(t isa.Type, a, b uint64) bool {
+	if isSigned(t) {
+		return extend(t, a) < extend(t, b)
+	}
+	return a&mask(t) < b&mask(t)
+}
+
+// intQuotient is div and rem of integers. A quotient by zero is all ones, a remainder by zero is
+// the dividend; the manual leaves both open.
+func intQuotient(s *spec) *Op {
+	t := s.typ(0)
+	if len(s.types) != 1 || !isInt(t) {
+		return nil
+	}
+	rest := s.head == "rem"
+	return binary(t, t, t, func(a, b uint64) uint64 {
+		switch {
+		case b == 0 && rest:
+			return a
+		case b == 0:
+			return ^uint64(0)
+		case !isSigned(t) && rest:
+			return a % b
+		case !isSigned(t):
+			return a / b
+		case rest:
+			return uint64(extend(t, a) % extend(t, b))
+		}
+		return uint64(extend(t, a) / extend(t, b)) // the least value by -1 is itself
+	})
+}
+
+// intSign is abs and neg of integers.
+func intSign(s *spec) *Op {
+	t := s.typ(0)
+	abs := s.head == "abs"
+	return elementwise(t, 1, func(t isa.Type, a, _ uint64) uint64 {
+		if abs && signed(a, t.Bits()) >= 0 {
+			return a
+		}
+		return -a
+	})
+}
+
+// intExtreme is min and max of integers.
+func intExtreme(s *spec) *Op {
+	if len(s.types) != 1 {
+		return nil
+	}
+	largest, relu := s.head == "max", s.has("relu")
+	if op := fastExtreme(s.typ(0), largest); op != nil && !relu {
+		return op
+	}
+	return elementwise(s.typ(0), 2, func(t isa.Type, a, b uint64) uint64 {
+		if less(t, a, b) == largest {
+			a = b
+		}
+		if relu && signed(a, t.Bits()) < 0 {
+			return 0
+		}
+		return a
+	})
+}
+
+// dot is dp4a and dp2a.
+func dot(s *spec) *Op {
+	if len(s.types) != 2 {
+		return nil
+	}
+	ta, tb := s.types[0], s.types[1]
+	n, wide, shift := 4, 8, 0
+	if s.head == "dp2a" {
+		n, wide = 2, 16
+		if s.has("hi") {
+			shift = 16
+		}
+	}
+	take := func(t isa.Type, x uint64, at, wide int) uint64 {
+		x = x >> at & (1<<wide - 1)
+		if isSigned(t) {
+			return uint64(signed(x, wide))
+		}
+		return x
+	}
+	sum := isa.U32
+	if isSigned(ta) || isSigned(tb) {
+		sum = isa.S32
+	}
+	return ternary(sum, ta, tb, sum, func(a, b, c uint64) uint64 {
+		for i := range n {
+			c += take(ta, a, i*wide, wide) * take(tb, b, shift+i*8, 8)
+		}
+		return c
+	})
+}

@@ -1,0 +1,120 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensorcore
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// A Place is where a fragment keeps an element: a lane, one of the operand's registers and the
+// lowest bit within the register.
+type Place struct{ Lane, Register, Bit int }
+
+// A Layout is how the lanes of a warp hold the elements of an operand of mma.sync. The layouts of
+// mma.m8n8k4 on f16 and of wmma differ and have types of their own.
+type Layout struct {
+	width int  // bits of an element in a register, its container included
+	rows  int  // of A and C: 8 or 16
+	inset int  // bits below an element in its container
+	half  bool // C: two elements to a register
+}
+
+// per returns the number of elements in one register of 32 bits, 1 for f64.
+func (l Layout) per() int { return max(32/l.width, 1) }
+
+// A returns the place of row and k of the left matrix. Of a sparse matrix k counts the elements
+// that are kept.
+func (l Layout) A(row, k int) Place {
+	n := l.per()
+	reg := k / (4 * n)
+	if l.rows == 16 {
+		reg = 2*reg + row/8
+	}
+	return Place{row%8*4 + k/n%4, reg, k%n*l.width + l.inset}
+}
+
+// B returns the place of k and col of the right matrix.
+func (l Layout) B(k, col int) Place {
+	n := l.per()
+	return Place{col*4 + k/n%4, k / (4 * n), k%n*l.width + l.inset}
+}
+
+// C returns the place of row and col of the accumulator.
+func (l Layout) C(row, col int) Place {
+	if l.half {
+		return Place{row%8*4 + col/2, row / 8, col % 2 * 16}
+	}
+	return Place{row%8*4 + col/2, row/8*2 + col%2, 0}
+}
+
+// container returns the width and the inset of an element in a register. Kinds with mixed formats
+// keep six bits in the low bits of a byte, and four bits in the middle of it.
+func container(e *Element, bytes bool) (width, inset int) {
+	if bytes && e.Bits < 8 {
+		if e.Bits == 4 {
+			return 8, 2
+		}
+		return 8, 0
+	}
+	return e.Bits, 0
+}
+
+// Metadata returns the place of the four bits that say which elements of a chunk are kept: of four
+// elements, of eight of four bits, or of two of tf32. The selector is the operand of mma.sp.
+func (m *MMA) Metadata(row, chunk, selector int) Place {
+	group := row % 8 * 4
+	if !m.wideMetadata() {
+		// 16 bits for half a row or a row of 16 bits: two rows share a word.
+		words := m.chunks() / 4
+		return Place{group + selector*words + chunk/4, 0, chunk%4*4 + row/8*16}
+	}
+	// 32 bits of a row in a word: the rows of a pair are in neighbouring lanes.
+	return Place{group + selector*2 + chunk/8*2 + row/8, 0, chunk % 8 * 4}
+}
+
+// wideMetadata reports whether eight chunks of a row share a word: elements of up to eight bits.
+func (m *MMA) wideMetadata() bool { return m.a.Bits <= 8 }
+
+// chunks returns the number of chunks of a row.
+func (m *MMA) chunks() int { return m.K / m.chunk }
+
+// Selectors returns the number of selectors that mma.sp of this shape and type has.
+func (m *MMA) Selectors() int {
+	words := m.chunks() / 4 // lanes of a quad that hold metadata
+	if m.wideMetadata() {
+		words = m.chunks() / 8 * 2
+	}
+	return max(4/words, 1)
+}
+
+// ElementA returns the type of the elements of A.
+func (m *MMA) ElementA() *Element { return m.a }
+
+// ElementB returns the type of the elements of B.
+func (m *MMA) ElementB() *Element { return m.b }
+
+// ElementC returns the type of the elements of C.
+func (m *MMA) ElementC() *Element { return m.c }
+
+// ElementD returns the type of the elements of D.
+func (m *MMA) ElementD() *Element { return m.d }
+
+// Fill returns a register of elements whose codes come from next.
+func (l Layout) Fill(next func() uint64, e *Element) (x uint64) {
+	if l.half {
+		return next()&0xffff | next()&0xffff<<16
+	}
+	for i := range l.per() {
+		x |= next() & (1<<uint(e.Bits) - 1) << (i*l.width + l.inset)
+	}
+	return x
+}
+
+// Container tells layouts apart whose elements have containers of different widths.
+func (l Layout) Container() string { return fmt.Sprintf(" in %d+%d", l.width, l.inset) }
+
+// Format returns the floating-point format of e, nil for integers.
+func (e *Element) Format() *eval.Format { return e.format }

@@ -1,0 +1,253 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensorcore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Reader reads 16 bytes of shared memory.
+type Reader func(address uint32, to *[16]byte) error
+
+// A Product is a matrix product of wgmma or tcgen05: it is loaded with the operands, then computes
+// elements of D. Reuse it: it holds the work space.
+type Product struct {
+	M, N, K          int // K counts the zeros of a sparse A
+	A, B, D          *Element
+	Sparse, Saturate bool
+	Scale            *Element // of block scaling
+	Factors          int      // scale factors of a row
+	Packed           bool     // elements of four bits fill bytes; otherwise 16 elements take 16 bytes
+
+	model  model
+	mma    MMA // integers, and what sparse chunks are
+	a, b   panel
+	kept   panel
+	places []int32
+	row    int // whose places kept has, less one
+	sa, sb [][8]scale
+}
+
+// WgmmaOf returns the product of a wgmma.mma_async opcode.
+func WgmmaOf(opcode string, arch Arch) (*Product, error) {
+	p := &Product{}
+	var types []*Element
+	for _, w := range strings.Split(opcode, ".") {
+		switch e := ElementNamed(w); {
+		case e != nil:
+			types = append(types, e)
+		case strings.HasPrefix(w, "m64n"):
+			if _, err := fmt.Sscanf(w, "m%dn%dk%d", &p.M, &p.N, &p.K); err != nil {
+				return nil, fmt.Errorf("tensorcore: shape %s of %s", w, opcode)
+			}
+		case w == "sp":
+			p.Sparse = true
+		case w == "satfinite":
+			p.Saturate = true
+		case w == "and":
+			p.mma.and = true
+		}
+	}
+	if p.M == 0 || len(types) < 3 || !strings.HasPrefix(opcode, "wgmma.mma_async") {
+		return nil, fmt.Errorf("tensorcore: %s is no product of a warpgroup", opcode)
+	}
+	p.D, p.A, p.B = types[0], types[1], types[2]
+	p.model = groupModel(arch, p.A)
+	p.settle()
+	return p, nil
+}
+
+// settle works out what a sparse chunk is, and how integers end.
+func (p *Product) settle() {
+	p.mma.a, p.mma.satfinite, p.mma.bits = p.A, p.Saturate, p.A == B1
+	p.mma.K, p.mma.chunk, p.mma.together = p.K, 4, 1
+	switch {
+	case p.A == TF32:
+		p.mma.chunk = 2
+	case p.Packed && p.A.Bits == 4:
+		p.mma.chunk, p.mma.together = 8, 2
+	}
+}
+
+// Begin makes room for the operands: rows of A that one CTA has, and columns of B.
+func (p *Product) Begin(rows, columns int) {
+	p.a.resize(rows, p.DepthA(), p.A.Integer)
+	p.b.resize(columns, p.K, p.B.Integer)
+	p.places = p.places[:0]
+	p.row = -1
+	if p.Scale != nil {
+		p.sa = append(p.sa[:0], make([][8]scale, rows)...)
+		p.sb = append(p.sb[:0], make([][8]scale, columns)...)
+	}
+}
+
+// DepthA returns the number of elements of A that a row keeps.
+func (p *Product) DepthA() int {
+	if p.Sparse {
+		return p.K / 2
+	}
+	return p.K
+}
+
+// Chunks returns the number of sparse chunks of a row.
+func (p *Product) Chunks() int { return p.mma.chunks() }
+
+// Metadata returns where a warp keeps the four bits of a chunk of wgmma.sp: the lane and the bit.
+// The row is that within the 16 rows of the warp.
+func (p *Product) Metadata(row, chunk, selector int) Place {
+	return p.mma.Metadata(row, chunk, selector)
+}
+
+// SetA gives an element of A by its code.
+func (p *Product) SetA(row, i int, code uint64, negate bool) {
+	p.set(&p.a, p.A, row, i, code, negate)
+}
+
+// SetB gives an element of B by its code.
+func (p *Product) SetB(col, k int, code uint64, negate bool) {
+	p.set(&p.b, p.B, col, k, code, negate)
+}
+
+func (p *Product) set(to *panel, e *Element, row, i int, code uint64, negate bool) {
+	to.set(e, row, i, code)
+	if negate && !e.Integer {
+		at := row*to.depth + i
+		to.value[at] = -to.value[at]
+	}
+}
+
+// LoadA reads A from shared memory: rows from first on.
+func (p *Product) LoadA(m Matrix, across, negate bool, first, rows int, read Reader) error {
+	return p.load(&p.a, p.A, m, across, negate, first, rows, read)
+}
+
+// LoadB reads B from shared memory: columns from first on, which are the rows of the descriptor.
+func (p *Product) LoadB(m Matrix, across, negate bool, first, columns int, read Reader) error {
+	return p.load(&p.b, p.B, m, across, negate, first, columns, read)
+}
+
+func (p *Product) load(to *panel, e *Element, m Matrix, across, negate bool, first, rows int,
+	read Reader) error {
+	if across {
+		return p.loadAcross(to, e, m, negate, first, rows, read)
+	}
+	per := p.perUnit(e)
+	var unit [16]byte
+	for row := range rows {
+		for i := 0; i < to.depth; i += per {
+			if err := read(m.AlongK(row, i/per*16), &unit); err != nil {
+				return err
+			}
+			for j := range min(per, to.depth-i) {
+				p.set(to, e, first+row, i+j, field(&unit, j*e.Bits, e.Bits), negate)
+			}
+		}
+	}
+	return nil
+}
+
+// loadAcross reads a matrix whose columns lie along M or N.
+func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first, rows int,
+	read Reader) error {
+	per := p.perUnit(e)
+	var unit [16]byte
+	for k := range to.depth {
+		for row := 0; row < rows; row += per {
+			if err := read(m.AlongMN(row/per*16, k), &unit); err != nil {
+				return err
+			}
+			for j := range min(per, rows-row) {
+				p.set(to, e, first+row+j, k, field(&unit, j*e.Bits, e.Bits), negate)
+			}
+		}
+	}
+	return nil
+}
+
+// perUnit returns the number of elements in 16 bytes. Elements of four and six bits of mixed kinds
+// come in sixteens, the rest of the 16 bytes is empty.
+func (p *Product) perUnit(e *Element) int {
+	if (e.Bits == 4 || e.Bits == 6) && !p.Packed {
+		return 16
+	}
+	return 128 / e.Bits
+}
+
+// field returns bits of 16 bytes.
+func field(unit *[16]byte, at, bits int) (x uint64) {
+	first := at / 8
+	for i := range (at%8 + bits + 7) / 8 {
+		x |= uint64(unit[first+i]) << (8 * i)
+	}
+	return x >> (at % 8) & (1<<bits - 1)
+}
+
+// SetPlaces gives the four bits of the next chunk of A, row by row.
+func (p *Product) SetPlaces(chunk int, bits uint64) {
+	p.places = appendPlaces(p.places, p.A, bits, chunk*p.mma.chunk, p.mma.together)
+}
+
+// SetScaleA gives factor i of a row of A.
+func (p *Product) SetScaleA(row, i int, code uint64) { p.sa[row][i] = scaleOf(p.Scale, code) }
+
+// SetScaleB gives factor i of a column of B.
+func (p *Product) SetScaleB(col, i int, code uint64) { p.sb[col][i] = scaleOf(p.Scale, code) }
+
+// Ready applies scale factors that join the exponents. Call it when all operands are given.
+func (p *Product) Ready() {
+	if p.Scale == nil || p.model.group > 0 {
+		return
+	}
+	for row := range p.sa {
+		p.a.scaleRow(row, p.sa[row][0])
+	}
+	for col := range p.sb {
+		p.b.scaleRow(col, p.sb[col][0])
+	}
+}
+
+// Element returns an element of D; c is the code of the accumulator. Go through the columns of one
+// row before the next.
+func (p *Product) Element(row, col int, c uint64) uint64 {
+	b, n := &p.b, p.a.depth
+	if p.Sparse {
+		if p.row != row {
+			p.row = row
+			p.kept.gather(&p.b, p.places[row*n:][:n], len(p.b.special), p.B.Integer)
+		}
+		b = &p.kept
+	}
+	switch {
+	case p.A.Integer:
+		return p.mma.integer(p.a.integer[row*n:][:n], b.integer[col*n:][:n], c)
+	case p.model.group > 0:
+		av, bv := p.a.value[row*n:][:n], b.value[col*n:][:n]
+		return p.model.scaledGroups(av, bv, p.sa[row][:p.Factors], p.sb[col][:p.Factors], c)
+	}
+	return p.model.dot(&p.a, b, row, col, p.D, c)
+}
+
+// WgmmaD returns where a warpgroup keeps an element of D: the warp, and the place within it.
+func WgmmaD(half bool, row, col int) (warp int, p Place) {
+	lane := row%8*4 + col%8/2
+	if half {
+		return row / 16, Place{lane, col/8*2 + row%16/8, col % 2 * 16}
+	}
+	return row / 16, Place{lane, col/8*4 + row%16/8*2 + col%2, 0}
+}
+
+// WgmmaA returns where a warpgroup keeps an element of A in registers.
+func (p *Product) WgmmaA(row, i int) (warp int, at Place) {
+	return row / 16, Layout{width: p.A.Bits, rows: 16}.A(row%16, i)
+}
+
+// ScaleInput divides an accumulator by a power of two, as the operand scale-input-d says.
+func (p *Product) ScaleInput(c uint64, n int) uint64 {
+	if p.D.Integer || n == 0 {
+		return c
+	}
+	x, _ := p.D.decode(c)
+	return round(p.D, x*power(int32(-n)))
+}

@@ -1,0 +1,356 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensorcore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// An MMA is one mma, mma.sp or wmma.mma instruction with all its modifiers.
+type MMA struct {
+	M, N, K              int
+	RegsD, RegsA         int // numbers of registers of the operands
+	RegsB, RegsC         int
+	Sparse, Scaled       bool
+	d, a, b, c, scale    *Element
+	la, lb, lc, ld       Layout
+	model                model
+	arch                 Arch
+	satfinite, and, bits bool
+	chunk, together      int // elements of a sparse chunk, and how many share a position
+	factors              int // scale factors of a row
+	wmma, volta          bool
+	aColumn, bRow        bool // layouts of wmma and of m8n8k4
+	round                *eval.Op
+}
+
+// A Frame is the operands of one instruction of a warp. Reuse it: it holds the work space. D may
+// alias C.
+type Frame struct {
+	A, B, C, D     [8]*eval.Vector
+	Meta           *eval.Vector // of mma.sp
+	Selector       int
+	ScaleA, ScaleB *eval.Vector // of block scaling
+	ByteA, ThreadA int
+	ByteB, ThreadB int
+
+	a, b, kept     panel
+	places         []int32
+	scaleA, scaleB [16][4]scale
+	result         [32 * 32]uint64
+}
+
+// Of returns the operation of an opcode: mma, mma.sp or wmma.mma with modifiers in the manual's
+// order.
+func Of(opcode string, arch Arch) (*MMA, error) {
+	words := strings.Split(opcode, ".")
+	m := &MMA{arch: arch}
+	var types []*Element
+	kind, vectors, how := "", 0, ""
+	for _, w := range words[1:] {
+		if e := ElementNamed(w); e != nil {
+			types = append(types, e)
+			continue
+		}
+		switch {
+		case w[0] == 'm' && strings.Contains(w, "n"):
+			if _, err := fmt.Sscanf(w, "m%dn%dk%d", &m.M, &m.N, &m.K); err != nil && w != "mma" {
+				return nil, fmt.Errorf("tensorcore: shape %s of %s", w, opcode)
+			}
+		case strings.HasPrefix(w, "sp"):
+			m.Sparse = true
+		case strings.HasPrefix(w, "kind::"):
+			kind = w[6:]
+		case strings.HasPrefix(w, "scale_vec::"):
+			vectors = int(w[11] - '0')
+		}
+		switch w {
+		case "block_scale":
+			m.Scaled = true
+		case "satfinite":
+			m.satfinite = true
+		case "and":
+			m.and = true
+		case "rn", "rz", "rm", "rp":
+			how = w
+		}
+	}
+	m.layouts(words)
+	if words[0] == "wmma" {
+		m.wmma = true
+		if len(types) == 2 { // only the accumulators are written
+			types = []*Element{types[0], F16, F16, types[1]}
+		}
+	} else if words[0] != "mma" {
+		return nil, fmt.Errorf("tensorcore: %s is no matrix product of a warp", opcode)
+	}
+	if m.M == 0 || len(types) < 4 {
+		return nil, fmt.Errorf("tensorcore: %s lacks a shape or types", opcode)
+	}
+	m.d, m.a, m.b, m.c = types[0], types[1], types[2], types[3]
+	if m.Scaled {
+		if len(types) < 5 {
+			return nil, fmt.Errorf("tensorcore: %s lacks the type of its scale factors", opcode)
+		}
+		m.scale = types[4]
+	}
+	return m, m.settle(opcode, kind, vectors, how)
+}
+
+// layouts reads the words row and col, of A and then of B.
+func (m *MMA) layouts(words []string) {
+	seen := 0
+	for _, w := range words {
+		if w != "row" && w != "col" {
+			continue
+		}
+		if seen == 0 {
+			m.aColumn = w == "col"
+		} else {
+			m.bRow = w == "row"
+		}
+		seen++
+	}
+}
+
+// settle works out layouts, register counts and the model.
+func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
+	packed := m.Scaled && (kind == "mxf4" || kind == "mxf4nvf4")
+	bytes := kind != "" && !packed
+	m.bits = m.a == B1
+	m.volta = !m.wmma && m.M == 8 && m.K == 4 && m.a == F16
+	wa, ia := container(m.a, bytes)
+	wb, ib := container(m.b, bytes)
+	m.la = Layout{width: wa, rows: m.M, inset: ia}
+	m.lb = Layout{width: wb, inset: ib}
+	m.lc = Layout{width: 32, rows: m.M, half: m.c == F16}
+	m.ld = Layout{width: 32, rows: m.M, half: m.d == F16}
+	m.chunk, m.together = 4, 1
+	switch {
+	case m.a == TF32:
+		m.chunk = 2
+	case wa == 4:
+		m.chunk, m.together = 8, 2
+	}
+	if m.Scaled {
+		m.factors = map[string]int{"mxf8f6f4": 1, "mxf4": 2}[kind]
+		if vectors != 0 {
+			m.factors = vectors
+		}
+		if m.factors == 0 {
+			return fmt.Errorf("tensorcore: %s does not say how many scale factors a row has", opcode)
+		}
+	}
+	depth := m.K
+	if m.Sparse {
+		depth /= 2
+	}
+	m.model = warpModel(m.arch, m.a, depth)
+	if packed {
+		m.model = fourBitModel(m.arch)
+	}
+	m.countRegisters(depth)
+	if m.a == F64 && how != "" && how != "rn" {
+		op, err := eval.Of("fma." + how + ".f64")
+		if err != nil {
+			return err
+		}
+		m.round = op
+	}
+	if max(m.RegsA, m.RegsB, m.RegsC, m.RegsD) > 8 || m.M*m.N > len(Frame{}.result) {
+		return fmt.Errorf("tensorcore: %s is too large", opcode)
+	}
+	return nil
+}
+
+// countRegisters sets the register counts of all operands.
+func (m *MMA) countRegisters(depth int) {
+	count := func(elements, width int) int { return max(elements*min(width, 32)/(32*32), 1) }
+	m.RegsA = count(m.M*depth, m.la.width)
+	m.RegsB = count(m.N*m.K, m.lb.width)
+	m.RegsC, m.RegsD = m.M*m.N/32, m.M*m.N/32
+	if m.wmma {
+		m.RegsA, m.RegsB = m.wmmaRegisters(m.M, m.a), m.wmmaRegisters(m.N, m.b)
+	}
+	if m.volta {
+		m.RegsA, m.RegsB, m.RegsC, m.RegsD = 2, 2, 8, 8
+	}
+	if m.c == F16 {
+		m.RegsC /= 2
+	}
+	if m.d == F16 {
+		m.RegsD /= 2
+	}
+}
+
+// LayoutA returns the layout of A; Layout.A gives the places.
+func (m *MMA) LayoutA() Layout { return m.la }
+
+// LayoutB returns the layout of B.
+func (m *MMA) LayoutB() Layout { return m.lb }
+
+// LayoutC returns the layout of C.
+func (m *MMA) LayoutC() Layout { return m.lc }
+
+// LayoutD returns the layout of D.
+func (m *MMA) LayoutD() Layout { return m.ld }
+
+// Run computes D of one warp.
+func (m *MMA) Run(f *Frame) {
+	switch {
+	case m.volta:
+		m.runVolta(f)
+		return
+	case m.wmma:
+		m.loadWMMA(f)
+	case m.bits:
+		m.runBits(f)
+		return
+	default:
+		m.load(f)
+	}
+	if m.Scaled {
+		m.loadScales(f)
+	}
+	if m.Sparse {
+		m.choose(f)
+	}
+	m.multiply(f)
+}
+
+// load decodes the fragments of A and B.
+func (m *MMA) load(f *Frame) {
+	depth := m.K
+	if m.Sparse {
+		depth /= 2
+	}
+	f.a.resize(m.M, depth, m.a.Integer)
+	f.b.resize(m.N, m.K, m.b.Integer)
+	n := m.la.per()
+	for reg := range m.RegsA {
+		high, at := 0, reg
+		if m.M == 16 {
+			high, at = reg&1*8, reg>>1
+		}
+		unpack(m.a, m.la, f.A[reg], &f.a, high, at*4*n)
+	}
+	n = m.lb.per()
+	for reg := range m.RegsB {
+		unpack(m.b, m.lb, f.B[reg], &f.b, 0, reg*4*n)
+	}
+}
+
+// unpack decodes one register of a warp: rows from first, and the elements from k of each.
+func unpack(e *Element, l Layout, x *eval.Vector, to *panel, first, k int) {
+	n, width, inset := l.per(), l.width, l.inset
+	for lane, word := range x {
+		row, at := first+lane/4, k+lane%4*n
+		switch {
+		case e == BF16:
+			i := row*to.depth + at
+			to.value[i], to.exponent[i] = splitSingle(uint32(word) << 16)
+			to.value[i+1], to.exponent[i+1] = splitSingle(uint32(word) &^ 0xffff)
+			if to.exponent[i] == special || to.exponent[i+1] == special {
+				to.special[row] = true
+			}
+		case width >= 32:
+			to.set(e, row, at, word)
+		default:
+			word >>= inset
+			for j := range n {
+				to.set(e, row, at+j, word&(1<<e.Bits-1))
+				word >>= width
+			}
+		}
+	}
+}
+
+// multiply computes every element of D.
+func (m *MMA) multiply(f *Frame) {
+	b, width := &f.b, m.N
+	for row := range m.M {
+		if m.Sparse {
+			places := f.places[row*f.a.depth:][:f.a.depth]
+			f.kept.gather(&f.b, places, m.N, m.b.Integer)
+			b = &f.kept
+		}
+		for col := range m.N {
+			f.result[row*width+col] = m.element(f, b, row, col)
+		}
+	}
+	for row := range m.M {
+		for col := range m.N {
+			m.store(f, row, col, f.result[row*width+col])
+		}
+	}
+}
+
+// gather takes the elements of every row at some places.
+func (p *panel) gather(from *panel, places []int32, rows int, integers bool) {
+	n := len(places)
+	p.resize(rows, n, integers)
+	copy(p.special, from.special)
+	for row := range rows {
+		for i, at := range places {
+			if integers {
+				p.integer[row*n+i] = from.integer[row*from.depth+int(at)]
+				continue
+			}
+			p.value[row*n+i] = from.value[row*from.depth+int(at)]
+			p.exponent[row*n+i] = from.exponent[row*from.depth+int(at)]
+		}
+	}
+}
+
+// element computes one element of D.
+func (m *MMA) element(f *Frame, b *panel, row, col int) uint64 {
+	c := m.accumulator(f, row, col)
+	n := f.a.depth
+	switch {
+	case m.a.Integer:
+		return m.integer(f.a.integer[row*n:][:n], b.integer[col*n:][:n], c)
+	case m.a == F64:
+		return m.double(f.a.value[row*n:][:n], b.value[col*n:][:n], c)
+	case m.model.group > 0:
+		av, bv := f.a.value[row*n:][:n], b.value[col*n:][:n]
+		return m.model.scaledGroups(av, bv, f.scaleA[row][:m.factors], f.scaleB[col][:m.factors], c)
+	}
+	if m.c != m.d {
+		c = convertAccumulator(m.c, m.d, c)
+	}
+	return m.model.dot(&f.a, b, row, col, m.d, c)
+}
+
+func convertAccumulator(from, to *Element, c uint64) uint64 {
+	x, _ := from.decode(c)
+	return round(to, x)
+}
+
+// accumulator returns an element of C.
+func (m *MMA) accumulator(f *Frame, row, col int) uint64 {
+	p := m.lc.C(row, col)
+	if m.wmma {
+		p = m.wmmaPlace(m.lc.half, row, col)
+	}
+	x := f.C[p.Register][p.Lane] >> p.Bit
+	if m.lc.half {
+		return x & 0xffff
+	}
+	return x
+}
+
+// store writes an element of D. The upper half of a register of f16 follows the lower one.
+func (m *MMA) store(f *Frame, row, col int, x uint64) {
+	p := m.ld.C(row, col)
+	if m.wmma {
+		p = m.wmmaPlace(m.ld.half, row, col)
+	}
+	if p.Bit != 0 {
+		x = f.D[p.Register][p.Lane]&0xffff | x<<p.Bit
+	}
+	f.D[p.Register][p.Lane] = x
+}

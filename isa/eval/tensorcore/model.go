@@ -1,0 +1,80 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensorcore
+
+// An Arch is how the tensor cores of an architecture add. The models are those of the MMA-Sim
+// reference (arXiv 2511.10909), whose authors compared them with hardware.
+type Arch uint8
+
+// Architectures.
+const (
+	Exact     Arch = iota // sums in float64, rounded once to nearest: for debugging
+	Volta                 // sm_70
+	Turing                // sm_75
+	Ampere                // sm_80, sm_86, sm_87
+	Ada                   // sm_89
+	Hopper                // sm_90
+	Blackwell             // sm_100 and later
+)
+
+// ArchOf returns the architecture of a target by its number: 90 for sm_90a.
+func ArchOf(sm int) Arch {
+	switch {
+	case sm < 75:
+		return Volta
+	case sm < 80:
+		return Turing
+	case sm < 89:
+		return Ampere
+	case sm < 90:
+		return Ada
+	case sm < 100:
+		return Hopper
+	}
+	return Blackwell
+}
+
+// A model is how one instruction adds.
+type model struct {
+	exact    bool
+	fraction int32 // fractional bits of the aligned terms
+	steps    int   // fused sums along the depth, each rounded
+	kept     int   // fractional bits of an f32 result
+	group    int   // products that are added exactly before they are scaled, 0 for none
+}
+
+// warpModel is the model of mma.sync for elements of a type and depth k.
+func warpModel(a Arch, e *Element, k int) model {
+	m := model{fraction: 25, steps: 1, kept: 23}
+	eight := e.Bits <= 8
+	switch a {
+	case Exact:
+		m.exact = true
+	case Volta:
+		m.fraction = 23
+	case Turing, Ampere, Ada:
+		m.fraction = 24
+		if a != Turing && (e == TF32 && k == 8 || e.Bits == 16 && k == 16 || eight && k == 32) {
+			m.steps = 2
+		}
+		if a == Ada && eight {
+			m.fraction, m.kept = 13, 13
+		}
+	}
+	return m
+}
+
+// groupModel is the model of wgmma and tcgen05.
+func groupModel(a Arch, e *Element) model {
+	m := model{exact: a == Exact, fraction: 25, steps: 1, kept: 23}
+	if a == Hopper && e.Bits <= 8 {
+		m.fraction, m.kept = 13, 13
+	}
+	return m
+}
+
+// fourBitModel is the model of block-scaled products of packed e2m1.
+func fourBitModel(a Arch) model {
+	return model{exact: a == Exact, fraction: 35, steps: 1, kept: 23, group: 16}
+}

@@ -1,0 +1,321 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Parts is what the operands of a video instruction say besides their registers.
+type Parts struct {
+	Select [4]string // part of d, a, b and c: "b0", "h1", "h10", "b3210"; "" for the default
+	Minus  [4]bool   // minus sign before a, b or c
+}
+
+// videoOf is the video instructions.
+func videoOf(s *spec, p Parts) *Op {
+	for _, t := range s.types {
+		if t != isa.U32 && t != isa.S32 {
+			return nil
+		}
+	}
+	switch s.head {
+	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset", "vmad":
+		for _, name := range p.Select {
+			if !selector(name, "bh", 1, map[byte]byte{'b': '3', 'h': '1'}) {
+				return nil
+			}
+		}
+		if s.head == "vmad" {
+			return videoProduct(s, p)
+		}
+		return videoScalar(s, p)
+	case "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2":
+		return videoPacked(s, p, "h", '3')
+	case "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
+		return videoPacked(s, p, "b", '7')
+	}
+	return nil
+}
+
+// selector reports whether a name is empty or one of the given letters and up to most digits, each
+// within the letter's range.
+func selector(name, letters string, most int, highest map[byte]byte) bool {
+	name = strings.TrimPrefix(name, ".")
+	if name == "" {
+		return true
+	}
+	if len(name) < 2 || len(name) > most+1 || !strings.Contains(letters, name[:1]) {
+		return false
+	}
+	for i := 1; i < len(name); i++ {
+		if name[i] < '0' || name[i] > highest[name[0]] {
+			return false
+		}
+	}
+	return true
+}
+
+// portion extracts a part of a register and extends it by the type.
+func portion(t isa.Type, x uint64, name string) int64 {
+	wide, at := 32, 0
+	name = strings.TrimPrefix(name, ".")
+	if len(name) == 2 {
+		wide = 16
+		if name[0] == 'b' {
+			wide = 8
+		}
+		at = int(name[1]-'0') * wide
+	}
+	x = x >> at & (1<<wide - 1)
+	if isSigned(t) {
+		return signed(x, wide)
+	}
+	return int64(x)
+}
+
+// partWidth returns the width of the part that a name selects.
+func partWidth(name string) int {
+	switch strings.TrimPrefix(name, ".") {
+	case "b0", "b1", "b2", "b3":
+		return 8
+	case "h0", "h1":
+		return 16
+	}
+	return 32
+}
+
+// clampBits clamps to a signed or unsigned number of some bits.
+func clampBits(x int64, bits int, isSigned bool) int64 {
+	if isSigned {
+		return min(max(x, -1<<(bits-1)), 1<<(bits-1)-1)
+	}
+	return min(max(x, 0), 1<<bits-1)
+}
+
+// videoScalar is vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr and vset.
+func videoScalar(s *spec, p Parts) *Op {
+	t := s.types
+	if s.head == "vset" && len(t) == 2 {
+		t = []isa.Type{isa.U32, t[0], t[1]}
+	}
+	if len(t) != 3 {
+		return nil
+	}
+	d, ta, tb := t[0], t[1], t[2]
+	f := videoFunction(s)
+	second, merge := s.one("add", "min", "max"), p.Select[0] != ""
+	in := []isa.Type{ta, tb}
+	if second != "" || merge {
+		in = append(in, d)
+	}
+	wide := partWidth(p.Select[0])
+	return many(d, in, func(x *[8]uint64) uint64 {
+		r := f(portion(ta, x[0], p.Select[1]), portion(tb, x[1], p.Select[2]))
+		if s.has("sat") {
+			r = clampBits(r, wide, isSigned(d))
+		}
+		c := extend(d, x[2])
+		switch {
+		case merge:
+			name := strings.TrimPrefix(p.Select[0], ".")
+			at := int(name[1]-'0') * wide
+			m := uint64(1)<<wide - 1
+			return x[2]&^(m<<at) | uint64(r)&m<<at
+		case second == "add":
+			return uint64(r + c)
+		case second == "min":
+			return uint64(min(r, c))
+		case second == "max":
+			return uint64(max(r, c))
+		}
+		return uint64(r)
+	})
+}
+
+func videoFunction(s *spec) func(a, b int64) int64 {
+	switch strings.TrimRight(s.head, "24") {
+	case "vadd":
+		return func(a, b int64) int64 { return a + b }
+	case "vsub":
+		return func(a, b int64) int64 { return a - b }
+	case "vabsdiff":
+		return func(a, b int64) int64 { return max(a-b, b-a) }
+	case "vmin":
+		return func(a, b int64) int64 { return min(a, b) }
+	case "vmax":
+		return func(a, b int64) int64 { return max(a, b) }
+	case "vavrg":
+		return func(a, b int64) int64 {
+			if a+b >= 0 {
+				return (a + b + 1) >> 1
+			}
+			return (a + b) >> 1
+		}
+	case "vset":
+		want := holds(s.one(comparisons...))
+		return func(a, b int64) int64 { return int64(bit(orderOf64(a, b)&want != 0)) }
+	}
+	wrap, left := s.has("wrap"), s.head == "vshl"
+	return func(a, b int64) int64 {
+		n := min(uint64(b), 32)
+		if wrap {
+			n = uint64(b) & 31
+		}
+		switch {
+		case !left:
+			return a >> n
+		case a>>31 > 0 && n == 32:
+			return 1 << 62 // as large, with the same low bits
+		}
+		return a << n
+	}
+}
+
+func orderOf64(a, b int64) ordering {
+	switch {
+	case a < b:
+		return lower
+	case a > b:
+		return higher
+	}
+	return same
+}
+
+// videoProduct is vmad.
+func videoProduct(s *spec, p Parts) *Op {
+	if len(s.types) != 3 {
+		return nil
+	}
+	d, ta, tb := s.types[0], s.types[1], s.types[2]
+	negate, negateC := p.Minus[1] != p.Minus[2], p.Minus[3]
+	final := isSigned(ta) || isSigned(tb) || negate || negateC
+	shift := map[string]uint{"shr7": 7, "shr15": 15}[s.one("shr7", "shr15")]
+	plus := s.has("po")
+	return many(d, []isa.Type{ta, tb, d}, func(x *[8]uint64) uint64 {
+		a, b := portion(ta, x[0], p.Select[1]), portion(tb, x[1], p.Select[2])
+		hi, lo := bits.Mul64(uint64(a), uint64(b)) // 128 bits, as products of words exceed 64
+		hi -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
+		c, one := int64(x[2]), uint64(0)
+		if final {
+			c = signed(x[2], 32)
+		}
+		switch {
+		case plus:
+			one = 1
+		case negate:
+			hi, lo, one = ^hi, ^lo, 1
+		case negateC:
+			c, one = ^c, 1
+			if !final {
+				c &= 1<<32 - 1
+			}
+		}
+		var carry uint64
+		lo, carry = bits.Add64(lo, uint64(c), 0)
+		hi += uint64(c>>63) + carry
+		lo, carry = bits.Add64(lo, one, 0)
+		hi += carry
+		r := lo>>shift | hi<<(64-shift)
+		if shift == 0 {
+			r = lo
+		}
+		if s.has("sat") {
+			if !final {
+				return min(r, 1<<32-1)
+			}
+			return uint64(clampBits(int64(r), 32, true))
+		}
+		return r
+	})
+}
+
+// selection returns the elements that a selector names, the lowest first.
+func selection(name, standard string) []int {
+	name = strings.TrimPrefix(name, ".")
+	if name == "" {
+		name = standard
+	}
+	var list []int
+	for i := len(name) - 1; i > 0; i-- {
+		list = append(list, int(name[i]-'0'))
+	}
+	return list
+}
+
+// packedSelectors reports whether the selectors of an instruction on n elements are valid.
+func packedSelectors(p Parts, letter string, n int, highest byte) bool {
+	for i, name := range p.Select {
+		top := highest
+		if i == 0 {
+			top = '0' + byte(n) - 1 // the result has one register
+		}
+		if !selector(name, letter, n, map[byte]byte{letter[0]: top}) {
+			return false
+		}
+	}
+	return true
+}
+
+// videoPacked is the instructions on two halves or four bytes.
+func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
+	n := int(s.head[len(s.head)-1] - '0')
+	if !packedSelectors(p, letter, n, highest) {
+		return nil
+	}
+	t := s.types
+	if strings.HasPrefix(s.head, "vset") && len(t) == 2 {
+		t = []isa.Type{isa.U32, t[0], t[1]}
+	}
+	if len(t) != 3 {
+		return nil
+	}
+	d, ta, tb := t[0], t[1], t[2]
+	f := videoFunction(s)
+	all, upper := "h10", "h32"
+	if n == 4 {
+		all, upper = "b3210", "b7654"
+	}
+	wide := 32 / n
+	pickA, pickB := selection(p.Select[1], all), selection(p.Select[2], upper)
+	if len(pickA) != n || len(pickB) != n {
+		return nil
+	}
+	var written uint64
+	for _, i := range selection(p.Select[0], all) {
+		written |= 1 << i
+	}
+	take := func(t isa.Type, x uint64, i int) int64 {
+		x = x >> (i * wide) & (1<<wide - 1)
+		if isSigned(t) {
+			return signed(x, wide)
+		}
+		return int64(x)
+	}
+	return ternary(d, isa.B32, isa.B32, d, func(a, b, c uint64) (r uint64) {
+		both := b<<32 | a
+		if s.has("add") {
+			r = c
+		}
+		for i := range n {
+			v := f(take(ta, both, pickA[i]), take(tb, both, pickB[i]))
+			if s.has("sat") {
+				v = clampBits(v, wide, isSigned(d))
+			}
+			switch {
+			case s.has("add") && written>>i&1 != 0:
+				r += uint64(v)
+			case s.has("add"):
+			case written>>i&1 != 0:
+				r |= uint64(v) & (1<<wide - 1) << (i * wide)
+			default:
+				r |= c & ((1<<wide - 1) << (i * wide))
+			}
+		}
+		return r
+	})
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// Addresses of shared memory in a cluster hold the rank of the block above rankShift bits. That of
+// a block's own memory holds its own rank, so that kernels reach other blocks by arithmetic on
+// those bits too, and not by mapa alone.
+const (
+	rankShift = 24
+	rankBits  = 8
+	offsets   = 1<<rankShift - 1
+)
+
+// mapped is the address of a place of shared memory in the block of a rank: the place itself where
+// that is the block that asks.
+func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
+	rank = w.pool.Resize(32, rank, true)
+	if rank == w.ownRank(s) {
+		return w.pool.Resize(width, at, true)
+	}
+	return w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, at, true), rank)
+}
+
+// ownRank is the rank of the block that is followed.
+func (w *walk) ownRank(s *state) *value.Value { return w.special(s, "%cluster_ctarank") }
+
+// inCluster takes an address apart into a place of shared memory and the rank of a block. It is
+// not ok where it is no such address.
+func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bool) {
+	at, rank = w.pool.Const(64, v.K), w.ownRank(s)
+	for _, t := range v.Terms {
+		one := w.pool.Alone(t.Atom)
+		if t.Factor == 1 && t.Atom.Op == "mapa" {
+			one, rank = t.Atom.Args[0], t.Atom.Args[1]
+		}
+		at = w.pool.Add(64, at, w.pool.Scale(64, one, t.Factor))
+	}
+	return at, rank, slices.ContainsFunc(at.Terms, func(t value.Term) bool {
+		v, named := t.Atom.Ref.(*ir.Var)
+		return t.Factor == 1 && t.Atom.Op == "variable" && named && v.Space == isa.Shared
+	})
+}
+
+// peer is the address that an operation makes of one of shared memory by changing the rank in it,
+// or nil where it does something else.
+func (w *walk) peer(s *state, op string, width int, a, b *value.Value) *value.Value {
+	if width < 32 {
+		return nil
+	}
+	for _, x := range [][2]*value.Value{{a, b}, {b, a}} {
+		if !made(x[0], value.Variables) || made(x[1], value.Variables) {
+			continue
+		}
+		mask := masks(op, x[1], width)
+		if mask == nil {
+			return nil
+		}
+		at, rank, ok := w.inCluster(s, x[0])
+		if !ok {
+			return nil
+		}
+		if keeps, low := lowBits(op, mask); keeps {
+			at = w.pool.Binary("and", 64, at, w.pool.Const(64, low))
+		}
+		return w.mapped(s, width, at, w.ranked(op, width, rank, mask))
+	}
+	return nil
+}
+
+// made reports whether a value is made of some sources.
+func made(v *value.Value, of value.Sources) bool {
+	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&of != 0 })
+}
+
+// masks is the operand of an operation that changes ranks and nothing else, or nil: of and, a
+// constant that keeps the offset in the block, but for bits of an alignment; else one that has no
+// bit there.
+func masks(op string, v *value.Value, width int) *value.Value {
+	if op != "and" {
+		if v.Zeros() < rankShift || v.Is(0) {
+			return nil
+		}
+		return v
+	}
+	if !v.Const() {
+		return nil
+	}
+	ranks := uint64(v.K) >> rankShift & (1<<rankBits - 1)
+	low := ^v.K & offsets
+	switch {
+	case ranks == 1<<rankBits-1: // an alignment
+	case low&(low+1) != 0: // other bits than the lowest
+	case width == 64 && v.K>>(rankShift+rankBits) != 0 && v.K>>(rankShift+rankBits) != -1:
+	case ranks == 1<<rankBits-2: // the first block of a pair, which package verify tells
+	default:
+		return v
+	}
+	return nil
+}
+
+// lowBits is the mask that and leaves of the offset in a block, where it clears some of it.
+func lowBits(op string, mask *value.Value) (clears bool, kept int64) {
+	return op == "and" && mask.K&offsets != offsets, mask.K | ^int64(offsets)
+}
+
+// ranked is the rank that an operation makes of one.
+func (w *walk) ranked(op string, width int, rank, mask *value.Value) *value.Value {
+	by := w.pool.Resize(32, w.pool.Binary("shr", width, mask, w.pool.Const(32, rankShift)), false)
+	if mask.Const() {
+		by = w.pool.Const(32, mask.K>>rankShift&(1<<rankBits-1))
+	}
+	if op == "add" {
+		return w.pool.Add(32, rank, by)
+	}
+	return w.pool.Binary(op, 32, rank, by)
+}
+
+// combine is a sum, or the result of an operation on bits, of addresses too.
+func (w *walk) combine(s *state, op string, width int, a, b *value.Value) *value.Value {
+	if v := w.peer(s, op, width, a, b); v != nil {
+		return v
+	}
+	if op == "add" {
+		return w.pool.Add(width, a, b)
+	}
+	return w.pool.Binary(op, width, a, b)
+}

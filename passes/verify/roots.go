@@ -1,0 +1,115 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// inside is the variable in shared memory that an address lies in, or nil where that is not known.
+// An address lies in a variable if it is that of the variable, or one that was aligned, with
+// offsets added to it. What else is made of an address may be one into any variable.
+func inside(v *value.Value) *ir.Var { return within(v, deepest) }
+
+// deepest is how often an address may have been aligned.
+const deepest = 4
+
+// within is inside for an address that was aligned so often at most.
+func within(v *value.Value, depth int) *ir.Var {
+	var in *ir.Var
+	for _, t := range v.Terms {
+		if t.Atom.Sources&value.Variables == 0 || small(t) {
+			continue
+		}
+		of := pointsInto(t.Atom, depth)
+		if of == nil || in != nil || t.Factor != 1 {
+			return nil
+		}
+		in = of
+	}
+	return in
+}
+
+// pointsInto is the variable in shared memory that an atom is an address in, or nil.
+func pointsInto(a *value.Atom, depth int) *ir.Var {
+	switch {
+	case depth == 0:
+	case a.Op == "variable":
+		if v, ok := a.Ref.(*ir.Var); ok && v.Space == isa.Shared {
+			return v
+		}
+	case a.Op == "and" && a.Args[1].Const() && a.Args[1].K < 0 && a.Args[1].K >= -mostAligned:
+		return within(a.Args[0], depth-1)
+	}
+	return nil
+}
+
+// mostAligned is the greatest alignment that addresses are rounded to.
+const mostAligned = 1 << 16
+
+// small reports whether a term is an offset, however it was computed: one that aligns an address
+// is made from the address.
+func small(t value.Term) bool {
+	a := t.Atom
+	return a.Op != "variable" && a.Bounded && a.Low >= 0 && a.High < mostAligned
+}
+
+// A census is the roots of all mbarrier objects that a kernel names.
+type census struct {
+	roots   map[*ir.Var][]*value.Value // of each variable; nil stands for all arrays of the launch
+	unknown bool                       // some address is not known
+	made    bool                       // so is that of some initialization
+}
+
+// Uncertain reports whether an address that is not known for certain may be that of an object. What
+// happens there is not counted then.
+func (p *Pass) Uncertain(o Object) bool {
+	c := p.sheet.census
+	if c == nil {
+		c = p.takeCensus()
+		p.sheet.census = c
+	}
+	return c.unknown || len(c.roots[home(o.Root)]) > 1
+}
+
+// MadeElsewhere reports whether an object may be initialized at an address that is not known.
+func (p *Pass) MadeElsewhere(o Object) bool {
+	return p.Uncertain(o) && (p.sheet.census.made || len(p.sheet.census.roots[home(o.Root)]) > 1)
+}
+
+// home is the variable that a root lies in; arrays whose size the launch gives lie in one place.
+func home(root *value.Value) *ir.Var {
+	if v := inside(root); v != nil && !Open(v) {
+		return v
+	}
+	return nil
+}
+
+func (p *Pass) takeCensus() *census {
+	c := &census{roots: make(map[*ir.Var][]*value.Value)}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			n := Target(e)
+			if n < 0 {
+				continue
+			}
+			list, ok := p.Objects(e, Val(e, n))
+			if !ok {
+				c.unknown, c.made = true, c.made || e.Kind == trace.Init
+			}
+			for _, o := range list {
+				if at := home(o.Root); !slices.Contains(c.roots[at], o.Root) {
+					c.roots[at] = append(c.roots[at], o.Root)
+				}
+			}
+		}
+	}
+	return c
+}

@@ -1,0 +1,47 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package suite_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/filetest"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// severe matches the names of files; all findings in NNN_what.error.ptx are errors.
+var severe = regexp.MustCompile(`^\d{3}_\w+(?:\.(error|review))?\.ptx$`)
+
+// TestFixedBugs keeps wrong findings from coming back. Every file says in its first line what it
+// guards. Where its name has a severity, all its findings but notes have that one.
+func TestFixedBugs(t *testing.T) {
+	filetest.Run(t, "testdata/fixedbugs/*.ptx", func(name, text string) diag.List {
+		m := severe.FindStringSubmatch(filepath.Base(name))
+		if m == nil || !strings.HasPrefix(text, "// ") {
+			t.Errorf("%s: expected a name NNN_what.ptx, and a comment in the first line", name)
+			return nil
+		}
+		file, faults := ptx.Parse(name, text)
+		module, more := lift.Module(file)
+		faults = append(append(faults, form.Check(file, form.Options{})...), more...)
+		if len(faults) > 0 {
+			return faults // which nothing expects
+		}
+		list := suite.Run(module, verify.Options{}).Findings
+		for _, d := range list {
+			if m[1] != "" && d.Severity != diag.Note && d.Severity.String() != m[1] {
+				t.Errorf("%s:%d: %s is %s, want %s", name, d.Place.Line, d.Rule, d.Severity, m[1])
+			}
+		}
+		return list
+	})
+}
