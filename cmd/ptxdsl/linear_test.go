@@ -19,7 +19,7 @@ func TestLinear(t *testing.T) {
 	}
 	t.Setenv("GOGC", "off") // or the commands would set the pace of the collector
 	texts := hostile.Texts()
-	for _, command := range []string{"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -exact=false -v"} {
+	for _, command := range []string{"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -v -exact=false"} {
 		args := strings.Fields(command)
 		// What is made once for all runs is made before.
 		run(args, strings.NewReader(small), io.Discard, io.Discard)
