@@ -130,6 +130,8 @@ demo: tools build
 	cat build/saxpy.ptx
 	bin/ptxdsl verify -v build/saxpy.ptx
 	.tools/judge/nvidia/cu13/bin/ptxas -arch sm_90 -v build/saxpy.ptx -o build/saxpy.cubin
+	bin/ptxdsl run build/saxpy.ptx -grid 2 -arg 'f32[16]=iota' -arg 'f32[16]=1' -arg 2 -arg 16 -print y
+	go run ./examples/02_saxpy/main -run
 
 # Every fuzz target of every package, one after the other.
 .PHONY: fuzz

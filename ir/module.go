@@ -230,3 +230,14 @@ func (b *Block) Name() string {
 	}
 	return b.Labels[0].Name
 }
+
+// Operands calls visit with every operand of f's instructions, and every part of one.
+func (f *Func) Operands(visit func(*Operand)) {
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				in.Args[i].Walk(visit)
+			}
+		}
+	}
+}

@@ -14,6 +14,7 @@ var (
 	Directives  []DirectiveInfo
 	Pragmas     []PragmaInfo
 	modWords    []string
+	kindNames   []string
 	ignoredMods []Mod
 	modsSorted  []Mod
 	packed      string

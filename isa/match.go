@@ -81,9 +81,9 @@ type Want struct {
 // Never is the presence of an operand that the modifiers exclude.
 const Never = PresentWhen + 1
 
-// A WantKind is a Kind with everything resolved.
+// A WantKind is an OperandKind with everything resolved.
 type WantKind struct {
-	*Kind
+	*OperandKind
 	Settled Type
 	Len     int // of a brace vector; -1 for a single thing
 	In      Space

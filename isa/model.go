@@ -21,6 +21,7 @@ type Instruction struct {
 // A Form is one way to write an instruction.
 type Form struct {
 	Wording
+	Kind     Kind   // what the form does
 	Template string // as the spec writes it, without operands
 	Section  string // of the PTX 9.1 manual unless it says another version
 	Operands []Operand
@@ -105,7 +106,7 @@ type Operand struct {
 	Name     string
 	ID       int // number within the form, for Expr
 	Access   Access
-	Kinds    []Kind
+	Kinds    []OperandKind
 	Presence Presence
 	If       Expr      // for PresentIf and PresentWhen
 	Pair     *Operand  // the half after |
@@ -150,8 +151,8 @@ const (
 	KAny                     // anything
 )
 
-// A Kind is one kind of operand that is accepted.
-type Kind struct {
+// An OperandKind is one kind of operand that is accepted.
+type OperandKind struct {
 	Word  KindWord
 	Type  TypeRef
 	Relax bool // a register of at least the width, of any class

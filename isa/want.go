@@ -53,8 +53,8 @@ func (s *settler) want(w *Want, o *Operand) {
 	}
 }
 
-func (s *settler) kind(w *WantKind, k *Kind) {
-	w.Kind, w.Settled, w.Len, w.In = k, k.Type.Type, -1, k.Space.Space
+func (s *settler) kind(w *WantKind, k *OperandKind) {
+	w.OperandKind, w.Settled, w.Len, w.In = k, k.Type.Type, -1, k.Space.Space
 	if at := k.Type.Slot; at >= 0 {
 		w.Settled, _ = ParseType(s.word(int(at)))
 	}

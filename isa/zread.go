@@ -14,24 +14,24 @@ var packed string
 
 // lists are those of each type.
 type lists struct {
-	mods       listsOf[Mod]
-	forms      listsOf[Form]
-	slots      listsOf[Slot]
-	values     listsOf[Value]
-	clauses    listsOf[Clause]
-	operands   listsOf[Operand]
-	kinds      listsOf[Kind]
-	spans      listsOf[Span]
-	ops        listsOf[Op]
-	gates      listsOf[Gate]
-	conditions listsOf[Condition]
-	rules      listsOf[Rule]
-	tables     listsOf[Table]
-	columns    listsOf[Column]
-	aStrings   listsOf[string]
-	rows       listsOf[Row]
-	modLists   listsOf[[]Mod]
-	aInts      listsOf[int]
+	mods         listsOf[Mod]
+	forms        listsOf[Form]
+	slots        listsOf[Slot]
+	values       listsOf[Value]
+	clauses      listsOf[Clause]
+	operands     listsOf[Operand]
+	operandKinds listsOf[OperandKind]
+	spans        listsOf[Span]
+	ops          listsOf[Op]
+	gates        listsOf[Gate]
+	conditions   listsOf[Condition]
+	rules        listsOf[Rule]
+	tables       listsOf[Table]
+	columns      listsOf[Column]
+	aStrings     listsOf[string]
+	rows         listsOf[Row]
+	modLists     listsOf[[]Mod]
+	aInts        listsOf[int]
 }
 
 func (r *reader) mod(v *Mod) {
@@ -46,36 +46,39 @@ func (r *reader) form(v *Form) {
 		r.wording(&v.Wording)
 	}
 	if has&(1<<1) != 0 {
-		v.Template = r.string()
+		v.Kind = Kind(r.uint())
 	}
 	if has&(1<<2) != 0 {
-		v.Section = r.string()
+		v.Template = r.string()
 	}
 	if has&(1<<3) != 0 {
-		v.Operands = list(r, &r.operands, (*reader).operand)
+		v.Section = r.string()
 	}
 	if has&(1<<4) != 0 {
-		v.Gates = list(r, &r.gates, (*reader).gate)
+		v.Operands = list(r, &r.operands, (*reader).operand)
 	}
 	if has&(1<<5) != 0 {
-		v.Gone = list(r, &r.gates, (*reader).gate)
+		v.Gates = list(r, &r.gates, (*reader).gate)
 	}
 	if has&(1<<6) != 0 {
-		v.When = list(r, &r.conditions, (*reader).condition)
+		v.Gone = list(r, &r.gates, (*reader).gate)
 	}
 	if has&(1<<7) != 0 {
-		v.Rules = list(r, &r.rules, (*reader).rule)
+		v.When = list(r, &r.conditions, (*reader).condition)
 	}
 	if has&(1<<8) != 0 {
-		v.Tables = list(r, &r.tables, (*reader).table)
+		v.Rules = list(r, &r.rules, (*reader).rule)
 	}
 	if has&(1<<9) != 0 {
-		v.Effects = list(r, &r.aStrings, (*reader).aString)
+		v.Tables = list(r, &r.tables, (*reader).table)
 	}
 	if has&(1<<10) != 0 {
-		v.Lenient = r.string()
+		v.Effects = list(r, &r.aStrings, (*reader).aString)
 	}
 	if has&(1<<11) != 0 {
+		v.Lenient = r.string()
+	}
+	if has&(1<<12) != 0 {
 		v.Notes = list(r, &r.aStrings, (*reader).aString)
 	}
 }
@@ -148,7 +151,7 @@ func (r *reader) operand(v *Operand) {
 		v.Access = Access(r.uint())
 	}
 	if has&(1<<3) != 0 {
-		v.Kinds = list(r, &r.kinds, (*reader).kind)
+		v.Kinds = list(r, &r.operandKinds, (*reader).operandKind)
 	}
 	if has&(1<<4) != 0 {
 		v.Presence = Presence(r.uint())
@@ -168,7 +171,7 @@ func (r *reader) operand(v *Operand) {
 	}
 }
 
-func (r *reader) kind(v *Kind) {
+func (r *reader) operandKind(v *OperandKind) {
 	has := r.uint()
 	if has&(1<<0) != 0 {
 		v.Word = KindWord(r.uint())

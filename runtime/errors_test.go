@@ -177,9 +177,10 @@ func TestUse(t *testing.T) {
 		{second(dev.Load(nil)), argument, "load of nil"},
 		{second(dev.LoadCubin("x", nil)), argument, "the cubin is empty"},
 		{second(runtime.Variable[uint32](m, "nothing")), nil, "named symbol not found"},
-		{second(runtime.Open("gpu")), argument, `"gpu" is not a device; the first GPU is cuda:0`},
-		{second(runtime.Open("cuda:x")), argument, `"cuda:x" is not a device; the first GPU is cuda:0`},
-		{second(runtime.Open("emu:sm_90a")), runtime.ErrAbsent, "no such device: this version has no emulator; cuda:0 is the first GPU"},
+		{second(runtime.Open("gpu")), argument, `"gpu" is not a device`},
+		{second(runtime.Open("cuda:x")), argument, `"cuda:x" is not a device`},
+		{second(runtime.Open("emu:")), argument, `"emu:" is not an emulated device`},
+		{second(runtime.Open("emu:sm_1")), argument, `"sm_1" is not a PTX target`},
 	} {
 		refused(t, test.err, test.kind, test.words)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 	"github.com/ptxdsl/ptxdsl/runtime/driver"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
 // A Device runs kernels.
@@ -33,7 +34,9 @@ type Device struct {
 // Info describes a device and its limits.
 type Info = device.Info
 
-// Open opens a device: "cuda:0", "cuda" and "" open the first GPU.
+// Open opens a device. "cuda:0" is the first GPU, and "cuda" is too. "emu:sm_90a" is an emulated
+// device with the limits of a target, and "emu" one that runs modules for every target. "" is the
+// first GPU, or an emulated device where there is none.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -45,20 +48,48 @@ func Open(name string) (*Device, error) {
 				return nil, argument("%q is not a device; the first GPU is cuda:0", name)
 			}
 		}
-		l, err := driver.Find()
+		d, err := openGPU(n)
+		if name == "" && errors.Is(err, ErrAbsent) {
+			return openEmulator("emu")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("open %q: %w", name, err)
 		}
-		c, err := l.Open(n)
-		if err != nil {
-			return nil, fmt.Errorf("open %q: %w", name, err)
-		}
-		return On(c), nil
+		return d, nil
 	case "emu":
-		return nil, fmt.Errorf("open %q: %w: this version has no emulator; cuda:0 is the first GPU",
-			name, ErrAbsent)
+		return openEmulator(name)
 	}
 	return nil, argument("%q is not a device; the first GPU is cuda:0", name)
+}
+
+// openGPU opens GPU number n.
+func openGPU(n int) (*Device, error) {
+	l, err := driver.Find()
+	if err != nil {
+		return nil, err
+	}
+	c, err := l.Open(n)
+	if err != nil {
+		return nil, err
+	}
+	return On(c), nil
+}
+
+// emulators counts the emulated devices, so that the memory of each has addresses of its own.
+var emulators atomic.Int32
+
+// openEmulator opens an emulated device.
+func openEmulator(name string) (*Device, error) {
+	o, err := emu.ParsePlace(name)
+	if err != nil {
+		return nil, argument("%v", err)
+	}
+	o.Number = int(emulators.Add(1)-1) % 256
+	d, err := emu.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("open %q: %w", name, err)
+	}
+	return On(d), nil
 }
 
 // Count returns the number of GPUs that Open can open.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/internal/notation"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
 // The fields of a form and their order are an interface: programs read them.
@@ -185,8 +186,8 @@ func operandsJSON(f *isa.Form, list []isa.Operand) []jsonOperand {
 
 // A count is a row of the statistics.
 type count struct {
-	heads, words        map[string]bool
-	names, forms, gates int
+	heads, words                  map[string]bool
+	names, forms, emulated, gates int
 }
 
 // printStats counts opcodes (the first word), instructions (the name), forms, and values of
@@ -206,7 +207,7 @@ func printStats(w io.Writer, list []isa.Instruction, whole bool) {
 			c.add(&ins)
 		}
 	}
-	fmt.Fprintf(w, "%-12s %8s %13s %7s %10s %7s\n", "family", "opcodes", "instructions", "forms", "modifiers", "gates")
+	fmt.Fprintf(w, "%-12s %8s %13s %7s %9s %10s %7s\n", "family", "opcodes", "instructions", "forms", "emulated", "modifiers", "gates")
 	for _, family := range families {
 		rows[family].print(w, family)
 	}
@@ -225,6 +226,9 @@ func (c *count) add(ins *isa.Instruction) {
 	c.forms += len(ins.Forms)
 	for i := range ins.Forms {
 		f := &ins.Forms[i]
+		if emu.Emulates(ins, f) {
+			c.emulated++
+		}
 		c.gates += len(f.Gates) + len(f.Gone) + len(f.When)
 		for _, s := range f.Slots {
 			for _, v := range s.Values {
@@ -241,5 +245,5 @@ func (c *count) add(ins *isa.Instruction) {
 }
 
 func (c *count) print(w io.Writer, name string) {
-	fmt.Fprintf(w, "%-12s %8d %13d %7d %10d %7d\n", name, len(c.heads), c.names, c.forms, len(c.words), c.gates)
+	fmt.Fprintf(w, "%-12s %8d %13d %7d %9d %10d %7d\n", name, len(c.heads), c.names, c.forms, c.emulated, len(c.words), c.gates)
 }

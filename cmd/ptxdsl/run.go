@@ -111,6 +111,9 @@ func runRun(c *call) int {
 	if err != nil {
 		return c.trouble(err)
 	}
+	if info := d.Info(); info.Emulated {
+		fmt.Fprintf(c.stderr, "ptxdsl run: on %s, %s\n", d, info.Name)
+	}
 	code, err = f.run(c, d, path, text, config)
 	if err = errors.Join(err, d.Close()); err != nil {
 		fmt.Fprintf(c.stderr, "ptxdsl run: %v\n", err)

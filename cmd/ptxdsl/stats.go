@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/form"
@@ -105,6 +106,10 @@ func runStats(c *call) int {
 	return code
 }
 
+// exactTimeout bounds one run of ptxas. It takes minutes for some large modules, whose registers are
+// then estimated.
+const exactTimeout = 30 * time.Second
+
 // assembler returns the ptxas to count with, or nil for estimates.
 func (f *statsFlags) assembler(c *call) (*ptxas.Tool, error) {
 	if !f.exact {
@@ -112,6 +117,7 @@ func (f *statsFlags) assembler(c *call) (*ptxas.Tool, error) {
 	}
 	tool, err := ptxas.Find()
 	if err == nil {
+		tool.Timeout = exactTimeout
 		return tool, nil
 	}
 	asked := os.Getenv("PTXAS") != ""
@@ -152,7 +158,7 @@ func countOf(c *call, in *input, tool *ptxas.Tool) counted {
 // stay and refused says why.
 func (r *counted) count(tool *ptxas.Tool) error {
 	usage, v, err := tool.Usage(context.Background(), r.text, ptxas.Options{})
-	if err == nil && v.Status != ptxas.Accepted { // perhaps it calls functions of other modules
+	if err == nil && v.Status == ptxas.Rejected { // perhaps it calls functions of other modules
 		usage, v, err = tool.Usage(context.Background(), r.text, ptxas.Options{Relocatable: true})
 	}
 	if err != nil {

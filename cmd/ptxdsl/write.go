@@ -72,7 +72,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	return os.Rename(tmp.Name(), target)
 }
 
-var errChanged = errors.New("it was changed by someone else meanwhile")
+var errChanged = errors.New("it was changed by another program in the meantime")
 
 // changed reports whether a file is not as it was when it was read.
 func changed(now, then fs.FileInfo) bool {

@@ -17,7 +17,7 @@ func Check(t *trial.T) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range []int{1, 255, 256, 257, 100_003, 1 << 22} {
+	for _, n := range trial.Within(t, trial.Count, 1, 255, 256, 257, 100_003, 1<<22) {
 		as, bs := t.Floats(n), t.Floats(n)
 		a, e1 := runtime.Upload(t.Device, as)
 		b, e2 := runtime.Upload(t.Device, bs)

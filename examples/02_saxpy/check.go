@@ -17,7 +17,7 @@ func Check(t *trial.T) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range []int{4, 1020, 1028, 1 << 20, 3_000_004} {
+	for _, n := range trial.Within(t, trial.Count, 4, 1020, 1028, 1<<20, 3_000_004) {
 		for _, blocks := range []int{1, 7, 512} {
 			xs, ys := t.Floats(n), t.Floats(n)
 			a := t.Floats(1)[0]

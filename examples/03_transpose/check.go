@@ -18,7 +18,7 @@ func Check(t *trial.T) error {
 		if err != nil {
 			return err
 		}
-		for _, size := range [][2]int{{32, 32}, {32, 96}, {160, 32}, {1056, 2016}} {
+		for _, size := range trial.Within(t, trial.Area, [][2]int{{32, 32}, {32, 96}, {160, 32}, {1056, 2016}}...) {
 			height, width := size[0], size[1]
 			xs := t.Floats(height * width)
 			x, e1 := runtime.Upload(t.Device, xs)

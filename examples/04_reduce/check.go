@@ -18,7 +18,7 @@ func Check(t *trial.T) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range []int{1, 33, 1000, 65_537, 1 << 22} {
+	for _, n := range trial.Within(t, trial.Count, 1, 33, 1000, 65_537, 1<<22) {
 		for _, blocks := range []int{1, 5, 264} {
 			xs := t.Floats(n)
 			x, e1 := runtime.Upload(t.Device, xs)

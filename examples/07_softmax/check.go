@@ -16,8 +16,8 @@ import (
 
 // Check runs the kernels on a device, with numbers near one another and far apart.
 func Check(t *trial.T) error {
-	for _, cols := range []int{1024, 4096, 32768} {
-		for _, rows := range []int{1, 2, 133} {
+	for _, cols := range trial.Within(t, trial.Count, 1024, 4096, 32768) {
+		for _, rows := range trial.Within(t, func(rows int) int { return rows * cols }, 1, 2, 133) {
 			for _, size := range []float32{1, 300} {
 				xs := t.Floats(rows * cols)
 				for i := range xs {

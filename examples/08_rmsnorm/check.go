@@ -15,8 +15,8 @@ import (
 
 // Check normalises rows of every type in several lengths, with more rows than the last block has and fewer.
 func Check(t *trial.T) error {
-	for _, hidden := range []int{1024, 2048, 3072, 4096, 8192, 16384, 32768} {
-		for _, rows := range []int{1, 7, 64} {
+	for _, hidden := range trial.Within(t, trial.Count, 1024, 2048, 3072, 4096, 8192, 16384, 32768) {
+		for _, rows := range trial.Within(t, func(rows int) int { return rows * hidden }, 1, 7, 64) {
 			x, w := t.Floats(rows*hidden), t.Floats(hidden)
 			if err := errors.Join(
 				check(t, isa.F32, hidden, rows, 1e-5, x, w, func(y float32) float32 { return y }),

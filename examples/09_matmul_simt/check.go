@@ -16,7 +16,7 @@ func Check(t *trial.T) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range []trial.Product{{M: tile, N: tile, K: depth}, {M: 3 * tile, N: tile, K: 5 * depth}, {M: tile, N: 5 * tile, K: 4096}, {M: 1024, N: 896, K: 1000}} {
+	for _, p := range trial.Within(t, trial.Product.Work, []trial.Product{{M: tile, N: tile, K: depth}, {M: 3 * tile, N: tile, K: 5 * depth}, {M: tile, N: 5 * tile, K: 4096}, {M: 1024, N: 896, K: 1000}}...) {
 		as, bs := t.Floats(p.M*p.K), t.Floats(p.K*p.N)
 		a, e1 := runtime.Upload(t.Device, as)
 		b, e2 := runtime.Upload(t.Device, bs)

@@ -4,6 +4,7 @@
 package gen
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ func (r *resolver) build(f *formState) (isa.Form, bool) {
 		Section: f.c.section, Gates: f.c.gates, Gone: f.c.gone,
 		Wording: isa.Wording{Ignored: f.c.ignored}, Effects: f.c.effects, Lenient: f.c.lenient, Notes: f.c.notes,
 	}
+	b.form.Kind = r.kind(cmp.Or(f.c.kind, r.ins.Name))
 	parts := b.name(f.decl)
 	b.text.WriteString(r.ins.Name)
 	b.slots(parts, true)

@@ -15,7 +15,9 @@ import (
 
 // Emit writes the table: file names to contents, for the folder of package isa.
 func (s *Spec) Emit() (map[string][]byte, error) {
-	files, err := rendered(map[string]*jen.File{"ztypes.go": s.typesFile(), "zwords.go": s.wordsFile(), "zread.go": unpackFile()})
+	files, err := rendered(map[string]*jen.File{
+		"ztypes.go": s.typesFile(), "zkinds.go": s.kindsFile(), "zmods.go": s.modsFile(), "zwords.go": s.wordsFile(), "zread.go": unpackFile(),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // keywords begin a statement when they are the first word of a line.
 const keywords = `family|gate|set|ins|section|form|since|gone|when|require|forbid|table|row|effects|` +
-	`repeat|ignore|lenient|note|ordered|type|special|directive|where|args|pragma|version|target`
+	`kind|repeat|ignore|lenient|note|ordered|type|special|directive|where|args|pragma|version|target`
 
 var specLexer = lexer.MustSimple([]lexer.SimpleRule{
 	{Name: "Key", Pattern: `[ \t\r\n]*\n[ \t]*(?:` + keywords + `)\b`},
@@ -63,6 +63,7 @@ type Stmt struct {
 	Set       *SetDecl   `parser:"| 'set':Key @@"`
 	Ins       *InsDecl   `parser:"| 'ins':Key @@"`
 	Section   *Section   `parser:"| 'section':Key @@"`
+	Kind      []string   `parser:"| 'kind':Key @Ident @Mod*"`
 	Form      *FormDecl  `parser:"| 'form':Key @@"`
 	Since     *GateExpr  `parser:"| 'since':Key @@"`
 	Gone      *GateExpr  `parser:"| 'gone':Key @@"`

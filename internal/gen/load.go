@@ -20,6 +20,7 @@ import (
 type Spec struct {
 	Families     []Family
 	Instructions []isa.Instruction
+	Kinds        []string // what forms do, by isa.Kind
 	Mods         []string
 	Types        []TypeLine
 	Specials     []isa.Special
@@ -57,7 +58,9 @@ func Load(dir string, names ...string) (*Spec, error) {
 		gates: map[string]isa.Gate{},
 		mods:  map[string]isa.Mod{"": isa.NoMod},
 		types: map[string]isa.Type{},
+		kinds: map[string]isa.Kind{"": isa.NoKind},
 	}
+	r.spec.Kinds = []string{""}
 	r.spec.Mods = []string{""}
 	r.spec.Types = []TypeLine{{}}
 	var files []*File

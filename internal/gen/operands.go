@@ -147,8 +147,8 @@ var kindWords = map[string]isa.KindWord{
 // have that width.
 var bases = map[string]string{"mem": ".b8", "mem32": ".b32", "mem32generic": ".i32", "mem64": ".b64", "memany": ".pred"}
 
-func (b *builder) kind(d *KindDecl) isa.Kind {
-	k := isa.Kind{Type: isa.TypeRef{Slot: -1}, Space: isa.SpaceRef{Slot: -1}}
+func (b *builder) kind(d *KindDecl) isa.OperandKind {
+	k := isa.OperandKind{Type: isa.TypeRef{Slot: -1}, Space: isa.SpaceRef{Slot: -1}}
 	if d.Count != "" {
 		k.Count = b.count(d.Count)
 	}
@@ -206,7 +206,7 @@ var parts = map[string]isa.Part{
 }
 
 // typ reads a type with what is wrapped around it: reg(T), relax(T), wide(T), T(range).
-func (b *builder) typ(k *isa.Kind, d *KindDecl) {
+func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 	if d.Paren != nil && d.Paren.Kind != nil {
 		switch d.Word {
 		case "reg":
@@ -248,7 +248,7 @@ func (b *builder) typ(k *isa.Kind, d *KindDecl) {
 	k.Type.Type = t
 }
 
-func (b *builder) space(k *isa.Kind, word string) {
+func (b *builder) space(k *isa.OperandKind, word string) {
 	if i, ok := b.slotNamed(word); ok {
 		k.Space.Slot = int8(i)
 		return

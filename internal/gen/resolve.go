@@ -19,6 +19,7 @@ type resolver struct {
 	gates map[string]isa.Gate
 	mods  map[string]isa.Mod
 	types map[string]isa.Type
+	kinds map[string]isa.Kind
 
 	family string
 	shared clauses // of the family
@@ -46,6 +47,7 @@ const (
 type clauses struct {
 	sets    map[string][]isa.Value
 	section string
+	kind    string // "" for the name of the instruction
 	gates   []isa.Gate
 	gone    []isa.Gate
 	when    []*WhenDecl
@@ -146,6 +148,8 @@ func (r *resolver) stmt(s *Stmt) {
 			number = s.Section.Version + ":" + number
 		}
 		c().section = number
+	case s.Kind != nil:
+		c().kind = strings.Join(s.Kind, "")
 	case s.Since != nil:
 		r.since(s)
 	case s.Gone != nil:
@@ -243,6 +247,17 @@ func (r *resolver) mod(word string) isa.Mod {
 		r.spec.Mods = append(r.spec.Mods, word)
 	}
 	return m
+}
+
+// kind is the number of a kind, by its name.
+func (r *resolver) kind(name string) isa.Kind {
+	k, ok := r.kinds[name]
+	if !ok {
+		k = isa.Kind(len(r.spec.Kinds))
+		r.kinds[name] = k
+		r.spec.Kinds = append(r.spec.Kinds, name)
+	}
+	return k
 }
 
 func (r *resolver) endIns() {

@@ -60,6 +60,9 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 			continue
 		}
 		t := &T{&trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, uint64(len(name))))}}
+		if info.Emulated {
+			t.Work = trial.SmallWork
+		}
 		start := time.Now()
 		err := c.Run(t)
 		if t.Device == nil { // the check could not bring it back

@@ -39,10 +39,10 @@ func Rooms() []Room {
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
 		{"dsl", "diag isa ir passes passes/verify lower internal/slab", ""},
 		{"dsl/op", "dsl isa", ""},
-		{"runtime", "diag ptx runtime/device runtime/driver", ""}, // ptx: parameters of kernels
+		{"runtime", "diag ptx runtime/device runtime/driver runtime/emu", ""}, // ptx: parameters of kernels
 		{"runtime/device", "diag", ""},
 		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
-		{"runtime/emu", "diag isa ptx lift ir passes runtime/device", ""},
+		{"runtime/emu", "diag isa isa/eval ptx lift ir passes/analysis runtime/device", ""},
 		{"golden", "diag ptx internal/diff", cmp},
 		{"examples", "dsl dsl/op runtime golden isa internal/show internal/trial", ""}, // isa: names of targets and types
 		{"bench", "dsl isa runtime examples internal/trial", "github.com/ebitengine/purego"},

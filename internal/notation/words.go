@@ -11,7 +11,7 @@ import (
 )
 
 // Kind says in words what may stand as an operand.
-func (w Words) Kind(f *isa.Form, k *isa.Kind, access isa.Access) string {
+func (w Words) Kind(f *isa.Form, k *isa.OperandKind, access isa.Access) string {
 	t := typeText(f, k.Type)
 	s := ""
 	kind := k.Word

@@ -88,6 +88,9 @@ func try(name, device string, check func(*trial.T) error) {
 		os.Exit(2)
 	}
 	t := &trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
+	if d.Info().Emulated {
+		t.Work = trial.SmallWork
+	}
 	err = errors.Join(check(t), d.Close())
 	for _, note := range t.Notes {
 		fmt.Println(note)

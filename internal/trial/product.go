@@ -15,6 +15,9 @@ import (
 // A Product is a matrix product D = A * B', with A of m x k and B of n x k, both by rows.
 type Product struct{ M, N, K int }
 
+// Work is the multiplications of p, of which a device does a few dozen in the time of an element of a vector.
+func (p Product) Work() int { return p.M * p.N * p.K / 32 }
+
 // String is the size.
 func (p Product) String() string { return fmt.Sprintf("%dx%dx%d", p.M, p.N, p.K) }
 

@@ -25,7 +25,32 @@ type T struct {
 	Worst float64
 	// Edit, where it is not nil, is done to every module before it is loaded.
 	Edit func(*dsl.Module) error
+	// Work bounds the sizes that are tried, where it is not zero: for devices that are slow.
+	Work int
 }
+
+// SmallWork is a bound on sizes with which an emulated device is done in seconds.
+const SmallWork = 300_000
+
+// Within returns the sizes of list whose work does not exceed t.Work, all of them where there is no bound.
+func Within[S any](t *T, work func(S) int, list ...S) []S {
+	if t.Work == 0 {
+		return list
+	}
+	var small []S
+	for _, s := range list {
+		if work(s) <= t.Work {
+			small = append(small, s)
+		}
+	}
+	return small
+}
+
+// Count is the work of n elements.
+func Count(n int) int { return n }
+
+// Area is the work of a matrix.
+func Area(size [2]int) int { return size[0] * size[1] }
 
 // Note adds to the notes.
 func (t *T) Note(format string, args ...any) { t.Notes = append(t.Notes, fmt.Sprintf(format, args...)) }

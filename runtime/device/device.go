@@ -102,7 +102,8 @@ type Info struct {
 	Cooperative  bool
 	TensorMaps   bool
 	PeerCapable  bool
-	MaxParameter int // bytes of kernel parameters
+	Emulated     bool // by this program, which is slower than hardware by far
+	MaxParameter int  // bytes of kernel parameters
 }
 
 // StreamOptions are the properties of a stream.

@@ -1,0 +1,137 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"slices"
+	"sync"
+)
+
+// An Operation is what one instruction does: its kind, and its modifiers as typed values. Who runs or
+// analyses instructions reads it instead of the text of the opcode.
+type Operation struct {
+	Kind  Kind
+	Space Space // the first state space among the modifiers; Generic where none is written
+	From  Space // the second, where there are two: the source of a copy
+	Order Order
+	Scope Scope
+	Vec   int    // elements of a vector; 1 without .v2, .v4 or .v8
+	Types []Type // in the order of the opcode
+	mods  []Mod
+}
+
+// An Order is how an access or a fence orders other accesses.
+type Order uint8
+
+// Orders.
+const (
+	NoOrder Order = iota // none is written
+	Weak
+	Relaxed
+	Acquire
+	Release
+	AcqRel
+	SeqCst
+	Volatile
+	MMIO
+)
+
+// A Scope is the threads for which an order holds.
+type Scope uint8
+
+// Scopes, each within the next.
+const (
+	NoScope Scope = iota // none is written
+	ScopeCTA
+	ScopeCluster
+	ScopeGPU
+	ScopeSys
+)
+
+// Operation returns what c does.
+func (c *Candidate) Operation() Operation {
+	op := Operation{Kind: c.Form.Kind, Vec: 1}
+	classes := modClasses()
+	spaces := 0
+	for _, mod := range c.Slots {
+		if mod == NoMod || int(mod) >= len(classes) {
+			continue
+		}
+		op.mods = append(op.mods, mod)
+		switch class := &classes[mod]; {
+		case class.kind != 0:
+			op.Types = append(op.Types, class.kind)
+		case class.space != Generic:
+			if spaces++; spaces == 1 {
+				op.Space = class.space
+			} else {
+				op.From = class.space
+			}
+		case class.order != NoOrder:
+			op.Order = max(op.Order, class.order)
+		case class.scope != NoScope:
+			op.Scope = class.scope
+		case class.vec != 0:
+			op.Vec = class.vec
+		}
+	}
+	return op
+}
+
+// Has reports whether op has a modifier.
+func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
+
+// Mods returns the modifiers of op that are not words of its name, in the manual's order.
+func (op *Operation) Mods() []Mod { return op.mods }
+
+// Type returns the last type word of op, none where there is none.
+func (op *Operation) Type() Type {
+	if len(op.Types) == 0 {
+		return 0
+	}
+	return op.Types[len(op.Types)-1]
+}
+
+// String returns the word of m in the standard instruction set, with its dot.
+func (m Mod) String() string {
+	if int(m) >= len(modWords) {
+		return ""
+	}
+	return modWords[m]
+}
+
+// A modClass is what a modifier is besides a word.
+type modClass struct {
+	kind  Type
+	space Space
+	order Order
+	scope Scope
+	vec   int
+}
+
+// modClasses classifies the modifiers of the standard instruction set.
+var modClasses = sync.OnceValue(func() []modClass {
+	words := map[string]modClass{
+		".weak": {order: Weak}, ".relaxed": {order: Relaxed}, ".acquire": {order: Acquire},
+		".release": {order: Release}, ".acq_rel": {order: AcqRel}, ".sc": {order: SeqCst},
+		".volatile": {order: Volatile}, ".mmio": {order: MMIO},
+		".cta": {scope: ScopeCTA}, ".cluster": {scope: ScopeCluster}, ".gpu": {scope: ScopeGPU},
+		".gl": {scope: ScopeGPU}, ".sys": {scope: ScopeSys},
+		".v2": {vec: 2}, ".v4": {vec: 4}, ".v8": {vec: 8},
+	}
+	list := make([]modClass, len(modWords))
+	for i, word := range modWords {
+		if word == "" {
+			continue
+		}
+		class := words[word]
+		if t, ok := ParseType(word); ok {
+			class = modClass{kind: t}
+		} else if s, ok := ParseSpace(word); ok {
+			class = modClass{space: s}
+		}
+		list[i] = class
+	}
+	return list
+})

@@ -1,0 +1,54 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestOperation reads opcodes as typed values.
+func TestOperation(t *testing.T) {
+	target, _ := ParseTarget("sm_90a")
+	m := NewMatcher(Newest(), target)
+	for _, test := range []struct {
+		op   string
+		want Operation
+	}{
+		{"add.sat.s32", Operation{Kind: KindAdd, Vec: 1, Types: []Type{S32}}},
+		{"ld.acquire.gpu.global.v4.f32", Operation{Kind: KindLd, Space: Global, Order: Acquire, Scope: ScopeGPU, Vec: 4, Types: []Type{F32}}},
+		{"ld.volatile.shared.u8", Operation{Kind: KindLd, Space: Shared, Order: Volatile, Vec: 1, Types: []Type{U8}}},
+		{"cp.async.cg.shared.global", Operation{Kind: KindCpAsync, Space: Shared, From: Global, Vec: 1}},
+		{"bar.sync", Operation{Kind: KindBarrierSync, Vec: 1}},
+		{"barrier.cta.sync.aligned", Operation{Kind: KindBarrierSync, Vec: 1}},
+		{"membar.gl", Operation{Kind: KindFence, Scope: ScopeGPU, Vec: 1}},
+		{"cvt.rn.f16x2.f32", Operation{Kind: KindCvt, Vec: 1, Types: []Type{F16x2, F32}}},
+	} {
+		list, problems := m.Candidates(test.op)
+		if len(list) == 0 {
+			t.Errorf("%s: %v", test.op, problems)
+			continue
+		}
+		if diff := cmp.Diff(test.want, list[0].Operation(), cmpopts.IgnoreUnexported(Operation{})); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.op, diff)
+		}
+	}
+	list, _ := m.Candidates("barrier.cta.sync.aligned")
+	if op := list[0].Operation(); !op.Has(ModAligned) || op.Has(ModGlobal) || ModAligned.String() != ".aligned" {
+		t.Errorf("modifiers of barrier.cta.sync.aligned: %v", op.Mods())
+	}
+}
+
+// TestKinds holds that each form has a kind with a name.
+func TestKinds(t *testing.T) {
+	for ins := range Standard().All() {
+		for i := range ins.Forms {
+			if k := ins.Forms[i].Kind; k == NoKind || k.String() == "" || int(k) >= Kinds() {
+				t.Errorf("%s has no kind", ins.Forms[i].Template)
+			}
+		}
+	}
+}

@@ -1,0 +1,309 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// An addressRef is an address operand.
+type addressRef struct {
+	base   ref
+	offset uint64
+	keep   uint64 // bits of the base that count
+	fixed  bool   // the base is a constant
+	param  bool   // the base is a parameter of a device function, which lies in local memory
+}
+
+// addressOf decodes an address operand.
+func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
+	parts := o.Args()
+	if len(parts) == 0 {
+		return addressRef{}, fmt.Errorf("it has an address without a base")
+	}
+	b := parts[0]
+	a := addressRef{keep: ^uint64(0)}
+	switch b.Kind {
+	case ir.Register:
+		a.offset = uint64(b.Value)
+		b.Value = 0
+		list := d.registers(nil, &b)
+		a.base = list[0]
+		if a.base.bits == 32 {
+			a.keep = 0xffffffff
+		}
+	case ir.Variable:
+		a.base = d.symbol(&b)
+		v := b.Var()
+		a.param = v.Space.Base() == isa.Param && !d.prog.fn.Kernel || d.callee(v)
+	case ir.Int:
+		a.base = ref{kind: refConstant, constant: d.image.splat(uint64(b.Value))}
+	default:
+		return addressRef{}, fmt.Errorf("it has an address of a kind that is not emulated")
+	}
+	a.fixed = a.base.kind == refConstant
+	return a, nil
+}
+
+// callee reports whether v is a .param variable in a body, which holds the operands of a call.
+func (d *decoder) callee(v *ir.Var) bool {
+	if v.Space.Base() != isa.Param {
+		return false
+	}
+	for _, x := range d.prog.fn.Vars {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+// An access is where the bytes of an access to memory lie.
+type access struct {
+	region *region             // that of all lanes; nil where they differ
+	each   [eval.Lanes]*region // where region is nil
+	at     [eval.Lanes]uint64  // offset in the region
+}
+
+// of returns the region of a lane.
+func (a *access) of(lane int) *region {
+	if a.region != nil {
+		return a.region
+	}
+	return a.each[lane]
+}
+
+// A demand is what an instruction asks of the memory at an address.
+type demand struct {
+	space isa.Space
+	size  uint64 // bytes of one lane
+	align uint64
+	write bool
+	read  bool // the bytes must have been written
+}
+
+// locate finds the memory of the lanes of a mask and checks the access. A false result is a fault.
+func (w *warp) locate(a *addressRef, mask uint32, q *demand) bool {
+	base := w.value(&a.base, &w.scratch[7])
+	v := &w.address
+	low, high, all := ^uint64(0), uint64(0), uint64(0)
+	for l := range v {
+		x := base[l]&a.keep + a.offset
+		v[l] = x
+		if mask>>l&1 != 0 {
+			low, high, all = min(low, x), max(high, x), all|x
+		}
+	}
+	if all&(q.align-1) != 0 {
+		return w.misaligned(mask, q)
+	}
+	space := q.space.Base()
+	if a.param {
+		space = isa.Local
+	}
+	if space == isa.Generic {
+		first, from := spaceOf(low)
+		if last, _ := spaceOf(high); first != last || first == isa.Generic {
+			return w.scattered(mask, q)
+		}
+		shift := low - from
+		if space = first; shift != 0 {
+			low, high = low-shift, high-shift
+			for l := range v {
+				v[l] -= shift
+			}
+		}
+	}
+	var r *region
+	switch space {
+	case isa.Global:
+		slot := &w.recent[w.cur.pc&15]
+		if r = *slot; r == nil || low < r.base || high > r.end()-min(q.size, uint64(len(r.data))) || q.size > uint64(len(r.data)) {
+			if r = w.block.grid.device.memory.span(low, q.size); r == nil || high > r.end()-q.size {
+				return w.scattered(mask, q)
+			}
+			*slot = r
+		}
+		low = r.base
+	case isa.Shared:
+		rank := low >> rankShift
+		if rank != high>>rankShift || rank >= uint64(len(w.block.cluster.blocks)) {
+			return w.scattered(mask, q)
+		}
+		r = w.block.cluster.blocks[rank].shared
+		high -= rank << rankShift
+		if high+q.size > uint64(len(r.data)) || low-rank<<rankShift < sharedStart {
+			return w.scattered(mask, q)
+		}
+		low = rank << rankShift
+	case isa.Local:
+		if high+q.size > w.cur.frame.top {
+			return w.scattered(mask, q)
+		}
+		w.where.region = &w.localRegion
+		for l := range v {
+			w.where.at[l] = v[l] + uint64(l)*w.perLane
+		}
+		return w.checked(mask, q)
+	case isa.Const, isa.Param:
+		if r = w.block.grid.fixed(space); r == nil || high+q.size > uint64(len(r.data)) {
+			return w.scattered(mask, q)
+		}
+		low = 0
+	default:
+		return w.scattered(mask, q)
+	}
+	w.where.region = r
+	for l := range v {
+		w.where.at[l] = v[l] - low
+	}
+	return w.checked(mask, q)
+}
+
+// fixed returns the region of constants or parameters.
+func (g *grid) fixed(space isa.Space) *region {
+	if space == isa.Const {
+		return g.image.module.constants
+	}
+	return g.params
+}
+
+// checked checks what an access may do with the memory that it found.
+func (w *warp) checked(mask uint32, q *demand) bool {
+	r := w.where.region
+	if q.write && r.fixed {
+		return w.denied(bits.TrailingZeros32(mask), "kernels cannot write "+r.name)
+	}
+	if q.write || !q.read || !w.mustBeWritten(r) {
+		return true
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		at := w.where.at[l]
+		if !allSet(r.init[at : at+q.size]) {
+			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+		}
+	}
+	return true
+}
+
+// mustBeWritten reports whether reads of what was never written are looked for in a region.
+func (w *warp) mustBeWritten(r *region) bool {
+	g := w.block.grid
+	return r.init != nil && g.checks && (g.strict || r.base != sharedWindow)
+}
+
+// allSet reports whether all bytes are set.
+func allSet(b []byte) bool {
+	switch len(b) {
+	case 4:
+		return b[0]&b[1]&b[2]&b[3] != 0
+	case 1:
+		return b[0] != 0
+	}
+	x := byte(0xff)
+	for _, y := range b {
+		x &= y
+	}
+	return x != 0
+}
+
+// scattered is locate for lanes that access different allocations, or that are out of bounds.
+func (w *warp) scattered(mask uint32, q *demand) bool {
+	w.where.region = nil
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		space, at := q.space.Base(), w.address[l]
+		if space == isa.Generic {
+			space, at = spaceOf(at)
+		}
+		r, off, why := w.one(space, at, q.size, l)
+		if why != "" {
+			return w.denied(l, why)
+		}
+		if q.write && r.fixed {
+			return w.denied(l, "kernels cannot write "+r.name)
+		}
+		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
+			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+		}
+		w.where.each[l], w.where.at[l] = r, off
+	}
+	return true
+}
+
+// one finds the memory of one lane, or says why there is none.
+func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off uint64, why string) {
+	g := w.block.grid
+	switch space {
+	case isa.Global:
+		if r = g.device.memory.span(at, size); r == nil {
+			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at global address 0x%x", size, at)
+		}
+		return r, at - r.base, ""
+	case isa.Shared:
+		rank := at >> rankShift
+		off = at & (1<<rankShift - 1)
+		if rank >= uint64(len(w.block.cluster.blocks)) {
+			return nil, 0, fmt.Sprintf("shared address 0x%x is that of block %d of a cluster of %d", at, rank, len(w.block.cluster.blocks))
+		}
+		k := w.block.cluster.blocks[rank]
+		if k != w.block && k.alive == 0 {
+			return nil, 0, fmt.Sprintf("access to the shared memory of block %s, which has ended", point(k.id))
+		}
+		r = k.shared
+	case isa.Local:
+		if at+size > w.cur.frame.top {
+			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at local address 0x%x of %d", size, at, w.cur.frame.top)
+		}
+		return &w.localRegion, at + uint64(lane)*w.perLane, ""
+	case isa.Const, isa.Param:
+		r, off = g.fixed(space), at
+	default:
+		return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at address 0x%x, which is in no state space", size, at)
+	}
+	if r == nil || off+size > uint64(len(r.data)) || space == isa.Shared && off < sharedStart {
+		return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at %s address 0x%x", size, space.String()[1:], at)
+	}
+	return r, off, ""
+}
+
+// misaligned faults the first lane whose address is not a multiple of the size.
+func (w *warp) misaligned(mask uint32, q *demand) bool {
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		if w.address[l]&(q.align-1) != 0 {
+			return w.denied(l, fmt.Sprintf("misaligned access: address 0x%x is not a multiple of %d", w.address[l], q.align))
+		}
+	}
+	return true
+}
+
+// denied faults a lane for an access, with what lies near.
+func (w *warp) denied(lane int, why string) bool {
+	w.fault(lane, w.near(w.address[lane]), "%s", why)
+	return false
+}
+
+// near describes what lies at or before an address.
+func (w *warp) near(at uint64) []string {
+	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) {
+		return []string{"the address is in " + r.String()}
+	}
+	r := w.block.grid.device.memory.find(at)
+	if r == nil {
+		return nil
+	}
+	switch {
+	case at < r.end():
+		return []string{"the address is at byte " + fmt.Sprint(at-r.base) + " of " + r.String()}
+	default:
+		return []string{fmt.Sprintf("the address is %d bytes behind the end of %s", at-r.end(), r)}
+	}
+}

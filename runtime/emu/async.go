@@ -1,0 +1,288 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// A Completion says when asynchronous operations take effect: when they read and write memory, and
+// when they tell an mbarrier.
+type Completion uint8
+
+// Completions.
+const (
+	// Late completes an operation when a wait needs it, or when nothing else can go on. A wait that is
+	// missing then shows as a read of what was not written.
+	Late Completion = iota
+	// Eager completes operations when they are issued.
+	Eager
+	// Random completes operations at times that follow from the seed.
+	Random
+)
+
+// An operation is an asynchronous operation in flight.
+type operation struct {
+	warp  *warp
+	lanes uint32                // of warp that have issued it and do not have it complete
+	apply func(lane int) *Fault // does the operation of a lane
+	group [eval.Lanes]int       // the lane's groups that were committed before it
+}
+
+// run completes the operation for some lanes.
+func (o *operation) run(lanes uint32) *Fault {
+	for m := o.lanes & lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		o.lanes &^= 1 << l
+		o.warp.block.changes++
+		if f := o.apply(l); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// An asyncQueue is the asynchronous operations of a cluster that are in flight, oldest first.
+type asyncQueue struct {
+	list  []*operation
+	fault *Fault
+}
+
+// A groupCount counts the groups that each lane has committed.
+type groupCount [eval.Lanes]int
+
+// issue adds an operation of the lanes of a mask, to a list of the warp if it belongs to groups.
+func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply func(lane int) *Fault) action {
+	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups}
+	w.block.changes++
+	switch w.block.grid.device.options.Completion {
+	case Eager:
+		if f := o.run(mask); f != nil {
+			w.block.fail(f)
+			return failed
+		}
+		return advance
+	}
+	w.block.cluster.queue.list = append(w.block.cluster.queue.list, o)
+	if list != nil {
+		*list = append(*list, o)
+	}
+	return advance
+}
+
+// sweep forgets operations that are complete.
+func sweep(list []*operation) []*operation {
+	kept := list[:0]
+	for _, o := range list {
+		if o.lanes != 0 {
+			kept = append(kept, o)
+		}
+	}
+	clear(list[len(kept):])
+	return kept
+}
+
+// finishGroups completes the operations of all but the last n groups of each lane.
+func (w *warp) finishGroups(list []*operation, count *groupCount, mask uint32, n int, open bool) action {
+	for _, o := range list {
+		lanes := uint32(0)
+		for m := o.lanes & mask; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); open || o.group[l] < count[l]-n {
+				lanes |= 1 << l
+			}
+		}
+		if f := o.run(lanes); f != nil {
+			w.block.fail(f)
+			return failed
+		}
+	}
+	return advance
+}
+
+// advance completes operations as time goes on, where the policy is random.
+func (q *asyncQueue) advance(c *cluster) {
+	if c.grid.device.options.Completion != Random {
+		return
+	}
+	for _, o := range q.list {
+		if c.random.IntN(4) == 0 && q.fault == nil {
+			q.fault = o.run(full)
+		}
+	}
+	q.list = sweep(q.list)
+}
+
+// complete completes the oldest operation, or one by chance where the policy is random.
+func (q *asyncQueue) complete(c *cluster) bool {
+	q.list = sweep(q.list)
+	if len(q.list) == 0 {
+		return false
+	}
+	i := 0
+	if c.grid.device.options.Completion == Random {
+		i = c.random.IntN(len(q.list))
+	}
+	if f := q.list[i].run(full); f != nil && q.fault == nil {
+		q.fault = f
+	}
+	return true
+}
+
+// empty reports whether nothing is in flight.
+func (q *asyncQueue) empty() bool {
+	q.list = sweep(q.list)
+	return len(q.list) == 0
+}
+
+// cpAsync decodes cp.async: 4, 8 or 16 bytes of each lane.
+func cpAsync(d *decoder) (step, error) {
+	op := d.operation()
+	to, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	from, err := d.address(1)
+	if err != nil {
+		return nil, err
+	}
+	args := d.reads()
+	if op.Has(isa.ModL2CacheHint) {
+		args = args[:len(args)-1]
+	}
+	size := args[0].constant[0]
+	skips := len(args) > 1 && (args[1].kind == refPredicate || args[1].holds != nil)
+	return func(w *warp, mask uint32) action {
+		filled := eval.Vector{}
+		for l := range filled {
+			filled[l] = size
+		}
+		if skips {
+			p := w.truth(&args[1])
+			for l := range filled {
+				if p>>l&1 != 0 {
+					filled[l] = 0
+				}
+			}
+		} else if len(args) > 1 {
+			filled = *w.value(&args[1], &w.scratch[0])
+		}
+		reads := uint32(0)
+		for l := range filled {
+			if filled[l] &= 0xffffffff; filled[l] > size {
+				return w.fault(l, nil, "cp.async reads %d bytes of %d", filled[l], size)
+			}
+			if filled[l] != 0 {
+				reads |= 1 << l & mask
+			}
+		}
+		var source access
+		if reads != 0 { // where nothing is read the address does not count
+			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size}) {
+				return failed
+			}
+			source = w.where
+		}
+		if !w.locate(&to, mask, &demand{space: isa.Shared, size: size, align: size, write: true}) {
+			return failed
+		}
+		target := w.where
+		return w.issue(mask, &w.copyGroups, &w.copies, func(l int) *Fault {
+			r, at := target.of(l), target.at[l]
+			n := filled[l]
+			if n != 0 {
+				copyBytes(r, at, source.of(l), source.at[l], n)
+			}
+			clear(r.data[at+n : at+size])
+			fill(r.init[at+n:at+size], 0xff)
+			return nil
+		})
+	}, nil
+}
+
+// copyBytes copies bytes with what is known of them.
+func copyBytes(to *region, at uint64, from *region, off, n uint64) {
+	copy(to.data[at:at+n], from.data[off:off+n])
+	switch {
+	case to.init == nil:
+	case from.init == nil:
+		fill(to.init[at:at+n], 0xff)
+	default:
+		copy(to.init[at:at+n], from.init[off:off+n])
+	}
+}
+
+// commitGroup decodes cp.async.commit_group and cp.async.bulk.commit_group.
+func commitGroup(d *decoder) (step, error) {
+	bulk := d.is(isa.KindCpAsyncBulkCommitGroup)
+	return func(w *warp, mask uint32) action {
+		groups := &w.copyGroups
+		if bulk {
+			groups = &w.bulkGroups
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			groups[bits.TrailingZeros32(m)]++
+		}
+		return advance
+	}, nil
+}
+
+// waitGroup decodes the waits for groups.
+func waitGroup(d *decoder) (step, error) {
+	bulk := d.is(isa.KindCpAsyncBulkWaitGroup)
+	all := d.is(isa.KindCpAsyncWaitAll)
+	n := 0
+	if !all {
+		n = int(d.reads()[0].constant[0])
+	}
+	return func(w *warp, mask uint32) action {
+		if bulk {
+			act := w.finishGroups(w.bulk, &w.bulkGroups, mask, n, false)
+			w.bulk = sweep(w.bulk)
+			return act
+		}
+		act := w.finishGroups(w.copies, &w.copyGroups, mask, n, all)
+		w.copies = sweep(w.copies)
+		return act
+	}, nil
+}
+
+// copiesArrive decodes cp.async.mbarrier.arrive: an arrival once the copies of the lane are complete.
+func copiesArrive(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	keeps := op.Has(isa.ModNoInc) // the arrival is among those that are expected
+	return func(w *warp, mask uint32) action {
+		var phases [eval.Lanes]*phaseState
+		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
+			phases[l] = p
+			if !keeps {
+				p.pending++
+			}
+			return ""
+		})
+		if act != advance {
+			return act
+		}
+		before := append([]*operation(nil), w.copies...)
+		e := w.describe(w.cur, -1)
+		return w.issue(mask, &w.copyGroups, &w.copies, func(l int) *Fault {
+			for _, o := range before {
+				if f := o.run(1 << l); f != nil {
+					return f
+				}
+			}
+			if why := phases[l].arrive(1); why != "" {
+				e.Message = why
+				return e
+			}
+			return nil
+		})
+	}, nil
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+// A clusterBarrier is the barrier of a cluster.
+type clusterBarrier struct {
+	came    map[*warp]uint32 // lanes that have arrived in this phase
+	phase   int
+	waiting []*fragment
+	owners  []*warp
+}
+
+// clusterArrive decodes barrier.cluster.arrive.
+func clusterArrive(d *decoder) (step, error) {
+	aligned := d.aligned()
+	return func(w *warp, _ uint32) action {
+		if aligned && !w.together() {
+			return parked
+		}
+		b := &w.block.cluster.barrier
+		if b.came == nil {
+			b.came = make(map[*warp]uint32)
+		}
+		mask := w.cur.mask
+		if b.came[w]&mask != 0 {
+			return w.fault(-1, nil, "barrier.cluster.arrive twice without barrier.cluster.wait")
+		}
+		b.came[w] |= mask
+		w.arrivals++
+		w.block.changes++
+		w.cur.pc++
+		w.block.cluster.checkBarrier()
+		return moved
+	}, nil
+}
+
+// checkBarrier completes the phase if all threads of the cluster that have not ended arrived.
+func (c *cluster) checkBarrier() {
+	b := &c.barrier
+	if len(b.came) == 0 {
+		return
+	}
+	for _, k := range c.blocks {
+		for _, w := range k.warps[:k.count] {
+			if w.live&^b.came[w] != 0 {
+				return
+			}
+		}
+	}
+	clear(b.came)
+	b.phase++
+	for i, f := range b.waiting {
+		f.pc++
+		b.owners[i].wake(f)
+	}
+	b.waiting, b.owners = b.waiting[:0], b.owners[:0]
+}
+
+// clusterWait decodes barrier.cluster.wait.
+func clusterWait(d *decoder) (step, error) {
+	aligned := d.aligned()
+	return func(w *warp, _ uint32) action {
+		if aligned && !w.together() {
+			return parked
+		}
+		b := &w.block.cluster.barrier
+		if b.came[w]&w.cur.mask == 0 {
+			if w.arrivals == 0 {
+				return w.fault(-1, nil, "barrier.cluster.wait without barrier.cluster.arrive before")
+			}
+			return advance // the phase is complete
+		}
+		b.waiting, b.owners = append(b.waiting, w.cur), append(b.owners, w)
+		return w.park(waitsCluster, wait{note: func() string { return "waits for the other blocks of its cluster" }})
+	}, nil
+}

@@ -1,0 +1,350 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Device is an emulated device. Work runs when it is asked for, in the goroutine that asks, so that
+// streams have nothing to wait for.
+type Device struct {
+	options Options
+	info    device.Info
+	memory  *memory
+	began   time.Time
+
+	ordering ordering // of atomic operations
+
+	mutex   sync.Mutex // of everything below
+	work    sync.Mutex // one launch at a time
+	serial  device.Handle
+	pinned  map[unsafe.Pointer][]byte
+	events  map[device.Handle]time.Time
+	streams map[device.Handle]*stream
+	modules map[device.Handle]*module
+	graphs  map[device.Handle][]func() error
+	peers   []*Device
+	grids   uint64
+	clock   uint64 // instructions of all launches so far
+	closed  bool
+	stats   Stats
+}
+
+// Stats are counts of what a device did.
+type Stats struct {
+	Launches     int64
+	Instructions int64 // of threads
+	Time         time.Duration
+}
+
+// A stream records work while a graph is made.
+type stream struct {
+	recording bool
+	recorded  []func() error
+}
+
+// New makes a device.
+func New(o Options) (*Device, error) {
+	if o.Memory <= 0 {
+		o.Memory = 16 << 30
+	}
+	if o.Workers <= 0 {
+		o.Workers = goruntime.GOMAXPROCS(0)
+	}
+	if o.Number < 0 || o.Number > 255 {
+		return nil, fmt.Errorf("device number %d; there are 0 to 255", o.Number)
+	}
+	info, err := infoOf(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Device{
+		options: o, info: info, memory: newMemory(o.Memory, o.Number), began: time.Now(),
+		pinned: make(map[unsafe.Pointer][]byte), events: make(map[device.Handle]time.Time), streams: map[device.Handle]*stream{0: {}},
+		modules: make(map[device.Handle]*module), graphs: make(map[device.Handle][]func() error),
+	}, nil
+}
+
+// Info returns what the device is.
+func (d *Device) Info() device.Info { return d.info }
+
+// Stats returns what the device did so far.
+func (d *Device) Stats() Stats {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.stats
+}
+
+// Memory returns how many bytes are free, and how many there are.
+func (d *Device) Memory() (free, total int64, err error) {
+	d.memory.mutex.Lock()
+	defer d.memory.mutex.Unlock()
+	return d.memory.total - d.memory.used, d.memory.total, nil
+}
+
+// Synchronize waits for nothing: work is done when it was asked for.
+func (d *Device) Synchronize() error { return nil }
+
+// Lost returns nil: a kernel with a fault does not end the device.
+func (d *Device) Lost() error { return nil }
+
+// Close drops the memory of the device.
+func (d *Device) Close() error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.closed = true
+	d.memory.list.Store(new([]*region))
+	clear(d.pinned)
+	clear(d.modules)
+	return nil
+}
+
+// Do runs f.
+func (d *Device) Do(f func() error) error { return f() }
+
+// fault returns the error of a call that is refused.
+func fault(call string, kind error, format string, args ...any) error {
+	return &device.Fault{Call: call, Name: "invalid value", Text: fmt.Sprintf(format, args...), Kind: kind, Code: 1}
+}
+
+// Allocate allocates global memory.
+func (d *Device) Allocate(bytes int64) (device.Address, error) {
+	if bytes <= 0 {
+		return 0, fault("allocate", nil, "%d bytes", bytes)
+	}
+	r, ok := d.memory.allocate("", bytes)
+	if !ok {
+		return 0, fault("allocate", device.ErrMemory, "%d bytes; %d of %d are in use", bytes, d.memory.used, d.memory.total)
+	}
+	return device.Address(r.base), nil
+}
+
+// Free frees what Allocate allocated.
+func (d *Device) Free(at device.Address) error {
+	if !d.memory.free(uint64(at)) {
+		return fault("free", nil, "0x%x is not the address of an allocation", at)
+	}
+	return nil
+}
+
+// AllocateHost allocates memory of the host.
+func (d *Device) AllocateHost(bytes int64) (unsafe.Pointer, error) {
+	if bytes <= 0 {
+		return nil, fault("allocate host memory", nil, "%d bytes", bytes)
+	}
+	b := bytesOf(int(bytes))
+	p := unsafe.Pointer(&b[0])
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.pinned[p] = b
+	return p, nil
+}
+
+// FreeHost frees what AllocateHost allocated.
+func (d *Device) FreeHost(p unsafe.Pointer) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.pinned[p] == nil {
+		return fault("free host memory", nil, "%p is not the address of an allocation", p)
+	}
+	delete(d.pinned, p)
+	return nil
+}
+
+// span returns the memory of an allocation here or on a device that kernels here can reach.
+func (d *Device) span(at device.Address, n int64) (*region, uint64, error) {
+	if n < 0 {
+		return nil, 0, fault("copy", nil, "%d bytes", n)
+	}
+	r := d.memory.span(uint64(at), uint64(n))
+	if r == nil {
+		return nil, 0, fault("copy", nil, "%d bytes at 0x%x are not within an allocation", n, at)
+	}
+	return r, uint64(at) - r.base, nil
+}
+
+// Upload copies from the host.
+func (d *Device) Upload(to device.Address, from unsafe.Pointer, bytes int64, s device.Handle, _ bool) error {
+	return d.do(s, func() error {
+		r, at, err := d.span(to, bytes)
+		if err != nil || bytes == 0 {
+			return err
+		}
+		copy(r.data[at:], unsafe.Slice((*byte)(from), bytes))
+		r.written(at, uint64(bytes))
+		return nil
+	})
+}
+
+// Download copies to the host.
+func (d *Device) Download(to unsafe.Pointer, from device.Address, bytes int64, s device.Handle, _ bool) error {
+	return d.do(s, func() error {
+		r, at, err := d.span(from, bytes)
+		if err != nil || bytes == 0 {
+			return err
+		}
+		copy(unsafe.Slice((*byte)(to), bytes), r.data[at:])
+		return nil
+	})
+}
+
+// Copy copies within the device.
+func (d *Device) Copy(to, from device.Address, bytes int64, s device.Handle) error {
+	return d.do(s, func() error { return d.copyFrom(d, to, from, bytes) })
+}
+
+// CopyTo copies to another emulated device.
+func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int64, s device.Handle) error {
+	o, ok := other.(*Device)
+	if !ok {
+		return fault("copy", nil, "from %s to %s: they are not of one kind", d.info.Place, other.Info().Place)
+	}
+	return d.do(s, func() error { return o.copyFrom(d, to, from, bytes) })
+}
+
+// copyFrom copies from a device, with what is known of the bytes.
+func (d *Device) copyFrom(source *Device, to, from device.Address, bytes int64) error {
+	a, ati, err := d.span(to, bytes)
+	if err != nil {
+		return err
+	}
+	b, bti, err := source.span(from, bytes)
+	if err != nil || bytes == 0 {
+		return err
+	}
+	n := uint64(bytes)
+	copy(a.data[ati:ati+n], b.data[bti:bti+n])
+	switch {
+	case b.init == nil:
+		a.written(ati, n)
+	case a.init != nil:
+		copy(a.init[ati:ati+n], b.init[bti:bti+n])
+	}
+	return nil
+}
+
+// Fill writes a pattern again and again.
+func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64, s device.Handle) error {
+	if width != 1 && width != 2 && width != 4 || count < 0 {
+		return fault("fill", nil, "%d elements of %d bytes", count, width)
+	}
+	return d.do(s, func() error {
+		r, at, err := d.span(to, count*int64(width))
+		if err != nil {
+			return err
+		}
+		for i := range uint64(count) {
+			put(r.data[at+i*uint64(width):], uint64(width), uint64(pattern))
+		}
+		r.written(at, uint64(count)*uint64(width))
+		return nil
+	})
+}
+
+// Reach lets kernels use memory of another emulated device.
+func (d *Device) Reach(other device.Device) error {
+	o, ok := other.(*Device)
+	if !ok {
+		return fault("reach", nil, "%s is not emulated", other.Info().Place)
+	}
+	if o.options.Number == d.options.Number {
+		return fault("reach", nil, "both devices have number %d, and so the same addresses", o.options.Number)
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.peers = append(d.peers, o)
+	return nil
+}
+
+// Load reads a module. It needs its text.
+func (d *Device) Load(im device.Image) (device.Loaded, error) {
+	if im.PTX == "" {
+		return device.Loaded{}, fault("load", nil, "the emulator runs PTX, and %s is not", im.Name)
+	}
+	m, list := parse(im.Name, im.PTX)
+	if m == nil {
+		return device.Loaded{}, &device.Rejection{Module: im.Name, Findings: list, Cause: errors.New("the text is not valid PTX")}
+	}
+	if m.ir.Bits == 32 {
+		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", im.Name)
+	}
+	if err := d.accepts(m); err != nil {
+		return device.Loaded{}, err
+	}
+	if err := m.place(d.memory); err != nil {
+		return device.Loaded{}, fault("load", device.ErrMemory, "%s: %v", im.Name, err)
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.serial++
+	d.modules[d.serial] = m
+	return device.Loaded{Module: d.serial, Assembler: "the emulator"}, nil
+}
+
+// accepts holds the target of a module against that of the device.
+func (d *Device) accepts(m *module) error {
+	if d.options.Target == "" {
+		return nil
+	}
+	have, want := d.info.Target, m.ir.Target.Info()
+	if want.Number > d.info.Capability || want.Suffix != 0 && want.Number != d.info.Capability {
+		return fault("load", nil, "%s is for %s, and the device is %s", m.ir.Name, want.Name, have)
+	}
+	return nil
+}
+
+// Unload drops a module and its variables.
+func (d *Device) Unload(h device.Handle) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	m := d.modules[h]
+	if m == nil {
+		return fault("unload", nil, "module %d is not loaded", h)
+	}
+	for _, r := range m.globals {
+		d.memory.free(r.base)
+	}
+	delete(d.modules, h)
+	return nil
+}
+
+// Variable finds a variable of a module in global or constant memory.
+func (d *Device) Variable(h device.Handle, name string) (device.Address, int64, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if m := d.modules[h]; m != nil {
+		if r := m.globals[name]; r != nil {
+			return device.Address(r.base), int64(len(r.data)), nil
+		}
+	}
+	return 0, 0, fault("variable", nil, "there is no variable %s in global memory", name)
+}
+
+// run runs a grid.
+func (d *Device) run(g *grid) error {
+	d.work.Lock()
+	defer d.work.Unlock()
+	d.mutex.Lock()
+	d.grids++
+	g.number, g.began = d.grids, d.clock
+	d.mutex.Unlock()
+	begin := time.Now()
+	err := g.run(context.Background(), d.options.Workers)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.stats.Launches++
+	d.stats.Instructions += g.executed.Load()
+	d.stats.Time += time.Since(begin)
+	d.clock += uint64(g.executed.Load())
+	return err
+}

@@ -1,0 +1,229 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A grid is a launch of a kernel.
+type grid struct {
+	device *Device
+	image  *image
+	launch *device.Launch
+	params *region
+	seed   uint64
+	number uint64 // %gridid
+	began  uint64 // the clock when it began
+	checks bool   // of what was never written
+	strict bool   // of shared memory too
+	alone  bool   // one worker runs the grid: atomics need no locks
+
+	mutex   sync.Mutex
+	next    uint64     // cluster to be started
+	waiting []*cluster // started, and not finished
+	idle    []*cluster // finished, for reuse
+	running int
+	fault   *Fault
+	stalled int // clusters that hang, of those in waiting
+	changes atomic.Int64
+
+	executed atomic.Int64
+}
+
+// sharedBytes returns the bytes of shared memory of a block.
+func (g *grid) sharedBytes() int { return g.image.sharedSize + int(g.launch.Shared) }
+
+// clusterSize returns the shape of a cluster.
+func (g *grid) clusterSize() [3]uint32 {
+	if g.launch.Cluster[0] == 0 {
+		return [3]uint32{1, 1, 1}
+	}
+	return g.launch.Cluster
+}
+
+// clusters returns the shape of the grid in clusters.
+func (g *grid) clusters() [3]uint32 {
+	size := g.clusterSize()
+	n := g.launch.Grid
+	for i := range n {
+		n[i] /= size[i]
+	}
+	return n
+}
+
+// run runs the grid with so many workers.
+func (g *grid) run(ctx context.Context, workers int) error {
+	n := g.clusters()
+	total := uint64(n[0]) * uint64(n[1]) * uint64(n[2])
+	workers = int(min(uint64(max(workers, 1)), total))
+	g.alone = workers == 1
+	if g.alone {
+		g.work(ctx, total)
+	} else {
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() { g.work(ctx, total) })
+		}
+		all.Wait()
+	}
+	if g.fault != nil {
+		return g.fault
+	}
+	return ctx.Err()
+}
+
+// turnLength is how many instructions of warps a cluster runs before another has its turn.
+const turnLength = 1 << 18
+
+// work runs clusters until there are none.
+func (g *grid) work(ctx context.Context, total uint64) {
+	for ctx.Err() == nil {
+		c := g.take(total)
+		if c == nil {
+			return
+		}
+		before := c.executed()
+		out := c.run(turnLength)
+		g.executed.Add(c.executed() - before)
+		g.put(c, out)
+	}
+}
+
+// executed returns the instructions of the cluster's warps.
+func (c *cluster) executed() (n int64) {
+	for _, b := range c.blocks {
+		n += b.threadInstructions
+	}
+	return n
+}
+
+// take returns a cluster to run: a new one as long as there are not too many at once, or one that
+// waits for its turn.
+func (g *grid) take(total uint64) *cluster {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for {
+		if g.fault != nil {
+			return nil
+		}
+		if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total) {
+			c := g.waiting[0]
+			g.waiting = g.waiting[:copy(g.waiting, g.waiting[1:])]
+			g.running++
+			return c
+		}
+		if g.next == total {
+			return nil
+		}
+		var c *cluster
+		if n := len(g.idle); n > 0 {
+			c = g.idle[n-1]
+			g.idle = g.idle[:n-1]
+		} else {
+			c = &cluster{grid: g}
+		}
+		shape := g.clusters()
+		at := g.next
+		g.next++
+		g.running++
+		x, y := uint64(shape[0]), uint64(shape[1])
+		c.start([3]uint32{uint32(at % x), uint32(at / x % y), uint32(at / x / y)})
+		return c
+	}
+}
+
+// mostWaiting is how many clusters are in turns at once: as many as a large device holds.
+const mostWaiting = 2048
+
+// put takes a cluster back.
+func (g *grid) put(c *cluster, out outcome) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.running--
+	switch out {
+	case finished:
+		g.stalled = 0
+		g.idle = append(g.idle, c)
+	case faulted:
+		for _, b := range c.blocks {
+			if b.fault != nil && g.fault == nil {
+				g.fault = b.fault
+			}
+		}
+	case goesOn:
+		g.stalled = 0
+		g.waiting = append(g.waiting, c)
+	case stuck:
+		c.still = 0
+		g.stalled++
+		g.waiting = append(g.waiting, c)
+		if g.stalled > 2*len(g.waiting)+2 && g.running == 0 && g.fault == nil {
+			g.fault = g.hang()
+		}
+	}
+}
+
+// changing reports whether clusters besides those that are known to hang may change something.
+func (g *grid) changing() bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	n := g.clusters()
+	return g.running > 1 || len(g.waiting) > 0 || g.next < uint64(n[0])*uint64(n[1])*uint64(n[2])
+}
+
+// mostReported is how many warps a report of a hang lists.
+const mostReported = 16
+
+// hang returns the fault of a grid in which nothing can go on.
+func (g *grid) hang() *Fault {
+	f := &Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1}
+	more := 0
+	for _, c := range g.waiting {
+		for _, w := range c.order {
+			for _, part := range w.fragments() {
+				if len(f.Notes) == mostReported {
+					more++
+					continue
+				}
+				f.Notes = append(f.Notes, w.report(part))
+			}
+		}
+	}
+	if more > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("and %d more", more))
+	}
+	f.Message = fmt.Sprintf("kernel hangs: no thread of %d blocks can make progress", len(g.waiting)*len(g.waiting[0].blocks))
+	return f
+}
+
+// fragments returns the fragments of a warp.
+func (w *warp) fragments() []*fragment {
+	var list []*fragment
+	if w.cur != nil {
+		list = append(list, w.cur)
+	}
+	return append(append(list, w.ready...), w.waiting...)
+}
+
+// report describes where a fragment is and what it waits for.
+func (w *warp) report(f *fragment) string {
+	e := w.describe(f, -1)
+	what := "repeats without effect"
+	if f.group.note != nil {
+		what = f.group.note()
+	} else if f.state == waitsConverge {
+		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
+	}
+	place := fmt.Sprintf("%s:%d", e.Place.File, e.Place.Line)
+	if e.Source != "" {
+		place += " (" + e.Source + ")"
+	}
+	return fmt.Sprintf("block %s, warp %d, lanes %08x: %s: %s: %s", point(w.block.id), w.index, f.mask, place, e.Opcode, what)
+}

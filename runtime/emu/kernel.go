@@ -1,0 +1,99 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A kernel is a kernel of a loaded module.
+type kernel struct {
+	device *Device
+	image  *image
+	info   device.KernelInfo
+}
+
+// Kernel decodes a kernel of a module.
+func (d *Device) Kernel(h device.Handle, name string, _ int) (device.Kernel, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	m := d.modules[h]
+	if m == nil {
+		return nil, fault("kernel", nil, "module %d is not loaded", h)
+	}
+	im, err := m.image(name)
+	if err != nil {
+		return nil, err
+	}
+	k := &kernel{device: d, image: im}
+	k.info = device.KernelInfo{Registers: min(im.body.regs, 255), Shared: im.sharedSize, Local: im.body.local, MaxThreads: d.info.MaxThreads, Known: true}
+	at := uint64(0)
+	for _, v := range im.entry.Params {
+		at = up(at, uint64(v.Alignment()))
+		k.info.Params = append(k.info.Params, device.Param{Offset: int(at), Size: int(v.Size())})
+		at += uint64(v.Size())
+	}
+	return k, nil
+}
+
+// Info returns what decoding found out. The registers are those of the text.
+func (k *kernel) Info() device.KernelInfo { return k.info }
+
+// Launch runs the kernel, or records it.
+func (k *kernel) Launch(l *device.Launch) error {
+	launch := *l // who launches uses its memory again
+	launch.Values, launch.Places = slices.Clone(l.Values), nil
+	return k.device.do(l.Stream, func() error { return k.run(&launch) })
+}
+
+// run runs a launch.
+func (k *kernel) run(l *device.Launch) error {
+	d := k.device
+	if int(l.Shared)+k.image.sharedSize > d.info.SharedOptIn {
+		return fault("launch", nil, "%d bytes of shared memory; a block has at most %d", int(l.Shared)+k.image.sharedSize, d.info.SharedOptIn)
+	}
+	n := k.image.body.paramBytes()
+	params := newRegion("kernel parameters", paramWindow, n)
+	params.init, params.fixed = nil, true
+	if len(l.Values) < n {
+		return fault("launch", nil, "%d bytes of parameters; the kernel has %d", len(l.Values), n)
+	}
+	copy(params.data, l.Values)
+	g := &grid{device: d, image: k.image, launch: l, params: params, seed: d.options.Seed, checks: !d.options.Unchecked, strict: d.options.Strict}
+	for i := range 3 {
+		if l.Grid[i] == 0 || l.Block[i] == 0 || l.Cluster[0] != 0 && (l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0) {
+			return fault("launch", nil, "a grid of %v blocks of %v threads in clusters of %v", l.Grid, l.Block, l.Cluster)
+		}
+	}
+	if t := uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2]); t > uint64(d.info.MaxThreads) {
+		return fault("launch", nil, "blocks of %d threads; there are at most %d", t, d.info.MaxThreads)
+	}
+	return d.run(g)
+}
+
+// Blocks returns how many blocks fit on one multiprocessor.
+func (k *kernel) Blocks(threads, shared int) (int, error) {
+	if threads < 1 {
+		return 0, fault("occupancy", nil, "%d threads", threads)
+	}
+	i := k.device.info
+	n := min(i.Blocks, i.Threads/((threads+31)/32*32))
+	if bytes := k.info.Shared + shared + sharedStart; bytes > 0 {
+		n = min(n, i.SharedPerSM/bytes)
+	}
+	return n, nil
+}
+
+// Clusters returns how many clusters of a launch fit on the device.
+func (k *kernel) Clusters(l *device.Launch) (int, error) {
+	blocks, err := k.Blocks(int(l.Block[0]*l.Block[1]*l.Block[2]), int(l.Shared))
+	size := int(l.Cluster[0] * l.Cluster[1] * l.Cluster[2])
+	if err != nil || size == 0 {
+		return 0, errors.Join(err)
+	}
+	return blocks * k.device.info.SMs / size, nil
+}

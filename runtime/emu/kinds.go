@@ -1,0 +1,116 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An entry says how instructions of a kind are decoded.
+type entry struct {
+	make func(*decoder) (step, error)
+	// whole says that a fragment runs the instruction with all its lanes: those that a guard keeps off
+	// go around it.
+	whole bool
+	// without are modifiers with which an instruction is not emulated yet.
+	without []isa.Mod
+}
+
+// newEntries returns how each kind is decoded that is more than arithmetic on registers: those are left
+// to the evaluator.
+func newEntries() map[isa.Kind]entry {
+	kinds := map[isa.Kind]entry{
+		isa.KindMov:  {make: move},
+		isa.KindLd:   {make: load},
+		isa.KindLdu:  {make: load},
+		isa.KindSt:   {make: store},
+		isa.KindAtom: {make: atomically},
+		isa.KindRed:  {make: atomically},
+
+		isa.KindBra:    {make: branch},
+		isa.KindBrxIdx: {make: branchIndexed, whole: true},
+		isa.KindCall:   {make: call, whole: true},
+		isa.KindRet:    {make: leave},
+		isa.KindExit:   {make: exit},
+		isa.KindTrap:   {make: trap},
+		isa.KindBrkpt:  {make: nothing},
+
+		isa.KindBarrierSync:   {make: barrierStep, whole: true},
+		isa.KindBarrierArrive: {make: barrierStep, whole: true},
+		isa.KindBarrierRed:    {make: barrierStep, whole: true},
+		isa.KindBarWarpSync:   {make: warpSync, whole: true},
+		isa.KindShfl:          {make: shfl, whole: true},
+		isa.KindVote:          {make: vote, whole: true},
+		isa.KindMatch:         {make: match, whole: true},
+		isa.KindRedux:         {make: redux, whole: true},
+		isa.KindElect:         {make: elect, whole: true},
+		isa.KindActivemask:    {make: activemask},
+		isa.KindFence:         {make: fence},
+		isa.KindFenceProxy:    {make: fence},
+
+		isa.KindCvta:       {make: toGeneric},
+		isa.KindCvtaTo:     {make: fromGeneric},
+		isa.KindIsspacep:   {make: inSpace},
+		isa.KindMapa:       {make: mapa},
+		isa.KindGetctarank: {make: rankOf},
+
+		isa.KindNanosleep:              {make: nanosleep},
+		isa.KindPmevent:                {make: nothing},
+		isa.KindPrefetch:               {make: nothing},
+		isa.KindPrefetchu:              {make: nothing},
+		isa.KindApplypriority:          {make: nothing},
+		isa.KindGriddepcontrol:         {make: nothing},
+		isa.KindSetmaxnregInc:          {make: nothing},
+		isa.KindSetmaxnregDec:          {make: nothing},
+		isa.KindCreatepolicyCvt:        {make: policy},
+		isa.KindCreatepolicyFractional: {make: policy},
+		isa.KindCreatepolicyRange:      {make: policy},
+		isa.KindAlloca:                 {make: alloca},
+		isa.KindStacksave:              {make: stackSave},
+		isa.KindStackrestore:           {make: stackRestore},
+
+		isa.KindMbarrierInit:               {make: mbarrierInit},
+		isa.KindMbarrierInval:              {make: mbarrierInval},
+		isa.KindMbarrierArrive:             {make: mbarrierArrive},
+		isa.KindMbarrierArriveExpectTx:     {make: mbarrierArrive},
+		isa.KindMbarrierArriveDrop:         {make: mbarrierArrive},
+		isa.KindMbarrierArriveDropExpectTx: {make: mbarrierArrive},
+		isa.KindMbarrierExpectTx:           {make: mbarrierArrive},
+		isa.KindMbarrierCompleteTx:         {make: mbarrierArrive},
+		isa.KindMbarrierTestWait:           {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTestWaitParity:     {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTryWait:            {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTryWaitParity:      {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierPendingCount:       {make: mbarrierPending},
+		isa.KindCpAsync:                    {make: cpAsync},
+		isa.KindCpAsyncCommitGroup:         {make: commitGroup},
+		isa.KindCpAsyncWaitGroup:           {make: waitGroup},
+		isa.KindCpAsyncWaitAll:             {make: waitGroup},
+		isa.KindCpAsyncMbarrierArrive:      {make: copiesArrive},
+		isa.KindCpAsyncBulk:                {make: bulkCopy},
+		isa.KindCpReduceAsyncBulk:          {make: bulkCopy},
+		isa.KindCpAsyncBulkCommitGroup:     {make: commitGroup},
+		isa.KindCpAsyncBulkWaitGroup:       {make: waitGroup},
+		isa.KindCpAsyncBulkTensor:          {make: tensorCopy, without: tensorModes()},
+		isa.KindCpReduceAsyncBulkTensor:    {make: tensorCopy, without: tensorModes()},
+		isa.KindCpAsyncBulkPrefetch:        {make: nothing},
+		isa.KindCpAsyncBulkPrefetchTensor:  {make: nothing},
+		isa.KindMma:                        {make: mma, whole: true},
+		isa.KindLdmatrix:                   {make: ldmatrix, whole: true, without: []isa.Mod{isa.ModM16N16, isa.ModM8N16, isa.ModM16N8}},
+		isa.KindStmatrix:                   {make: stmatrix, whole: true, without: []isa.Mod{isa.ModM16N16, isa.ModM8N16, isa.ModM16N8}},
+		isa.KindMovmatrix:                  {make: movmatrix, whole: true},
+		isa.KindBarrierClusterArrive:       {make: clusterArrive, whole: true},
+		isa.KindBarrierClusterWait:         {make: clusterWait, whole: true},
+	}
+	wgmmaKinds(kinds)
+	return kinds
+}
+
+// tensorModes are the modes of tensor copies that are not emulated yet.
+func tensorModes() []isa.Mod {
+	return []isa.Mod{
+		isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128, isa.ModTileGather4, isa.ModTileScatter4, isa.ModCTAGroup1, isa.ModCTAGroup2,
+		isa.ModOverrideGlobalAddress,
+	}
+}

@@ -1,0 +1,303 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+var little = binary.LittleEndian
+
+// A transfer is the registers of a load or a store.
+type transfer struct {
+	regs   []ref
+	width  uint64 // bytes of one element
+	signed bool   // elements are sign-extended to their registers
+}
+
+// transferOf returns the transfer of the instruction's registers.
+func (d *decoder) transferOf(op *isa.Operation, regs []ref) (*transfer, error) {
+	t := op.Type()
+	x := &transfer{regs: regs, width: uint64(t.Bits()+7) / 8, signed: t.Class() == isa.Signed}
+	n := op.Vec
+	if x.width == 16 {
+		x.width, n = 8, 2*n
+	}
+	if len(regs) != n {
+		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+	}
+	return x, nil
+}
+
+// size returns the bytes of one lane.
+func (x *transfer) size() uint64 { return x.width * uint64(len(x.regs)) }
+
+// load decodes ld, ldu and their like.
+func load(d *decoder) (step, error) {
+	op := d.operation()
+	x, err := d.transferOf(&op, d.writes())
+	if err != nil {
+		return nil, err
+	}
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true}
+	strong := op.Order > isa.Weak
+	if s, ok := d.parameter(&at, &op, x); ok {
+		return s, nil
+	}
+	return func(w *warp, mask uint32) action {
+		if !w.locate(&at, mask, &q) {
+			return failed
+		}
+		if strong {
+			w.yield = true
+			w.block.grid.order()
+		}
+		for i := range x.regs {
+			x.loadElement(w, mask, i)
+		}
+		return advance
+	}, nil
+}
+
+// parameter is the load of a kernel parameter, which is the same for all lanes.
+func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (step, bool) {
+	if op.Space.Base() != isa.Param || !at.fixed || at.param || len(x.regs) != 1 || x.regs[0].kind != refRegister {
+		return nil, false
+	}
+	off, reg := at.base.constant[0]+at.offset, &x.regs[0]
+	if off+x.width > uint64(d.prog.paramBytes()) || off%x.width != 0 {
+		return nil, false
+	}
+	return func(w *warp, mask uint32) action {
+		v := x.extend(read(w.block.grid.params.data[off:], x.width), reg.bits)
+		to := &w.regs[reg.index]
+		for l := range to {
+			if mask>>l&1 != 0 {
+				to[l] = v
+			}
+		}
+		return advance
+	}, true
+}
+
+// read returns the first bytes of b as a number.
+func read(b []byte, width uint64) uint64 {
+	switch width {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(little.Uint16(b))
+	case 4:
+		return uint64(little.Uint32(b))
+	}
+	return little.Uint64(b)
+}
+
+// put stores a number in the first bytes of b.
+func put(b []byte, width, x uint64) {
+	switch width {
+	case 1:
+		b[0] = byte(x)
+	case 2:
+		little.PutUint16(b, uint16(x))
+	case 4:
+		little.PutUint32(b, uint32(x))
+	default:
+		little.PutUint64(b, x)
+	}
+}
+
+// extend sign-extends an element to the width of its register, if it has a sign.
+func (x *transfer) extend(v uint64, width int) uint64 {
+	if !x.signed || int(x.width)*8 >= width {
+		return v
+	}
+	n := 64 - 8*x.width
+	return uint64(int64(v)<<n>>n) & (^uint64(0) >> (64 - width))
+}
+
+// loadElement loads element i of each lane.
+func (x *transfer) loadElement(w *warp, mask uint32, i int) {
+	reg := &x.regs[i]
+	if reg.kind != refRegister {
+		return
+	}
+	to, skip := &w.regs[reg.index], uint64(i)*x.width
+	if r := w.where.region; r != nil && x.width == 4 && !x.signed {
+		data := r.data
+		if mask == full {
+			for l, at := range &w.where.at {
+				to[l] = uint64(little.Uint32(data[at+skip:]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			to[l] = uint64(little.Uint32(data[w.where.at[l]+skip:]))
+		}
+		return
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		v := read(w.where.of(l).data[w.where.at[l]+skip:], x.width)
+		to[l] = x.extend(v, reg.bits)
+	}
+}
+
+// store decodes st.
+func store(d *decoder) (step, error) {
+	op := d.operation()
+	regs := d.reads()
+	if op.Has(isa.ModL2CacheHint) {
+		regs = regs[:len(regs)-1]
+	}
+	for i := range regs {
+		regs[i] = d.fit(regs[i], op.Type())
+	}
+	x, err := d.transferOf(&op, regs)
+	if err != nil {
+		return nil, err
+	}
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true}
+	strong := op.Order > isa.Weak
+	return func(w *warp, mask uint32) action {
+		if !w.locate(&at, mask, &q) {
+			return failed
+		}
+		if strong {
+			w.block.grid.order()
+		}
+		w.block.changes++
+		for i := range x.regs {
+			x.storeElement(w, mask, i)
+		}
+		return advance
+	}, nil
+}
+
+// storeElement stores element i of each lane.
+func (x *transfer) storeElement(w *warp, mask uint32, i int) {
+	from, skip := w.value(&x.regs[i], &w.scratch[0]), uint64(i)*x.width
+	if r := w.where.region; r != nil && x.width == 4 {
+		data, init := r.data, r.init
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			at := w.where.at[l] + skip
+			little.PutUint32(data[at:], uint32(from[l]))
+			if init != nil {
+				little.PutUint32(init[at:], 0xffffffff)
+			}
+		}
+		return
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		r, at := w.where.of(l), w.where.at[l]+skip
+		put(r.data[at:], x.width, from[l])
+		if r.init != nil {
+			put(r.init[at:], x.width, ^uint64(0))
+		}
+	}
+}
+
+// ordering is a lock that orders strong accesses of concurrent workers.
+type ordering struct{ sync.Mutex }
+
+// order orders accesses before it and behind it as the workers see them.
+func (g *grid) order() {
+	if !g.alone {
+		g.device.ordering.Lock()
+		g.device.ordering.Unlock() //nolint:staticcheck // an empty section orders memory
+	}
+}
+
+// atomically decodes atom and red.
+func atomically(d *decoder) (step, error) {
+	op := d.operation()
+	combine, err := d.combine(&op)
+	if err != nil {
+		return nil, err
+	}
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	out, in := d.writes(), d.reads()
+	if op.Has(isa.ModL2CacheHint) {
+		in = in[:len(in)-1]
+	}
+	t := op.Type()
+	width, n := uint64(t.Bits()/8), op.Vec
+	if width > 8 || len(in) != n && !(op.Has(isa.ModCAS) && len(in) == 2) {
+		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+	}
+	for i := range in {
+		in[i] = d.fit(in[i], t)
+	}
+	swaps := op.Has(isa.ModCAS)
+	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true}
+	return func(w *warp, mask uint32) action {
+		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
+			return failed
+		}
+		before := w.block.changes
+		g := w.block.grid
+		if !g.alone {
+			g.device.ordering.Lock()
+			defer g.device.ordering.Unlock()
+		}
+		for i := range n {
+			a := w.value(&in[i], &w.scratch[0])
+			b := a
+			if swaps {
+				b = w.value(&in[1], &w.scratch[1])
+			}
+			old := &w.out[i]
+			for m := mask; m != 0; m &= m - 1 {
+				l := bits.TrailingZeros32(m)
+				data := w.where.of(l).data[w.where.at[l]+uint64(i)*width:]
+				old[l] = read(data, width)
+				if x := combine(old[l], a[l], b[l]); x != old[l] {
+					put(data, width, x)
+					w.block.changes++
+				}
+			}
+		}
+		for i := range out {
+			w.write(&out[i], mask, &w.out[i])
+		}
+		w.yield = w.block.changes == before // it may be a try that others let succeed
+		return advance
+	}, nil
+}
+
+// initialized checks that what an atomic operation reads was written.
+func (w *warp) initialized(mask uint32, q *demand) bool {
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		r, at := w.where.of(l), w.where.at[l]
+		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
+			return w.denied(l, fmt.Sprintf("atomic operation on memory that was never written: %d bytes", q.size))
+		}
+	}
+	return true
+}
+
+// nothing decodes what has no effect that a program can see: hints for caches, for example.
+func nothing(*decoder) (step, error) {
+	return func(*warp, uint32) action { return advance }, nil
+}

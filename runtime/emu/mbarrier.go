@@ -1,0 +1,269 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A phaseState is the state of an mbarrier. Memory holds nothing of it.
+type phaseState struct {
+	expected int64  // arrivals of a phase
+	pending  int64  // arrivals that the current phase waits for
+	bytes    int64  // that were announced and have not come
+	phase    uint64 // phases that are complete
+}
+
+// settle begins the next phase if the current one is complete.
+func (p *phaseState) settle() {
+	if p.pending == 0 && p.bytes == 0 {
+		p.phase++
+		p.pending = p.expected
+	}
+}
+
+// arrive counts arrivals.
+func (p *phaseState) arrive(n int64) string {
+	if n < 1 || n > p.pending {
+		return fmt.Sprintf("%d arrivals at an mbarrier that waits for %d", n, p.pending)
+	}
+	p.pending -= n
+	p.settle()
+	return ""
+}
+
+// expect announces bytes.
+func (p *phaseState) expect(n int64) string {
+	p.bytes += n
+	if p.bytes > mostBytes {
+		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes are pending", p.bytes)
+	}
+	return ""
+}
+
+// complete counts bytes that came.
+func (p *phaseState) complete(n int64) string {
+	p.bytes -= n
+	if p.bytes < -mostBytes {
+		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes came that were not announced", -p.bytes)
+	}
+	p.settle()
+	return ""
+}
+
+// mostBytes is how many bytes an mbarrier can wait for.
+const mostBytes = 1<<20 - 1
+
+// token is what arrive returns: the phase, and the arrivals that it waited for.
+func (p *phaseState) token() uint64 { return p.phase<<32 | uint64(p.pending) }
+
+// String describes the state for reports.
+func (p *phaseState) String() string {
+	return fmt.Sprintf("phase %d, %d of %d arrivals and %d bytes are pending", p.phase, p.pending, p.expected, p.bytes)
+}
+
+// mbarrierAt finds the mbarriers of the lanes of a mask. Each runs use on its own.
+func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(lane int, p *phaseState) string) action {
+	q := demand{space: space, size: 8, align: 8}
+	if space == isa.Generic || space == isa.SharedCluster {
+		q.space = space
+	}
+	if !w.locate(at, mask, &q) {
+		return failed
+	}
+	w.block.changes++
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		k := w.ownerOf(w.where.of(l))
+		if k == nil {
+			w.denied(l, "an mbarrier lies in shared memory, and this address does not")
+			return failed
+		}
+		p := k.phases[w.where.at[l]]
+		if p == nil {
+			w.denied(l, "mbarrier is used but never initialized")
+			return failed
+		}
+		if why := use(l, p); why != "" {
+			w.denied(l, why)
+			return failed
+		}
+	}
+	return advance
+}
+
+// ownerOf returns the block whose shared memory r is.
+func (w *warp) ownerOf(r *region) *block {
+	for _, k := range w.block.cluster.blocks {
+		if k.shared == r {
+			return k
+		}
+	}
+	return nil
+}
+
+// mbarrierInit decodes mbarrier.init.
+func mbarrierInit(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	count := d.reads()[0]
+	q := demand{space: op.Space, size: 8, align: 8, write: true}
+	return func(w *warp, mask uint32) action {
+		if !w.locate(&at, mask, &q) {
+			return failed
+		}
+		w.block.changes++
+		n := w.value(&count, &w.scratch[0])
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			x := int64(uint32(n[l]))
+			if x < 1 || x > mostBytes {
+				return w.fault(l, nil, "mbarrier count %d; it is 1 to %d", x, mostBytes)
+			}
+			r, off := w.where.of(l), w.where.at[l]
+			k := w.ownerOf(r)
+			if k == nil {
+				return w.fault(l, nil, "an mbarrier lies in shared memory, and this address does not")
+			}
+			k.phases[off] = &phaseState{expected: x, pending: x}
+			fill(r.init[off:off+8], 0xff)
+		}
+		return advance
+	}, nil
+}
+
+// mbarrierInval decodes mbarrier.inval.
+func mbarrierInval(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	return func(w *warp, mask uint32) action {
+		return w.mbarriers(&at, op.Space, mask, func(l int, _ *phaseState) string {
+			delete(w.ownerOf(w.where.of(l)).phases, w.where.at[l])
+			return ""
+		})
+	}, nil
+}
+
+// mbarrierArrive decodes arrivals and announcements of bytes.
+func mbarrierArrive(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	args, out := d.reads(), d.writes()
+	arrives, drops, expects, completes := true, false, false, false
+	switch op.Kind {
+	case isa.KindMbarrierArriveExpectTx:
+		expects = true
+	case isa.KindMbarrierArriveDrop:
+		drops = true
+	case isa.KindMbarrierArriveDropExpectTx:
+		drops, expects = true, true
+	case isa.KindMbarrierExpectTx:
+		arrives, expects = false, true
+	case isa.KindMbarrierCompleteTx:
+		arrives, completes = false, true
+	}
+	one := ref{kind: refConstant, constant: d.image.splat(1)}
+	number := one
+	if len(args) > 0 {
+		number = args[0]
+	}
+	return func(w *warp, mask uint32) action {
+		n := *w.value(&number, &w.scratch[0])
+		state := &w.out[0]
+		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) (why string) {
+			x := int64(uint32(n[l]))
+			if completes {
+				return p.complete(x)
+			}
+			if expects {
+				if why = p.expect(x); why != "" || !arrives {
+					return why
+				}
+				x = 1
+			}
+			state[l] = p.token()
+			if drops {
+				p.expected -= x
+			}
+			return p.arrive(x)
+		})
+		if act == advance && len(out) > 0 {
+			w.write(&out[0], mask, state)
+		}
+		return act
+	}, nil
+}
+
+// mbarrierWait decodes test_wait and try_wait. Try_wait waits until all phases are complete that the
+// lanes ask for, or until nothing else can go on.
+func mbarrierWait(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	args, out := d.reads(), d.writes()
+	if len(args) == 0 || len(out) == 0 || op.Has(isa.ModPhaseTypePrimary) {
+		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+	}
+	parity := op.Kind == isa.KindMbarrierTestWaitParity || op.Kind == isa.KindMbarrierTryWaitParity
+	tries := op.Kind == isa.KindMbarrierTryWait || op.Kind == isa.KindMbarrierTryWaitParity
+	return func(w *warp, mask uint32) action {
+		states := *w.value(&args[0], &w.scratch[0])
+		done := uint32(0)
+		var pending *phaseState
+		before := w.block.changes
+		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
+			complete := p.phase != states[l]>>32
+			if parity {
+				complete = p.phase&1 != states[l]&1
+			}
+			if complete {
+				done |= 1 << l
+			} else {
+				pending = p
+			}
+			return ""
+		})
+		w.block.changes = before
+		if act != advance {
+			return act
+		}
+		if done != 0 || !tries || w.cur.expired {
+			w.cur.expired = false
+			w.yield = done != mask
+			w.writeTruth(&out[0], mask, done)
+			return advance
+		}
+		phase := pending.phase
+		return w.park(waitsPhase, wait{
+			note: func() string { return "waits for an mbarrier: " + pending.String() },
+			met:  func() bool { return pending.phase != phase },
+		})
+	}, nil
+}
+
+// mbarrierPending decodes mbarrier.pending_count.
+func mbarrierPending(d *decoder) (step, error) {
+	from, to := d.reads()[0], d.writes()[0]
+	return func(w *warp, mask uint32) action {
+		for l, x := range w.value(&from, &w.scratch[0]) {
+			w.out[0][l] = x & 0xffffffff
+		}
+		w.write(&to, mask, &w.out[0])
+		return advance
+	}, nil
+}

@@ -1,0 +1,269 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A module is PTX that was loaded.
+type module struct {
+	ir        *ir.Module
+	entries   map[isa.Kind]entry
+	defined   map[string]*ir.Func
+	functions []*ir.Func // by their addresses
+	addresses map[*ir.Var]uint64
+	globals   map[string]*region
+	constants *region
+	lines     []string // what .loc names; the first is nothing
+	lineIndex map[string]int32
+	files     map[string]string // of .file, by number
+	images    map[string]*image
+}
+
+// parse reads PTX into a module without memory.
+func parse(name, text string) (*module, diag.List) {
+	file, list := ptx.Parse(name, text)
+	if list.Errors() > 0 {
+		return nil, list
+	}
+	lifted, problems := lift.Module(file)
+	if problems.Errors() > 0 {
+		return nil, problems
+	}
+	m := &module{
+		ir: lifted, entries: newEntries(), defined: make(map[string]*ir.Func), addresses: make(map[*ir.Var]uint64),
+		globals: make(map[string]*region), lines: []string{""}, lineIndex: make(map[string]int32),
+		files: make(map[string]string), images: make(map[string]*image),
+	}
+	for _, d := range lifted.Decls {
+		switch d := d.(type) {
+		case *ir.Func:
+			if d.Defined {
+				m.defined[d.Name] = d
+				m.functions = append(m.functions, d)
+			}
+		case *ir.Directive:
+			if number, rest, ok := strings.Cut(d.Text, " "); ok && d.Name == ".file" {
+				path, _, _ := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
+				m.files[number] = path
+			}
+		}
+	}
+	return m, nil
+}
+
+// functionAddress returns the address of a function that an operand names.
+func (m *module) functionAddress(o *ir.Operand) uint64 {
+	f, _ := o.Ref().(*ir.Func)
+	for i, x := range m.functions {
+		if f != nil && x.Name == f.Name {
+			return codeWindow + uint64(i+1)*functionStep
+		}
+	}
+	return 0
+}
+
+// functionStep is the distance of the addresses of functions.
+const functionStep = 16
+
+// lineOf returns the index of the line that a .loc directive names.
+func (m *module) lineOf(in *ir.Instr) (int32, bool) {
+	if in.Op != ".loc" || len(in.Args) == 0 {
+		return 0, false
+	}
+	words := strings.Fields(strings.ReplaceAll(in.Args[0].Text(), ",", " "))
+	if len(words) < 2 {
+		return 0, false
+	}
+	path := m.files[words[0]]
+	if path == "" {
+		path = "file " + words[0]
+	}
+	text := path + ":" + words[1]
+	n, ok := m.lineIndex[text]
+	if !ok {
+		n = int32(len(m.lines))
+		m.lines = append(m.lines, text)
+		m.lineIndex[text] = n
+	}
+	return n, true
+}
+
+// An image is a kernel with all that it calls, decoded.
+type image struct {
+	module        *module
+	entry         *ir.Func
+	body          *program
+	programs      map[*ir.Func]*program
+	shared        map[*ir.Var]uint64 // offsets
+	sharedSize    int                // bytes that are declared
+	sharedSymbols []symbol
+	clustered     bool
+	constants     map[uint64]*eval.Vector
+	problems      diag.List
+}
+
+// splat returns a vector of one value that instructions share.
+func (im *image) splat(x uint64) *eval.Vector {
+	v := im.constants[x]
+	if v == nil {
+		v = splat(x)
+		im.constants[x] = v
+	}
+	return v
+}
+
+// problem records why the kernel cannot run.
+func (im *image) problem(pos ir.Pos, err error) {
+	at, _ := im.module.ir.At(pos)
+	im.problems = append(im.problems, diag.Diagnostic{Place: at, Severity: diag.Error, Message: err.Error()})
+}
+
+// unsupported records an instruction that is not emulated.
+func (im *image) unsupported(in *ir.Instr, err error) { im.problem(in.Pos, err) }
+
+// callable returns the program at an address, nil where there is none.
+func (im *image) callable(address uint64) *program {
+	i := (address - codeWindow) / functionStep
+	if address <= codeWindow || address%functionStep != 0 || i > uint64(len(im.module.functions)) {
+		return nil
+	}
+	return im.programs[im.module.functions[i-1]]
+}
+
+// image decodes a kernel.
+func (m *module) image(name string) (*image, error) {
+	if im := m.images[name]; im != nil {
+		return im, nil
+	}
+	f := m.defined[name]
+	if f == nil || !f.Kernel {
+		return nil, fmt.Errorf("there is no kernel %s", name)
+	}
+	im := &image{module: m, entry: f, programs: make(map[*ir.Func]*program), shared: make(map[*ir.Var]uint64), constants: make(map[uint64]*eval.Vector)}
+	im.clustered = m.ir.Target.Info().Number >= 90
+	reached := im.reached()
+	im.layShared(reached)
+	im.body = im.program(f)
+	for _, g := range reached {
+		if !g.Kernel {
+			im.program(g)
+		}
+	}
+	if len(im.problems) > 0 {
+		return nil, &Unsupported{Kernel: name, Findings: im.problems.Sort()}
+	}
+	m.images[name] = im
+	return im, nil
+}
+
+// reached returns the functions that the kernel may call.
+func (im *image) reached() []*ir.Func {
+	list := []*ir.Func{im.entry}
+	seen := map[*ir.Func]bool{im.entry: true}
+	add := func(f *ir.Func) {
+		if g := im.module.defined[f.Name]; g != nil && !seen[g] {
+			seen[g] = true
+			list = append(list, g)
+		}
+	}
+	indirect := false
+	for i := 0; i < len(list); i++ {
+		list[i].Operands(func(o *ir.Operand) {
+			switch ref := o.Ref().(type) {
+			case *ir.Func:
+				add(ref)
+			case *ir.Targets:
+				indirect = indirect || ref.Proto != nil || ref.Funcs != nil
+				for _, f := range ref.Funcs {
+					add(f)
+				}
+			}
+		})
+		if indirect && i == len(list)-1 { // its address may come from memory
+			for _, f := range im.module.functions {
+				if !f.Kernel {
+					add(f)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// layShared lays out the shared memory of a block: the variables that the functions name, and behind
+// them the dynamic part.
+func (im *image) layShared(reached []*ir.Func) {
+	at, align := uint64(sharedStart), uint64(16)
+	var dynamic []*ir.Var
+	add := func(v *ir.Var) {
+		if _, laid := im.shared[v]; laid || v.Space.Base() != isa.Shared {
+			return
+		}
+		im.shared[v] = 0
+		if v.Size() == 0 {
+			dynamic = append(dynamic, v)
+			align = max(align, uint64(v.Alignment()))
+			return
+		}
+		at = up(at, uint64(v.Alignment()))
+		im.shared[v] = at
+		im.sharedSymbols = append(im.sharedSymbols, symbol{v.Name, at, uint64(v.Size())})
+		at += uint64(v.Size())
+	}
+	for _, f := range reached {
+		f.Operands(func(o *ir.Operand) {
+			if v := o.Var(); v != nil {
+				add(v)
+			}
+		})
+	}
+	if len(dynamic) > 0 {
+		at = up(at, align)
+	}
+	for _, v := range dynamic {
+		im.shared[v] = at
+	}
+	if at > mostShared {
+		im.problem(im.entry.Pos, fmt.Errorf("%d bytes of shared memory; a block has at most %d", at, mostShared))
+		at = sharedStart
+	}
+	im.sharedSize = int(at - sharedStart)
+}
+
+// mostShared is more than any target has for a block.
+const mostShared = 1 << 20
+
+// Unsupported is the error of a kernel with instructions that are not emulated.
+type Unsupported struct {
+	Kernel   string
+	Findings diag.List // with lines of the PTX
+}
+
+// Error returns the first findings.
+func (u *Unsupported) Error() string {
+	var b strings.Builder
+	b.WriteString("kernel " + u.Kernel + " cannot be emulated:")
+	for i, d := range u.Findings {
+		if i == mostListed {
+			b.WriteString("\n\tand " + strconv.Itoa(len(u.Findings)-i) + " more")
+			break
+		}
+		fmt.Fprintf(&b, "\n\t%s:%d: %s", d.Place.File, d.Place.Line, d.Message)
+	}
+	return b.String()
+}
+
+// mostListed is how many findings an error lists.
+const mostListed = 10

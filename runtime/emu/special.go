@@ -1,0 +1,131 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// special decodes a special register. One with components that names none is all of them.
+func (d *decoder) special(o *ir.Operand) []ref {
+	name, part, found := strings.Cut(o.Text(), ".")
+	if found {
+		return []ref{d.specialPart(name, component("."+part), o)}
+	}
+	if _, vector := threeParts[name]; vector {
+		var list []ref
+		for i := range 4 {
+			list = append(list, d.specialPart(name, i, o))
+		}
+		return list
+	}
+	return []ref{d.specialPart(name, 0, o)}
+}
+
+// threeParts are the special registers with components.
+var threeParts = map[string]func(w *warp) [3]uint32{
+	"%ntid":           func(w *warp) [3]uint32 { return w.block.grid.launch.Block },
+	"%nctaid":         func(w *warp) [3]uint32 { return w.block.grid.launch.Grid },
+	"%ctaid":          func(w *warp) [3]uint32 { return w.block.id },
+	"%clusterid":      func(w *warp) [3]uint32 { return w.block.cluster.id },
+	"%nclusterid":     func(w *warp) [3]uint32 { return w.block.grid.clusters() },
+	"%cluster_nctaid": func(w *warp) [3]uint32 { return w.block.grid.clusterSize() },
+	"%cluster_ctaid": func(w *warp) [3]uint32 {
+		size, r := w.block.grid.clusterSize(), w.block.rank
+		return [3]uint32{r % size[0], r / size[0] % size[1], r / size[0] / size[1]}
+	},
+	"%tid": nil, // differs from lane to lane
+}
+
+// onePart are the special registers that are the same for all lanes.
+var onePart = map[string]func(w *warp) uint64{
+	"%warpid":           func(w *warp) uint64 { return uint64(w.index) },
+	"%nwarpid":          func(w *warp) uint64 { return 64 },
+	"%smid":             func(w *warp) uint64 { return w.block.number() % uint64(w.block.grid.device.info.SMs) },
+	"%nsmid":            func(w *warp) uint64 { return uint64(w.block.grid.device.info.SMs) },
+	"%gridid":           func(w *warp) uint64 { return w.block.grid.number },
+	"%clock":            func(w *warp) uint64 { return uint64(uint32(w.block.time())) },
+	"%clock_hi":         func(w *warp) uint64 { return w.block.time() >> 32 },
+	"%clock64":          func(w *warp) uint64 { return w.block.time() },
+	"%globaltimer":      func(w *warp) uint64 { return w.block.time() },
+	"%globaltimer_lo":   func(w *warp) uint64 { return uint64(uint32(w.block.time())) },
+	"%globaltimer_hi":   func(w *warp) uint64 { return w.block.time() >> 32 },
+	"%cluster_ctarank":  func(w *warp) uint64 { return uint64(w.block.rank) },
+	"%cluster_nctarank": func(w *warp) uint64 { return uint64(len(w.block.cluster.blocks)) },
+	"%total_smem_size":  func(w *warp) uint64 { return uint64(w.block.grid.sharedBytes()) },
+	"%aggr_smem_size":   func(w *warp) uint64 { return uint64(w.block.grid.sharedBytes() + sharedStart) },
+	"%dynamic_smem_size": func(w *warp) uint64 {
+		return uint64(w.block.grid.launch.Shared)
+	},
+	"%reserved_smem_offset_begin": func(w *warp) uint64 { return 0 },
+	"%reserved_smem_offset_end":   func(w *warp) uint64 { return sharedStart },
+	"%reserved_smem_offset_cap":   func(w *warp) uint64 { return sharedStart },
+	"%current_graph_exec":         func(w *warp) uint64 { return 0 },
+}
+
+// byLane are the special registers that follow from the lane.
+var byLane = map[string]func(lane uint64) uint64{
+	"%laneid":      func(l uint64) uint64 { return l },
+	"%lanemask_eq": func(l uint64) uint64 { return 1 << l },
+	"%lanemask_le": func(l uint64) uint64 { return 2<<l - 1 },
+	"%lanemask_lt": func(l uint64) uint64 { return 1<<l - 1 },
+	"%lanemask_ge": func(l uint64) uint64 { return full &^ (1<<l - 1) },
+	"%lanemask_gt": func(l uint64) uint64 { return full &^ (2<<l - 1) },
+}
+
+// specialPart is one component of a special register.
+func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
+	if name == "%tid" {
+		if part == 3 {
+			return ref{kind: refConstant, constant: splat(0)}
+		}
+		return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) { *to = w.thread[part] }}
+	}
+	if f := threeParts[name]; f != nil {
+		if part == 3 {
+			return ref{kind: refConstant, constant: splat(0)}
+		}
+		return same(func(w *warp) uint64 { return uint64(f(w)[part]) })
+	}
+	if f := onePart[name]; f != nil {
+		return same(f)
+	}
+	if f := byLane[name]; f != nil {
+		v := new(eval.Vector)
+		for l := range v {
+			v[l] = f(uint64(l))
+		}
+		return ref{kind: refConstant, constant: v, varies: true}
+	}
+	switch {
+	case name == "%is_explicit_cluster":
+		return ref{kind: refComputed, not: o.Not, holds: func(w *warp) uint32 { return truthOf(w.block.grid.launch.Cluster[0] != 0) }}
+	case strings.HasPrefix(name, "%pm"), strings.HasPrefix(name, "%envreg"):
+		return ref{kind: refConstant, constant: splat(0)} // nothing is counted or set
+	}
+	d.fail("special register " + name + " is not emulated")
+	return ref{}
+}
+
+// same is an operand that is the same for all lanes.
+func same(f func(w *warp) uint64) ref {
+	return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) {
+		x := f(w)
+		for l := range to {
+			to[l] = x
+		}
+	}}
+}
+
+// time returns the clock of the block, which counts the instructions of its warps.
+func (b *block) time() uint64 { return uint64(b.executed) + b.grid.began }
+
+// number returns the index of the block in its grid.
+func (b *block) number() uint64 {
+	n := b.grid.launch.Grid
+	return uint64(b.id[0]) + uint64(n[0])*(uint64(b.id[1])+uint64(n[1])*uint64(b.id[2]))
+}

@@ -1,0 +1,141 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A tensor map is 128 bytes that hold, from the first: its address (8), a magic number, the element
+// type, the rank, interleaving, swizzle and flags (a byte each), sizes less one (5 of 4), strides (4 of
+// 8), the box (5 of 2), steps (5 of 1), and the corners, channels and pixels of an im2col map.
+const (
+	mapMagic     = 8
+	mapType      = 9
+	mapRank      = 10
+	mapLeave     = 11
+	mapSwizzle   = 12
+	mapFlags     = 13
+	mapSizes     = 16
+	mapStrides   = 40
+	mapBox       = 72
+	mapSteps     = 82
+	mapLower     = 88
+	mapUpper     = 94
+	mapChannels  = 100
+	mapPixels    = 102
+	magic        = 0x7d
+	flagNaN      = 1
+	flagIm2col   = 2
+	mostDims     = 5
+	tensorMapLen = 128
+)
+
+// Encode encodes a tensor map as kernels of this package read it.
+func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
+	n := len(m.Sizes)
+	if n < 1 || n > mostDims || len(m.Strides) != n-1 {
+		return fault("encode a tensor map", nil, "%d dimensions and %d strides", n, len(m.Strides))
+	}
+	*to = [128]byte{}
+	little.PutUint64(to[:], uint64(m.Address))
+	to[mapMagic], to[mapType], to[mapRank] = magic, byte(m.Type), byte(n)
+	to[mapLeave], to[mapSwizzle] = byte(m.Interleave), byte(m.Swizzle)
+	if m.NaN {
+		to[mapFlags] |= flagNaN
+	}
+	if m.Im2col {
+		to[mapFlags] |= flagIm2col
+	}
+	for i, size := range m.Sizes {
+		if size < 1 || size > 1<<32 {
+			return fault("encode a tensor map", nil, "dimension %d has size %d", i, size)
+		}
+		little.PutUint32(to[mapSizes+4*i:], uint32(size-1))
+	}
+	for i, stride := range m.Strides {
+		if stride%16 != 0 || stride >= 1<<40 {
+			return fault("encode a tensor map", nil, "stride %d is %d; it is a multiple of 16 below 2^40", i, stride)
+		}
+		little.PutUint64(to[mapStrides+8*i:], stride)
+	}
+	if uint64(m.Address)%16 != 0 {
+		return fault("encode a tensor map", nil, "address 0x%x is not a multiple of 16", uint64(m.Address))
+	}
+	for i := range n {
+		to[mapSteps+i] = 1
+		if i < len(m.Steps) {
+			to[mapSteps+i] = byte(m.Steps[i])
+		}
+		if i < len(m.Box) {
+			if m.Box[i] < 1 || m.Box[i] > 256 {
+				return fault("encode a tensor map", nil, "box dimension %d is %d; it is 1 to 256", i, m.Box[i])
+			}
+			little.PutUint16(to[mapBox+2*i:], uint16(m.Box[i]))
+		}
+	}
+	for i := range min(len(m.Lower), 3) {
+		little.PutUint16(to[mapLower+2*i:], uint16(m.Lower[i]))
+		little.PutUint16(to[mapUpper+2*i:], uint16(m.Upper[i]))
+	}
+	little.PutUint16(to[mapChannels:], uint16(m.Channels))
+	little.PutUint16(to[mapPixels:], uint16(m.Pixels))
+	return nil
+}
+
+// A tensorMap is a tensor map as a copy uses it.
+type tensorMap struct {
+	address uint64
+	kind    device.TensorType
+	rank    int
+	leave   int // bytes that channels are interleaved by: 0, 16, 32
+	swizzle int // bytes: 0, 32, 64, 128
+	nan     bool
+	im2col  bool
+	sizes   [mostDims]uint64
+	strides [mostDims]uint64 // bytes; that of the innermost dimension is the element
+	box     [mostDims]uint64
+	steps   [mostDims]uint64
+}
+
+// decodeMap reads a tensor map.
+func decodeMap(b []byte) (*tensorMap, error) {
+	if len(b) < tensorMapLen || b[mapMagic] != magic {
+		return nil, fmt.Errorf("there is no tensor map")
+	}
+	m := &tensorMap{
+		address: little.Uint64(b), kind: device.TensorType(b[mapType]), rank: int(b[mapRank]), leave: int(b[mapLeave]),
+		swizzle: int(b[mapSwizzle]), nan: b[mapFlags]&flagNaN != 0, im2col: b[mapFlags]&flagIm2col != 0,
+	}
+	if m.rank < 1 || m.rank > mostDims {
+		return nil, fmt.Errorf("a tensor map of %d dimensions", m.rank)
+	}
+	for i := range m.rank {
+		m.sizes[i] = uint64(little.Uint32(b[mapSizes+4*i:])) + 1
+		m.box[i] = uint64(little.Uint16(b[mapBox+2*i:]))
+		m.steps[i] = uint64(max(1, b[mapSteps+i]))
+		if i > 0 {
+			m.strides[i] = little.Uint64(b[mapStrides+8*(i-1):])
+		}
+	}
+	m.strides[0] = m.elementBytes()
+	return m, nil
+}
+
+// elementBytes returns the bytes of an element in global memory; 0 of one that is smaller than a byte.
+func (m *tensorMap) elementBytes() uint64 {
+	switch m.kind {
+	case device.U8:
+		return 1
+	case device.U16, device.F16, device.BF16:
+		return 2
+	case device.U64, device.S64, device.F64:
+		return 8
+	case device.Packed4x8, device.Packed4x16, device.Packed6x16:
+		return 0
+	}
+	return 4
+}

@@ -1,0 +1,314 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
+)
+
+// A warp is 32 lanes. Lanes that diverge form fragments, which take turns.
+type warp struct {
+	block *block
+	index int    // in the block
+	live  uint32 // lanes that exist and have not ended
+
+	// Of the fragment that runs.
+	cur   *fragment
+	regs  []eval.Vector
+	preds []uint32
+	carry uint32 // the condition code
+
+	ready   []*fragment // may run; not cur
+	waiting []*fragment // for others
+	yield   bool        // the instruction at hand can make no progress before others do
+
+	thread      [3]eval.Vector // %tid
+	localRegion region         // local memory: that of one lane behind that of another
+	perLane     uint64         // bytes of one lane
+
+	frame   eval.Frame
+	scratch [8]eval.Vector
+	out     [4]eval.Vector
+	where   access
+	address eval.Vector
+	recent  [16]*region // by the address of the instruction
+
+	root                   *frame       // of the kernel
+	spare                  []*frame     // of calls that have returned
+	copies, bulk           []*operation // in flight
+	copyGroups, bulkGroups groupCount
+	matrix                 *tensorcore.Frame
+	products               map[*tensorcore.Product]*tensorcore.Product
+	result                 [8]eval.Vector
+	arrivals               int // at the barrier of the cluster
+}
+
+// A fragment is lanes of a warp that are at one place.
+type fragment struct {
+	mask    uint32
+	pc      int
+	frame   *frame
+	joins   *join // innermost first
+	state   waitState
+	since   int64 // the block's count of instructions when it began to wait
+	group   wait  // of the collective that it waits at
+	expired bool  // it has waited for as long as it may
+}
+
+// A frame is a call of a function. Fragments of one call share it: their lanes are different.
+type frame struct {
+	program *program
+	regs    []eval.Vector
+	preds   []uint32
+	local   uint64 // where its local memory begins
+	top     uint64 // where that of a callee begins
+	back    int    // where the caller goes on
+	caller  *frame
+	lanes   uint32     // that have not returned
+	results []argument // of the caller
+}
+
+// A join is a place at which the lanes that diverged before it wait for each other.
+type join struct {
+	pc    int
+	frame *frame
+	all   uint32 // lanes that are expected
+	come  uint32 // lanes that wait
+	up    *join
+}
+
+// waitState says what a fragment waits for.
+type waitState uint8
+
+// What fragments wait for.
+const (
+	runs            waitState = iota
+	waitsConverge             // for the other lanes, at an instruction that all run together
+	waitsLanes                // for the lanes of a mask, at one instruction
+	waitsMembers              // for the lanes of a mask, wherever they wait for each other
+	waitsBarrier              // for other warps
+	waitsCluster              // for other blocks of the cluster
+	waitsPhase                // for an mbarrier
+	waitsCompletion           // for asynchronous operations
+	waitsPool                 // for registers
+)
+
+// wait describes the collective instruction at which a fragment waits.
+type wait struct {
+	mask uint32
+	note func() string // for reports
+	met  func() bool   // whether the wait is over; nil where others end it
+}
+
+// enter makes f the fragment that runs.
+func (w *warp) enter(f *fragment) {
+	w.cur = f
+	w.regs, w.preds = f.frame.regs, f.frame.preds
+}
+
+// run runs the warp for some instructions, until it can go on no more or has given way. It returns how
+// many it ran.
+func (w *warp) run(budget int) int {
+	n := 0
+	for n < budget {
+		if w.cur == nil && !w.next() {
+			return n
+		}
+		ran, act := w.burst(min(budget-n, sliceLength))
+		n += ran
+		if act == failed {
+			return n
+		}
+		if w.yield || act == advance && len(w.ready) > 0 {
+			w.rotate()
+		}
+		if w.yield {
+			w.yield = false
+			return n
+		}
+	}
+	return n
+}
+
+// sliceLength is how many instructions a fragment runs before another of its warp has its turn.
+const sliceLength = 256
+
+// next takes the first fragment that is ready.
+func (w *warp) next() bool {
+	if len(w.ready) == 0 {
+		return false
+	}
+	f := w.ready[0]
+	w.ready = w.ready[:copy(w.ready, w.ready[1:])]
+	w.enter(f)
+	return true
+}
+
+// rotate lets the next ready fragment run.
+func (w *warp) rotate() {
+	if w.cur == nil || len(w.ready) == 0 {
+		return
+	}
+	w.ready = append(w.ready, w.cur)
+	w.next()
+}
+
+// burst runs the current fragment.
+func (w *warp) burst(budget int) (n int, last action) {
+	f := w.cur
+	code := f.frame.program.code
+	counted := 0
+	for n < budget {
+		in := &code[f.pc]
+		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
+			w.arrive(f)
+			if f = w.cur; f == nil {
+				break
+			}
+			code = f.frame.program.code
+			continue
+		}
+		n++
+		mask := f.mask
+		if in.guard >= 0 {
+			p := w.preds[in.guard]
+			if in.not {
+				p = ^p
+			}
+			if mask &= p; mask == 0 {
+				f.pc++
+				continue
+			}
+		}
+		counted += bits.OnesCount32(mask)
+		switch last = in.run(w, mask); last {
+		case advance:
+			f.pc++
+			if w.yield {
+				goto out
+			}
+		case moved:
+			if f = w.cur; f == nil {
+				goto out
+			}
+			code = f.frame.program.code
+		default:
+			goto out
+		}
+	}
+out:
+	w.block.executed += int64(n)
+	w.block.threadInstructions += int64(counted)
+	return n, last
+}
+
+// arrive is a fragment at its innermost join. The last one goes on with all lanes.
+func (w *warp) arrive(f *fragment) {
+	j := f.joins
+	j.come |= f.mask
+	if j.come == j.all {
+		f.mask, f.joins = j.all, j.up
+		return
+	}
+	w.cur = nil
+}
+
+// release lets the lanes that wait at j go on.
+func (w *warp) release(j *join) {
+	f := &fragment{mask: j.come, pc: j.pc, frame: j.frame, joins: j.up}
+	j.all &^= j.come
+	j.come = 0
+	w.ready = append(w.ready, f)
+}
+
+// leave takes lanes out of the joins from j on, up to the join end.
+func (w *warp) leave(lanes uint32, j, end *join) {
+	for ; j != end && j != nil; j = j.up {
+		j.all &^= lanes
+		if j.come != 0 && j.come == j.all {
+			w.release(j)
+		}
+	}
+}
+
+// end ends lanes of the current fragment.
+func (w *warp) end(lanes uint32) action {
+	f := w.cur
+	w.live &^= lanes
+	f.mask &^= lanes
+	w.leave(lanes, f.joins, nil)
+	act := moved
+	if f.mask == 0 {
+		w.cur = nil
+		act = parked
+	} else {
+		f.pc++
+	}
+	w.recheck()
+	w.block.lanesEnded(w)
+	return act
+}
+
+// split sends some lanes of the current fragment elsewhere; they meet again at meet, unless that is
+// negative.
+func (w *warp) split(lanes uint32, to, meet int) {
+	f := w.cur
+	if meet >= 0 && !(f.joins != nil && f.joins.pc == meet && f.joins.frame == f.frame) {
+		f.joins = &join{pc: meet, frame: f.frame, all: f.mask, up: f.joins}
+	}
+	f.mask &^= lanes
+	w.ready = append(w.ready, &fragment{mask: lanes, pc: to, frame: f.frame, joins: f.joins})
+}
+
+// park makes the current fragment wait.
+func (w *warp) park(state waitState, group wait) action {
+	f := w.cur
+	f.state, f.group, f.since = state, group, w.block.executed
+	w.waiting = append(w.waiting, f)
+	w.cur = nil
+	return parked
+}
+
+// wake lets a fragment go on.
+func (w *warp) wake(f *fragment) {
+	for i, x := range w.waiting {
+		if x == f {
+			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
+			break
+		}
+	}
+	f.state, f.group = runs, wait{}
+	w.ready = append(w.ready, f)
+}
+
+// fault ends the block with a message about a lane, or about the warp if lane is negative.
+func (w *warp) fault(lane int, notes []string, format string, args ...any) action {
+	f := w.describe(w.cur, lane)
+	f.Message, f.Notes = fmt.Sprintf(format, args...), notes
+	w.block.fail(f)
+	return failed
+}
+
+// describe returns a fault at the place of a fragment.
+func (w *warp) describe(f *fragment, lane int) *Fault {
+	e := &Fault{Kernel: w.block.grid.image.entry.Name, Block: w.block.id, Warp: w.index, Lane: lane}
+	if lane >= 0 {
+		for i := range e.Thread {
+			e.Thread[i] = uint32(w.thread[i][lane])
+		}
+	}
+	if f != nil && f.pc < len(f.frame.program.code) {
+		in := &f.frame.program.code[f.pc]
+		if in.at != nil {
+			e.Opcode = in.at.Op
+			e.Place, _ = w.block.grid.image.module.ir.At(in.at.Pos)
+		}
+		e.Source = w.block.grid.image.module.lines[in.source]
+	}
+	return e
+}
