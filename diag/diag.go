@@ -35,7 +35,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// A Severity ranks findings. Only Error decides the exit status.
+// A Severity ranks findings. Only Error decides the exit status, and Review where that is asked for.
 type Severity uint8
 
 const (

@@ -43,7 +43,7 @@ func runExplain(c *call) int {
 	}
 	code, first := exitClean, true
 	for _, word := range c.flags.Args() {
-		set, err := selectRules(word, all)
+		set, err := selectRules("explain", word, all)
 		if err != nil || set == nil {
 			var known []string
 			for _, r := range all {

@@ -33,63 +33,100 @@ func examine(name, text string, opt form.Options, how verify.Options) (diag.List
 	return append(l, r.Findings...).Sort(), r
 }
 
-// hazards says in the last line on a file what was checked beyond forms, and what was not.
-func hazards(v *verified) (checked, not string) {
-	r := v.report
-	if r == nil {
-		return "", "synchronization, asynchronous copies, fences and races, because the file has " +
-			"form errors"
-	}
-	if len(r.Kernels) == 0 {
-		return "", "synchronization, asynchronous copies, fences and races: the file has no " +
-			"kernel, or no such rule is selected"
-	}
-	full, turns, cases := 0, 0, 0
-	most, guessed := false, false // threads of a block
-	var why []string
-	for _, k := range r.Kernels {
-		turns, cases = max(turns, k.Turns), max(cases, k.Cases)
-		most, guessed = most || k.Threads > 0 && !k.Guessed, guessed || k.Guessed
-		if len(k.Missed) == 0 {
-			full++
-			continue
-		}
-		for _, reason := range k.Missed {
-			if !slices.Contains(why, reason) {
-				why = append(why, reason)
-			}
-		}
-	}
-	checked = fmt.Sprintf(", hazards of %s", plural(len(r.Kernels), "kernel"))
-	switch {
-	case full == 0 && len(r.Kernels) == 1:
-		checked += " partially"
-	case full < len(r.Kernels):
-		checked += fmt.Sprintf(" (%d fully)", full)
-	}
-	if turns > 0 {
-		checked += fmt.Sprintf(" (loops for up to %d iterations)", turns)
-	}
-	if most {
-		checked += " (assuming the largest block that .maxntid allows)"
-	}
-	if guessed {
-		checked += " (assuming a block size that matches the shared-memory arrays)"
-	}
-	if cases > 0 {
-		checked += fmt.Sprintf(" (trying small values for %s)", plural(cases, "parameter"))
-	}
-	if r.Suppressed > 0 {
-		checked += fmt.Sprintf(" (%d suppressed)", r.Suppressed)
-	}
-	const shown = 3
-	if len(why) > shown {
-		why = append(why[:shown], fmt.Sprintf("and %d more", len(why)-shown))
-	}
-	return checked, strings.Join(append(why, "behaviour that depends on run-time data"), "; ")
+// A coverage is what the last line on a file says of hazards.
+type coverage struct {
+	checked string   // continues "forms"
+	assumed []string // what the verdict depends on
+	not     []string // what was not checked, and why
 }
 
-// partial reports whether some kernel was not checked in full.
-func partial(r *verify.Report) bool {
-	return r != nil && slices.ContainsFunc(r.Kernels, func(k verify.Result) bool { return len(k.Missed) > 0 })
+// hazards says what was checked beyond forms, and what was not.
+func hazards(r *verify.Report) (c coverage) {
+	if r == nil {
+		c.not = []string{"synchronization, asynchronous copies, fences and races, because the file has " +
+			"form errors"}
+		return c
+	}
+	if len(r.Kernels) == 0 {
+		c.not = []string{"synchronization, asynchronous copies, fences and races: the file has no " +
+			"kernel, or no such rule is selected"}
+		return c
+	}
+	full := 0
+	var missed, unchecked, classes []string
+	for _, k := range r.Kernels {
+		classes = union(classes, k.Checked)
+		missed, unchecked = union(missed, k.Missed), union(unchecked, k.Unchecked)
+		if len(k.Missed) == 0 {
+			full++
+		}
+	}
+	c.checked = fmt.Sprintf(", hazards of %s", plural(len(r.Kernels), "kernel"))
+	switch {
+	case full == 0 && len(r.Kernels) == 1:
+		c.checked += " partially"
+	case full < len(r.Kernels):
+		c.checked += fmt.Sprintf(" (%d fully)", full)
+	}
+	if len(classes) > 0 {
+		c.checked += " (" + strings.Join(classes, ", ") + ")"
+	}
+	if r.Suppressed > 0 {
+		c.checked += fmt.Sprintf(" (%d suppressed)", r.Suppressed)
+	}
+	c.assumed = assumptions(r.Kernels)
+	const shown = 3
+	if len(missed) > shown {
+		missed = append(missed[:shown], fmt.Sprintf("and %d more", len(missed)-shown))
+	}
+	c.not = append(missed, unchecked...)
+	return c
+}
+
+// assumptions lists what the verdicts on kernels depend on: block sizes that no directive fixes,
+// iterations of loops that were not all followed, and values that were tried for parameters.
+func assumptions(kernels []verify.Result) []string {
+	var blocks, tried []string
+	iterations := 0
+	for _, k := range kernels {
+		iterations = max(iterations, k.Turns)
+		switch {
+		case k.Guessed:
+			blocks = union(blocks, []string{fmt.Sprintf("blocks of %d threads, as shared-memory "+
+				"arrays suggest", k.Threads)})
+		case k.Threads > 0:
+			blocks = union(blocks, []string{fmt.Sprintf("blocks of %d threads, as .maxntid allows",
+				k.Threads)})
+		}
+		tried = union(tried, k.Tried)
+	}
+	const shown = 4
+	if len(tried) > shown {
+		tried = append(tried[:shown], plural(len(tried)-shown, "more input"))
+	}
+	list := blocks
+	if iterations > 0 {
+		list = append(list, fmt.Sprintf("up to %d iterations of a loop", iterations))
+	}
+	if len(tried) > 0 {
+		list = append(list, "values tried: "+strings.Join(tried, " and "))
+	}
+	return list
+}
+
+// union appends to a list what it does not have yet.
+func union(list, more []string) []string {
+	for _, word := range more {
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// silent reports whether nothing is to be said of a file: it is clean, and that depends on no
+// assumption.
+func silent(v *verified) bool {
+	return len(v.findings) == 0 && v.fixed == 0 && overall(v) == verify.Clean &&
+		(v.report == nil || len(assumptions(v.report.Kernels)) == 0)
 }

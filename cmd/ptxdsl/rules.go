@@ -37,9 +37,9 @@ func check(name, text string, opt form.Options) diag.List {
 	return l
 }
 
-// selectRules is the set of rule ids that a list of ids, beginnings of ids and layers means, nil
-// for an empty list. What is an id stands for itself alone: A1 is not A11.
-func selectRules(list string, all diag.Rules) (map[string]bool, error) {
+// selectRules is the set of rule ids that the value of a flag means, a list of ids, beginnings of
+// ids and layers; nil for an empty list. What is an id stands for itself alone: A1 is not A11.
+func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 	if list == "" {
 		return nil, nil
 	}
@@ -65,9 +65,8 @@ func selectRules(list string, all diag.Rules) (map[string]bool, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("-rules: %q is neither a rule nor a layer%s (see ptxdsl "+
-				"explain)",
-				word, didYouMean("", nearestRule(word, known)))
+			return nil, fmt.Errorf("%s: %q is neither a rule nor a layer%s (see ptxdsl explain)",
+				flag, word, didYouMean("", nearestRule(word, known)))
 		}
 	}
 	return set, nil

@@ -50,7 +50,7 @@ func TestSelectRules(t *testing.T) {
 		{"F201,,A1", "", `"" is neither a rule`},
 	}
 	for _, test := range tests {
-		set, err := selectRules(test.list, all)
+		set, err := selectRules("-rules", test.list, all)
 		if test.error != "" {
 			if err == nil || !strings.Contains(err.Error(), test.error) {
 				t.Errorf("%q: error %v, want %q", test.list, err, test.error)

@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// verdict is the last line on a file: what was found, what was looked for, and what was not. A
-// reader must never take silence about a hazard for its absence.
+// verdict is the last line on a file: the verdict in one word, the counts of findings, what was
+// checked, under which assumptions, and what was not checked. A reader must never take silence
+// about a hazard for its absence.
 func verdict(v *verified, selected bool) string {
 	n := map[diag.Severity]int{}
 	var ids []string
@@ -26,20 +28,45 @@ func verdict(v *verified, selected bool) string {
 	if n[diag.Warning] > 0 {
 		words = append(words, plural(n[diag.Warning], "warning"))
 	}
-	words = append(words, fmt.Sprintf("%d review", n[diag.Review]))
+	words = append(words, plural(n[diag.Review], "review"))
 	if v.fixed > 0 {
 		words = append(words, fmt.Sprintf("%d fixed", v.fixed))
 	}
-	checked, not := hazards(v)
-	checked = "forms" + checked
+	h := hazards(v.report)
+	parts := []string{strings.Join(words, ", "), "checked: forms" + h.checked}
 	if selected {
-		checked += ", selected rules only"
+		parts[1] += ", selected rules only"
 	}
-	s := fmt.Sprintf("%s: %s; checked: %s; not checked: %s.", v.in.name, strings.Join(words, ", "), checked, not)
+	if len(h.assumed) > 0 {
+		parts = append(parts, "assumed: "+strings.Join(h.assumed, ", "))
+	}
+	if len(h.not) > 0 {
+		parts = append(parts, "not checked: "+strings.Join(h.not, "; "))
+	}
+	s := fmt.Sprintf("%s: %s: %s.", v.in.name, overall(v), strings.Join(parts, "; "))
 	if len(ids) > 0 {
 		s += " See: ptxdsl explain " + strings.Join(ids[:min(3, len(ids))], " ")
 	}
 	return s
+}
+
+// overall is the verdict on a file: that of its worst kernel, or of a worse finding elsewhere.
+func overall(v *verified) verify.Verdict {
+	worst := verify.Clean
+	if v.report != nil {
+		for _, k := range v.report.Kernels {
+			worst = max(worst, k.Verdict)
+		}
+	}
+	for _, d := range v.findings {
+		switch d.Severity {
+		case diag.Error:
+			worst = verify.Error
+		case diag.Review:
+			worst = max(worst, verify.Review)
+		}
+	}
+	return worst
 }
 
 func plural(n int, word string) string {

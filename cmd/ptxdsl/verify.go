@@ -32,21 +32,32 @@ and types, functions and calls, directives. If the forms are correct, it follows
 the paths through each kernel and checks synchronization: barriers, asynchronous
 copies, fences and proxies, mbarriers, wgmma and tcgen05, clusters, and register
 allocation by setmaxnreg. Nothing is executed. An error shows a path on which a
-rule is broken. A review is legal only under a condition that could not be
-decided. The last line says what was not checked. A clean file prints nothing;
--v prints what was checked.
+rule is broken, for every value tried under which its instructions execute. A
+review needs particular values, which it names, or a condition that could not be
+decided.
+
+The last line has the verdict: error, review, incomplete or clean. A file is
+incomplete if something was not checked; the line says what. It also lists the
+classes of hazards that were checked, and what the verdict assumes: the block
+size if no directive fixes it, the iterations of loops that were followed, and
+the values that were tried for parameters. Clean holds under these assumptions
+only. A larger -effort follows more paths; it does not lift the assumptions.
+The line is omitted for a file that is clean without assumptions, unless
+standard output is a terminal or -v is set.
 
 A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.
 
-Exit codes: 0 no errors, 1 errors found, 2 if a file could not be read or none
-was found.`,
+Exit codes: 0 no errors, 1 errors found (with -strict also reviews), 2 if a file
+could not be read or none was found.`,
 		examples: `
     ptxdsl verify a.ptx             one file
     ptxdsl verify -e kernels        every finding in a directory
     ptxdsl verify -json . | jq .    one JSON object per finding and line
     ptxdsl verify -rules=F4 a.ptx   only versions and targets
     ptxdsl verify -rules=form a.ptx only forms
+    ptxdsl verify -strict a.ptx     exit with 1 on reviews too
+    ptxdsl verify -error=M7,B8 .    report reviews of M7 and B8 as errors
     ptxdsl verify -fix a.ptx        apply the fixes that are certain
     ptxdsl verify -effort=16 a.ptx  search further in a module of many large kernels
     ptxdsl explain F201             the page of a rule, with wrong and right PTX`,
@@ -61,7 +72,9 @@ type verifyFlags struct {
 	json, sarif, all, fix, say, mum bool
 	whole                           bool
 	effort                          int
-	selected                        map[string]bool // by id; nil for all
+	strict                          bool
+	errors                          string
+	selected, promoted              map[string]bool // by id; nil for all, and for none
 }
 
 func runVerify(c *call) int {
@@ -71,6 +84,8 @@ func runVerify(c *call) int {
 		"it is needed")
 	c.flags.BoolVar(&f.fix, "fix", false, "apply the fixes that are certain, and report the "+
 		"remaining findings;\na guess (did you mean ...) is never applied")
+	c.flags.StringVar(&f.errors, "error", "", "report reviews of these rules as errors: a "+
+		"`list` as for -rules")
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
 	c.flags.BoolVar(&f.json, "json", false, "same as -format=json: one JSON object per finding "+
 		"and line")
@@ -78,6 +93,7 @@ func runVerify(c *call) int {
 	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: a comma-separated `list` "+
 		"of ids (F203), prefixes\nof ids (F2) and layers (form, proxies)")
 	c.flags.BoolVar(&f.sarif, "sarif", false, "same as -format=sarif: a SARIF 2.1.0 log")
+	c.flags.BoolVar(&f.strict, "strict", false, "exit with 1 if there are reviews")
 	c.flags.BoolVar(&f.say, "v", false, "also list clean files, with what was checked")
 	c.flags.BoolVar(&f.whole, "whole", false, "the module is not linked with others: all "+
 		"functions it calls must be in it")
@@ -97,7 +113,10 @@ func runVerify(c *call) int {
 			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
-	if f.selected, err = selectRules(f.rules, rules()); err != nil {
+	if f.selected, err = selectRules("-rules", f.rules, rules()); err != nil {
+		return c.misuse("%v", err)
+	}
+	if f.promoted, err = selectRules("-error", f.errors, rules()); err != nil {
 		return c.misuse("%v", err)
 	}
 	if f.effort < 1 || f.effort > verify.MostEffort {
@@ -140,6 +159,11 @@ func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
 	if f.selected != nil {
 		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
+	}
+	for i := range l {
+		if l[i].Severity == diag.Review && f.promoted[l[i].Rule] {
+			l[i].Severity = diag.Error
+		}
 	}
 	return l, r
 }
@@ -192,7 +216,7 @@ func (r *report) add(v verified) {
 		fmt.Fprintln(r.c.stderr, v.err)
 		return
 	}
-	if v.findings.Errors() > 0 {
+	if v.findings.Errors() > 0 || r.f.strict && overall(&v) == verify.Review {
 		r.code = max(r.code, exitFindings)
 	}
 	if r.f.mum {
@@ -216,7 +240,7 @@ func (r *report) add(v verified) {
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
-		if len(v.findings) > 0 || v.fixed > 0 || r.f.say || partial(v.report) {
+		if r.f.say || r.c.stdout.terminal() || !silent(&v) {
 			fmt.Fprintln(r.c.stdout, verdict(&v, r.f.selected != nil))
 		}
 	}

@@ -77,7 +77,11 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), foreign: make(memory.ForeignCache), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
 	for _, a := range list {
 		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
+			before := len(s.missed)
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
+			if a.Covers != "" && len(k.Traces) > 0 && len(s.missed) == before {
+				s.checked = append(s.checked, a.Covers)
+			}
 		}
 	}
 	if k.Unseen != nil {
@@ -85,13 +89,18 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 		s.missed = append(s.missed, fmt.Sprintf("%s in line %d, which no thread reaches on the "+
 			"analyzed paths", k.Unseen.Head(), at.Line))
 	}
+	if k.Untaken != nil {
+		at, _ := m.At(k.Untaken.Pos)
+		s.missed = append(s.missed, fmt.Sprintf("iterations in which the branch in line %d goes the "+
+			"other way (it never does in those that were followed)", at.Line))
+	}
 	if k.Loops {
 		s.turns = k.Turns
 	}
 	if k.Most && len(k.Traces) > 0 {
 		s.threads, s.guessed = k.Pool.Threads, k.Guessed
 	}
-	s.cases, s.spent = k.Cases, k.Spent
+	s.cases, s.tried, s.spent = k.Cases, k.Tried, k.Spent
 	// Traces are large, and are not needed any more.
 	s.places, s.described = nil, nil
 	return s

@@ -101,7 +101,9 @@ var (
 			"functions that take part in synchronization, unknown addresses or counts, too many " +
 			"paths, and protocols that only a full simulation could decide.",
 		Why: "No findings for an unchecked part does not mean that it is correct. The verdict " +
-			"for the kernel is incomplete, not clean.",
+			"for the kernel is incomplete, not clean. The last line of verify has the verdict, " +
+			"the values that were tried and the iterations that were followed; clean holds " +
+			"under these assumptions only.",
 		Wrong: `
 ld.global.b32 %r1, [%rd1];
 mbarrier.arrive.shared.b64 _, [%r1];

@@ -26,10 +26,12 @@ import (
 
 // An Analyzer looks for one kind of hazard. It is a static value.
 type Analyzer struct {
-	Name  string // also the layer of its rules
-	Doc   string // what it reports, and what it cannot detect
-	Rules diag.Rules
-	Tells []string // rules of other analyzers that it can report too
+	Name string // also the layer of its rules
+	Doc  string // what it reports, and what it cannot detect
+	// Covers names the class of hazards in the last line of verify.
+	Covers string
+	Rules  diag.Rules
+	Tells  []string // rules of other analyzers that it can report too
 	// Requires lists kinds of instructions; a kernel without any of them is skipped.
 	Requires []trace.Kind
 	// Flow says that the analyzer uses only the control flow and runs even without traces.
@@ -60,7 +62,10 @@ type Result struct {
 	Missed  []string // why it is incomplete: what was not followed
 	// Unchecked lists what no analyzer decides of the kernel, which makes it incomplete too.
 	Unchecked []string
-	Turns     int // iterations followed, if not all were; else 0
+	// Checked lists the classes of hazards that the kernel has instructions for and that were
+	// checked, as Analyzer.Covers names them.
+	Checked []string
+	Turns   int // iterations followed, if not all were; else 0
 	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
 	// declares its block size. Guessed says that the size was inferred from arrays in shared
 	// memory.
@@ -68,6 +73,8 @@ type Result struct {
 	Guessed bool
 	// Cases is the number of parameters that small constants were substituted for; else 0.
 	Cases int
+	// Tried lists the values that were substituted for each of them, as "n = 0 to 7, 9".
+	Tried []string
 }
 
 // A Report is the result of checking a module.
@@ -107,6 +114,8 @@ type sheet struct {
 	list      []*Finding
 	missed    []string
 	unchecked []string
+	checked   []string
+	tried     []string
 	turns     int
 	threads   int
 	guessed   bool
@@ -135,6 +144,7 @@ type Finding struct {
 	in     *ir.Instr
 	sheet  *sheet
 	plain  string // the message without a count of others
+	with   string // the end of the message that names values which were tried
 	joined bool   // another finding tells of it
 }
 
@@ -218,9 +228,42 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 		f.Also(c.In, "on this path, the branch %s", word)
 	}
 	if t.Facts.With != "" {
-		f.Message += ", where " + t.Facts.With
+		f.with = ", where " + t.Facts.With
+		f.Message += f.with
 	}
 	return f
+}
+
+// Instr returns the instruction that the finding is about, nil for the kernel as a whole.
+func (f *Finding) Instr() *ir.Instr { return f.in }
+
+// ForAllValues makes f an error: it occurs for all values that were tried, so that its message
+// does not name those of one path.
+func (f *Finding) ForAllValues() {
+	f.Severity = diag.Error
+	f.Message = strings.TrimSuffix(f.Message, f.with)
+}
+
+// OnlyWith makes f a review that names the values that the path of t needs.
+func (f *Finding) OnlyWith(t *trace.Trace) {
+	f.Severity = diag.Review
+	if few := t.Facts.Few(); f.with == "" && few != "" {
+		f.Message += ", where " + few
+	}
+}
+
+// Reports returns how many findings were reported for the kernel so far.
+func (p *Pass) Reports() int { return len(p.sheet.list) }
+
+// ErrorsSince returns the errors among the findings after the first n.
+func (p *Pass) ErrorsSince(n int) []*Finding {
+	var list []*Finding
+	for _, f := range p.sheet.list[n:] {
+		if f.Severity == diag.Error {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // Missed records that some part of the kernel was not checked, and why; the verdict is then
@@ -297,7 +340,8 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 
 // add takes what was found in one kernel into the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
-	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
+	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
+		Checked: s.checked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
 	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}

@@ -41,7 +41,7 @@ func (p *program) cases(l Limits) bool {
 			break
 		}
 		order = append(order, found...)
-		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
+		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Tried = nil, slices.Clone(p.missed), false, nil
 		p.choices(l, order, chosen, last == rounds-1)
 		p.k.Cases = len(order)
 	}
@@ -50,6 +50,7 @@ func (p *program) cases(l Limits) bool {
 	}
 	if len(p.k.Missed) > len(before.Missed) || len(p.k.Traces) == 0 {
 		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Cases = before.Traces, before.Missed, before.Loops, 0
+		p.k.Tried = nil
 		if p.k.Within(1) == 0 {
 			p.miss(crowded)
 		}
@@ -69,6 +70,7 @@ const few = 5
 // are left to the next pass. The last pass leaves none.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
+	p.scales = scales
 	whole, left, below := 0, p.k.Within(l.Steps), int64(math.MaxInt64)
 	var dropped []string
 	var all []attempt
@@ -98,6 +100,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			return
 		}
 	}
+	p.k.Tried = p.tried(order, all)
 	if whole < enough && dropped != nil {
 		p.k.Missed = dropped
 		return
@@ -370,6 +373,9 @@ func (w *walk) start() {
 	facts.With = w.with
 	for a, n := range w.known {
 		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
+		if n <= w.scales[a] && a.Op != "register" {
+			facts.few = w.with
+		}
 	}
 	w.work = []*state{{facts: facts, regs: newTable[*value.Value](len(w.kept)), threads: w.pool.All()}}
 	w.run()

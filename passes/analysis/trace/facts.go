@@ -5,6 +5,7 @@ package trace
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -16,8 +17,9 @@ type Facts struct {
 	With string
 
 	pool    *value.Pool
-	turn    int  // which of several choices of numbers
-	empty   bool // one of them is zero
+	turn    int    // which of several choices of numbers
+	empty   bool   // one of them is zero
+	few     string // one of them that is at most one, in words
 	decided decisions
 	ranges  []bounds
 }
@@ -160,6 +162,29 @@ func (f *Facts) Empty() bool {
 		}
 	}
 	return false
+}
+
+// Few says which kernel input is at most one on a path, in words; "" if none is. A loop over it
+// runs at most once.
+func (f *Facts) Few() string {
+	if f.few != "" {
+		return f.few
+	}
+	for _, r := range f.ranges {
+		a := r.of.Single()
+		if a == nil || r.high > 1 || r.high < -wide || !given(a) || a.Op == "register" {
+			continue
+		}
+		name := leafName(a, "")
+		if name == "" {
+			name = "a value in memory"
+		}
+		if r.low == r.high {
+			return name + " is " + strconv.FormatInt(r.high, 10)
+		}
+		return name + " is at most " + strconv.FormatInt(r.high, 10)
+	}
+	return ""
 }
 
 // Agree reports whether threads of one block can take two paths at the same time: no condition

@@ -66,6 +66,9 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	}
 	if len(p.k.Missed) == 0 && len(p.k.Traces) > 0 {
 		p.k.Unseen = p.unseen()
+		if p.k.Loops || p.k.Cases > 0 {
+			p.k.Untaken = p.untaken()
+		}
 	}
 	return p.k
 }
@@ -310,6 +313,7 @@ func (w *walk) enter(s *state, block int) *state {
 			s.turns.set(l, 0)
 		}
 	}
+	w.taken[[2]int{s.block, block}] = true
 	s.block, s.at = block, 0
 	if len(s.open) > 0 {
 		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c Choice) bool {

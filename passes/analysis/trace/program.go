@@ -41,8 +41,10 @@ type program struct {
 	wrote  map[int][]int         // by block, registers written
 	skips  map[int]region
 	params map[*ir.Var]bool
-	missed []string // before anything was followed
-	round  int      // how often it was followed
+	missed []string        // before anything was followed
+	round  int             // how often it was followed
+	taken  map[[2]int]bool // edges between blocks that were followed
+	scales scales          // of what values are substituted for; see choices
 }
 
 // A region is what a branch may run before its ways meet at end.
@@ -100,6 +102,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
+	p.taken = make(map[[2]int]bool)
 	p.ruled, p.whole, p.parted = make(map[int]bool), make(map[*value.Atom]bool), make(map[int][]int)
 	k.Pool = p.pool
 	k.Most = exact && f.Attr(".reqntid") == nil

@@ -102,6 +102,8 @@ type Kernel struct {
 	Callers map[*ir.Instr]*Caller
 	// Cases is the number of inputs for which several constants were substituted in turn.
 	Cases int
+	// Tried lists, for each such input, the values that were followed to the end: "n = 0 to 7, 9".
+	Tried []string
 	// Most says that the block size is assumed to be the largest that .maxntid allows.
 	Most bool
 	// Guessed says that there is no .maxntid either, and the block size is inferred from arrays in
@@ -111,6 +113,10 @@ type Kernel struct {
 	// Unseen is a synchronizing or asynchronous instruction that no followed path reaches, if
 	// there is one.
 	Unseen *ir.Instr
+
+	// Untaken is a branch in a loop that goes the same way in all iterations that were followed, while
+	// not all were, and on which synchronization depends; nil if there is none.
+	Untaken *ir.Instr
 
 	// Spent is how much of Limits.Work was used; analyzers that do much work add to it.
 	Spent int

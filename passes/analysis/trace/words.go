@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,8 +43,13 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 // leaf names a kernel input: a parameter, a register, or a place in memory that a parameter
 // points to; "" if it has no name.
 func (p *program) leaf(a *value.Atom) string {
+	return leafName(a, p.k.Func.Name+"_") // as compilers name them
+}
+
+// leafName is leaf, without a prefix that all parameters have.
+func leafName(a *value.Atom, prefix string) string {
 	if a.Op != "load" {
-		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), p.k.Func.Name+"_") // as compilers name them
+		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)
 	}
 	if len(a.Args) != 1 || len(a.Args[0].Terms) != 1 {
 		return ""
@@ -53,9 +59,53 @@ func (p *program) leaf(a *value.Atom) string {
 	if to.Factor != 1 || to.Atom.Op != "parameter" {
 		return ""
 	}
-	name := p.leaf(to.Atom)
+	name := leafName(to.Atom, prefix)
 	if at.K != 0 {
 		name += "+" + strconv.FormatInt(at.K, 10)
 	}
 	return "[" + name + "]"
+}
+
+// tried lists the values of each leaf in the attempts that were followed to the end.
+func (p *program) tried(order []*value.Atom, all []attempt) []string {
+	var list []string
+	for _, a := range order {
+		name := p.leaf(a)
+		if name == "" {
+			name = "a value in memory"
+		}
+		var values []int64
+		for i := range all {
+			if all[i].whole {
+				values = append(values, all[i].known[a])
+			}
+		}
+		if text := name + " = " + ranges(values); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// ranges formats a set of numbers as "0 to 7, 9".
+func ranges(list []int64) string {
+	slices.Sort(list)
+	list = slices.Compact(list)
+	var words []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		word := strconv.FormatInt(list[i], 10)
+		switch {
+		case j == i+1:
+			word += ", " + strconv.FormatInt(list[j], 10)
+		case j > i:
+			word += " to " + strconv.FormatInt(list[j], 10)
+		}
+		words = append(words, word)
+		i = j + 1
+	}
+	return strings.Join(words, ", ")
 }

@@ -16,7 +16,8 @@ import (
 // Analyzer returns the analyzer for clusters.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "cluster",
+		Name:   "cluster",
+		Covers: "shared memory of other blocks",
 		Doc: `Cluster reports shared memory of another block that is accessed before a cluster
 barrier shows that the block has started, and blocks that exit while others may
 still access theirs.`,

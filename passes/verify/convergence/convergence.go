@@ -18,7 +18,8 @@ import (
 // Analyzer returns the analyzer for barriers and divergent code.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "convergence",
+		Name:   "convergence",
+		Covers: "barriers and warp convergence",
 		Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
 reach which barrier. The outcome of a branch on data is unknown: such a branch
 before a barrier is a review.`,

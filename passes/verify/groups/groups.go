@@ -17,7 +17,8 @@ import (
 // Analyzer returns the analyzer for asynchronous copy groups.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "groups",
+		Name:   "groups",
+		Covers: "groups of asynchronous copies",
 		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited
 for. A read of their destination, a second write to it, and a write to their source
 are errors. Copies are distinguished by address; copies with an unknown address are

@@ -17,7 +17,8 @@ import (
 // Analyzer returns the analyzer for programmatic launches.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "launch",
+		Name:   "launch",
+		Covers: "dependent launches",
 		Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host
 knows whether the preceding kernel writes that memory, so these are reviews.`,
 		Rules:    diag.Rules{ruleEarly},

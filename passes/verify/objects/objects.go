@@ -19,7 +19,8 @@ import (
 // Analyzer returns the analyzer for mbarriers.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "objects",
+		Name:   "objects",
+		Covers: "mbarriers",
 		Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
 constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
 not compared.`,

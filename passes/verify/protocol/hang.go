@@ -40,8 +40,8 @@ func (m *machine) hang(stuck []*agent) {
 			if _, given := verify.Count(e); given && e.Kind == trace.BarrierSync {
 				rule = &ruleMeet
 			}
-			m.p.Report(rule, e.In, "deadlock: %s waits here forever; not all threads that the "+
-				"barrier expects arrive", m.who(a)).As(m.severity()).On(a.t, a.at)
+			m.withValues(m.p.Report(rule, e.In, "deadlock: %s waits here forever; not all threads that "+
+				"the barrier expects arrive", m.who(a)).As(m.severity()).On(a.t, a.at))
 			return
 		}
 	}
@@ -180,7 +180,7 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 				break
 			}
 		}
-		f.On(a.t, a.at)
+		m.withValues(f.On(a.t, a.at))
 		return
 	}
 }

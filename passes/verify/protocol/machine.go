@@ -103,6 +103,8 @@ type access struct {
 
 // A machine runs one scene.
 type machine struct {
+	outcomes *outcomes // of all scenes
+
 	p       *verify.Pass
 	agents  []*agent
 	objects map[spot]*object

@@ -18,7 +18,8 @@ import (
 // Analyzer returns the analyzer that simulates the warps of a block.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "protocol",
+		Name:   "protocol",
+		Covers: "races and deadlocks between warps",
 		Doc: `Protocol simulates the warps of one block together, each along a trace, for every
 combination of traces that do not contradict one another. Blocks of a cluster are
 assumed to behave alike. A tensor copy is assumed to deliver its share of the
@@ -55,10 +56,15 @@ func run(p *verify.Pass) {
 	defer func() { p.Spent += work / perStep }()
 	near, found := engines(p), make(lapses)
 	defer found.merge()
+	out := &outcomes{p: p}
+	defer out.settle()
 	for i, s := range list {
 		m := newMachine(p, s, &work)
 		m.most = min(m.most, worth)
-		m.plain, m.engines, m.lapses = i == 0, near, found
+		m.plain = i == 0 || len(out.races) > 0 || short(s)
+		m.engines, m.lapses = near, found
+		m.outcomes = out
+		reported := p.Reports()
 		m.units(s)
 		stuck, ok := m.run()
 		if !ok {
@@ -70,6 +76,7 @@ func run(p *verify.Pass) {
 		} else {
 			m.rest(s)
 		}
+		out.add(s, m.plain, reported, len(stuck) > 0)
 	}
 }
 
@@ -294,7 +301,8 @@ var (
 		Title: "deadlock: a wait that never completes",
 		What: "Reports a wait on an mbarrier or a barrier for which no arrival is left after " +
 			"all warps have run as far as they can. Also reports a copy into shared memory that " +
-			"no thread waits for before the threads exit.",
+			"no thread waits for before the threads exit. A deadlock that needs particular " +
+			"values, such as a loop that runs at most once, is a review that names them.",
 		Why: "The kernel hangs. A copy that is not waited for may overwrite shared memory that " +
 			"belongs to the next block by then.",
 		Wrong: `
@@ -370,7 +378,9 @@ ld.shared.b32 %r1, [tile];
 		What: "Reports a plain load and a plain store, two stores, or one of them and an " +
 			"atomic, by different warps to the same bytes of shared memory, when nothing orders " +
 			"the two. Access by a block to its own shared memory between its cluster arrival and " +
-			"its cluster wait, while other blocks access the same variable, is a review.",
+			"its cluster wait, while other blocks access the same variable, is a review. Where " +
+			"values are tried for parameters, a race is an error if it occurs for all of them " +
+			"under which both accesses execute, and else a review that names one.",
 		Why: "The order of the accesses is undefined. Some such races are intended, for " +
 			"example when all threads write the same value. Two stores of a value that is equal " +
 			"in all threads, and atomics, are therefore reviews.",

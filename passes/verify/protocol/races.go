@@ -202,8 +202,13 @@ func (m *machine) race(y, x *access) {
 		f := m.p.Report(&rulePlain, x.e.In, "shared-memory race: %s %s shared memory that %s %s, "+
 			"without a barrier in between", m.who(x.by), did(x), m.who(y.by), did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
-		if !matters(x, y) && !matters(y, x) || m.p.Flags() || m.p.Guessed || m.p.Example(x.by.t, x.e, y.e) {
+		switch {
+		case !matters(x, y) && !matters(y, x) || m.p.Flags():
 			f.As(diag.Review)
+		case m.p.Guessed:
+			f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", m.p.Pool.Threads)
+		case m.p.Example(x.by.t, x.e, y.e):
+			m.outcomes.race(f, x, y)
 		}
 		return
 	}
@@ -270,7 +275,7 @@ type doubt struct {
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
 		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
-			d.f.As(diag.Review)
+			m.withValues(d.f.As(diag.Review))
 		}
 	}
 	for _, d := range m.doubts {

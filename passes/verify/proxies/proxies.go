@@ -21,7 +21,8 @@ import (
 // Analyzer returns the analyzer for proxy fences.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "proxies",
+		Name:   "proxies",
+		Covers: "proxy fences",
 		Doc: `Proxies follows on each trace what was written through the generic proxy, and
 whether the writing thread has since executed a proxy fence and then a barrier. An
 access through the async proxy requires both. Each trace is checked by itself: a

@@ -18,7 +18,8 @@ import (
 // Analyzer returns the analyzer for setmaxnreg.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "registers",
+		Name:   "registers",
+		Covers: "register pools",
 		Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
 that whole warpgroups execute it. The pool is what the kernel is launched with:
 .maxnreg, or the most that the block size allows.`,

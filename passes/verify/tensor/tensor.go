@@ -17,7 +17,8 @@ import (
 // Analyzer returns the analyzer for tensor memory.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "tensor",
+		Name:   "tensor",
+		Covers: "tensor memory",
 		Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
 to their wait, matrix operations up to a commit and a wait for its mbarrier.
 Allocations and frees are compared over all traces. The columns that a matrix

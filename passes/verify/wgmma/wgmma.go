@@ -18,7 +18,8 @@ import (
 // Analyzer returns the analyzer for wgmma.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "wgmma",
+		Name:   "wgmma",
+		Covers: "wgmma",
 		Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence
 must precede it and a wait must follow. It also checks that whole warpgroups execute
 wgmma.`,
