@@ -65,7 +65,7 @@ race:
 
 .PHONY: agree
 agree: tools
-	go run ./internal/agree/cmd/agree -report docs/agree.md
+	go run ./internal/agree/cmd/agree -report docs/reference/agree.md
 
 # Every spelling of scalar and packed arithmetic, with a thousand inputs each, against rational numbers.
 .PHONY: eval-oracle

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Format formats text in the one style of docs/format.md, with the manual's spelling of each
+// Format formats text in the one style of docs/reference/format.md, with the manual's spelling of each
 // opcode. A module with syntax errors is not formatted: the result is empty and the errors are
 // returned. Formatting is idempotent.
 func Format(name, text string) (string, diag.List) {

@@ -4,7 +4,7 @@
 #
 # usage: scripts/sass.sh [sm_90 ...]
 #
-# Prints the table of docs/sass.md: instructions, those of the longest loop, and registers of the first examples, as nvcc -O3 makes them of
+# Prints the table of bench/results/sass.md: instructions, those of the longest loop, and registers of the first examples, as nvcc -O3 makes them of
 # scripts/sass/natural.cu and as ptxas makes them of the golden files. NVCC, PTXAS and NVDISASM name the programs, where they are not those that make tools
 # fetched.
 

@@ -20,6 +20,7 @@ for file in "${files[@]}"; do
 		status=1
 	fi
 done
+scripts/prose.sh || status=1
 go mod tidy -diff || status=1
 go vet ./... || status=1
 .tools/lint/bin/staticcheck ./... || status=1

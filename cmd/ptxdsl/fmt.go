@@ -19,7 +19,7 @@ func fmtCommand() *command {
 		args:  "[flags] [path ...]",
 		short: "format PTX",
 		long: `
-Fmt formats PTX in the one style described in docs/format.md. It changes only
+Fmt formats PTX in the one style described in docs/reference/format.md. It changes only
 white space and the order of modifiers that ptxas accepts in any order. The
 assembled code stays byte-identical.
 

@@ -14,7 +14,7 @@ import (
 
 // TestLikeGofmt runs gofmt on Go files and ptxdsl fmt on PTX files with the same names and flags,
 // and wants the same exit codes, the same lists of files, the same headers of diffs, and a word on
-// standard error in the same cases. What differs on purpose is in docs/rationale.md and not here.
+// standard error in the same cases. What differs on purpose is in docs/explanation/rationale.md and not here.
 func TestLikeGofmt(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -42,7 +42,7 @@ end in .ptx and do not start with a dot. At most 2 GiB of a file are read, and 2
 MiB of standard input, a pipe or a device. The results go to standard output one
 after another, or with -w back into the files as ptxdsl fmt writes them.
 
-The passes, in the order in which -passes=all runs them (docs/passes.md):
+The passes, in the order in which -passes=all runs them (docs/reference/passes.md):
 ` + list.String() + `
 
 Exit codes: 0 success, 1 if a module has errors, or with -d if anything differs,

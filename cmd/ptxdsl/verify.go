@@ -253,7 +253,7 @@ func (r *report) finish() int {
 			Tool:     "ptxdsl",
 			Version:  version(),
 			URI:      home,
-			Help:     home + "/blob/main/docs/rules.md#%s",
+			Help:     home + "/blob/main/docs/reference/rules.md#%s",
 			Rules:    slices.DeleteFunc(rules(), func(d diag.Rule) bool { return r.f.selected != nil && !r.f.selected[d.ID] }),
 			Failures: r.failures,
 			Source:   diag.Texts(r.texts),

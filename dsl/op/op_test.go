@@ -143,7 +143,7 @@ func TestNoKernel(t *testing.T) {
 	(*op.Ld)(nil).Global().Do(1, 2)
 }
 
-// TestAuthoring holds what docs/authoring.md says: the PTX of its lines.
+// TestAuthoring holds what docs/reference/cuda-to-go/ptx.md says: the PTX of its lines.
 func TestAuthoring(t *testing.T) {
 	m := dsl.New("authoring", "sm_100a")
 	k := m.Kernel("k")

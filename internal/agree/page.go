@@ -39,7 +39,7 @@ the way that %sptxdsl verify%s takes: parser, form check, instruction table.
 - gate: the same one PTX version too early, and on targets beside the gate
 - mutant: one change in the modifiers or operands of a legal instruction, %d a form
 - discovery: modifiers at random from the instruction's own vocabulary, %d an instruction
-- excepted: known defects of the assembler, with reasons in [isa/spec/exceptions](../isa/spec/exceptions)
+- excepted: known defects of the assembler, with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
 
 `, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants, c.Discover)
 	if c.PerForm < wholeForm {

@@ -48,13 +48,17 @@ func Rooms() []Room {
 		{"bench", "dsl isa runtime examples internal/trial", "github.com/ebitengine/purego"},
 		{"cmd/ptxdsl", Anything, ""},
 
+		{"docs", "dsl dsl/op runtime golden isa", ""}, // listings: public packages only
+
 		{"internal/agree", Anything, ""},
 		{"internal/blackwell", "diag ir isa lift ptx runtime/device", ""},
 		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/cleanups/cmd", Anything, ""},
 		{"internal/corpus", "", ""},
 		{"internal/oracle", Anything, ""},
+		{"internal/diagram", "dsl isa", ""},
 		{"internal/diff", "", ""},
+		{"internal/doctest", "", ""},
 		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},

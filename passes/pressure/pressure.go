@@ -3,9 +3,9 @@
 
 // Package pressure predicts how many registers a kernel needs: the live registers at each
 // point after removing copies, constants and dead code, how the assembler will schedule the
-// code, and the number that `ptxas -v` would report. docs/registers.md explains the
-// simulation. A model fitted to kernels with known counts corrects its result. The prediction
-// is an estimate and leaves the module unchanged.
+// code, and the number that `ptxas -v` would report. A model fitted to kernels with known
+// counts corrects the simulated count. docs/explanation/register-prediction.md explains both.
+// The prediction is an estimate and leaves the module unchanged.
 package pressure
 
 import (

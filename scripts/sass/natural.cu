@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The kernels of the first examples as one would write them in CUDA C++, with the same work for each thread: what nvcc makes of them stands beside
-// what ptxas makes of ours in docs/sass.md.
+// what ptxas makes of ours in bench/results/sass.md.
 
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>

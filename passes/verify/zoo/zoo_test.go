@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package zoo holds the analyzers against known bugs: kernels with one thing wrong, each beside its twin
-// that is right. The table of what is found is docs/zoo.md.
+// that is right. The table of what is found is docs/reference/zoo.md.
 package zoo
 
 import (
@@ -118,7 +118,7 @@ func table(t *testing.T, list []*entry) {
 	_, files := sources(t)
 	inGo := make(map[string]string)
 	for _, w := range twins() {
-		inGo[w.name] = fmt.Sprintf("[%s](../passes/verify/zoo/%s) | %s", w.function(), files[w.function()], w.ins)
+		inGo[w.name] = fmt.Sprintf("[%s](../../passes/verify/zoo/%s) | %s", w.function(), files[w.function()], w.ins)
 	}
 	layer := make(map[string]string)
 	for _, r := range suite.Rules() {
@@ -166,7 +166,7 @@ func table(t *testing.T, list []*entry) {
 		c := classes[k]
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", k, c[0], c[1], c[2])
 	}
-	const name = "../../../docs/zoo.md"
+	const name = "../../../docs/reference/zoo.md"
 	if *update {
 		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,19 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package code has the Go code of the CUDA-to-Go tables. A comment //cuda: has the CUDA code; the
+// lines that follow it are the same in Go.
+package code
+
+import "github.com/ptxdsl/ptxdsl/dsl"
+
+type (
+	u32  = dsl.Reg[dsl.U32]
+	f32  = dsl.Reg[dsl.F32]
+	pred = dsl.Reg[dsl.Pred]
+)
+
+func add(a, b f32) f32 { return a.Add(b) }
+
+// use keeps values that a row of a table computes and nothing else needs.
+func use(...any) {}

@@ -1,0 +1,26 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package diagram draws the diagrams of the documentation as SVG. Layouts come from the functions
+// that the kernels use: dsl.Tile.Offset, dsl.BlockScale.Offset and the fragment table of mma.sync.
+package diagram
+
+//go:generate go run ./cmd/diagram ../../docs/images
+
+// A File is a diagram with the name of its file.
+type File struct{ Name, SVG string }
+
+// All returns every diagram.
+func All() []File {
+	return []File{
+		{"swizzle128.svg", Swizzle(128)},
+		{"swizzle64.svg", Swizzle(64)},
+		{"swizzle32.svg", Swizzle(32)},
+		{"mma_m16n8k16.svg", MMA()},
+		{"tmem.svg", TMEM()},
+		{"scale_factors.svg", ScaleFactors()},
+		{"hopper_roles.svg", HopperRoles()},
+		{"pair.svg", Pair()},
+		{"multicast.svg", Multicast()},
+	}
+}

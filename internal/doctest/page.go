@@ -1,0 +1,112 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package doctest tests the documentation: that listings are those of code that compiles, that
+// commands print what the pages show, and that links lead somewhere. It has tests only; page.go
+// reads the Markdown that they work on.
+//
+// A comment ahead of a code block says where the block comes from:
+//
+//	<!-- file: saxpy/saxpy.go from docs/tutorial/code/saxpy/saxpy.go -->  a whole Go file
+//	<!-- file: stage.ptx -->                       a file that the reader writes
+//	<!-- source: examples/02_saxpy/kernel.go#Build -->  one declaration of a Go file
+//	<!-- excerpt: docs/tutorial/code/tma/tma.go -->     neighbouring lines of a file
+//	<!-- run -->                                   commands, and what they print
+//	<!-- shown: it needs a GPU -->                 not tested, and why
+//
+// A comment <!-- table: FILE --> stands ahead of a table that is made from the comments //cuda: of
+// a Go file. `go test ./internal/doctest -update` rewrites what is made from sources and commands.
+package doctest
+
+import "strings"
+
+// A page is a Markdown file as a list of pieces, whose texts joined are the file.
+type page struct {
+	name   string // path from the root of the repository
+	pieces []piece
+}
+
+// A piece is text, or a code block or table with the comment ahead of it.
+type piece struct {
+	line   int    // of its first line
+	marker string // "file", "source", "run" and so on, "" where no comment is
+	args   string
+	lang   string // of a code block: "go"
+	code   bool   // a code block
+	text   string // of a code block without its fences
+}
+
+// parse splits a Markdown text.
+func parse(name, text string) page {
+	p := page{name: name}
+	var last piece // what is being read
+	marker, args := "", ""
+	flush := func() {
+		if last.text != "" || last.code {
+			p.pieces = append(p.pieces, last)
+		}
+		last = piece{}
+	}
+	number := 0
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		number++
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case last.code && trimmed == "```":
+			flush()
+			last.line = number
+		case last.code:
+			last.text += line
+		case strings.HasPrefix(trimmed, "```"):
+			flush()
+			last = piece{line: number, marker: marker, args: args, lang: trimmed[3:], code: true}
+			marker, args = "", ""
+		case marker == "table" && strings.HasPrefix(trimmed, "|"):
+			if last.marker != "table" {
+				flush()
+				last = piece{line: number, marker: marker, args: args}
+			}
+			last.text += line
+		default:
+			if last.marker == "table" {
+				flush()
+				marker, args = "", ""
+			}
+			if last.text == "" {
+				last.line = number
+			}
+			last.text += line
+			if m, a, ok := comment(trimmed); ok {
+				marker, args = m, a
+			} else if trimmed != "" {
+				marker, args = "", ""
+			}
+		}
+	}
+	flush()
+	return p
+}
+
+// comment reads <!-- marker: args -->.
+func comment(line string) (marker, args string, ok bool) {
+	inner, ok := strings.CutPrefix(line, "<!-- ")
+	if !ok {
+		return "", "", false
+	}
+	inner, ok = strings.CutSuffix(inner, " -->")
+	marker, args, _ = strings.Cut(inner, ": ")
+	return marker, args, ok
+}
+
+// String is the page as Markdown.
+func (p page) String() string {
+	var b strings.Builder
+	for _, x := range p.pieces {
+		if x.code {
+			b.WriteString("```" + x.lang + "\n" + x.text + "```\n")
+			continue
+		}
+		b.WriteString(x.text)
+	}
+	return b.String()
+}

@@ -1,0 +1,169 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package doctest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strings"
+)
+
+// The import path of the tutorial's code here, and in the module that the reader makes.
+const (
+	ourPath    = "github.com/ptxdsl/ptxdsl/docs/tutorial/code/"
+	readerPath = "example.com/kernels/"
+)
+
+// listing is a Go file as a reader writes it: without the licence, in the reader's module.
+func listing(text string) string {
+	for strings.HasPrefix(text, "//") {
+		_, text, _ = strings.Cut(text, "\n")
+		if rest, ok := strings.CutPrefix(text, "\n"); ok {
+			text = rest
+			break
+		}
+	}
+	return strings.ReplaceAll(text, ourPath, readerPath)
+}
+
+// declaration is a top-level declaration of a Go file with its comment: NAME, or TYPE.METHOD.
+func declaration(text, name string) (string, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "source.go", text, parser.ParseComments)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range file.Decls {
+		if !declares(d, name) {
+			continue
+		}
+		from := d.Pos()
+		if doc := docOf(d); doc != nil {
+			from = doc.Pos()
+		}
+		return text[fset.Position(from).Offset:fset.Position(d.End()).Offset] + "\n", nil
+	}
+	return "", fmt.Errorf("no declaration of %s", name)
+}
+
+func docOf(d ast.Decl) *ast.CommentGroup {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Doc
+	case *ast.GenDecl:
+		return d.Doc
+	}
+	return nil
+}
+
+func declares(d ast.Decl, name string) bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		full := d.Name.Name
+		if d.Recv != nil {
+			typ := d.Recv.List[0].Type
+			if star, ok := typ.(*ast.StarExpr); ok {
+				typ = star.X
+			}
+			if id, ok := typ.(*ast.Ident); ok {
+				full = id.Name + "." + full
+			}
+		}
+		return full == name
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.Name == name {
+					return true
+				}
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					if n.Name == name {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// excerpted reports whether the lines of part follow one another in text, apart from a common
+// indentation.
+func excerpted(text, part string) bool {
+	return strings.Contains(unindent(text), unindent(part))
+}
+
+// unindent drops the white space around each line.
+func unindent(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return b.String()
+}
+
+// table makes the rows of a CUDA-to-Go table from the comments //cuda: of a Go file. Each has the
+// CUDA code; the statements up to the next empty line, comment or closing brace are the Go code.
+func table(text string) string {
+	var b strings.Builder
+	b.WriteString("| CUDA or PTX | Go |\n|---|---|\n")
+	var cuda string
+	var code []string
+	flush := func() {
+		if cuda != "" && len(code) > 0 {
+			fmt.Fprintf(&b, "| %s | %s |\n", cell(cuda), cells(code))
+		}
+		cuda, code = "", nil
+	}
+	indent := ""
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		lead := line[:len(line)-len(strings.TrimLeft(line, "\t"))]
+		switch {
+		case strings.HasPrefix(trimmed, "//cuda: "):
+			flush()
+			cuda, indent = strings.TrimPrefix(trimmed, "//cuda: "), lead
+		case trimmed == "" || len(lead) < len(indent):
+			flush()
+		case cuda != "" && !strings.HasPrefix(trimmed, "//"):
+			code = append(code, strings.TrimRight(strings.TrimPrefix(line, indent), "\n"))
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// cell is text for a table: what stands between backquotes is code already.
+func cell(s string) string {
+	s = strings.ReplaceAll(s, "|", `\|`)
+	if strings.Contains(s, "`") {
+		return s
+	}
+	return "`" + s + "`"
+}
+
+// cells is lines of Go for a table.
+func cells(lines []string) string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		trimmed := strings.TrimLeft(line, "\t")
+		tabs := len(line) - len(trimmed)
+		out[i] = strings.Repeat("&emsp;", tabs) + "`" + strings.ReplaceAll(trimmed, "|", `\|`) + "`"
+	}
+	return strings.Join(out, "<br>")
+}
+
+// target is the file that a link on a page leads to, and its anchor.
+func target(page, link string) (file, anchor string) {
+	file, anchor, _ = strings.Cut(link, "#")
+	if file == "" {
+		return page, anchor
+	}
+	return path.Join(path.Dir(page), file), anchor
+}
