@@ -92,7 +92,7 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 			return func(old, a, _ uint64) uint64 {
 				r := add(double(old), double(a), 0)
 				if r != r {
-					return doubleNaN(2, old, a)
+					return doubleNaN("add", 2, old, a, 0)
 				}
 				return math.Float64bits(r)
 			}

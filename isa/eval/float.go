@@ -114,6 +114,11 @@ func (f *Format) isNaN(code uint64) bool {
 	return false
 }
 
+// least returns the smallest normal number.
+func (f *finisher) least() float64 {
+	return math.Float64frombits(uint64(1024-f.format.bias) << 52)
+}
+
 // one returns the code of 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
@@ -146,10 +151,21 @@ func (f *finisher) out(code uint64) uint64 {
 	return code
 }
 
-// odd rounds a float64 that was rounded to odd.
+// nan clamps a NaN.
+func (f *finisher) nan(code uint64) uint64 {
+	if f.sat {
+		return 0
+	}
+	return code
+}
+
+// odd rounds a float64 that was rounded to odd. Whether it is subnormal is decided before.
 func (f *finisher) odd(x float64) uint64 {
 	if x != x {
 		return f.out(f.format.nan)
+	}
+	if f.ftz && math.Abs(x) < f.least() {
+		return f.out(math.Float64bits(x) >> 63 << (f.format.Bits - 1))
 	}
 	return f.out(encodeFloat(f.format, x, f.how))
 }

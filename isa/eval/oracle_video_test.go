@@ -70,29 +70,77 @@ func videoAnswer(q *question) answer {
 	}
 	r := q.videoStep(number(t[1], q.in[0]), number(t[2], q.in[1]))
 	if q.has("sat") {
-		r = clampBig(d, r)
+		r = q.videoClamp(d, r)
 	}
 	if len(q.in) > 2 {
-		c := number(d, q.in[2])
-		switch {
-		case q.has("add"):
-			r = new(big.Int).Add(r, c)
-		case q.has("min") && c.Cmp(r) < 0, q.has("max") && c.Cmp(r) > 0:
-			r = c
-		}
+		r = q.videoSecond(d, r)
 	}
 	return value1(wrap(32, r))
 }
 
+// videoClamp is .sat as Hopper has it: see videoSaturate.
+func (q *question) videoClamp(d string, r *big.Int) *big.Int {
+	switch q.head {
+	case "vshl":
+		r = twos(r, 34)
+	case "vshr":
+	default:
+		if d == "u32" && r.Sign() > 0 {
+			return r
+		}
+	}
+	return clampBig(d, r)
+}
+
+// twos takes the low bits of a number for a signed one.
+func twos(x *big.Int, bits uint) *big.Int {
+	all := new(big.Int).Lsh(big.NewInt(1), bits)
+	r := new(big.Int).Mod(x, all)
+	if r.Bit(int(bits)-1) != 0 {
+		r.Sub(r, all)
+	}
+	return r
+}
+
+func (q *question) videoSecond(d string, r *big.Int) *big.Int {
+	if q.head == "vset" {
+		d = q.types[0]
+	}
+	c := number(d, q.in[2])
+	if q.has("add") {
+		return new(big.Int).Add(r, c)
+	}
+	switch q.head {
+	case "vadd", "vsub":
+		r = twos(r, 32)
+	case "vshl", "vshr":
+		r = twos(r, 64)
+		if q.has("sat") {
+			r = twos(r, 32)
+		}
+	}
+	less := r.Cmp(c) < 0
+	if d == "u32" && r.Sign() < 0 { // as large as an unsigned number can be
+		less = false
+	}
+	if less == q.has("min") {
+		return r
+	}
+	return c
+}
+
 func (q *question) videoMultiply(t []string) answer {
-	r := new(big.Int).Mul(number(t[1], q.in[0]), number(t[2], q.in[1]))
+	r := new(big.Int).Mul(number("s32", q.in[0]), number("s32", q.in[1])) // see videoProduct
 	final := "u32"
 	if t[1] == "s32" || t[2] == "s32" {
 		final = "s32"
 	}
-	r.Add(r, number(final, q.in[2]))
+	r.Add(r, number("s32", q.in[2]))
 	if q.has("po") {
 		r.Add(r, big.NewInt(1))
+	}
+	if final == "u32" && (q.has("shr7") || q.has("shr15")) && r.Sign() < 0 {
+		r.Add(r, new(big.Int).Lsh(big.NewInt(1), 64))
 	}
 	switch {
 	case q.has("shr7"):
