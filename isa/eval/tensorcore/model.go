@@ -42,6 +42,7 @@ type model struct {
 	steps    int   // fused sums along the depth, each rounded
 	kept     int   // fractional bits of an f32 result
 	group    int   // products that are added exactly before they are scaled, 0 for none
+	widened  bool  // elements of eight bits are multiplied as f16, in two halves: see dotWidened
 }
 
 // warpModel is the model of mma.sync for elements of a type and depth k.
@@ -53,6 +54,8 @@ func warpModel(a Arch, e *Element, k int) model {
 		m.exact = true
 	case Volta:
 		m.fraction = 23
+	case Hopper:
+		m.widened = eight && !e.Integer
 	case Turing, Ampere, Ada:
 		m.fraction = 24
 		if a != Turing && (e == TF32 && k == 8 || e.Bits == 16 && k == 16 || eight && k == 32) {
