@@ -36,7 +36,7 @@ func doubleArithmetic(s *spec) *Op {
 }
 
 // doubleNaN returns the NaN that an f64 operation gives: that of an operand, made quiet, else the
-// default NaN, which a root gives a sign. The operands count in the order b, c, a, but for a
+// default NaN, which has a sign. The operands count in the order b, c, a, but for a
 // quotient a, b.
 func doubleNaN(head string, n int, a, b, c uint64) uint64 {
 	order, count := [3]uint64{b, c, a}, 3
@@ -53,10 +53,7 @@ func doubleNaN(head string, n int, a, b, c uint64) uint64 {
 			return x | 1<<51
 		}
 	}
-	if head == "sqrt" {
-		return F64.sign() | F64.nan
-	}
-	return F64.nan
+	return F64.sign() | F64.nan
 }
 
 func nearestDouble(head string) func(a, b, c float64) float64 {

@@ -174,10 +174,14 @@ func flushedFloat(head string) *Op {
 	return nil
 }
 
-// flushedProduct is a product that is flushed if it is subnormal before it is rounded.
+// mostTiny is the least number that rounds to 2^-126 in 24 bits with exponents of any size. Lesser
+// ones are flushed.
+const mostTiny = 0x1.ffffffp-127
+
+// flushedProduct is a product that is flushed if it is less than mostTiny.
 func flushedProduct(a, b float32) uint64 {
 	r := a * b
-	if math.Float32bits(r)&^(1<<31) <= 1<<23 && math.Abs(float64(a)*float64(b)) < 0x1p-126 {
+	if math.Float32bits(r)&^(1<<31) <= 1<<23 && math.Abs(float64(a)*float64(b)) < mostTiny {
 		r = float32(math.Copysign(0, float64(r)))
 	}
 	return flushedCode(r)
@@ -189,7 +193,7 @@ func fmaFlushed(a, b, c uint64) uint64 {
 	bits := math.Float64bits(r)
 	if bits&(1<<29-1) == 1<<28 || bits>>52&2047 < 1023-125 || r != r {
 		r = fmaOdd(x, y, z)
-		if math.Abs(r) < 0x1p-126 {
+		if math.Abs(r) < mostTiny {
 			r = math.Copysign(0, r)
 		}
 		return flushedCode(float32(r))

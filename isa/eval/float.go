@@ -119,6 +119,13 @@ func (f *finisher) least() float64 {
 	return math.Float64frombits(uint64(1024-f.format.bias) << 52)
 }
 
+// tiny reports whether a number that is rounded to all bits of its format, as if exponents had no
+// limit, is subnormal.
+func (f *finisher) tiny(x float64) bool {
+	least := f.least()
+	return math.Abs(x) < least && math.Abs(f.format.Decode(f.format.Encode(x*4, f.how))) < least*4
+}
+
 // one returns the code of 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
@@ -159,12 +166,12 @@ func (f *finisher) nan(code uint64) uint64 {
 	return code
 }
 
-// odd rounds a float64 that was rounded to odd. Whether it is subnormal is decided before.
+// odd rounds a float64 that was rounded to odd.
 func (f *finisher) odd(x float64) uint64 {
 	if x != x {
 		return f.out(f.format.nan)
 	}
-	if f.ftz && math.Abs(x) < f.least() {
+	if f.ftz && f.tiny(x) {
 		return f.out(math.Float64bits(x) >> 63 << (f.format.Bits - 1))
 	}
 	return f.out(encodeFloat(f.format, x, f.how))

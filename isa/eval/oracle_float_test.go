@@ -38,9 +38,14 @@ func (q *question) flushOut(name string, x exactNumber) uint64 {
 	f := oracleFormats[name]
 	code := f.round(x, q.rnd(), q.has("satfinite"))
 	y := f.value(code)
-	if q.has("ftz") && name != "f64" && tiny(f, x) { // before rounding
-		code, y = 0, exactNumber{rat: new(big.Rat), neg: x.neg}
-		if x.neg {
+	if q.has("ftz") && name != "f64" && tiny(f, x) {
+		// Rounded to as many bits as of normal numbers, which those of 4x are.
+		large := exactNumber{rat: new(big.Rat).Mul(x.rat, pow2(2)), neg: x.neg}
+		large = f.value(f.round(large, q.rnd(), false))
+		if large.rat.Mul(large.rat, pow2(-2)); tiny(f, large) || large.zero() {
+			code, y = 0, exactNumber{rat: new(big.Rat), neg: x.neg}
+		}
+		if code == 0 && x.neg {
 			code = 1 << (f.bits - 1)
 		}
 	}
@@ -150,9 +155,7 @@ func (q *question) floatElement(out string, types []string, x []uint64) uint64 {
 					return x[j] | 1<<51
 				}
 			}
-			if q.head == "sqrt" {
-				return 0xfff8 << 48
-			}
+			return 0xfff8 << 48
 		}
 	}
 	return q.flushOut(out, q.compute(numbers))
