@@ -191,6 +191,8 @@ func TestVideoParts(t *testing.T) {
 		{"vadd.s32.s32.s32.sat", Parts{Select: [4]string{"b3", "b0", "b0"}}, 0x7f, 0x7f, 0, 0x7f000000},
 		{"vsub.s32.u32.s32.add", Parts{Select: [4]string{"", "b2", "b3"}},
 			0x00050000, 0xff000000, 10, 16},
+		{"vshl.s32.u32.u32.sat.clamp", Parts{Select: [4]string{"h1"}}, 0x443795ac, 0x11, 0xfffe70ca,
+			0x70ca}, // the least word has a lower half of zero
 		{"vset.u32.u32.lt", Parts{Select: [4]string{"h1", "h0", "h1"}}, 1, 0x20000, 0xabcd, 0x0001abcd},
 		{"vmad.s32.s32.s32", Parts{Minus: [4]bool{false, true, false, false}}, 3, 5, 100, 85},
 		{"vmad.u32.u32.u32", Parts{Minus: [4]bool{3: true}}, 3, 5, 7, 8},

@@ -151,7 +151,8 @@ func videoScalar(s *spec, p Parts) *Op {
 // videoSaturate clamps the result of a scalar video instruction and returns the number that a
 // second operation compares. Hopper has no such instructions, and what it runs instead departs
 // from the manual: an unsigned word is clamped from below alone, but for shifts; what vshl shifts
-// beyond 34 bits is lost before it is clamped; sums, and shifts that are clamped, enter the
+// beyond 34 bits is lost before it is clamped; shifts are clamped to a word, even where only a part
+// of it is written; sums, and shifts that are clamped, enter the
 // comparison as signed words.
 func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
 	shift := head == "vshl" || head == "vshr"
@@ -160,7 +161,9 @@ func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
 			r = signed(uint64(r), 34)
 		}
 		switch {
-		case wide < 32 || isSigned(d) || shift:
+		case shift:
+			r = clampBits(r, 32, isSigned(d))
+		case wide < 32 || isSigned(d):
 			r = clampBits(r, wide, isSigned(d))
 		default:
 			r = max(r, 0)

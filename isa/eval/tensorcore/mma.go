@@ -151,6 +151,9 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 		depth /= 2
 	}
 	m.model = warpModel(m.arch, m.a, depth)
+	if kind != "" {
+		m.model.widened = false // sm_120a has these itself
+	}
 	if packed {
 		m.model = fourBitModel(m.arch)
 	}

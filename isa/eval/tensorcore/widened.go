@@ -7,7 +7,7 @@ import "math"
 
 // Instructions that an architecture lacks, and that the assembler makes of others.
 
-// dotWidened is mma of fp8 on Hopper: all elements become f16. One product of tensor cores takes the
+// dotWidened is mma of fp8 on Hopper and sm_100, which have none: all elements become f16. One product of tensor cores takes the
 // first two of every four elements and starts from zero, a second one takes the others and adds to
 // its result. That sum is then added to c.
 func (m *model) dotWidened(a, b *panel, row, col int, c *Element, sum uint64) uint64 {

@@ -77,3 +77,20 @@ func TestUnselectedInfinity(t *testing.T) {
 		t.Error("f16 needs no widening")
 	}
 }
+
+// TestWhereWidened names the targets whose machine code has no product of fp8.
+func TestWhereWidened(t *testing.T) {
+	for sm, want := range map[int]bool{89: false, 90: true, 100: true, 103: true, 120: false} {
+		m, err := Of("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", ArchOf(sm))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.model.widened != want {
+			t.Errorf("sm_%d: widened %v", sm, m.model.widened)
+		}
+	}
+	m, err := Of("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", ArchOf(120))
+	if err != nil || m.model.widened {
+		t.Errorf("kind::f8f6f4 is widened: %v", err)
+	}
+}
