@@ -148,12 +148,11 @@ func videoScalar(s *spec, p Parts) *Op {
 	})
 }
 
-// videoSaturate clamps the result of a scalar video instruction and returns the number that a
-// second operation compares. Hopper has no such instructions, and what it runs instead departs
-// from the manual: an unsigned word is clamped from below alone, but for shifts; what vshl shifts
-// beyond 34 bits is lost before it is clamped; shifts are clamped to a word, even where only a part
-// of it is written; sums, and shifts that are clamped, enter the
-// comparison as signed words.
+// videoSaturate clamps the result of a scalar video instruction and returns the value that a second
+// operation compares. The assembler replaces these instructions on Hopper, with results that depart
+// from the manual. Unsigned words are clamped from below only, except results of shifts. Shifts are
+// clamped to a word even where only a part of it is written, and vshl keeps 34 bits before that.
+// Sums and clamped shifts are compared as signed words.
 func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
 	shift := head == "vshl" || head == "vshr"
 	if sat {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestReplay compares every case and every input with what an H100 computed. The record has hashes
-// of all results, and those of approximations that differ. bench/results/gpu-agree.md has the table.
+// TestReplay compares every case and every input with the results of an H100. The record has hashes
+// of all results, and the results of approximations that differ. The table is in
+// bench/results/gpu-agree.md.
 func TestReplay(t *testing.T) {
 	const cases, equal, within, known = 7235, 7179, 30, 26
 	r, err := Read("testdata/h100.rec")

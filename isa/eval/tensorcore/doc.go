@@ -23,10 +23,10 @@
 // Where the table has 13 bits, f32 results keep 13 bits of fraction too. Double precision is a
 // chain of fused multiply-adds, integers are exact. The architecture Exact adds in float64 instead.
 //
-// Instructions that an architecture lacks are what the assembler makes of them. On Hopper and sm_100
-// mma and mma.sp of fp8 are two products of f16 whose sum, which starts from zero, is added to c;
-// mma.m8n8k4 of f16 is a chain of f32 instructions from Ampere on.
+// The assembler replaces instructions that an architecture lacks. On Hopper and sm_100 an mma or
+// mma.sp of fp8 becomes two matrix products of f16. Their sum starts from zero and is added to c
+// last. From Ampere on, mma.m8n8k4 of f16 becomes a chain of f32 instructions.
 //
-// The models of Hopper, with those of f64 and integers, agree bit by bit with an H100 in 640 cases of
-// mma, mma.sp and wgmma with 32 products each (bench/results/gpu-agree.md).
+// The models of Hopper, f64 and integers included, agree bit by bit with an H100 in all 640 cases
+// of mma, mma.sp and wgmma in bench/results/gpu-agree.md.
 package tensorcore

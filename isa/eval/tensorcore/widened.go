@@ -5,11 +5,11 @@ package tensorcore
 
 import "math"
 
-// Instructions that an architecture lacks, and that the assembler makes of others.
+// This file has the instructions that the assembler replaces because an architecture lacks them.
 
-// dotWidened is mma of fp8 on Hopper and sm_100, which have none: all elements become f16. One product of tensor cores takes the
-// first two of every four elements and starts from zero, a second one takes the others and adds to
-// its result. That sum is then added to c.
+// dotWidened computes mma of fp8 on Hopper and sm_100, where all elements become f16. A first matrix
+// product starts from zero and takes the first two of every four elements. A second one takes the
+// others and adds to its result. The sum is then added to c.
 func (m *model) dotWidened(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
 	var values [2][32]float64
 	var exponents [2][32]int32
