@@ -44,6 +44,15 @@ func approximate(s *spec) *Op {
 	if g == nil {
 		return nil
 	}
+	if f == F16 && s.head == "ex2" { // truncated, but for an overflow
+		fin.how = Zero
+		g = func(x float64) float64 {
+			if x >= 16 {
+				return math.Inf(1)
+			}
+			return exp2(x)
+		}
+	}
 	lane := func(a, _, _ uint64) uint64 { return fin.odd(g(from(fin.in(a)))) }
 	if n > 1 {
 		lane = spread(element.Bits(), n, lane)
@@ -65,13 +74,26 @@ func function(head string) func(x float64) float64 {
 	case "lg2":
 		return math.Log2
 	case "sin":
-		return math.Sin
+		return func(x float64) float64 {
+			turn := reduced(x)
+			if turn == 0 {
+				return math.Copysign(turn, x)
+			}
+			return math.Sin(2 * math.Pi * turn)
+		}
 	case "cos":
-		return math.Cos
+		return func(x float64) float64 { return math.Cos(2 * math.Pi * reduced(x)) }
 	case "tanh":
 		return math.Tanh
 	}
 	return nil
+}
+
+// reduced returns an angle in turns, without whole ones. The quotient is truncated to f32, so that
+// of large angles little or nothing is left.
+func reduced(x float64) float64 {
+	const perRadian = 0x1.45f306p-3 // 1 / 2pi as an f32
+	return math.Mod(F32.Decode(F32.Encode(x*perRadian, Zero)), 1)
 }
 
 // exp2 is math.Exp2 without its overflow to infinity below the range of float64 exponents.
@@ -97,7 +119,7 @@ func approximateDouble(s *spec) *Op {
 		if !ftz {
 			r := g(double(a))
 			if r != r {
-				return doubleNaN(1, a)
+				return doubleNaN(s.head, 1, a, 0, 0)
 			}
 			return math.Float64bits(r)
 		}

@@ -4,6 +4,7 @@
 package eval
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -48,11 +49,14 @@ func bfind(s *spec) *Op {
 }
 
 // fns is the n-th bit that is set, from a base on. A base above 31 finds nothing; the manual
-// leaves it open.
+// leaves it open. The least offset has no opposite and gives zero.
 func fns(*spec) *Op {
 	return ternary(isa.B32, isa.B32, isa.U32, isa.S32, func(mask, base, offset uint64) uint64 {
 		n := signed(offset, 32)
-		if base > 31 {
+		switch {
+		case n == math.MinInt32:
+			return 0
+		case base > 31:
 			return 1<<32 - 1
 		}
 		at, step, left := int(base), 1, n
@@ -77,7 +81,8 @@ func fns(*spec) *Op {
 	})
 }
 
-// bitField is bfe: a field of bits, extended by the bit at its end.
+// bitField is bfe: a field of bits, extended by the bit at its end. Fields of 32-bit operands have
+// eight bits of position and length, as in the manual; of 64 bits all bits count.
 func bitField(s *spec) *Op {
 	t := s.typ(0)
 	if !isInt(t) {
@@ -85,7 +90,10 @@ func bitField(s *spec) *Op {
 	}
 	width := t.Bits()
 	return ternary(t, t, isa.U32, isa.U32, func(a, pos, length uint64) uint64 {
-		p, n := int(pos&255), int(length&255)
+		p, n := int(pos), int(length)
+		if width == 32 {
+			p, n = p&255, n&255
+		}
 		x := uint64(extend(t, a))
 		if n == 0 {
 			return 0
@@ -104,12 +112,16 @@ func bitField(s *spec) *Op {
 	})
 }
 
-// bitInsert is bfi.
+// bitInsert is bfi, with positions and lengths as in bfe.
 func bitInsert(s *spec) *Op {
 	t := s.typ(0)
+	read := uint64(255)
+	if t.Bits() == 64 {
+		read = math.MaxUint32
+	}
 	in := []isa.Type{t, t, isa.U32, isa.U32}
 	return many(t, in, func(x *[8]uint64) uint64 {
-		p, n := x[2]&255, x[3]&255
+		p, n := x[2]&read, x[3]&read
 		field := uint64(1)<<n - 1
 		return x[1]&^(field<<p) | x[0]&field<<p
 	})

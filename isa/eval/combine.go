@@ -92,7 +92,7 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 			return func(old, a, _ uint64) uint64 {
 				r := add(double(old), double(a), 0)
 				if r != r {
-					return doubleNaN(2, old, a)
+					return doubleNaN("add", 2, old, a, 0)
 				}
 				return math.Float64bits(r)
 			}
@@ -116,7 +116,8 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 
 // ReduxOf returns redux.sync: the reduction of the lanes of a mask. Of min and max a single lane,
 // too, gives its magnitude where "abs" says so, and the canonical NaN.
-func ReduxOf(op string, t isa.Type, modifiers ...string) (func(x *Vector, lanes uint32) uint64, error) {
+func ReduxOf(op string, t isa.Type, modifiers ...string) (
+	func(x *Vector, lanes uint32) uint64, error) {
 	f, err := CombineOf(op, t, modifiers...)
 	if err != nil {
 		return nil, err

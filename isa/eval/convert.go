@@ -170,15 +170,16 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 	if to != F32 {
 		fin.ftz = false
 	}
-	in := finisher{format: from, ftz: s.has("ftz") && from == F32}
+	in := finisher{format: from, ftz: s.has("ftz") && from == F32 && to != F16}
 	limit := clamp{to, fin.how, s.has("satfinite"), false}
 	integral, whole := s.integral()
 	limit.pzo = s.has("pzo")
+	convertNaN := nanConversion(s, to, from)
 	op := unary(d, a, func(x uint64) uint64 {
 		x = in.in(x)
 		v := from.decode(x)
 		if v.class == notNumber {
-			return fin.out(convertNaN(to, from, x))
+			return fin.nan(convertNaN(x))
 		}
 		if whole {
 			v = v.whole(integral)
@@ -221,13 +222,7 @@ func widenHalves(from *Format) func(f *Frame) {
 		return func(f *Frame) {
 			d, a := f.Out[0], f.In[0]
 			for l := range d {
-				x := a[l] & 0xffff
-				if x&0x7fff > 0x7f80 {
-					x = singleNaN >> 16
-					d[l] = singleNaN
-					continue
-				}
-				d[l] = x << 16
+				d[l] = a[l] & 0xffff << 16
 			}
 		}
 	}
@@ -244,16 +239,37 @@ func widenHalves(from *Format) func(f *Frame) {
 	}
 }
 
-// convertNaN converts a NaN: the canonical one of the result, or between f32 and f64 a quiet one
-// with the sign and the payload of the operand.
-func convertNaN(to, from *Format, code uint64) uint64 {
+// nanConversion returns what a conversion makes of a NaN. Conversions from and to f64 keep the sign
+// and the upper payload and make it quiet, f32 from bf16 keeps all bits, and so does a conversion
+// between equal types without a modifier. Others give the canonical NaN.
+func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 	switch {
-	case to == F64 && from == F64:
-		return code | 1<<51
-	case to == F64 && from == F32:
-		return code>>31<<63 | 0x7ff<<52 | code&(1<<23-1)<<29 | 1<<51
+	case to == from && (to == F32 || to == F64) && len(s.words) == 2:
+		return func(code uint64) uint64 { return code }
+	case from == F64 || to == F64 && !s.has("ftz"):
+		return func(code uint64) uint64 { return rewidenNaN(to, from, code) | 1<<(to.mantissa-1) }
+	case to == F64:
+		return func(uint64) uint64 { return rewidenNaN(F64, F32, F32.nan) }
+	case to == F32 && from == BF16 && !s.has("ftz"):
+		return func(code uint64) uint64 { return code << 16 }
+	case to == TF32 && s.has("rna"):
+		return func(code uint64) uint64 {
+			code = code >> TF32.unused << TF32.unused
+			if s.has("satfinite") {
+				code -= 1 << TF32.unused // the clamp of an infinity
+			}
+			return code
+		}
+	case to == TF32:
+		return func(uint64) uint64 { return TF32.nan >> TF32.unused << TF32.unused }
 	}
-	return to.nan
+	return func(uint64) uint64 { return to.nan }
+}
+
+// rewidenNaN keeps the sign and the upper bits of the payload of a NaN.
+func rewidenNaN(to, from *Format, code uint64) uint64 {
+	payload := code & (1<<from.mantissa - 1) << (52 - from.mantissa) >> (52 - to.mantissa)
+	return code&from.sign()>>(from.Bits-1)<<(to.Bits-1) | to.infinity() | payload
 }
 
 // whole rounds a value to an integer.

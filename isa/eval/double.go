@@ -21,7 +21,7 @@ func doubleArithmetic(s *spec) *Op {
 		return withOperands(isa.F64, n, func(a, b, c uint64) uint64 {
 			x := f(double(a), double(b), double(c))
 			if x != x {
-				return doubleNaN(n, a, b, c)
+				return doubleNaN(s.head, n, a, b, c)
 			}
 			return fin.out(math.Float64bits(x))
 		})
@@ -29,21 +29,31 @@ func doubleArithmetic(s *spec) *Op {
 	return withOperands(isa.F64, n, func(a, b, c uint64) uint64 {
 		v := soft(s.head, F64.decode(a), F64.decode(b), F64.decode(c), how)
 		if v.class == notNumber {
-			return doubleNaN(n, a, b, c)
+			return doubleNaN(s.head, n, a, b, c)
 		}
 		return fin.out(F64.encode(v, how))
 	})
 }
 
-// doubleNaN returns the NaN that an f64 operation gives: that of the first operand that is one,
-// made quiet, else the default NaN.
-func doubleNaN(n int, operands ...uint64) uint64 {
-	for _, x := range operands[:n] {
+// doubleNaN returns the NaN that an f64 operation gives: that of an operand, made quiet, else the
+// default NaN, which has a sign. The operands count in the order b, c, a, but for a
+// quotient a, b.
+func doubleNaN(head string, n int, a, b, c uint64) uint64 {
+	order, count := [3]uint64{b, c, a}, 3
+	switch {
+	case n == 1:
+		order, count = [3]uint64{a}, 1
+	case head == "div":
+		order, count = [3]uint64{a, b}, 2
+	case n == 2:
+		order, count = [3]uint64{b, a}, 2
+	}
+	for _, x := range order[:count] {
 		if F64.isNaN(x) {
 			return x | 1<<51
 		}
 	}
-	return F64.nan
+	return F64.sign() | F64.nan
 }
 
 func nearestDouble(head string) func(a, b, c float64) float64 {

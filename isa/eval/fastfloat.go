@@ -158,10 +158,10 @@ func flushedFloat(head string) *Op {
 			}
 		})
 	case "mul":
-		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) * flushed(b)) }
+		lane := func(a, b uint64) uint64 { return flushedProduct(flushed(a), flushed(b)) }
 		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
 			for l := range d {
-				d[l] = flushedCode(flushed(a[l]) * flushed(b[l]))
+				d[l] = flushedProduct(flushed(a[l]), flushed(b[l]))
 			}
 		})
 	case "fma", "mad":
@@ -174,12 +174,29 @@ func flushedFloat(head string) *Op {
 	return nil
 }
 
+// mostTiny is the least number that rounds to 2^-126 in 24 bits with exponents of any size. Lesser
+// ones are flushed.
+const mostTiny = 0x1.ffffffp-127
+
+// flushedProduct is a product that is flushed if it is less than mostTiny.
+func flushedProduct(a, b float32) uint64 {
+	r := a * b
+	if math.Float32bits(r)&^(1<<31) <= 1<<23 && math.Abs(float64(a)*float64(b)) < mostTiny {
+		r = float32(math.Copysign(0, float64(r)))
+	}
+	return flushedCode(r)
+}
+
 func fmaFlushed(a, b, c uint64) uint64 {
 	x, y, z := float64(flushed(a)), float64(flushed(b)), float64(flushed(c))
 	r := float64(x*y) + z
 	bits := math.Float64bits(r)
 	if bits&(1<<29-1) == 1<<28 || bits>>52&2047 < 1023-125 || r != r {
-		return flushedCode(float32(fmaOdd(x, y, z)))
+		r = fmaOdd(x, y, z)
+		if math.Abs(r) < mostTiny {
+			r = math.Copysign(0, r)
+		}
+		return flushedCode(float32(r))
 	}
 	return uint64(math.Float32bits(float32(r)))
 }

@@ -114,6 +114,18 @@ func (f *Format) isNaN(code uint64) bool {
 	return false
 }
 
+// least returns the smallest normal number.
+func (f *finisher) least() float64 {
+	return math.Float64frombits(uint64(1024-f.format.bias) << 52)
+}
+
+// tiny reports whether a number that is rounded to all bits of its format, as if exponents had no
+// limit, is subnormal.
+func (f *finisher) tiny(x float64) bool {
+	least := f.least()
+	return math.Abs(x) < least && math.Abs(f.format.Decode(f.format.Encode(x*4, f.how))) < least*4
+}
+
 // one returns the code of 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
@@ -146,10 +158,21 @@ func (f *finisher) out(code uint64) uint64 {
 	return code
 }
 
+// nan clamps a NaN.
+func (f *finisher) nan(code uint64) uint64 {
+	if f.sat {
+		return 0
+	}
+	return code
+}
+
 // odd rounds a float64 that was rounded to odd.
 func (f *finisher) odd(x float64) uint64 {
 	if x != x {
 		return f.out(f.format.nan)
+	}
+	if f.ftz && f.tiny(x) {
+		return f.out(math.Float64bits(x) >> 63 << (f.format.Bits - 1))
 	}
 	return f.out(encodeFloat(f.format, x, f.how))
 }

@@ -21,7 +21,9 @@ func floatSign(s *spec) *Op {
 	lane := func(a, _, _ uint64) uint64 {
 		a = fin.in(a)
 		switch {
-		case f.isNaN(a) && f != F64:
+		case f.isNaN(a) && f == F64:
+			return a | 1<<51 // with its sign
+		case f.isNaN(a):
 			return f.nan
 		case abs:
 			return a &^ f.sign()
@@ -102,6 +104,8 @@ func extreme(f *Format, largest, propagate bool) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 {
 		x, y := f.isNaN(a), f.isNaN(b)
 		switch {
+		case x && y && f == F64:
+			return b | 1<<51
 		case x && y, propagate && (x || y):
 			return f.nan
 		case x:

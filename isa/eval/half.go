@@ -47,7 +47,7 @@ func halfArithmetic(s *spec) *Op {
 	from, oob := decoder(f), s.has("oob")
 	count := operandCount(s.head)
 	lane := func(a, b, c uint64) uint64 {
-		if oob && (a == outOfBounds || b == outOfBounds || c == outOfBounds) {
+		if oob && (a&0x7fff == outOfBounds || b&0x7fff == outOfBounds) {
 			return 0
 		}
 		return fin.odd(operation(from(fin.in(a)), from(fin.in(b)), from(fin.in(c))))
@@ -58,8 +58,9 @@ func halfArithmetic(s *spec) *Op {
 	return withOperands(t, count, lane)
 }
 
-// outOfBounds is the NaN that out-of-bounds fill writes and that fma.oob takes for zero.
-const outOfBounds = 0x7fff
+// outOfBounds is the NaN of either sign that makes the product of fma.oob, and its sum, zero. An
+// H100 knows no other one, and takes it for an ordinary NaN in the addend.
+const outOfBounds = 0x7ff7
 
 // mixedArithmetic is add, sub, mul and fma with two scalar or packed types. The first type is
 // that of the result. Of a sum the second type is that of the first operand; of an fma the last

@@ -227,13 +227,19 @@ func wideProduct(s *spec, t isa.Type) *Op {
 	})
 }
 
-// carryProduct is mad.cc and madc.
+// carryProduct is mad.cc and madc. The manual has no madc of 16 bits and none that saturates; the
+// assembler makes the high half that of 32-bit operands, and wraps.
 func carryProduct(s *spec, t isa.Type, high bool) *Op {
-	sum := carrySum(t, false, s.head == "madc", s.has("cc"), s.has("sat"))
+	sum := carrySum(t, false, s.head == "madc", s.has("cc"), false)
+	narrow := t.Bits() == 16 && high
 	op := *sum
 	op.In = []isa.Type{t, t, t}
 	op.Lane = func(c *Cell) {
 		a := part(t, high, c.In[0], c.In[1])
+		if narrow {
+			_, lo := product(t, c.In[0], c.In[1])
+			a = lo >> 32
+		}
 		c.In[0], c.In[1] = a, c.In[2]
 		sum.Lane(c)
 	}
@@ -291,8 +297,7 @@ func less(t isa.Type, a, b uint64) bool {
 	return a&mask(t) < b&mask(t)
 }
 
-// intQuotient is div and rem of integers. A quotient by zero is all ones, a remainder by zero is
-// the dividend; the manual leaves both open.
+// intQuotient is div and rem of integers. By zero both are all ones; the manual leaves it open.
 func intQuotient(s *spec) *Op {
 	t := s.typ(0)
 	if len(s.types) != 1 || !isInt(t) {
@@ -301,8 +306,6 @@ func intQuotient(s *spec) *Op {
 	rest := s.head == "rem"
 	return binary(t, t, t, func(a, b uint64) uint64 {
 		switch {
-		case b == 0 && rest:
-			return a
 		case b == 0:
 			return ^uint64(0)
 		case !isSigned(t) && rest:

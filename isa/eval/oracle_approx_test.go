@@ -135,7 +135,11 @@ func (q *question) near(f oracleFormat, want *big.Rat, relative, absolute float6
 			return false
 		}
 		gap := ratFloat(new(big.Rat).Sub(y.rat, want))
-		return gap.Abs(gap).Cmp(bound) <= 0
+		gap.Abs(gap)
+		if f.bits == 16 && tiny(f, x) { // subnormal numbers are truncated
+			return gap.Cmp(ratFloat(pow2(1-f.bias-f.mantissa))) < 0
+		}
+		return gap.Cmp(bound) <= 0
 	}}
 }
 

@@ -59,10 +59,10 @@ func bitsAnswer(q *question) answer {
 		}
 		return value1(0xffffffff)
 	case "bfe":
-		return value1(fromBits(extract(a, t, int(q.in[1]&255), int(q.in[2]&255))))
+		return value1(fromBits(extract(a, t, fieldOperand(width, q.in[1]), fieldOperand(width, q.in[2]))))
 	case "bfi":
 		f := []byte(bitString(t, q.in[1]))
-		pos, n := int(q.in[2]&255), int(q.in[3]&255)
+		pos, n := fieldOperand(width, q.in[2]), fieldOperand(width, q.in[3])
 		for i := 0; i < n && pos+i < width && i < width; i++ {
 			f[width-1-pos-i] = bitAt(a, i)
 		}
@@ -87,6 +87,14 @@ func bitsAnswer(q *question) answer {
 	return answer{}
 }
 
+// fieldOperand is a position or a length: eight bits, but of 64-bit fields all 32.
+func fieldOperand(width int, x uint64) int {
+	if width == 64 {
+		return int(uint32(x))
+	}
+	return int(x % 256)
+}
+
 func extract(a, t string, pos, n int) string {
 	width := len(a)
 	sign := byte('0')
@@ -105,6 +113,9 @@ func extract(a, t string, pos, n int) string {
 }
 
 func nthSet(mask string, base uint32, offset int32) uint64 {
+	if offset == -1<<31 {
+		return 0 // its magnitude is no offset
+	}
 	if base > 31 {
 		return 0xffffffff
 	}

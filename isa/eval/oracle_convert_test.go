@@ -67,17 +67,11 @@ func (q *question) toInteger(d, a string) answer {
 func (q *question) betweenFloats(d, a string) answer {
 	f := oracleFormats[a]
 	x := f.value(q.in[0])
-	if q.has("ftz") && a == "f32" && tiny(f, x) {
+	if q.has("ftz") && a == "f32" && d != "f16" && tiny(f, x) {
 		x.rat = new(big.Rat)
 	}
-	if x.nan && d == "f64" && !q.has("sat") {
-		if a == "f64" {
-			return value1(q.in[0] | 1<<51)
-		}
-		if a == "f32" {
-			payload := q.in[0] & 0x7fffff << 29
-			return value1(q.in[0]>>31&1<<63 | 0x7ff8<<48 | payload)
-		}
+	if x.nan && !q.has("sat") {
+		return value1(q.notANumber(d, a))
 	}
 	if mode := q.integerRounding(); mode != "" && x.rat != nil {
 		x.rat = new(big.Rat).SetInt(roundRat(x.rat, mode))
@@ -91,6 +85,34 @@ func (q *question) betweenFloats(d, a string) answer {
 		code = 0
 	}
 	return value1(code)
+}
+
+// notANumber is what Hopper converts a NaN to. The manual says canonical at most.
+func (q *question) notANumber(d, a string) uint64 {
+	to, from := oracleFormats[d], oracleFormats[a]
+	x := q.in[0] & (^uint64(0) >> (64 - from.bits))
+	bare := len(q.words) == len(q.types)
+	wide := func(f oracleFormat) uint { return uint(f.mantissa + f.low) }
+	sign, rest := x>>(from.bits-1), x%(1<<wide(from))
+	switch {
+	case d == a && bare && (d == "f32" || d == "f64"):
+		return x
+	case d == "f64" && q.has("ftz"):
+		return 0x7fffffffe << 28
+	case d == "f64" || a == "f64":
+		payload := new(big.Int).Lsh(new(big.Int).SetUint64(rest), wide(to))
+		payload.Rsh(payload, wide(from))
+		return sign<<(to.bits-1) | (1<<(to.bits-1) - 1<<(wide(to)-1)) | payload.Uint64()
+	case d == "f32" && a == "bf16" && !q.has("ftz"):
+		return x << 16
+	case d == "tf32" && q.has("rna") && q.has("satfinite"):
+		return x - x%8192 - 8192
+	case d == "tf32" && q.has("rna"):
+		return x - x%8192
+	case d == "tf32":
+		return 0x7fffe000
+	}
+	return to.nan
 }
 
 func without(words []string, drop string) (rest []string) {

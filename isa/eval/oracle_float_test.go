@@ -38,6 +38,17 @@ func (q *question) flushOut(name string, x exactNumber) uint64 {
 	f := oracleFormats[name]
 	code := f.round(x, q.rnd(), q.has("satfinite"))
 	y := f.value(code)
+	if q.has("ftz") && name != "f64" && tiny(f, x) {
+		// Rounded to as many bits as of normal numbers, which those of 4x are.
+		large := exactNumber{rat: new(big.Rat).Mul(x.rat, pow2(2)), neg: x.neg}
+		large = f.value(f.round(large, q.rnd(), false))
+		if large.rat.Mul(large.rat, pow2(-2)); tiny(f, large) || large.zero() {
+			code, y = 0, exactNumber{rat: new(big.Rat), neg: x.neg}
+		}
+		if code == 0 && x.neg {
+			code = 1 << (f.bits - 1)
+		}
+	}
 	if q.has("ftz") && name != "f64" && tiny(f, y) {
 		code &= 1 << (f.bits - 1)
 		y = f.value(code)
@@ -100,8 +111,8 @@ func floatAnswer(q *question) answer {
 	out, n := splitType(q.types[0])
 	if q.head == "fma" && q.has("oob") {
 		return q.perHalf(func(x []uint64) uint64 {
-			for _, y := range x {
-				if y == 0x7fff {
+			for _, y := range x[:2] {
+				if y%0x8000 == 0x7ff7 {
 					return 0
 				}
 			}
@@ -135,11 +146,16 @@ func (q *question) floatElement(out string, types []string, x []uint64) uint64 {
 	if out == "f64" {
 		numbers64 := q.compute(numbers)
 		if numbers64.nan {
-			for j := range numbers {
+			order := map[int][]int{1: {0}, 2: {1, 0}, 3: {1, 2, 0}}[len(x)] // as Hopper
+			if q.head == "div" {
+				order = []int{0, 1}
+			}
+			for _, j := range order {
 				if numbers[j].nan {
 					return x[j] | 1<<51
 				}
 			}
+			return 0xfff8 << 48
 		}
 	}
 	return q.flushOut(out, q.compute(numbers))
@@ -195,7 +211,10 @@ func (q *question) signElement(e string, f oracleFormat, x []uint64) uint64 {
 	}
 	switch q.head {
 	case "abs", "neg":
-		if f.value(codes[0]).nan && e != "f64" {
+		if f.value(codes[0]).nan && e == "f64" {
+			return codes[0] | 1<<51
+		}
+		if f.value(codes[0]).nan {
 			return f.nan
 		}
 		if q.head == "abs" {
@@ -209,6 +228,9 @@ func (q *question) signElement(e string, f oracleFormat, x []uint64) uint64 {
 	}
 	best := exactNumber{nan: true}
 	code := f.nan
+	if last := codes[len(codes)-1]; e == "f64" && f.value(last).nan {
+		code = last | 1<<51
+	}
 	for _, c := range codes {
 		if q.has("abs") {
 			c %= sign

@@ -174,9 +174,6 @@ func integerAnswer(q *question) answer {
 		return done(d.Add(d.Abs(d), n(2)))
 	case "div", "rem":
 		if n(1).Sign() == 0 {
-			if q.head == "rem" {
-				return value1(q.in[0] & wrap(width, big.NewInt(-1)))
-			}
 			return value1(wrap(width, big.NewInt(-1)))
 		}
 		a, b := new(big.Int).QuoRem(n(0), n(1), new(big.Int))
@@ -257,14 +254,19 @@ func (q *question) multiply(t string, done func(*big.Int) answer) answer {
 		}
 		return value1(wrap(2*width, p))
 	}
-	if q.has("hi") {
+	carries := q.head == "madc" || q.has("cc")
+	switch {
+	case q.has("hi") && carries && width == 16: // the operands are registers of 32 bits
+		p.Rsh(p, 32)
+	case q.has("hi"):
 		p.Rsh(p, uint(width))
 	}
 	p = number(t, wrap(width, p))
 	if q.head == "mul" {
 		return done(p)
 	}
-	if q.head == "madc" || q.has("cc") {
+	if carries {
+		q.words = without(q.words, "sat")
 		return q.withCarry(t, p, number(t, q.in[2]))
 	}
 	return done(p.Add(p, number(t, q.in[2])))

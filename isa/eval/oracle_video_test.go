@@ -70,29 +70,77 @@ func videoAnswer(q *question) answer {
 	}
 	r := q.videoStep(number(t[1], q.in[0]), number(t[2], q.in[1]))
 	if q.has("sat") {
-		r = clampBig(d, r)
+		r = q.videoClamp(d, r)
 	}
 	if len(q.in) > 2 {
-		c := number(d, q.in[2])
-		switch {
-		case q.has("add"):
-			r = new(big.Int).Add(r, c)
-		case q.has("min") && c.Cmp(r) < 0, q.has("max") && c.Cmp(r) > 0:
-			r = c
-		}
+		r = q.videoSecond(d, r)
 	}
 	return value1(wrap(32, r))
 }
 
+// videoClamp is .sat as Hopper has it: see videoSaturate.
+func (q *question) videoClamp(d string, r *big.Int) *big.Int {
+	switch q.head {
+	case "vshl":
+		r = twos(r, 34)
+	case "vshr":
+	default:
+		if d == "u32" && r.Sign() > 0 {
+			return r
+		}
+	}
+	return clampBig(d, r)
+}
+
+// twos takes the low bits of a number for a signed one.
+func twos(x *big.Int, bits uint) *big.Int {
+	all := new(big.Int).Lsh(big.NewInt(1), bits)
+	r := new(big.Int).Mod(x, all)
+	if r.Bit(int(bits)-1) != 0 {
+		r.Sub(r, all)
+	}
+	return r
+}
+
+func (q *question) videoSecond(d string, r *big.Int) *big.Int {
+	if q.head == "vset" {
+		d = q.types[0]
+	}
+	c := number(d, q.in[2])
+	if q.has("add") {
+		return new(big.Int).Add(r, c)
+	}
+	switch q.head {
+	case "vadd", "vsub":
+		r = twos(r, 32)
+	case "vshl", "vshr":
+		r = twos(r, 64)
+		if q.has("sat") {
+			r = twos(r, 32)
+		}
+	}
+	less := r.Cmp(c) < 0
+	if d == "u32" && r.Sign() < 0 { // as large as an unsigned number can be
+		less = false
+	}
+	if less == q.has("min") {
+		return r
+	}
+	return c
+}
+
 func (q *question) videoMultiply(t []string) answer {
-	r := new(big.Int).Mul(number(t[1], q.in[0]), number(t[2], q.in[1]))
+	r := new(big.Int).Mul(number("s32", q.in[0]), number("s32", q.in[1])) // see videoProduct
 	final := "u32"
 	if t[1] == "s32" || t[2] == "s32" {
 		final = "s32"
 	}
-	r.Add(r, number(final, q.in[2]))
+	r.Add(r, number("s32", q.in[2]))
 	if q.has("po") {
 		r.Add(r, big.NewInt(1))
+	}
+	if final == "u32" && (q.has("shr7") || q.has("shr15")) && r.Sign() < 0 {
+		r.Add(r, new(big.Int).Lsh(big.NewInt(1), 64))
 	}
 	switch {
 	case q.has("shr7"):
@@ -143,6 +191,8 @@ func TestVideoParts(t *testing.T) {
 		{"vadd.s32.s32.s32.sat", Parts{Select: [4]string{"b3", "b0", "b0"}}, 0x7f, 0x7f, 0, 0x7f000000},
 		{"vsub.s32.u32.s32.add", Parts{Select: [4]string{"", "b2", "b3"}},
 			0x00050000, 0xff000000, 10, 16},
+		{"vshl.s32.u32.u32.sat.clamp", Parts{Select: [4]string{"h1"}}, 0x443795ac, 0x11, 0xfffe70ca,
+			0x70ca}, // the least word has a lower half of zero
 		{"vset.u32.u32.lt", Parts{Select: [4]string{"h1", "h0", "h1"}}, 1, 0x20000, 0xabcd, 0x0001abcd},
 		{"vmad.s32.s32.s32", Parts{Minus: [4]bool{false, true, false, false}}, 3, 5, 100, 85},
 		{"vmad.u32.u32.u32", Parts{Minus: [4]bool{3: true}}, 3, 5, 7, 8},

@@ -4,7 +4,6 @@
 package eval
 
 import (
-	"math/bits"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -78,6 +77,14 @@ func portion(t isa.Type, x uint64, name string) int64 {
 	return int64(x)
 }
 
+// videoWord is portion for vmad, where whole words are signed.
+func videoWord(t isa.Type, x uint64, name string) int64 {
+	if partWidth(name) == 32 {
+		return signed(x, 32)
+	}
+	return portion(t, x, name)
+}
+
 // partWidth returns the width of the part that a name selects.
 func partWidth(name string) int {
 	switch strings.TrimPrefix(name, ".") {
@@ -114,12 +121,11 @@ func videoScalar(s *spec, p Parts) *Op {
 		in = append(in, d)
 	}
 	wide := partWidth(p.Select[0])
+	compare := s.types[0] // of vset, whose result has no type, that of a
 	return many(d, in, func(x *[8]uint64) uint64 {
 		r := f(portion(ta, x[0], p.Select[1]), portion(tb, x[1], p.Select[2]))
-		if s.has("sat") {
-			r = clampBits(r, wide, isSigned(d))
-		}
-		c := extend(d, x[2])
+		r = videoSaturate(s.head, r, d, wide, s.has("sat"))
+		c := extend(compare, x[2])
 		switch {
 		case merge:
 			name := strings.TrimPrefix(p.Select[0], ".")
@@ -128,13 +134,44 @@ func videoScalar(s *spec, p Parts) *Op {
 			return x[2]&^(m<<at) | uint64(r)&m<<at
 		case second == "add":
 			return uint64(r + c)
-		case second == "min":
-			return uint64(min(r, c))
-		case second == "max":
-			return uint64(max(r, c))
+		case second == "":
+			return uint64(r)
 		}
-		return uint64(r)
+		below := r < c
+		if !isSigned(compare) {
+			below = uint64(r) < uint64(c)
+		}
+		if below == (second == "min") {
+			return uint64(r)
+		}
+		return uint64(c)
 	})
+}
+
+// videoSaturate clamps the result of a scalar video instruction and returns the value that a second
+// operation compares. The assembler replaces these instructions on Hopper, with results that depart
+// from the manual. Unsigned words are clamped from below only, except results of shifts. Shifts are
+// clamped to a word even where only a part of it is written, and vshl keeps 34 bits before that.
+// Sums and clamped shifts are compared as signed words.
+func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
+	shift := head == "vshl" || head == "vshr"
+	if sat {
+		if head == "vshl" {
+			r = signed(uint64(r), 34)
+		}
+		switch {
+		case shift:
+			r = clampBits(r, 32, isSigned(d))
+		case wide < 32 || isSigned(d):
+			r = clampBits(r, wide, isSigned(d))
+		default:
+			r = max(r, 0)
+		}
+	}
+	if head == "vadd" || head == "vsub" || shift && sat {
+		r = signed(uint64(r), 32)
+	}
+	return r
 }
 
 func videoFunction(s *spec) func(a, b int64) int64 {
@@ -166,13 +203,10 @@ func videoFunction(s *spec) func(a, b int64) int64 {
 		if wrap {
 			n = uint64(b) & 31
 		}
-		switch {
-		case !left:
-			return a >> n
-		case a>>31 > 0 && n == 32:
-			return 1 << 62 // as large, with the same low bits
+		if left {
+			return a << n
 		}
-		return a << n
+		return a >> n
 	}
 }
 
@@ -186,7 +220,8 @@ func orderOf64(a, b int64) ordering {
 	return same
 }
 
-// videoProduct is vmad.
+// videoProduct is vmad. Where a or b is unsigned and the result is scaled or clamped, Hopper takes
+// whole words for signed all the same; a and b of fewer bits are extended by their types.
 func videoProduct(s *spec, p Parts) *Op {
 	if len(s.types) != 3 {
 		return nil
@@ -195,42 +230,28 @@ func videoProduct(s *spec, p Parts) *Op {
 	negate, negateC := p.Minus[1] != p.Minus[2], p.Minus[3]
 	final := isSigned(ta) || isSigned(tb) || negate || negateC
 	shift := map[string]uint{"shr7": 7, "shr15": 15}[s.one("shr7", "shr15")]
-	plus := s.has("po")
+	plus, sat := s.has("po"), s.has("sat")
 	return many(d, []isa.Type{ta, tb, d}, func(x *[8]uint64) uint64 {
-		a, b := portion(ta, x[0], p.Select[1]), portion(tb, x[1], p.Select[2])
-		hi, lo := bits.Mul64(uint64(a), uint64(b)) // 128 bits, as products of words exceed 64
-		hi -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
-		c, one := int64(x[2]), uint64(0)
-		if final {
-			c = signed(x[2], 32)
-		}
+		a, b := videoWord(ta, x[0], p.Select[1]), videoWord(tb, x[1], p.Select[2])
+		r, c := a*b, signed(x[2], 32)
 		switch {
 		case plus:
-			one = 1
+			r++
 		case negate:
-			hi, lo, one = ^hi, ^lo, 1
+			r = -r
 		case negateC:
-			c, one = ^c, 1
-			if !final {
-				c &= 1<<32 - 1
-			}
+			c = -c
 		}
-		var carry uint64
-		lo, carry = bits.Add64(lo, uint64(c), 0)
-		hi += uint64(c>>63) + carry
-		lo, carry = bits.Add64(lo, one, 0)
-		hi += carry
-		r := lo>>shift | hi<<(64-shift)
-		if shift == 0 {
-			r = lo
+		r += c
+		if final {
+			r >>= shift
+		} else {
+			r = int64(uint64(r) >> shift)
 		}
-		if s.has("sat") {
-			if !final {
-				return min(r, 1<<32-1)
-			}
-			return uint64(clampBits(int64(r), 32, true))
+		if sat {
+			return uint64(clampBits(r, 32, final))
 		}
-		return r
+		return uint64(r)
 	})
 }
 

@@ -6,6 +6,7 @@ package gpuagree
 import (
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -20,8 +22,9 @@ import (
 // mostResults is the number of result columns that a case may have.
 const mostResults = 32
 
-// A Record is what a GPU computed.
+// A Record is what a GPU computed. Note says with which driver and tools, and when.
 type Record struct {
+	Note    string
 	Device  string
 	Target  string
 	Version string
@@ -33,8 +36,48 @@ type Record struct {
 type Result struct {
 	ID     string
 	Hashes []uint64
+	Short  []byte // instead of Hashes in a trimmed record: four bytes of each
 	Raw    []byte // 64-bit words, deflated
 	Error  string
+}
+
+// agrees reports whether the hashes are those of given results.
+func (r *Result) agrees(want []uint64) bool {
+	list := hashes(want)
+	if r.Short != nil {
+		return bytes.Equal(shorten(list), r.Short)
+	}
+	return slices.Equal(list, r.Hashes)
+}
+
+// shorten keeps four bytes of every hash.
+func shorten(hashes []uint64) []byte {
+	var b []byte
+	for _, h := range hashes {
+		b = binary.LittleEndian.AppendUint32(b, uint32(h^h>>32))
+	}
+	return b
+}
+
+// Trim shortens the hashes of a record, and drops raw results but for those of approximations that
+// differ from the expected ones. All cases and inputs still count.
+func (r *Record) Trim() error {
+	s, err := NewSetting(r.Version, r.Target)
+	if err != nil {
+		return err
+	}
+	for i := range r.Results {
+		result := &r.Results[i]
+		c := s.byID[result.ID]
+		if c == nil {
+			return fmt.Errorf("case %s is not known", result.ID)
+		}
+		if !c.approximate() || result.agrees(c.Expect(s.Inputs)) {
+			result.Raw = nil
+		}
+		result.Short, result.Hashes = shorten(result.Hashes), nil
+	}
+	return nil
 }
 
 // hashes returns a hash of the results of each warp.

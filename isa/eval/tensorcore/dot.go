@@ -66,6 +66,9 @@ const (
 // dot adds products to c and returns the code of the result. Every term is shifted to the largest
 // exponent and truncated; the truncated terms are added exactly.
 func (m *model) dot(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
+	if m.widened {
+		return m.dotWidened(a, b, row, col, c, sum)
+	}
 	n := a.depth / m.steps
 	for step := range m.steps {
 		i, j := row*a.depth+step*n, col*b.depth+step*n

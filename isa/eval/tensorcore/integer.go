@@ -34,23 +34,22 @@ func (m *MMA) narrow(total int64) uint64 {
 
 // double is a chain of fused multiply-adds in the order of k.
 func (m *MMA) double(a, b []float64, c uint64) uint64 {
-	if m.round != nil {
-		var cell eval.Cell
-		cell.Out[0] = c
+	if m.nearest {
+		sum := math.Float64frombits(c)
 		for k := range a {
-			cell.In = [8]uint64{math.Float64bits(a[k]), math.Float64bits(b[k]), cell.Out[0]}
-			m.round.Lane(&cell)
+			sum = math.FMA(a[k], b[k], sum)
 		}
-		return cell.Out[0]
+		if sum == sum {
+			return math.Float64bits(sum)
+		}
 	}
-	sum := math.Float64frombits(c)
+	var cell eval.Cell
+	cell.Out[0] = c
 	for k := range a {
-		sum = math.FMA(a[k], b[k], sum)
+		cell.In = [8]uint64{math.Float64bits(a[k]), math.Float64bits(b[k]), cell.Out[0]}
+		m.round.Lane(&cell)
 	}
-	if sum != sum {
-		return 0x7ff8_0000_0000_0000
-	}
-	return math.Float64bits(sum)
+	return cell.Out[0]
 }
 
 // runBits is mma of single bits: it counts bits that differ, or that both matrices have.

@@ -24,8 +24,9 @@ type MMA struct {
 	chunk, together      int // elements of a sparse chunk, and how many share a position
 	factors              int // scale factors of a row
 	wmma, volta          bool
-	aColumn, bRow        bool // layouts of wmma and of m8n8k4
-	round                *eval.Op
+	aColumn, bRow        bool     // layouts of wmma and of m8n8k4
+	round                *eval.Op // of f64: the fused multiply-add
+	nearest              bool     // to nearest
 }
 
 // A Frame is the operands of one instruction of a warp. Reuse it: it holds the work space. D may
@@ -150,11 +151,18 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 		depth /= 2
 	}
 	m.model = warpModel(m.arch, m.a, depth)
+	if kind != "" {
+		m.model.widened = false // sm_120a has these itself
+	}
 	if packed {
 		m.model = fourBitModel(m.arch)
 	}
 	m.countRegisters(depth)
-	if m.a == F64 && how != "" && how != "rn" {
+	if m.a == F64 {
+		if how == "" {
+			how = "rn"
+		}
+		m.nearest = how == "rn"
 		op, err := eval.Of("fma." + how + ".f64")
 		if err != nil {
 			return err
@@ -289,11 +297,10 @@ func (m *MMA) multiply(f *Frame) {
 	}
 }
 
-// gather takes the elements of every row at some places.
+// gather takes the elements of every row at some places. Infinities and NaN elsewhere do not count.
 func (p *panel) gather(from *panel, places []int32, rows int, integers bool) {
 	n := len(places)
 	p.resize(rows, n, integers)
-	copy(p.special, from.special)
 	for row := range rows {
 		for i, at := range places {
 			if integers {
@@ -302,6 +309,9 @@ func (p *panel) gather(from *panel, places []int32, rows int, integers bool) {
 			}
 			p.value[row*n+i] = from.value[row*from.depth+int(at)]
 			p.exponent[row*n+i] = from.exponent[row*from.depth+int(at)]
+			if p.exponent[row*n+i] == special {
+				p.special[row] = true
+			}
 		}
 	}
 }

@@ -9,13 +9,14 @@ type Arch uint8
 
 // Architectures.
 const (
-	Exact     Arch = iota // sums in float64, rounded once to nearest: for debugging
-	Volta                 // sm_70
-	Turing                // sm_75
-	Ampere                // sm_80, sm_86, sm_87
-	Ada                   // sm_89
-	Hopper                // sm_90
-	Blackwell             // sm_100 and later
+	Exact        Arch = iota // sums in float64, rounded once to nearest: for debugging
+	Volta                    // sm_70
+	Turing                   // sm_75
+	Ampere                   // sm_80, sm_86, sm_87
+	Ada                      // sm_89
+	Hopper                   // sm_90
+	Blackwell                // sm_100, sm_103, sm_110
+	BlackwellRTX             // sm_120 and later
 )
 
 // ArchOf returns the architecture of a target by its number: 90 for sm_90a.
@@ -31,8 +32,10 @@ func ArchOf(sm int) Arch {
 		return Ada
 	case sm < 100:
 		return Hopper
+	case sm < 120:
+		return Blackwell
 	}
-	return Blackwell
+	return BlackwellRTX
 }
 
 // A model is how one instruction adds.
@@ -42,6 +45,7 @@ type model struct {
 	steps    int   // fused sums along the depth, each rounded
 	kept     int   // fractional bits of an f32 result
 	group    int   // products that are added exactly before they are scaled, 0 for none
+	widened  bool  // elements of eight bits are multiplied as f16, in two halves: see dotWidened
 }
 
 // warpModel is the model of mma.sync for elements of a type and depth k.
@@ -53,6 +57,8 @@ func warpModel(a Arch, e *Element, k int) model {
 		m.exact = true
 	case Volta:
 		m.fraction = 23
+	case Hopper, Blackwell:
+		m.widened = eight && !e.Integer
 	case Turing, Ampere, Ada:
 		m.fraction = 24
 		if a != Turing && (e == TF32 && k == 8 || e.Bits == 16 && k == 16 || eight && k == 32) {

@@ -60,6 +60,10 @@ func (m *MMA) runVolta(f *Frame) {
 			if m.c != m.d {
 				sum = convertAccumulator(m.c, m.d, sum)
 			}
+			if m.arch >= Ampere {
+				f.result[quad*64+at] = chained(f.a.value[row*4:], f.b.value[col*4:], m.d, sum)
+				continue
+			}
 			f.result[quad*64+at] = m.model.dot(&f.a, &f.b, row, col, m.d, sum)
 		}
 	}

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command gpuagree compares the emulated arithmetic with a GPU: generate makes the kernels, run
-// records what a GPU computes, compare holds the record against this program.
+// records what a GPU computes, compare holds the record against this program, trim makes the record
+// small enough for the repository.
 package main
 
 import (
@@ -25,7 +26,7 @@ func main() {
 
 func work(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("want generate, run or compare")
+		return fmt.Errorf("want generate, run, compare or trim")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	folder := flags.String("in", "build/gpuagree", "folder of the kernels")
@@ -33,6 +34,8 @@ func work(args []string) error {
 	device := flags.String("device", "cuda:0", "device, as runtime.Open takes it")
 	target := flags.String("target", "sm_90a", "target of the kernels")
 	version := flags.String("version", "8.8", "PTX version of the kernels")
+	to := flags.String("to", "trimmed.rec", "file of the trimmed record")
+	note := flags.String("note", "", "driver, tools and date of the trimmed record")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -55,8 +58,18 @@ func work(args []string) error {
 			return err
 		}
 		return compare(r)
+	case "trim":
+		r, err := gpuagree.Read(*file)
+		if err != nil {
+			return err
+		}
+		r.Note = *note
+		if err := r.Trim(); err != nil {
+			return err
+		}
+		return r.Write(*to)
 	}
-	return fmt.Errorf("%s is no command: want generate, run or compare", args[0])
+	return fmt.Errorf("%s is no command: want generate, run, compare or trim", args[0])
 }
 
 func generate(folder, version, target string, log func(string)) error {
