@@ -122,7 +122,7 @@ func TestReplaceLinks(t *testing.T) {
 			}
 		}
 	}
-	info := writeFile(t, "a.ptx", "old", 0o640)
+	writeFile(t, "a.ptx", "old", 0o640)
 	if err := os.Link("a.ptx", "d.ptx"); err != nil {
 		t.Fatal(err)
 	}

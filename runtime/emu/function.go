@@ -88,7 +88,6 @@ func (d *decoder) emit(meet int) bool {
 			}
 			around.guard, around.leader = -1, false
 			p.code = append(p.code, around)
-			c = &p.code[at+1]
 		}
 	}
 	d.meet = meet

@@ -32,7 +32,6 @@ type grid struct {
 	running int
 	fault   *Fault
 	stalled int // clusters that hang, of those in waiting
-	changes atomic.Int64
 
 	executed atomic.Int64
 }
@@ -109,34 +108,32 @@ func (c *cluster) executed() (n int64) {
 func (g *grid) take(total uint64) *cluster {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	for {
-		if g.fault != nil {
-			return nil
-		}
-		if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total) {
-			c := g.waiting[0]
-			g.waiting = g.waiting[:copy(g.waiting, g.waiting[1:])]
-			g.running++
-			return c
-		}
-		if g.next == total {
-			return nil
-		}
-		var c *cluster
-		if n := len(g.idle); n > 0 {
-			c = g.idle[n-1]
-			g.idle = g.idle[:n-1]
-		} else {
-			c = &cluster{grid: g}
-		}
-		shape := g.clusters()
-		at := g.next
-		g.next++
+	if g.fault != nil {
+		return nil
+	}
+	if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total) {
+		c := g.waiting[0]
+		g.waiting = g.waiting[:copy(g.waiting, g.waiting[1:])]
 		g.running++
-		x, y := uint64(shape[0]), uint64(shape[1])
-		c.start([3]uint32{uint32(at % x), uint32(at / x % y), uint32(at / x / y)})
 		return c
 	}
+	if g.next == total {
+		return nil
+	}
+	var c *cluster
+	if n := len(g.idle); n > 0 {
+		c = g.idle[n-1]
+		g.idle = g.idle[:n-1]
+	} else {
+		c = &cluster{grid: g}
+	}
+	shape := g.clusters()
+	at := g.next
+	g.next++
+	g.running++
+	x, y := uint64(shape[0]), uint64(shape[1])
+	c.start([3]uint32{uint32(at % x), uint32(at / x % y), uint32(at / x / y)})
+	return c
 }
 
 // mostWaiting is how many clusters are in turns at once: as many as a large device holds.

@@ -96,16 +96,6 @@ func (r *region) String() string {
 	return fmt.Sprintf("%s: %d bytes at 0x%x%s", r.name, len(r.data), r.base, state)
 }
 
-// locate describes what lies at an offset of the region.
-func (r *region) locate(at uint64) string {
-	for _, s := range r.named {
-		if at >= s.at && at < s.at+s.size {
-			return fmt.Sprintf("byte %d of %s", at-s.at, s.name)
-		}
-	}
-	return fmt.Sprintf("byte %d of %s", at, r.name)
-}
-
 // A memory is the global memory of a device.
 type memory struct {
 	mutex sync.Mutex
