@@ -61,15 +61,15 @@ func failureChecks() []Check {
 			_, err := t.load("ad")
 			return err
 		}),
-		refuse("too few arguments", argument, "takes 4 arguments, and is given 1", func(t *T) error {
+		refuse("too few arguments", argument, "takes 4 arguments, but 1 are given", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error { return k.Launch(runtime.Grid(1), b) })
 		}),
-		refuse("an argument of the wrong size", argument, "uint64, and the parameter is .u32", func(t *T) error {
+		refuse("an argument of the wrong size", argument, "uint64, but the parameter is .u32", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				return k.Launch(runtime.Grid(1), b, b, b, uint64(1))
 			})
 		}),
-		refuse("an argument of the wrong type", argument, "a buffer of int32, and the parameter is a pointer to f32", func(t *T) error {
+		refuse("an argument of the wrong type", argument, "a buffer of int32, but the parameter is a pointer to f32", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				wrong, err := runtime.Alloc[int32](t.Device, 8)
 				if err != nil {
@@ -78,13 +78,14 @@ func failureChecks() []Check {
 				return k.Launch(runtime.Grid(1), b, wrong, b, 1)
 			})
 		}),
-		refuse("a buffer at an odd address", argument, "no multiple of 16", func(t *T) error {
-			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
-				odd, err := b.Slice(1, 8)
-				if err != nil {
+		refuse("a misaligned buffer", argument, "16", func(t *T) error {
+			return t.add(func(_ *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				k, e1 := t.load("double")
+				odd, e2 := b.Slice(1, 8)
+				if err := errors.Join(e1, e2); err != nil {
 					return err
 				}
-				return k.Launch(runtime.Grid(1), odd, b, b, 1)
+				return k.Launch(runtime.Grid(1), odd)
 			})
 		}),
 		refuse("nil", argument, "nil", func(t *T) error {
@@ -102,7 +103,7 @@ func failureChecks() []Check {
 				return k.Launch(runtime.Grid(0), b, b, b, 1)
 			})
 		}),
-		refuse("a grid too high", argument, "along y there are 1 to 65535", func(t *T) error {
+		refuse("a grid too high", argument, "y must be from 1 to 65535", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				return k.Launch(runtime.Grid(1, 1<<20), b, b, b, 1)
 			})
@@ -117,7 +118,7 @@ func failureChecks() []Check {
 				return k.Launch(runtime.Grid(32).Cluster(32), b, b, b, 1)
 			})
 		}),
-		refuse("a grid of broken clusters", argument, "does not divide into clusters of 4", func(t *T) error {
+		refuse("a grid of broken clusters", argument, "not a multiple of the cluster size 4", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				return k.Launch(runtime.Grid(7).Cluster(4), b, b, b, 1)
 			})
@@ -258,7 +259,7 @@ func Wild() (asked bool, err error) {
 	if err == nil {
 		return true, errors.Join(errors.New("the driver serves the process again, against what the messages say"), again.Close())
 	}
-	if !errors.Is(err, runtime.ErrLost) || !strings.Contains(err.Error(), "a new process can go on") {
+	if !errors.Is(err, runtime.ErrLost) || !strings.Contains(err.Error(), "restart the process to use it again") {
 		return true, fmt.Errorf("opening the lost device anew does not say what to do: %w", err)
 	}
 	fmt.Println(lost)

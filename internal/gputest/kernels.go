@@ -28,6 +28,14 @@ func kernels(target string) *dsl.Module {
 		x.Store(i, x.Load(i).Add(by))
 	}
 
+	k = m.Kernel("double", dsl.Threads(1))
+	wide := dsl.Global[dsl.F32](k, "x")
+	four := wide.LoadFirstVec(4)
+	for i := range four {
+		four[i] = four[i].Add(four[i])
+	}
+	wide.StoreFirstVec(four)
+
 	// Does something with every type of parameter that a kernel can have.
 	k = m.Kernel("mixed", dsl.Threads(1))
 	out := dsl.Global[dsl.F64](k, "out")
