@@ -22,7 +22,8 @@ func Example() {
 	ptx.Redux().Sync().Add().U32().Do(sum, k.TID().X, -1)
 
 	bar := dsl.Shared[dsl.U64](k, "bar", 1).Addr()
-	ptx.MbarrierInit().SharedCTA().Do(bar, 1)
+	k.When(k.TID().X.EQI(0), func() { ptx.MbarrierInit().SharedCTA().Do(bar, 32) })
+	k.Sync()
 	state := dsl.NewReg[dsl.U64](k).Named("state")
 	ptx.MbarrierArrive().Release().CTA().SharedCTA().Do(state, bar)
 	done := dsl.NewReg[dsl.Pred](k).Named("done")
@@ -48,6 +49,7 @@ func Example() {
 	// )
 	// .reqntid 32, 1, 1
 	// {
+	// 	.reg .pred             %p<1>;
 	// 	.reg .b32              %r<1>;
 	// 	.reg .b64              %rd<3>;
 	// 	.reg .b64              %out;
@@ -60,7 +62,9 @@ func Example() {
 	// 	cvta.to.global.u64 %out, %rd0;
 	// 	mov.b32            %r0, %tid.x;
 	// 	redux.sync.add.u32 %sum, %r0, -1;
-	// 	mbarrier.init.shared::cta.b64 [bar], 1;
+	// 	setp.eq.u32        %p0, %r0, 0;
+	// 	@%p0 mbarrier.init.shared::cta.b64 [bar], 32;
+	// 	bar.sync           0;
 	// 	mbarrier.arrive.release.cta.shared::cta.b64 %state, [bar];
 	// again:
 	// 	mbarrier.try_wait.acquire.cta.shared::cta.b64 %done, [bar], %state;

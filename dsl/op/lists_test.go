@@ -67,7 +67,7 @@ func formsOf(name string) (list []*isa.Form) {
 // calls has every form of call.
 func calls(t *testing.T) string {
 	t.Helper()
-	m := dsl.New("calls", "sm_90")
+	m := dsl.New("calls", "sm_90", dsl.SkipHazards())
 	plain := m.Func("plain")
 	plain.Return()
 	takes := m.Func("takes")
@@ -97,7 +97,7 @@ func calls(t *testing.T) string {
 // jumps has brx.idx.
 func jumps(t *testing.T) string {
 	t.Helper()
-	m := dsl.New("jumps", "sm_90")
+	m := dsl.New("jumps", "sm_90", dsl.SkipHazards())
 	k := m.Kernel("k")
 	a, b := k.NewLabel("a"), k.NewLabel("b")
 	op.On(k).BrxIdx().Uni().Do(dsl.Param[dsl.U32](k, "i").Var(), k.BranchTargets(a, b))

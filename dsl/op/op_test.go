@@ -33,7 +33,7 @@ func lines(t *testing.T, m *dsl.Module) []string {
 }
 
 func TestSpelling(t *testing.T) {
-	m := dsl.New("spelling", "sm_90a")
+	m := dsl.New("spelling", "sm_90a", dsl.SkipHazards())
 	k := m.Kernel("k")
 	ptx := op.On(k)
 	x, y := dsl.NewReg[dsl.F32](k), dsl.NewReg[dsl.U64](k)
@@ -79,7 +79,7 @@ func TestSpelling(t *testing.T) {
 
 // TestShapes: a shape that a kernel works out.
 func TestShapes(t *testing.T) {
-	m := dsl.New("shapes", "sm_90a")
+	m := dsl.New("shapes", "sm_90a", dsl.SkipHazards())
 	k := m.Kernel("k")
 	ptx := op.On(k)
 	a, b := dsl.NewReg[dsl.U64](k), dsl.NewReg[dsl.U64](k)
@@ -120,7 +120,7 @@ func TestFindings(t *testing.T) {
 		{"an operand that is none", func(k *dsl.Kernel) { op.On(k).Bar().Do(struct{}{}) }, "has the Go type struct {}, which is not an operand"},
 		{"a nil half", func(k *dsl.Kernel) { op.On(k).Elect().Sync().Do(dsl.Pair(nil, dsl.Sink), 1) }, "operand is nil"},
 	} {
-		m := dsl.New("findings", "sm_90a")
+		m := dsl.New("findings", "sm_90a", dsl.SkipHazards())
 		k := m.Kernel("k")
 		test.build(k)
 		_, list := m.Build()
@@ -145,7 +145,7 @@ func TestNoKernel(t *testing.T) {
 
 // TestAuthoring holds what docs/reference/cuda-to-go/ptx.md says: the PTX of its lines.
 func TestAuthoring(t *testing.T) {
-	m := dsl.New("authoring", "sm_100a")
+	m := dsl.New("authoring", "sm_100a", dsl.SkipHazards())
 	k := m.Kernel("k")
 	ptx := op.On(k)
 	f := func() dsl.Reg[dsl.F32] { return dsl.NewReg[dsl.F32](k) }

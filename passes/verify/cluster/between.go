@@ -8,6 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -120,12 +121,17 @@ func outside(p *verify.Pass) {
 						p.Cluster).On(t, i)
 				}
 			}
-			if mask := verify.Blocks(e); mask != nil && mask.Const() && mask.K>>p.Cluster != 0 {
+			if mask := verify.Blocks(e); mask != nil && mask.Const() && bitsOf(mask)>>p.Cluster != 0 {
 				p.Report(&ruleEntry, e.In, "%s: mask %#x names blocks that do not exist; the "+
-					"cluster has %d", e.In.Head(), mask.K, p.Cluster).On(t, i)
+					"cluster has %d", e.In.Head(), bitsOf(mask), p.Cluster).On(t, i)
 			}
 		}
 	}
+}
+
+// bitsOf returns the bits of a constant, whose value is sign-extended.
+func bitsOf(v *value.Value) uint64 {
+	return uint64(v.K) & (1<<v.Width - 1)
 }
 
 // The page of this is with the analyzer of the protocol.
