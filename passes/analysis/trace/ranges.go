@@ -68,6 +68,9 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 		return r, found
 	}
 	for _, other := range f.ranges {
+		if p, q := ratio(k.of.Terms, other.of.Terms); p > 0 && other.signed == k.signed && p != q {
+			r, found = r.and(other.times(p, q)), true
+		}
 		if other.signed != k.signed || other.of == k.of || len(other.of.Terms)+len(k.of.Terms) > 6 || !near(k.of.Terms, other.of.Terms) {
 			continue
 		}
@@ -89,6 +92,55 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	}
 	return r, found
 }
+
+// ratio returns p and q for which a is p/q times b, one of them 1; zeros if there are none.
+func ratio(a, b []value.Term) (p, q int64) {
+	if len(a) != len(b) || len(a) == 0 {
+		return 0, 0
+	}
+	switch x, y := a[0].Factor, b[0].Factor; {
+	case x < 0 != (y < 0):
+		return 0, 0
+	case x%y == 0:
+		p, q = x/y, 1
+	case y%x == 0:
+		p, q = 1, y/x
+	default:
+		return 0, 0
+	}
+	if max(p, q) > 1<<20 {
+		return 0, 0 // times a bound, it could overflow
+	}
+	for i := range a {
+		if a[i].Atom != b[i].Atom || a[i].Factor*q != b[i].Factor*p {
+			return 0, 0
+		}
+	}
+	return p, q
+}
+
+// times returns the range of p/q times a sum in s, if one of p and q is 1. Like indices, the product
+// is assumed not to overflow.
+func (s span) times(p, q int64) span {
+	if s.low > -wide {
+		s.low = max(-wide, -floor(-s.low*p, q))
+	}
+	if s.high < wide {
+		s.high = min(wide, floor(s.high*p, q))
+	}
+	return s
+}
+
+// floor returns x/q rounded down, for a positive q.
+func floor(x, q int64) int64 {
+	if x < 0 {
+		return -((-x + q - 1) / q)
+	}
+	return x / q
+}
+
+// and returns what two ranges have in common.
+func (s span) and(o span) span { return span{max(s.low, o.low), min(s.high, o.high)} }
 
 // extreme is the range of the smaller or the greater of two signed numbers, as of the turns that a loop over the first stages of
 // a ring takes: no more than there are stages, and at least one where there is something to do.
