@@ -20,13 +20,14 @@ const (
 )
 
 // Growth is the exponent with which the processor time of work grows from the text of size bytes to that of Times as
-// many, and both times. It is 0 where even the long text takes so little that no more need be known.
+// many, and both times. It is 0 where even the long text takes so little that no more need be known, and under
+// the race detector.
 func (t *Text) Growth(size int, work func(text string)) (exponent float64, short, long time.Duration) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector works whenever it likes, for long and short texts
 	few, many := t.Of(size), t.Of(Times*size)
 	long = took(many, work)
 	most := math.Pow(Times, Exponent)
-	if long.Seconds() <= most*floor.Seconds() {
+	if raceDetector || long.Seconds() <= most*floor.Seconds() {
 		return 0, 0, long
 	}
 	short = floor
