@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// CpAsync starts the instruction cp.async: copy 4, 8 or 16 bytes from global to shared memory in
-// the background (PTX ISA 9.1, 9.7.9.25.3.1).
+// CpAsync starts the instruction cp.async: copy 4, 8 or 16 bytes from global to shared memory
+// asynchronously (PTX ISA 9.1, 9.7.9.25.3.1).
 //
 //	cp.async.ca.dst.src{.L2::cache_hint}{.ahead} [to], [from], size{, filled}{, policy}  // PTX 7.0 on sm_80 or later
 //	cp.async.cg.dst.src{.L2::cache_hint}{.ahead} [to], [from], size{, filled}{, policy}  // PTX 7.0 on sm_80 or later
@@ -163,8 +163,8 @@ func (i *CpAsyncWaitAll) Do() {
 	(*ins)(i).do()
 }
 
-// StAsync starts the instruction st.async: store in the background and tell a barrier object (PTX
-// ISA 9.1, 9.7.9.12).
+// StAsync starts the instruction st.async: store asynchronously and signal an mbarrier (PTX ISA
+// 9.1, 9.7.9.12).
 //
 //	st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [mbar]  // PTX 8.1 on sm_90 or later
 //	st.async{.mmio}.release.scope{.global}.any [a], b  // PTX 8.7 on sm_100 or later
@@ -351,8 +351,8 @@ func (i *StAsync) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// RedAsync starts the instruction red.async: reduce in the background and tell a barrier object
-// (PTX ISA 9.1, 9.7.13.7).
+// RedAsync starts the instruction red.async: reduce asynchronously and signal an mbarrier (PTX ISA
+// 9.1, 9.7.13.7).
 //
 //	red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [mbar]  // PTX 8.1 on sm_90 or later
 //	red.async{.mmio}.release.scope{.global}.add.type [a], b  // PTX 8.7 on sm_100 or later

@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// CpAsyncBulk starts the instruction cp.async.bulk: copy a range of memory in the background (PTX
-// ISA 9.1, 9.7.9.25.4.1).
+// CpAsyncBulk starts the instruction cp.async.bulk: copy a range of memory asynchronously (PTX ISA
+// 9.1, 9.7.9.25.4.1).
 //
 //	cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint} [to], [from], size, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 8.6
 //	cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob [to], [from], size, left, right, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.2
@@ -303,7 +303,7 @@ func (i *CpAsyncBulkPrefetch) Do(from, size any, more ...any) {
 }
 
 // ApplypriorityAsyncBulk starts the instruction applypriority.async.bulk: give a range of the L2
-// cache its normal priority back, in the background (PTX ISA 9.4, 9.7.10.18).
+// cache its normal priority back, asynchronously (PTX ISA 9.4, 9.7.10.18).
 //
 //	applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size
 //
@@ -345,8 +345,8 @@ func (i *ApplypriorityAsyncBulk) Do(a, size any) {
 	(*ins)(i).do(a, size)
 }
 
-// CpReduceAsyncBulk starts the instruction cp.reduce.async.bulk: reduce a range of memory in the
-// background (PTX ISA 9.1, 9.7.9.25.4.2).
+// CpReduceAsyncBulk starts the instruction cp.reduce.async.bulk: reduce a range of memory
+// asynchronously (PTX ISA 9.1, 9.7.9.25.4.2).
 //
 //	cp.reduce.async.bulk{.relaxed.scope}.dst.src.mbarrier::complete_tx::bytes.op.type [to], [from], size, [mbar]
 //	cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group{.L2::cache_hint}.op.type [to], [from], size{, policy}
@@ -530,8 +530,8 @@ func (i *CpReduceAsyncBulk) Do(to, from, size any, more ...any) {
 	(*ins)(i).do(append([]any{to, from, size}, more...)...)
 }
 
-// CpAsyncBulkTensor starts the instruction cp.async.bulk.tensor: copy a box of a tensor in the
-// background (PTX ISA 9.1, 9.7.9.27.1.2).
+// CpAsyncBulkTensor starts the instruction cp.async.bulk.tensor: copy a box of a tensor
+// asynchronously (PTX ISA 9.1, 9.7.9.27.1.2).
 //
 //	cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar], offsets{, policy}  // PTX 8.0 on sm_90 or later
@@ -782,7 +782,7 @@ func (i *CpAsyncBulkTensor) Do(operands ...any) {
 }
 
 // CpReduceAsyncBulkTensor starts the instruction cp.reduce.async.bulk.tensor: reduce a box of a
-// tensor in the background (PTX ISA 9.1, 9.7.9.27.1.3).
+// tensor asynchronously (PTX ISA 9.1, 9.7.9.27.1.3).
 //
 //	cp.reduce.async.bulk.tensor.dim.dst.src.op{.mode}.bulk_group{.L2::cache_hint}{.override::global_address} [map{, base}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.reduce.async.bulk.tensor.dim.dst.src.op{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute [map, base, sizes{, low}{, high}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
@@ -1081,7 +1081,7 @@ func (i *CpAsyncBulkPrefetchTensor) Do(operands ...any) {
 }
 
 // ApplypriorityAsyncBulkTensor starts the instruction applypriority.async.bulk.tensor: give a box
-// of a tensor in the L2 cache its normal priority back, in the background (PTX ISA 9.4, 9.7.10.19).
+// of a tensor in the L2 cache its normal priority back, asynchronously (PTX ISA 9.4, 9.7.10.19).
 //
 //	applypriority.async.bulk.tensor{.dim}{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address} [map{, base}, at]  // PTX 9.4 on sm_107f and its family
 //	applypriority.async.bulk.tensor.dim{.global}.bulk_group.window.L2::evict_normal{.override::global_address} [map{, base}, at], offsets  // PTX 9.4 on sm_107f and its family
@@ -2042,7 +2042,7 @@ func (i *MultimemRed) Do(a, b any) {
 }
 
 // MultimemStAsync starts the instruction multimem.st.async: store to all devices of a multimem
-// address in the background (PTX ISA 9.3, 9.7.9.13).
+// address asynchronously (PTX ISA 9.3, 9.7.9.13).
 //
 //	multimem.st.async.release.scope{.global}.type [a], b
 //	multimem.st.async.release.scope{.global}.b32 [a], b
@@ -2168,7 +2168,7 @@ func (i *MultimemStAsync) Do(a, b any) {
 }
 
 // MultimemRedAsync starts the instruction multimem.red.async: reduce into all devices of a multimem
-// address in the background (PTX ISA 9.3, 9.7.14.8).
+// address asynchronously (PTX ISA 9.3, 9.7.14.8).
 //
 //	multimem.red.async.release.scope{.global}.add.type [a], b
 //
@@ -2239,7 +2239,7 @@ func (i *MultimemRedAsync) Do(a, b any) {
 }
 
 // MultimemCpAsyncBulk starts the instruction multimem.cp.async.bulk: copy a range to all devices of
-// a multimem address in the background (PTX ISA 9.1, 9.7.9.26).
+// a multimem address asynchronously (PTX ISA 9.1, 9.7.9.26).
 //
 //	multimem.cp.async.bulk{.weak}.dst.src.bulk_group{.cp_mask} [to], [from], size{, bytes}  // PTX 9.1 on sm_90 or later
 //	multimem.cp.async.bulk.relaxed.scope.dst.src.bulk_group{.cp_mask}.b128 [to], [from], size{, bytes}  // PTX 9.1 on sm_90 or later, and PTX 9.3
@@ -2326,7 +2326,7 @@ func (i *MultimemCpAsyncBulk) Do(to, from, size any, more ...any) {
 }
 
 // MultimemCpReduceAsyncBulk starts the instruction multimem.cp.reduce.async.bulk: reduce a range
-// into all devices of a multimem address in the background (PTX ISA 9.1, 9.7.9.27).
+// into all devices of a multimem address asynchronously (PTX ISA 9.1, 9.7.9.27).
 //
 //	multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.op.type [to], [from], size
 //	multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.add.noftz.type [to], [from], size

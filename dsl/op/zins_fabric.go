@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// FabricTryGetAsync starts the instruction fabric.try_get.async: copy from a fabric handle in the
-// background (PTX ISA 9.3, 9.7.10.5.1).
+// FabricTryGetAsync starts the instruction fabric.try_get.async: copy from a fabric handle
+// asynchronously (PTX ISA 9.3, 9.7.10.5.1).
 //
 //	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [to], [endpoint, offset], size, [mbar]{, policy}
 //	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}{.sys}.b128 [to], [endpoint, offset], size, [mbar]{, policy}  // not in the manual
@@ -75,8 +75,8 @@ func (i *FabricTryGetAsync) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
 }
 
-// FabricTryPutAsync starts the instruction fabric.try_put.async: copy to a fabric handle in the
-// background (PTX ISA 9.3, 9.7.10.5.2).
+// FabricTryPutAsync starts the instruction fabric.try_put.async: copy to a fabric handle
+// asynchronously (PTX ISA 9.3, 9.7.10.5.2).
 //
 //	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.L2::cache_hint}.relaxed.sys.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}{, policy}
 //	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.L2::cache_hint}{.sys}.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}{, policy}  // not in the manual
@@ -161,8 +161,8 @@ func (i *FabricTryPutAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricTryRedAsync starts the instruction fabric.try_red.async: reduce at a fabric handle in the
-// background (PTX ISA 9.3, 9.7.10.5.3).
+// FabricTryRedAsync starts the instruction fabric.try_red.async: reduce at a fabric handle
+// asynchronously (PTX ISA 9.3, 9.7.10.5.3).
 //
 //	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.relaxed.sys.op.type [endpoint, offset{, counter}], [from], size, [mbar]{, policy}
 //	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}{.sys}.op.type [endpoint, offset{, counter}], [from], size, [mbar]{, policy}  // not in the manual
@@ -320,7 +320,7 @@ func (i *FabricTryRedAsync) Do(operands ...any) {
 }
 
 // FabricTryPullredAsync starts the instruction fabric.try_pullred.async: load from many fabric
-// handles in the background and reduce (PTX ISA 9.3, 9.7.10.5.4).
+// handles asynchronously and reduce (PTX ISA 9.3, 9.7.10.5.4).
 //
 //	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later
 //	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family
@@ -492,7 +492,7 @@ func (i *FabricTryPullredAsync) Do(to any, more ...any) {
 }
 
 // FabricTryAtomAsync starts the instruction fabric.try_atom.async: perform an atomic operation at a
-// fabric handle in the background (PTX ISA 9.4, 9.7.11.5.10).
+// fabric handle asynchronously (PTX ISA 9.4, 9.7.11.5.10).
 //
 //	fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.op.type [endpoint, offset], [old], [from], [mbar]{, policy}
 //
@@ -713,7 +713,7 @@ func (i *FabricWait) Do(operands ...any) {
 }
 
 // FabricTryGetAsyncTensor starts the instruction fabric.try_get.async.tensor: copy a box of a
-// tensor from a fabric handle in the background (PTX ISA 9.4, 9.7.11.5.7).
+// tensor from a fabric handle asynchronously (PTX ISA 9.4, 9.7.11.5.7).
 //
 //	fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128 [to], [map, endpoint, offset{, sizes}{, low}{, high}, at], [mbar]{, policy}
 //	fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128 [to], [map, endpoint, offset{, sizes}{, low}{, high}, at], [mbar]{, policy}  // not in the manual
@@ -837,7 +837,7 @@ func (i *FabricTryGetAsyncTensor) Do(to any, more ...any) {
 }
 
 // FabricTryPutAsyncTensor starts the instruction fabric.try_put.async.tensor: copy a box of a
-// tensor to a fabric handle in the background (PTX ISA 9.4, 9.7.11.5.8).
+// tensor to a fabric handle asynchronously (PTX ISA 9.4, 9.7.11.5.8).
 //
 //	fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128 [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}
 //	fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128 [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}  // not in the manual
@@ -973,7 +973,7 @@ func (i *FabricTryPutAsyncTensor) Do(operands ...any) {
 }
 
 // FabricTryRedAsyncTensor starts the instruction fabric.try_red.async.tensor: reduce a box of a
-// tensor at a fabric handle in the background (PTX ISA 9.4, 9.7.11.5.9).
+// tensor at a fabric handle asynchronously (PTX ISA 9.4, 9.7.11.5.9).
 //
 //	fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.op [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}
 //	fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.op [map, endpoint, offset{, counter}{, sizes}{, low}{, high}, at], [from], size, [mbar]{, policy}  // not in the manual

@@ -6,7 +6,7 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// MbarrierInit starts the instruction mbarrier.init: make a barrier object (PTX ISA 9.1,
+// MbarrierInit starts the instruction mbarrier.init: initialize an mbarrier (PTX ISA 9.1,
 // 9.7.13.15.9).
 //
 //	mbarrier.init{.layout}{.own}.b64 [a], count
@@ -61,8 +61,8 @@ func (i *MbarrierInit) Do(a, count any) {
 	(*ins)(i).do(a, count)
 }
 
-// MbarrierInval starts the instruction mbarrier.inval: end the life of a barrier object (PTX ISA
-// 9.1, 9.7.13.15.10).
+// MbarrierInval starts the instruction mbarrier.inval: invalidate an mbarrier (PTX ISA 9.1,
+// 9.7.13.15.10).
 //
 //	mbarrier.inval{.own}.b64 [a]
 //
@@ -104,8 +104,8 @@ func (i *MbarrierInval) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// MbarrierCheckLayout starts the instruction mbarrier.check_layout: ask whether a barrier object
-// has a layout (PTX ISA 9.3, 9.7.14.16.21).
+// MbarrierCheckLayout starts the instruction mbarrier.check_layout: ask whether an mbarrier has a
+// layout (PTX ISA 9.3, 9.7.14.16.21).
 //
 //	mbarrier.check_layout.layout{.own}.b64 p, [a]
 //	mbarrier.check_layout.layout.scope{.own}.b64 p, [a]  // not in the manual
@@ -326,7 +326,7 @@ func (i *MbarrierCompleteTx) Do(a, bytes any, more ...any) {
 	(*ins)(i).do(append([]any{a, bytes}, more...)...)
 }
 
-// MbarrierArrive starts the instruction mbarrier.arrive: sign in at a barrier object (PTX ISA 9.1,
+// MbarrierArrive starts the instruction mbarrier.arrive: arrive at an mbarrier (PTX ISA 9.1,
 // 9.7.13.15.13).
 //
 //	mbarrier.arrive{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
@@ -418,8 +418,8 @@ func (i *MbarrierArrive) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveExpectTx starts the instruction mbarrier.arrive.expect_tx: await bytes, then sign
-// in at a barrier object (PTX ISA 9.1, 9.7.13.15.13).
+// MbarrierArriveExpectTx starts the instruction mbarrier.arrive.expect_tx: expect bytes, then
+// arrive at an mbarrier (PTX ISA 9.1, 9.7.13.15.13).
 //
 //	mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
 //	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
@@ -500,8 +500,8 @@ func (i *MbarrierArriveExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveDrop starts the instruction mbarrier.arrive_drop: sign in at a barrier object and
-// leave its count (PTX ISA 9.1, 9.7.13.15.14).
+// MbarrierArriveDrop starts the instruction mbarrier.arrive_drop: arrive at an mbarrier and leave
+// its count (PTX ISA 9.1, 9.7.13.15.14).
 //
 //	mbarrier.arrive_drop{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
@@ -593,8 +593,8 @@ func (i *MbarrierArriveDrop) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveDropExpectTx starts the instruction mbarrier.arrive_drop.expect_tx: await bytes,
-// then sign in at a barrier object and leave its count (PTX ISA 9.1, 9.7.13.15.14).
+// MbarrierArriveDropExpectTx starts the instruction mbarrier.arrive_drop.expect_tx: expect bytes,
+// then arrive at an mbarrier and leave its count (PTX ISA 9.1, 9.7.13.15.14).
 //
 //	mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
 //	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
@@ -676,8 +676,8 @@ func (i *MbarrierArriveDropExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// CpAsyncMbarrierArrive starts the instruction cp.async.mbarrier.arrive: sign in at a barrier
-// object once this thread's copies have come (PTX ISA 9.1, 9.7.13.15.15).
+// CpAsyncMbarrierArrive starts the instruction cp.async.mbarrier.arrive: arrive at an mbarrier once
+// this thread's copies have come (PTX ISA 9.1, 9.7.13.15.15).
 //
 //	cp.async.mbarrier.arrive{.noinc}.own.b64 [a]
 //	cp.async.mbarrier.arrive{.noinc}.b64 [a]
