@@ -152,6 +152,7 @@ gpu-test:
 gpu-agree: tools
 	CGO_ENABLED=0 go build -o bin/gpuagree ./internal/oracle/gpuagree/cmd/gpuagree
 	bin/gpuagree generate -in build/gpuagree
+	bin/gpuagree programs-generate -in build/gpuprograms
 
 .PHONY: gpu-bench
 gpu-bench:

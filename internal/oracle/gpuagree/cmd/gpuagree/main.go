@@ -35,6 +35,9 @@ func work(args []string) error {
 	target := flags.String("target", "sm_90a", "target of the kernels")
 	version := flags.String("version", "8.8", "PTX version of the kernels")
 	to := flags.String("to", "trimmed.rec", "file of the trimmed record")
+	from := flags.Int("from", 0, "index of the first program")
+	until := flags.Int("until", 0, "index after the last program")
+	parallel := flags.Int("parallel", 1, "programs that run at once")
 	note := flags.String("note", "", "driver, tools and date of the trimmed record")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -43,6 +46,12 @@ func work(args []string) error {
 	switch args[0] {
 	case "generate":
 		return generate(*folder, *version, *target, log)
+	case "programs-generate":
+		return generatePrograms(*folder)
+	case "programs":
+		return runPrograms(*folder, *device, *file, *parallel)
+	case "programs-child":
+		return childPrograms(*folder, *device, *from, *until, os.Stdout)
 	case "run":
 		r, err := gpuagree.Run(*folder, *device, log)
 		if err != nil {

@@ -1,0 +1,116 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+)
+
+// A Program is a kernel and its launch. The kernel reads In, changes Out, and may copy through tensor
+// maps. Its results are the bytes of Out.
+type Program struct {
+	ID      string
+	Family  string
+	Grid    int // blocks; 0 is 1
+	Block   int // threads; 0 is 32
+	Cluster int // blocks of a cluster; 0 is 1
+	In      []byte
+	Out     []byte // the bytes before the launch
+	Maps    []Map
+	body    string
+	globals string // declarations of the module; NAME is the kernel's
+}
+
+// A Map is a tensor map over In or Out.
+type Map struct {
+	Type       string // as PTX calls it
+	Output     bool
+	Sizes, Box []int // outermost first
+	Steps      []int
+	Swizzle    int
+	Interleave int
+	NaN        bool
+	// An im2col map has corners, channels and pixels instead of a box.
+	Lower, Upper     []int
+	Channels, Pixels int
+}
+
+// random returns the generator of a program: its numbers depend on the ID alone.
+func random(id string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return rand.New(rand.NewPCG(h.Sum64(), 75))
+}
+
+// noise returns random bytes.
+func noise(r *rand.Rand, n int) []byte {
+	b := make([]byte, n+8)
+	for i := 0; i < n; i += 8 {
+		binary.LittleEndian.PutUint64(b[i:], r.Uint64())
+	}
+	return b[:n:n]
+}
+
+// pattern returns bytes that no program stores by accident.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(0xa5 ^ i*29)
+	}
+	return b
+}
+
+// A code is the text of a kernel's body.
+type code struct {
+	text strings.Builder
+	n    int // labels and registers that were made
+}
+
+func (c *code) line(format string, args ...any) {
+	fmt.Fprintf(&c.text, "\t"+format+"\n", args...)
+}
+
+// label returns a new label.
+func (c *code) label() string {
+	c.n++
+	return fmt.Sprintf("L%d", c.n)
+}
+
+// reg declares a new register.
+func (c *code) reg(class string) string {
+	c.n++
+	name := fmt.Sprintf("%%%s_%d", strings.TrimPrefix(class, "."), c.n)
+	c.line(".reg .%s %s;", class, name)
+	return name
+}
+
+// Text returns the kernel under a name. Its body has the addresses of the input and the output in %in
+// and %out, the thread's index in %th, its lane in %ln, the block's rank in %rank, and the
+// address of the first tensor map in %map0.
+func (p *Program) Text(name string) string {
+	var params, loads strings.Builder
+	fmt.Fprintf(&params, ".param .u64 %s_in, .param .u64 %s_out", name, name)
+	fmt.Fprintf(&loads, "\tld.param.u64 %%in, [%s_in];\n\tld.param.u64 %%out, [%s_out];\n", name, name)
+	for i := range p.Maps {
+		fmt.Fprintf(&params, ", .param .align 64 .b8 %s_map%d[128]", name, i)
+		fmt.Fprintf(&loads, "\t.reg .b64 %%map%d;\n\tmov.b64 %%map%d, %s_map%d;\n", i, i, name, i)
+		fmt.Fprintf(&loads, "\tcvta.param.u64 %%map%d, %%map%d;\n", i, i)
+	}
+	text := fmt.Sprintf(`%s.visible .entry %s(%s)
+.reqntid %d
+{
+	.reg .b64 %%in, %%out;
+	.reg .b32 %%th, %%ln, %%rank;
+%s	mov.u32 %%th, %%tid.x;
+	and.b32 %%ln, %%th, 31;
+	mov.u32 %%rank, %%ctaid.x;
+%s	ret;
+}
+`, p.globals, name, params.String(), max(p.Block, 32), loads.String(), p.body)
+	return strings.ReplaceAll(text, "NAME", name)
+}

@@ -1,0 +1,198 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A Record is what a GPU left in memory. Note says with which driver and tools, and when.
+type Record struct {
+	Note    string
+	Device  string
+	Results []Result
+}
+
+// A Result is what a program left: a hash of the bytes, and the bytes themselves, deflated, until the
+// record is trimmed. Error is set when the program failed.
+type Result struct {
+	ID    string
+	Hash  uint64
+	Raw   []byte
+	Error string
+}
+
+// perModule is the number of kernels of a cubin.
+const perModule = 100
+
+// Generate assembles all programs into a folder, a cubin for each hundred.
+func Generate(ctx context.Context, tool *ptxas.Tool, folder string) (int, error) {
+	all := All()
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return 0, err
+	}
+	var ids []string
+	for at := 0; at < len(all); at += perModule {
+		some := all[at:min(at+perModule, len(all))]
+		options := ptxas.Options{Target: Target, Flags: []string{"-O1"}}
+		cubin, verdict, err := tool.Assemble(ctx, Module(some), options)
+		if err != nil {
+			return 0, err
+		}
+		if cubin == nil {
+			return 0, fmt.Errorf("ptxas refuses programs: %v", verdict.Messages)
+		}
+		if err := os.WriteFile(filepath.Join(folder, cubinName(at)), cubin, 0o666); err != nil {
+			return 0, err
+		}
+		for i := range some {
+			ids = append(ids, some[i].ID)
+		}
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return 0, err
+	}
+	return len(ids), os.WriteFile(filepath.Join(folder, "programs.json"), text, 0o666)
+}
+
+func cubinName(at int) string { return fmt.Sprintf("p%04d.cubin", at/perModule) }
+
+// Run runs some programs of a folder on a device, and gives each result to a function.
+// It ends at the first program that makes the device unusable.
+func Run(folder, device string, from, to int, each func(Result) error) error {
+	all, err := planned(folder)
+	if err != nil {
+		return err
+	}
+	dev, err := runtime.Open(device)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	var module *runtime.Module
+	for i := from; i < min(to, len(all)); i++ {
+		if module == nil || i%perModule == 0 {
+			name := cubinName(i)
+			cubin, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				return err
+			}
+			if module, err = dev.LoadCubin(name, cubin); err != nil {
+				return err
+			}
+		}
+		r := Result{ID: all[i].ID}
+		k, err := module.Kernel(fmt.Sprintf("k%d", i%perModule))
+		if err != nil {
+			return err
+		}
+		out, err := all[i].Run(dev, k)
+		if err != nil {
+			r.Error = err.Error()
+		} else {
+			r.Hash = hash(out)
+			if r.Raw, err = pack(out); err != nil {
+				return err
+			}
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+		if lost := dev.Lost(); lost != nil {
+			return lost
+		}
+	}
+	return nil
+}
+
+// planned returns the programs, which must be those that the folder was made of.
+func planned(folder string) ([]Program, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "programs.json"))
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	if err := json.Unmarshal(text, &ids); err != nil {
+		return nil, err
+	}
+	all := All()
+	if len(ids) != len(all) {
+		return nil, fmt.Errorf("%s was made by another version", folder)
+	}
+	for i := range all {
+		if all[i].ID != ids[i] {
+			return nil, fmt.Errorf("%s was made by another version: %s", folder, ids[i])
+		}
+	}
+	return all, nil
+}
+
+func pack(b []byte) ([]byte, error) {
+	var to bytes.Buffer
+	w, err := flate.NewWriter(&to, flate.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(b); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return to.Bytes(), err
+}
+
+// Bytes returns what a program left; nil in a trimmed record.
+func (r *Result) Bytes() ([]byte, error) {
+	if r.Raw == nil {
+		return nil, nil
+	}
+	return io.ReadAll(flate.NewReader(bytes.NewReader(r.Raw)))
+}
+
+// Trim drops the bytes of all results. Their hashes stay.
+func (r *Record) Trim() {
+	for i := range r.Results {
+		r.Results[i].Raw = nil
+	}
+}
+
+// Write writes a record to a file.
+func (r *Record) Write(name string) error {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestCompression)
+	if err != nil {
+		return err
+	}
+	if err := gob.NewEncoder(w).Encode(r); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(name, b.Bytes(), 0o666)
+}
+
+// Read reads a record.
+func Read(name string) (*Record, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{}
+	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(b))).Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
