@@ -61,7 +61,7 @@ func tryCancel(d *decoder) (step, error) {
 				return act
 			}
 			in := w.command()
-			act = w.issueOne(nil, nil, func(int) *Fault {
+			act = w.issueOne(nil, NoGroup, func(int) *Fault {
 				var words [answerBytes / 4]uint32
 				if !c.declines() {
 					if id, ok := c.grid.cancel(); ok {
@@ -73,6 +73,9 @@ func tryCancel(d *decoder) (step, error) {
 						put(t.region.data[off+uint64(4*i):], 4, uint64(x))
 					}
 					fill(t.region.init[off:off+answerBytes], 0xff)
+					running := c.queue.running
+					c.grid.tellRange(running, EventWrite, 0, t.region, off, answerBytes, ProxyAsync)
+					c.grid.tellPhase(running, EventSignal, 0, t.phase.owner, t.phase.at)
 					if why := t.phase.complete(answerBytes); why != "" {
 						return w.faultAt(in, "%s", why)
 					}

@@ -82,7 +82,8 @@ type groupJob struct {
 	came        int
 	regs        [groupWarps][]eval.Vector
 	warps       [groupWarps]*warp
-	left, right uint64 // descriptors
+	parts       []*operation // what an observer sees of each warp
+	left, right uint64       // descriptors
 	adds        bool
 	op          *operation      // nil until all warps have issued it
 	groups      [groupWarps]int // that each warp had committed before
@@ -101,6 +102,9 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 		return w.fault(0, nil, "%s", why)
 	}
 	w.groupJobs = append(w.groupJobs, j)
+	if w.observing() {
+		j.parts = append(j.parts, w.matrixOperation())
+	}
 	w.block.changes++
 	if j.came < groupWarps {
 		return advance
@@ -108,10 +112,13 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 	group := w.block.warpgroup(w)
 	group.open = group.open[:copy(group.open, group.open[1:])]
 	in := w.command()
-	o := &operation{warp: w, lanes: 1, before: group.tail, in: in}
+	o := &operation{warp: w, lanes: 1, before: group.tail, in: in, hidden: true, parts: j.parts}
 	o.apply = func(int) *Fault {
 		if why := j.compute(); why != "" {
 			return w.faultAt(in, "%s", why)
+		}
+		for _, x := range j.parts {
+			w.block.grid.tellOperation(x, EventComplete, full)
 		}
 		return nil
 	}
@@ -248,6 +255,7 @@ func wgmmaCommit(d *decoder) (step, error) {
 			return parked
 		}
 		w.groupCount++
+		w.tellGroup(EventCommit, full, GroupMatrix, 0, false)
 		return advance
 	}, nil
 }
@@ -279,8 +287,19 @@ func wgmmaWait(d *decoder) (step, error) {
 			kept++
 		}
 		w.groupJobs = w.groupJobs[:copy(w.groupJobs, w.groupJobs[kept:])]
+		w.tellGroup(EventWait, full, GroupMatrix, n, false)
 		return advance
 	}, nil
+}
+
+// matrixOperation shows that the warp begins an operation of tensor cores, and returns it.
+func (w *warp) matrixOperation() *operation {
+	g := w.block.grid
+	g.serial++
+	e := w.event(EventIssue, full)
+	o := &operation{warp: w, serial: g.serial, kind: GroupMatrix, at: e.Instr, source: e.Source}
+	g.tellOperation(o, EventIssue, full)
+	return o
 }
 
 // wgmmaKinds are the instructions of warpgroups.
