@@ -13,7 +13,7 @@ type entry struct {
 	// whole says that a fragment runs the instruction with all its lanes: those that a guard keeps off
 	// go around it.
 	whole bool
-	// without are modifiers with which an instruction is not emulated yet.
+	// without are modifiers with which an instruction is not emulated.
 	without []isa.Mod
 }
 
@@ -49,8 +49,8 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindFence:         {make: fence},
 		isa.KindFenceProxy:    {make: fence},
 
-		isa.KindCvta:       {make: toGeneric},
-		isa.KindCvtaTo:     {make: fromGeneric},
+		isa.KindCvta:       {make: toGeneric, without: []isa.Mod{isa.ModU32}},
+		isa.KindCvtaTo:     {make: fromGeneric, without: []isa.Mod{isa.ModU32}},
 		isa.KindIsspacep:   {make: inSpace},
 		isa.KindMapa:       {make: mapa},
 		isa.KindGetctarank: {make: rankOf},
@@ -59,7 +59,6 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindPmevent:                {make: nothing},
 		isa.KindPrefetch:               {make: nothing},
 		isa.KindPrefetchu:              {make: nothing},
-		isa.KindApplypriority:          {make: nothing},
 		isa.KindGriddepcontrol:         {make: nothing},
 		isa.KindSetmaxnregInc:          {make: nothing},
 		isa.KindSetmaxnregDec:          {make: nothing},
@@ -78,10 +77,11 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindMbarrierArriveDropExpectTx: {make: mbarrierArrive},
 		isa.KindMbarrierExpectTx:           {make: mbarrierArrive},
 		isa.KindMbarrierCompleteTx:         {make: mbarrierArrive},
-		isa.KindMbarrierTestWait:           {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
-		isa.KindMbarrierTestWaitParity:     {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
-		isa.KindMbarrierTryWait:            {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
-		isa.KindMbarrierTryWaitParity:      {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTestWait:           {make: mbarrierWait, whole: true},
+		isa.KindMbarrierTestWaitParity:     {make: mbarrierWait, whole: true},
+		isa.KindMbarrierTryWait:            {make: mbarrierWait, whole: true},
+		isa.KindMbarrierTryWaitParity:      {make: mbarrierWait, whole: true},
+		isa.KindMbarrierCheckLayout:        {make: mbarrierLayout},
 		isa.KindMbarrierPendingCount:       {make: mbarrierPending},
 		isa.KindCpAsync:                    {make: cpAsync},
 		isa.KindCpAsyncCommitGroup:         {make: commitGroup},
@@ -94,7 +94,6 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindCpAsyncBulkWaitGroup:       {make: waitGroup},
 		isa.KindCpAsyncBulkTensor:          {make: tensorCopy, without: tensorModes()},
 		isa.KindCpReduceAsyncBulkTensor:    {make: tensorCopy, without: tensorModes()},
-		isa.KindCpAsyncBulkPrefetch:        {make: nothing},
 		isa.KindCpAsyncBulkPrefetchTensor:  {make: nothing},
 		isa.KindMma:                        {make: mma, whole: true},
 		isa.KindLdmatrix:                   {make: ldmatrix, whole: true},
@@ -110,13 +109,13 @@ func newEntries() map[isa.Kind]entry {
 	}
 	wgmmaKinds(kinds)
 	tensorKinds(kinds)
+	asyncKinds(kinds)
+	videoKinds(kinds)
 	return kinds
 }
 
-// tensorModes are the modes of tensor copies that are not emulated yet.
+// tensorModes are the modes of tensor copies that are not emulated: the manual leaves open how elements
+// of the halo are counted, and where overriding sizes are in their operand.
 func tensorModes() []isa.Mod {
-	return []isa.Mod{
-		isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128, isa.ModTileGather4, isa.ModTileScatter4,
-		isa.ModOverrideGlobalAddress,
-	}
+	return []isa.Mod{isa.ModIm2colW, isa.ModIm2colW128, isa.ModIm2colNoOffsW, isa.ModOverrideGlobalDim, isa.ModOverrideGlobalDimStride}
 }
