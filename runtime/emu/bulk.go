@@ -113,11 +113,11 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		if o.bytes != nil {
 			bytes = w.value(o.bytes, &w.scratch[1])[l]
 		}
-		if !w.locateInner(&o.from, lane, left, n-left-right, &demand{space: from, size: n, align: 16}) {
+		if !w.locateInner(&o.from, lane, left, n-left-right, &demand{space: from, size: n, align: 16, quiet: true}) {
 			return failed
 		}
 		source, at := w.where.of(l), w.where.at[l]
-		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true}) {
+		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true, quiet: true}) {
 			return failed
 		}
 		target, off := w.where.of(l), w.where.at[l]
@@ -127,13 +127,17 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		}
 		e := w.describe(w.cur, l)
 		act = w.issue(lane, &w.bulkGroups, w.grouped(o.told), func(int) *Fault {
+			g, running := w.block.grid, w.block.cluster.queue.running
+			g.tellRange(running, EventRead, l, source, at, n, ProxyAsync)
 			for _, t := range targets {
+				g.tellRange(running, writeKind(o.combine), l, t.region, off, n, ProxyAsync)
 				if o.combine != nil {
 					w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine)
 				} else {
 					copyMasked(t.region, off, source, at, n, left, right, uint16(bytes))
 				}
 				if t.phase != nil {
+					g.tellPhase(running, EventSignal, l, t.phase.owner, t.phase.at)
 					if why := t.phase.complete(int64(n)); why != "" {
 						e.Message = why
 						return e
@@ -189,6 +193,14 @@ func copyMasked(to *region, at uint64, from *region, off, n, left, right uint64,
 			copyBytes(to, at+i, from, off+i, 1)
 		}
 	}
+}
+
+// writeKind returns the kind of event of what a copy writes: a reduction reads it too.
+func writeKind(f eval.Combine) EventKind {
+	if f != nil {
+		return EventAtomic
+	}
+	return EventWrite
 }
 
 // bulkTargets returns the blocks that a copy of a lane writes to.

@@ -59,7 +59,7 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindPmevent:                {make: nothing},
 		isa.KindPrefetch:               {make: nothing},
 		isa.KindPrefetchu:              {make: nothing},
-		isa.KindGriddepcontrol:         {make: nothing},
+		isa.KindGriddepcontrol:         {make: dependents},
 		isa.KindSetmaxnregInc:          {make: nothing},
 		isa.KindSetmaxnregDec:          {make: nothing},
 		isa.KindCreatepolicyCvt:        {make: policy},

@@ -100,7 +100,7 @@ func reduceAsync(d *decoder) (step, error) {
 // run issues the stores of the lanes of a mask.
 func (s *asyncStore) run(w *warp, mask uint32) action {
 	n := s.width * uint64(len(s.values))
-	if !w.locate(&s.at, mask, &demand{space: s.space, size: n, align: n, write: true}) {
+	if !w.locate(&s.at, mask, &demand{space: s.space, size: n, align: n, write: true, quiet: true}) {
 		return failed
 	}
 	target := w.where
@@ -124,6 +124,8 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 		g := w.block.grid
 		g.device.ordering.Lock()
 		defer g.device.ordering.Unlock()
+		running := w.block.cluster.queue.running
+		g.tellRange(running, writeKind(s.combine), l, r, at, n, ProxyGeneric)
 		for i := range values {
 			off := at + uint64(i)*s.width
 			x := values[i][l]
@@ -139,6 +141,7 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 			}
 		}
 		if p := phases[l]; p != nil {
+			g.tellPhase(running, EventSignal, l, p.owner, p.at)
 			if why := p.complete(int64(n)); why != "" {
 				return w.faultAt(in, "%s", why)
 			}

@@ -97,7 +97,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 		stride = w.value(t.stride, &w.scratch[1])[lane] & 0xffffffff
 	}
 	size := (stride*uint64(lines-1) + uint64(elements)) * uint64(t.bits) / 8
-	q := demand{space: t.space, size: size, align: max(uint64(t.bits/8), 1), write: write}
+	q := demand{space: t.space, size: size, align: max(uint64(t.bits/8), 1), write: write, quiet: true}
 	if !w.locate(&t.at, 1<<lane, &q) {
 		return access{}, 0, false
 	}
@@ -106,6 +106,9 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 	if stride*uint64(t.bits)%8 != 0 {
 		w.fault(lane, nil, "a stride of %d elements of %d bits is no whole number of bytes", stride, t.bits)
 		return access{}, 0, false
+	}
+	if w.observing() {
+		t.tell(w, lane, write, stride)
 	}
 	if write || !w.mustBeWritten(base.region) {
 		return base, stride, true
@@ -117,6 +120,21 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 		}
 	}
 	return base, stride, true
+}
+
+// tell shows the accesses to the lines of the matrix.
+func (t *wmmaTile) tell(w *warp, lane int, write bool, stride uint64) {
+	kind := EventRead
+	if write {
+		kind = EventWrite
+	}
+	lines, elements := t.lines()
+	q, start := demand{size: uint64(elements*t.bits) / 8}, w.where.at[lane]
+	for line := range uint64(lines) {
+		w.where.at[lane] = start + line*stride*uint64(t.bits)/8
+		w.tellAccess(kind, 1<<lane, &q, nil)
+	}
+	w.where.at[lane] = start
 }
 
 // bit returns where an element begins, in bits from the beginning of the matrix.
