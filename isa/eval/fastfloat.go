@@ -81,7 +81,7 @@ func fmaSingle(a, b, c uint64) uint64 {
 	x, y, z := single(a), single(b), single(c)
 	r := float64(x*y) + z
 	bits := math.Float64bits(r)
-	if bits&(1<<29-1) != 1<<28 && bits>>52&2047 >= 1023-126 && r == r {
+	if bits&(1<<29-1) != 1<<28 && bits>>52&2047 >= 1023-126 && r == r || r == 0 {
 		return uint64(math.Float32bits(float32(r)))
 	}
 	f := float32(fmaOdd(x, y, z))

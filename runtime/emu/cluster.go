@@ -100,7 +100,7 @@ func (c *cluster) run(budget int) outcome {
 }
 
 // warpQuantum is how many instructions a warp runs before the next has its turn.
-const warpQuantum = 1024
+const warpQuantum = 64
 
 // progress reports whether a round changed anything that others can see, or computed.
 // Most is the number of instructions of the warp that ran the most.
