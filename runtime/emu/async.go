@@ -6,6 +6,7 @@ package emu
 import (
 	"math/bits"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
@@ -31,6 +32,12 @@ type operation struct {
 	lanes uint32                // of warp that have issued it and do not have it complete
 	apply func(lane int) *Fault // does the operation of a lane
 	group [eval.Lanes]int       // the lane's groups that were committed before it
+
+	// For an observer.
+	serial uint64
+	kind   Group
+	at     *ir.Instr
+	source string
 }
 
 // run completes the operation for some lanes.
@@ -39,17 +46,24 @@ func (o *operation) run(lanes uint32) *Fault {
 		l := bits.TrailingZeros32(m)
 		o.lanes &^= 1 << l
 		o.warp.block.changes++
-		if f := o.apply(l); f != nil {
+		q, g := &o.warp.block.cluster.queue, o.warp.block.grid
+		outer := q.running
+		q.running = o
+		f := o.apply(l)
+		q.running = outer
+		if f != nil {
 			return f
 		}
+		g.tellOperation(o, EventComplete, 1<<l)
 	}
 	return nil
 }
 
 // An asyncQueue is the asynchronous operations of a cluster that are in flight, oldest first.
 type asyncQueue struct {
-	list  []*operation
-	fault *Fault
+	list    []*operation
+	running *operation // that reads and writes memory at the moment
+	fault   *Fault
 }
 
 // A groupCount counts the groups that each lane has committed.
@@ -58,6 +72,12 @@ type groupCount [eval.Lanes]int
 // issue adds an operation of the lanes of a mask, to a list of the warp if it belongs to groups.
 func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply func(lane int) *Fault) action {
 	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups}
+	if g := w.block.grid; g.observer != nil {
+		g.serial++
+		e := w.event(EventIssue, mask)
+		o.serial, o.at, o.source, o.kind = g.serial, e.Instr, e.Source, w.groupOf(groups, list)
+		g.tellOperation(o, EventIssue, mask)
+	}
 	w.block.changes++
 	switch w.block.grid.device.options.Completion {
 	case Eager:
@@ -72,6 +92,27 @@ func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply 
 		*list = append(*list, o)
 	}
 	return advance
+}
+
+// groupOf returns which groups an operation belongs to.
+func (w *warp) groupOf(groups *groupCount, list *[]*operation) Group {
+	switch {
+	case list == nil:
+		return NoGroup
+	case groups == &w.copyGroups:
+		return GroupCopy
+	}
+	return GroupBulk
+}
+
+// tellGroup shows that lanes close a group, or wait for groups.
+func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, reads bool) {
+	if !w.observing() {
+		return
+	}
+	e := w.event(kind, mask)
+	e.Group, e.Count, e.Reads = group, int64(count), reads
+	w.block.grid.observer.Observe(e)
 }
 
 // sweep forgets operations that are complete.
@@ -181,18 +222,25 @@ func cpAsync(d *decoder) (step, error) {
 		}
 		var source access
 		if reads != 0 { // where nothing is read the address does not count
-			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size}) {
+			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size, quiet: true}) {
 				return failed
 			}
 			source = w.where
 		}
-		if !w.locate(&to, mask, &demand{space: isa.Shared, size: size, align: size, write: true}) {
+		if !w.locate(&to, mask, &demand{space: isa.Shared, size: size, align: size, write: true, quiet: true}) {
 			return failed
 		}
 		target := w.where
 		return w.issue(mask, &w.copyGroups, &w.copies, func(l int) *Fault {
 			r, at := target.of(l), target.at[l]
 			n := filled[l]
+			g := w.block.grid
+			if o := w.block.cluster.queue.running; g.observer != nil {
+				if n != 0 {
+					g.tellRange(o, EventRead, l, source.of(l), source.at[l], n, ProxyGeneric)
+				}
+				g.tellRange(o, EventWrite, l, r, at, size, ProxyGeneric)
+			}
 			if n != 0 {
 				copyBytes(r, at, source.of(l), source.at[l], n)
 			}
@@ -218,6 +266,10 @@ func copyBytes(to *region, at uint64, from *region, off, n uint64) {
 // commitGroup decodes cp.async.commit_group and cp.async.bulk.commit_group.
 func commitGroup(d *decoder) (step, error) {
 	bulk := d.is(isa.KindCpAsyncBulkCommitGroup)
+	kind := GroupCopy
+	if bulk {
+		kind = GroupBulk
+	}
 	return func(w *warp, mask uint32) action {
 		groups := &w.copyGroups
 		if bulk {
@@ -226,6 +278,7 @@ func commitGroup(d *decoder) (step, error) {
 		for m := mask; m != 0; m &= m - 1 {
 			groups[bits.TrailingZeros32(m)]++
 		}
+		w.tellGroup(EventCommit, mask, kind, 0, false)
 		return advance
 	}, nil
 }
@@ -234,6 +287,8 @@ func commitGroup(d *decoder) (step, error) {
 func waitGroup(d *decoder) (step, error) {
 	bulk := d.is(isa.KindCpAsyncBulkWaitGroup)
 	all := d.is(isa.KindCpAsyncWaitAll)
+	op := d.operation()
+	reads := op.Has(isa.ModRead)
 	n := 0
 	if !all {
 		n = int(d.reads()[0].constant[0])
@@ -242,10 +297,16 @@ func waitGroup(d *decoder) (step, error) {
 		if bulk {
 			act := w.finishGroups(w.bulk, &w.bulkGroups, mask, n, false)
 			w.bulk = sweep(w.bulk)
+			w.tellGroup(EventWait, mask, GroupBulk, n, reads)
 			return act
 		}
 		act := w.finishGroups(w.copies, &w.copyGroups, mask, n, all)
 		w.copies = sweep(w.copies)
+		if all {
+			w.tellGroup(EventWait, mask, GroupCopy, -1, false)
+		} else {
+			w.tellGroup(EventWait, mask, GroupCopy, n, false)
+		}
 		return act
 	}, nil
 }
@@ -278,6 +339,7 @@ func copiesArrive(d *decoder) (step, error) {
 					return f
 				}
 			}
+			w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, phases[l].owner, phases[l].at)
 			if why := phases[l].arrive(1); why != "" {
 				e.Message = why
 				return e

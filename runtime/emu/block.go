@@ -44,7 +44,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	clear(b.phases)
 	if b.shared == nil {
 		b.shared = newRegion("shared memory", sharedWindow, sharedStart+g.sharedBytes())
-		b.shared.named = g.image.sharedSymbols
+		b.shared.named, b.shared.owner = g.image.sharedSymbols, b
 	} else {
 		clear(b.shared.data)
 		clear(b.shared.init)
@@ -73,6 +73,7 @@ func (w *warp) start(threads int) {
 	}
 	w.root = w.newFrame(g.image.body, 0)
 	w.enter(&fragment{mask: w.live, frame: w.root})
+	w.tell(EventStart, w.live, nil)
 }
 
 // newFrame makes the frame of a call whose local memory begins at local.

@@ -79,11 +79,11 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		if n%16 != 0 {
 			return w.fault(l, nil, "a bulk copy of %d bytes; they are a multiple of 16", n)
 		}
-		if !w.locate(&o.from, lane, &demand{space: from, size: n, align: 16}) {
+		if !w.locate(&o.from, lane, &demand{space: from, size: n, align: 16, quiet: true}) {
 			return failed
 		}
 		source, at := w.where.of(l), w.where.at[l]
-		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true}) {
+		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true, quiet: true}) {
 			return failed
 		}
 		target, off := w.where.of(l), w.where.at[l]
@@ -93,13 +93,17 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		}
 		e := w.describe(w.cur, l)
 		act = w.issue(lane, &w.bulkGroups, w.grouped(o.told), func(int) *Fault {
+			g, running := w.block.grid, w.block.cluster.queue.running
+			g.tellRange(running, EventRead, l, source, at, n, ProxyAsync)
 			for _, t := range targets {
+				g.tellRange(running, writeKind(o.combine), l, t.region, off, n, ProxyAsync)
 				if o.combine != nil {
 					w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine)
 				} else {
 					copyBytes(t.region, off, source, at, n)
 				}
 				if t.phase != nil {
+					g.tellPhase(running, EventSignal, l, t.phase.owner, t.phase.at)
 					if why := t.phase.complete(int64(n)); why != "" {
 						e.Message = why
 						return e
@@ -113,6 +117,14 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		}
 	}
 	return advance
+}
+
+// writeKind returns the kind of event of what a copy writes: a reduction reads it too.
+func writeKind(f eval.Combine) EventKind {
+	if f != nil {
+		return EventAtomic
+	}
+	return EventWrite
 }
 
 // bulkTargets returns the blocks that a copy of a lane writes to.

@@ -60,7 +60,7 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindPrefetch:               {make: nothing},
 		isa.KindPrefetchu:              {make: nothing},
 		isa.KindApplypriority:          {make: nothing},
-		isa.KindGriddepcontrol:         {make: nothing},
+		isa.KindGriddepcontrol:         {make: dependents},
 		isa.KindSetmaxnregInc:          {make: nothing},
 		isa.KindSetmaxnregDec:          {make: nothing},
 		isa.KindCreatepolicyCvt:        {make: policy},

@@ -82,7 +82,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		lane := uint32(1) << l
-		if !w.locate(&t.tensor, lane, &demand{size: tensorMapLen, align: 64}) {
+		if !w.locate(&t.tensor, lane, &demand{size: tensorMapLen, align: 64, proxy: ProxyTensorMap}) {
 			return failed
 		}
 		box, err := decodeMap(w.where.of(l).data[w.where.at[l]:])
@@ -98,7 +98,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 		n := box.bytes()
 		align := uint64(128)
-		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: n, align: align, write: t.loads}) {
+		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: n, align: align, write: t.loads, quiet: true}) {
 			return failed
 		}
 		shared, off := w.where.of(l), w.where.at[l]
@@ -115,9 +115,10 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.told), func(int) *Fault {
 			for _, target := range targets {
-				c := boxCopy{grid: w.block.grid, tensor: box, start: start, shared: target.region, at: off, loads: t.loads, combine: combine}
+				c := boxCopy{grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, start: start, shared: target.region, at: off, loads: t.loads, combine: combine}
 				why := c.run()
 				if why == "" && target.phase != nil {
+					c.grid.tellPhase(c.running, EventSignal, l, target.phase.owner, target.phase.at)
 					why = target.phase.complete(int64(n))
 				}
 				if why != "" {
@@ -180,6 +181,18 @@ type boxCopy struct {
 	at      uint64
 	loads   bool
 	combine eval.Combine
+
+	lane    int
+	running *operation
+}
+
+// tell shows an access to the box in shared memory or to the tensor.
+func (c *boxCopy) tell(writes bool, r *region, at, n uint64) {
+	kind := EventRead
+	if writes {
+		kind = writeKind(c.combine)
+	}
+	c.grid.tellRange(c.running, kind, c.lane, r, at, n, ProxyAsync)
 }
 
 // run copies the rows of the box.
@@ -222,6 +235,7 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		}
 		if !inside || x < 0 || uint64(x) >= m.sizes[0] {
 			if c.loads {
+				c.tell(true, c.shared, place, width)
 				put(c.shared.data[place:], width, m.outside())
 				fill(c.shared.init[place:place+width], 0xff)
 			}
@@ -237,6 +251,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		for m.steps[0] == 1 && i+run < n && (place+run)%16 != 0 && uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
 			run += width
 		}
+		c.tell(!c.loads, r, address-r.base, run)
+		c.tell(c.loads, c.shared, place, run)
 		switch {
 		case c.loads:
 			copyBytes(c.shared, place, r, address-r.base, run)

@@ -239,6 +239,7 @@ func (w *warp) leave(lanes uint32, j, end *join) {
 // end ends lanes of the current fragment.
 func (w *warp) end(lanes uint32) action {
 	f := w.cur
+	w.tell(EventExit, lanes, nil)
 	w.live &^= lanes
 	f.mask &^= lanes
 	w.leave(lanes, f.joins, nil)
