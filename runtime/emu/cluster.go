@@ -65,7 +65,7 @@ func (c *cluster) start(id [3]uint32) {
 
 // run runs the cluster for about so many instructions of warps.
 func (c *cluster) run(budget int) outcome {
-	for budget > 0 {
+	for budget > 0 && !c.grid.stop.Load() {
 		ran, most, alive := 0, 0, false
 		for _, w := range c.order {
 			if w.live == 0 {

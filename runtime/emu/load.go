@@ -56,7 +56,7 @@ func load(d *decoder) (step, error) {
 		return s, nil
 	}
 	return func(w *warp, mask uint32) action {
-		if mask == full && !strong {
+		if mask == full && !strong && !w.observing() {
 			if r, low, ok := w.contiguous(&at, &q); ok {
 				data := r.data[low:]
 				for i := range x.regs {
@@ -185,7 +185,7 @@ func store(d *decoder) (step, error) {
 	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
-		if mask == full && !strong {
+		if mask == full && !strong && !w.observing() {
 			if r, low, ok := w.contiguous(&at, &q); ok {
 				w.block.changes++
 				data := r.data[low:]
