@@ -68,7 +68,7 @@ func (c *cluster) start(id [3]uint32) {
 
 // run runs the cluster for about so many instructions of warps.
 func (c *cluster) run(budget int) outcome {
-	for budget > 0 {
+	for budget > 0 && !c.grid.stop.Load() {
 		ran, most, alive := 0, 0, false
 		for _, w := range c.order {
 			if w.live == 0 {
@@ -103,7 +103,7 @@ func (c *cluster) run(budget int) outcome {
 }
 
 // warpQuantum is how many instructions a warp runs before the next has its turn.
-const warpQuantum = 1024
+const warpQuantum = 64
 
 // progress reports whether a round changed anything that others can see, or computed.
 // Most is the number of instructions of the warp that ran the most.
