@@ -28,10 +28,12 @@ const (
 
 // An operation is an asynchronous operation in flight.
 type operation struct {
-	warp  *warp
-	lanes uint32                // of warp that have issued it and do not have it complete
-	apply func(lane int) *Fault // does the operation of a lane
-	group [eval.Lanes]int       // the lane's groups that were committed before it
+	warp   *warp
+	lanes  uint32                // of warp that have issued it and do not have it complete
+	apply  func(lane int) *Fault // does the operation of a lane
+	group  [eval.Lanes]int       // the lane's groups that were committed before it
+	before *operation            // completes first
+	in     *command              // that issued it
 
 	// For an observer.
 	serial uint64
@@ -42,15 +44,21 @@ type operation struct {
 
 // run completes the operation for some lanes.
 func (o *operation) run(lanes uint32) *Fault {
+	if p := o.before; p != nil {
+		o.before = nil
+		if f := p.run(full); f != nil {
+			return f
+		}
+	}
 	for m := o.lanes & lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		o.lanes &^= 1 << l
 		o.warp.block.changes++
 		q, g := &o.warp.block.cluster.queue, o.warp.block.grid
-		outer := q.running
-		q.running = o
+		outer, lane := q.running, q.lane
+		q.running, q.lane = o, l
 		f := o.apply(l)
-		q.running = outer
+		q.running, q.lane = outer, lane
 		if f != nil {
 			return f
 		}
@@ -63,6 +71,7 @@ func (o *operation) run(lanes uint32) *Fault {
 type asyncQueue struct {
 	list    []*operation
 	running *operation // that reads and writes memory at the moment
+	lane    int        // whose part of it
 	fault   *Fault
 }
 
@@ -71,17 +80,41 @@ type groupCount [eval.Lanes]int
 
 // issue adds an operation of the lanes of a mask, to a list of the warp if it belongs to groups.
 func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply func(lane int) *Fault) action {
-	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups}
+	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups, in: w.command()}
+	o.kind = w.groupOf(groups, list)
+	return w.begin(o, list)
+}
+
+// issueOne adds an operation of the warp as a whole, which completes after another one.
+func (w *warp) issueOne(list *[]*operation, before *operation, apply func(lane int) *Fault) action {
+	return w.begin(&operation{warp: w, lanes: 1, apply: apply, before: before, in: w.command(), kind: GroupTensorLoad}, list)
+}
+
+// issueTensor adds an operation of a lane for the tensor cores: those of one thread complete in their
+// order. The manual promises less, but kernels of the field depend on it.
+func (w *warp) issueTensor(lane int, apply func() string) action {
+	in := w.command()
+	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], in: in, kind: GroupTensor}
+	o.apply = func(int) *Fault {
+		if why := apply(); why != "" {
+			return w.faultAt(in, "%s", why)
+		}
+		return nil
+	}
+	w.tensorTail[lane] = o
+	return w.begin(o, nil)
+}
+
+// begin puts an operation in flight.
+func (w *warp) begin(o *operation, list *[]*operation) action {
 	if g := w.block.grid; g.observer != nil {
 		g.serial++
-		e := w.event(EventIssue, mask)
-		o.serial, o.at, o.source, o.kind = g.serial, e.Instr, e.Source, w.groupOf(groups, list)
-		g.tellOperation(o, EventIssue, mask)
+		o.serial, o.at, o.source = g.serial, o.in.at, g.image.module.lines[o.in.source]
+		g.tellOperation(o, EventIssue, o.lanes)
 	}
 	w.block.changes++
-	switch w.block.grid.device.options.Completion {
-	case Eager:
-		if f := o.run(mask); f != nil {
+	if w.block.grid.device.options.Completion == Eager {
+		if f := o.run(full); f != nil {
 			w.block.fail(f)
 			return failed
 		}
@@ -114,6 +147,9 @@ func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, re
 	e.Group, e.Count, e.Reads = group, int64(count), reads
 	w.block.grid.observer.Observe(e)
 }
+
+// command returns the command that the warp runs.
+func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
 
 // sweep forgets operations that are complete.
 func sweep(list []*operation) []*operation {
@@ -157,13 +193,14 @@ func (q *asyncQueue) advance(c *cluster) {
 	q.list = sweep(q.list)
 }
 
-// complete completes the oldest operation, or one by chance where the policy is random.
+// complete completes the newest operation, and with it those that must be complete before, or one by
+// chance where the policy is random. Newer operations overtake older ones wherever the rules let them.
 func (q *asyncQueue) complete(c *cluster) bool {
 	q.list = sweep(q.list)
 	if len(q.list) == 0 {
 		return false
 	}
-	i := 0
+	i := len(q.list) - 1
 	if c.grid.device.options.Completion == Random {
 		i = c.random.IntN(len(q.list))
 	}

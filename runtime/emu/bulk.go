@@ -22,6 +22,7 @@ type bulkOperands struct {
 	size          ref
 	mask          *ref
 	told          bool // an mbarrier is told; otherwise the copy is part of a group
+	pair          bool // the mbarrier is that of the block of the pair that its address names
 	combine       eval.Combine
 	width         uint64 // bytes of an element that is combined
 }
@@ -131,10 +132,12 @@ func writeKind(f eval.Combine) EventKind {
 func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTarget, action) {
 	list := []bulkTarget{{region: target}}
 	var at uint64
+	var teller *block
 	if o.told {
 		act := w.mbarriers(&o.bar, isa.Shared, 1<<lane, func(l int, p *phaseState) string {
 			at = w.where.at[l]
 			list[0].phase = p
+			teller = w.ownerOf(w.where.of(l))
 			return ""
 		})
 		if act != advance {
@@ -153,6 +156,9 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 		}
 		k := w.block.cluster.blocks[rank]
 		p := k.phases[at]
+		if o.pair && teller != nil {
+			p = w.block.cluster.blocks[uint32(rank)&^1|teller.rank&1].phases[at]
+		}
 		if p == nil && o.told {
 			return nil, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", rank)
 		}
