@@ -53,6 +53,6 @@ func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	bytes, ok := p.sheet.boxes[of]
+	bytes, ok := p.kernelState.boxes[of]
 	return bytes, ok
 }

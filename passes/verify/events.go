@@ -53,11 +53,11 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	if address == nil {
 		return memory.Region{}, false
 	}
-	at := p.sheet.places.get(address)
+	at := p.kernelState.places.get(address)
 	if at == nil {
 		at = &place{}
 		at.Place, at.known = memory.At(p.Pool, address)
-		p.sheet.places.put(address, at)
+		p.kernelState.places.put(address, at)
 	}
 	if !at.known {
 		return memory.Region{}, false
@@ -68,7 +68,7 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 // OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only. Threads
 // are compared in groups of the given size.
 func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
-	return p.sheet.foreign.Foreign(r, o, group)
+	return p.kernelState.foreign.Foreign(r, o, group)
 }
 
 // Peer returns the address in another block's shared memory that an access refers to: the
@@ -108,10 +108,10 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		}
 		return p.Region(e, 0, n)
 	}
-	size, known := p.sheet.sizes[e.In]
+	size, known := p.kernelState.sizes[e.In]
 	if !known {
 		size = memory.Bytes(e.In)
-		p.sheet.sizes[e.In] = size
+		p.kernelState.sizes[e.In] = size
 	}
 	r, ok := p.Region(e, 0, size)
 	return r, ok && r.Shared()
@@ -165,13 +165,13 @@ func (p *Pass) described(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
 	}
-	a := p.sheet.described.get(v)
+	a := p.kernelState.described.get(v)
 	if a == nil {
 		a = &nowhere
 		if at, ok := memory.Descriptor(p.Pool, v); ok {
 			a = at
 		}
-		p.sheet.described.put(v, a)
+		p.kernelState.described.put(v, a)
 	}
 	if a == &nowhere {
 		return nil
@@ -332,5 +332,5 @@ func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
 			e.In.Args[n].Walk(func(o *ir.Operand) { at = append(at, o.Reg) })
 		}
 	}
-	return p.Given(at...)
+	return p.DependsOnInput(at...)
 }

@@ -77,14 +77,14 @@ func (p *Pass) writesAllLanes(in *ir.Instr) bool {
 	if n >= len(in.Args) || in.Args[n].Kind != ir.Vector {
 		return true
 	}
-	if p.sheet.zeros == nil {
-		p.sheet.zeros = zeroRegisters(p.Func)
+	if p.kernelState.zeros == nil {
+		p.kernelState.zeros = zeroRegisters(p.Func)
 	}
 	all := true
 	in.Args[n].Walk(func(o *ir.Operand) {
 		switch o.Kind {
 		case ir.Register:
-			all = all && p.sheet.zeros[o.Reg]
+			all = all && p.kernelState.zeros[o.Reg]
 		case ir.Int:
 			all = all && o.Value == 0
 		}

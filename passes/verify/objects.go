@@ -67,10 +67,10 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	if v == nil {
 		return nil, false
 	}
-	o := p.sheet.objects.get(v)
+	o := p.kernelState.objects.get(v)
 	if o == nil {
 		o = p.objectsAt(v)
-		p.sheet.objects.put(v, o)
+		p.kernelState.objects.put(v, o)
 	}
 	if !o.ok {
 		return nil, false

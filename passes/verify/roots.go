@@ -70,17 +70,17 @@ type census struct {
 // Uncertain reports whether an address that is not known for certain may be that of an object. What
 // happens there is not counted then.
 func (p *Pass) Uncertain(o Object) bool {
-	c := p.sheet.census
+	c := p.kernelState.census
 	if c == nil {
 		c = p.takeCensus()
-		p.sheet.census = c
+		p.kernelState.census = c
 	}
 	return c.unknown || len(c.roots[home(o.Root)]) > 1
 }
 
 // MadeElsewhere reports whether an object may be initialized at an address that is not known.
 func (p *Pass) MadeElsewhere(o Object) bool {
-	return p.Uncertain(o) && (p.sheet.census.made || len(p.sheet.census.roots[home(o.Root)]) > 1)
+	return p.Uncertain(o) && (p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)
 }
 
 // home is the variable that a root lies in; arrays whose size the launch gives lie in one place.

@@ -135,4 +135,4 @@ func bitsOf(v *value.Value) uint64 {
 }
 
 // The page of this is with the analyzer of the protocol.
-var rulePlain = diag.Rule{ID: "B8", Layer: "protocol", Severity: diag.Review}
+var rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Review}

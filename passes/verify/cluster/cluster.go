@@ -38,7 +38,7 @@ func run(p *verify.Pass) {
 		follow(p, t)
 	}
 	relaxed(p)
-	if !p.Told("C2") {
+	if !p.Reported("C2") {
 		for _, t := range p.Traces {
 			leaves(p, t)
 		}

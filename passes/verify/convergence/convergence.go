@@ -71,7 +71,7 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	for _, c := range e.Parted {
 		all, may := false, false
-		if c.Splits && !p.Quits(c) {
+		if c.Splits && !p.LeavesKernel(c) {
 			all, may = joined(p, t, i, c)
 		}
 		switch {
@@ -81,7 +81,7 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 				"another branch and may not reach it", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here").On(t, i)
 			return
-		case c.Splits && !p.Quits(c):
+		case c.Splits && !p.LeavesKernel(c):
 			f := p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes "+
 				"take another branch", e.In.Op).
 				Also(c.In, "the warp diverges here: %s of the warps reach the instruction",
@@ -95,7 +95,7 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 				"kernel", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here")
 			return
-		case c.Maybe && !p.Quits(c):
+		case c.Maybe && !p.LeavesKernel(c):
 			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but whether they agree "+
 				"is unknown", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp may diverge here")
@@ -146,7 +146,7 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 // example reports whether lanes diverge only for some of the values substituted for kernel
 // inputs, which a launch may never use.
 func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
-	return t.Facts.With != "" && p.Given(c.In.Guard.Reg)
+	return t.Facts.With != "" && p.DependsOnInput(c.In.Guard.Reg)
 }
 
 // whole is the rule that asks for whole warps: matrix units and tensor memory have their own.
@@ -187,7 +187,7 @@ func number(p *verify.Pass, e *trace.Event) {
 // leaver is the first choice on a trace behind which threads may have left, each by itself; nil where there is none.
 func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
-		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(*c) && p.Quits(*c) {
+		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(*c) && p.LeavesKernel(*c) {
 			return c
 		}
 	}

@@ -55,7 +55,7 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
 					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
 					Also(c.In, "the warp diverges here")
-				if p.Quits(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
+				if p.LeavesKernel(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
 				return
