@@ -68,5 +68,5 @@ var apart = []wrongKernel{
 // The hazard analyzers are left out: they review stores of one value by all threads and data that is
 // handed over by a flag, which are meant here.
 func TestApart(t *testing.T) {
-	testWrong(t, "apart_test.go", apart, false, dsl.SkipHazards())
+	testWrong(t, "separate_test.go", apart, false, dsl.SkipHazards())
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// Sums that one call stores are held against those of another: of another role, or of the same one behind it. What both places rest on is compared as it
-// is written, since each role works out its own.
+// Accumulator stores of different calls are compared for overlap: of different roles, or of the
+// same role. The positions are compared symbolically, since each role computes its own registers.
 
-// A linear number is a sum of a few things that are the same for all threads, each so many times, and of a number.
+// A linear value is a constant plus a sum of block-uniform terms with coefficients.
 type linear struct {
 	n     int64
 	terms [2]term // the first of them
 	used  int
-	lost  bool // there were more
+	lost  bool // there were more terms
 }
 
-// A term is a thing and how many times it is there.
+// A term is a named value with its coefficient.
 type term struct {
 	name  string
 	times int64
 }
 
-// plus is the sum of a linear number and some times another.
+// plus adds a linear value, multiplied by times.
 func (l linear) plus(o linear, times int64) linear {
 	sum := linear{n: l.n + times*o.n, lost: l.lost || o.lost}
 	add := func(x term, times int64) {
@@ -54,7 +54,7 @@ func (l linear) plus(o linear, times int64) linear {
 	return sum
 }
 
-// rests reports whether two linear numbers rest on the same things, as many times.
+// rests reports whether two linear values have the same terms and coefficients.
 func (l linear) rests(o linear) bool {
 	if l.lost || o.lost {
 		return false
@@ -63,14 +63,15 @@ func (l linear) rests(o linear) bool {
 	return !d.lost && !slices.ContainsFunc(d.terms[:d.used], func(x term) bool { return x.times != 0 })
 }
 
-// mostTerms is how many instructions a linear number is followed through, and longest how long a name becomes.
+// mostTerms limits the instructions that a linear value is followed through, and longest the length
+// of a name.
 const (
 	mostTerms = 64
 	longest   = 512
 )
 
-// linear is what a register is, ok unless that is not known.
-func (t *turn) linear(r *ir.Reg, left *int) (l linear, ok bool) {
+// linear returns the linear form of a register; ok is false if it is unknown.
+func (t *threadEval) linear(r *ir.Reg, left *int) (l linear, ok bool) {
 	if name := t.k.cornerOf(r); name != "" && t.k.schedules == 1 {
 		return linear{terms: [2]term{{name, 1}}, used: 1}, true
 	}
@@ -127,8 +128,8 @@ func (t *turn) linear(r *ir.Reg, left *int) (l linear, ok bool) {
 	return t.atom(r)
 }
 
-// atom is a register that is the same for all threads, by how it is worked out.
-func (t *turn) atom(r *ir.Reg) (linear, bool) {
+// atom returns a block-uniform register as a term, named by its computation.
+func (t *threadEval) atom(r *ir.Reg) (linear, bool) {
 	if !t.alike(r) {
 		return linear{}, false
 	}
@@ -139,8 +140,8 @@ func (t *turn) atom(r *ir.Reg) (linear, bool) {
 	return linear{terms: [2]term{{s.String(), 1}}, used: 1}, true
 }
 
-// spelled writes how a register is worked out, which is false where that is not known or too long.
-func (t *turn) spelled(r *ir.Reg, s *strings.Builder) bool {
+// spelled writes the computation of a register. It returns false if that is unknown or too long.
+func (t *threadEval) spelled(r *ir.Reg, s *strings.Builder) bool {
 	w := t.of(r)
 	if w == nil || w.def == nil || w.def.Form == nil || s.Len() > longest {
 		return false
@@ -170,21 +171,21 @@ func (t *turn) spelled(r *ir.Reg, s *strings.Builder) bool {
 	return true
 }
 
-// A spot where a warp or a warpgroup stores sums.
+// A storedSpot is the position of an accumulator store of one warp or warpgroup.
 type storedSpot struct {
-	w        *watched
+	w        *deferredCheck
 	row, col linear
 	who      int
 }
 
-// mostStores is how many calls are held against one another.
+// mostStores is how many stores are compared.
 const mostStores = 16
 
-// checkStores reports two calls that store sums to the same place of a matrix.
-func (k *Kernel) checkStores(t *turn, told *places) {
-	var calls []*watched
-	for i := range k.watching {
-		if w := &k.watching[i]; w.stored != nil && !told.has(w.pos) && len(calls) < mostStores {
+// checkStores reports two calls that store accumulators to overlapping parts of a matrix.
+func (k *Kernel) checkStores(t *threadEval, told *places) {
+	var calls []*deferredCheck
+	for i := range k.deferred {
+		if w := &k.deferred[i]; w.stored != nil && !told.has(w.pos) && len(calls) < mostStores {
 			calls = append(calls, w)
 		}
 	}
@@ -204,8 +205,9 @@ func (k *Kernel) checkStores(t *turn, told *places) {
 	}
 }
 
-// spots are where a call stores the sums of the warps that come to it for certain, with nothing but loops around.
-func (k *Kernel) spots(t *turn, w *watched) (list []storedSpot) {
+// spots returns the positions at which a call stores, for the warps that certainly execute it, with
+// no condition around it but loops.
+func (k *Kernel) spots(t *threadEval, w *deferredCheck) (list []storedSpot) {
 	if slices.ContainsFunc(w.conds, func(c condition) bool { return !c.loop }) {
 		return nil
 	}
@@ -231,7 +233,7 @@ func (k *Kernel) spots(t *turn, w *watched) (list []storedSpot) {
 	return list
 }
 
-// share reports two spots that have some places of one matrix in common.
+// share reports whether two stores overlap in a matrix.
 func (k *Kernel) share(a, b storedSpot) bool {
 	s, o := a.w.stored, b.w.stored
 	apart := func(x, y linear, n, m int) bool { return x.n >= y.n+int64(m) || y.n >= x.n+int64(n) }
@@ -256,7 +258,7 @@ func (k *Kernel) share(a, b storedSpot) bool {
 	return true
 }
 
-// checkSums reports sums that products are added to and that nothing reads, where others are read.
+// checkSums reports accumulators that are never read, in kernels that read others.
 func (k *Kernel) checkSums() {
 	var left []ir.Pos
 	read := false

@@ -36,14 +36,14 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 	return &ComputedTile{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
 
-// A filling is what is done with the tile of a stage that threads are to write.
+// A filling is the state of a computed tile of a stage, which threads must write.
 type filling struct {
 	m *TensorMap
 	*usage
 	pos ir.Pos // of In
 }
 
-// checkFillings reports tiles that In gave to be written, and that nothing writes.
+// checkFillings reports computed tiles that are never written.
 func (s *Stage) checkFillings() {
 	for _, f := range s.uses {
 		if !f.written && f.named == f.known {
@@ -52,7 +52,7 @@ func (s *Stage) checkFillings() {
 	}
 }
 
-// kernel is the kernel that w is of, nil where no builder call made it.
+// kernel returns the kernel of w, or nil for a zero value.
 func (w *ComputedTile) kernel() *Kernel {
 	if w == nil {
 		return nil
@@ -90,7 +90,7 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	return t
 }
 
-// write is Produce of a pipeline that threads fill.
+// write implements Produce for pipelines that threads fill.
 func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	k := p.k
 	if p.pair {
@@ -98,7 +98,7 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	}
 	state := p.state(1)
 	for i := range k.Range(k.U32(0), n) {
-		s := p.turn(i, state)
+		s := p.stageOf(i, state)
 		s.loads, s.loaded = true, make([]bool, len(p.feeds))
 		s.Empty().Wait(state.parity)
 		if !p.filled(s, yield) {
@@ -113,7 +113,7 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	}
 }
 
-// filled runs the body of Produce, and reports whether it came to its end.
+// filled runs the body of Produce, and reports whether the body ran to its end.
 func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	k := p.k
 	if !yield(s) {
@@ -171,7 +171,7 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 			all = all.And(p)
 		}
 		args = append(args, Select(all, k.U32(int(bytes)), k.U32(0)))
-		// Where it does not hold nothing is read, wherever the address leads.
+		// If the condition is false nothing is read, so the address may be anything.
 		k.under(all, false, func() { k.accesses(a, bytes, false, nil) })
 	} else {
 		k.accesses(a, bytes, false, nil)
@@ -180,5 +180,5 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 	k.Ins(op, args...)
 }
 
-// isShared reports whether a space is the block's shared memory.
+// isShared reports whether s is the shared memory of the block.
 func isShared(s isa.Space) bool { return s == isa.Shared || s == isa.SharedCTA }

@@ -18,19 +18,20 @@ type MMAStep struct {
 	k        *Kernel
 	sums     any // the WarpTile
 	steps    int
-	room     func() factors // where read puts the fragments of a step
-	kept     func() factors // the same, for fragments that the next turn of a loop multiplies
+	room     func() factors // allocates the registers for the fragments of a step
+	kept     func() factors // the same, for fragments that the next iteration of a loop multiplies
 	read     func(step int, before, into factors)
 	multiply func(factors)
-	begin    func() (end func()) // around all steps of a pair of tiles
-	told     bool                // there is none, and why has been said
+	begin    func() (end func()) // called before the steps of a pair of tiles; the result is called after them
+	told     bool                // there is no MMA, and the reason has been reported
 }
 
-// factors are fragments of both sides: of each M rows, and of each N columns; where a sparse left one has its zeros, of each M rows; and the scale factors
-// of both. A place without a register takes one that holds what is read, another place is written.
+// factors holds the fragments of A by M rows and of B by N columns, the sparsity metadata of a
+// sparse A by M rows, and the scale factors of both. A cell without a register receives the one
+// that is loaded; a cell with a register is written.
 type factors struct{ a, b, places, scaleA, scaleB [][]ir.Operand }
 
-// set makes f equal to other fragments.
+// set copies other fragments into f.
 func (f factors) set(k *Kernel, to factors) {
 	for n, cells := range f.all() {
 		for i, cell := range cells {
@@ -39,12 +40,12 @@ func (f factors) set(k *Kernel, to factors) {
 	}
 }
 
-// all is the kinds of fragments.
+// all returns the five kinds of fragments.
 func (f factors) all() [5][][]ir.Operand {
 	return [5][][]ir.Operand{f.a, f.b, f.places, f.scaleA, f.scaleB}
 }
 
-// shares reports whether a register belongs to both f and other fragments.
+// shares reports whether f and other fragments have a register in common.
 func (f factors) shares(other factors) bool {
 	for n, cells := range f.all() {
 		for i, cell := range cells {
@@ -56,7 +57,7 @@ func (f factors) shares(other factors) bool {
 	return false
 }
 
-// fill puts registers into the places of a cell.
+// fill puts registers into a cell.
 func (k *Kernel) fill(cell, registers []ir.Operand) {
 	for i, r := range cell {
 		if r.Kind != ir.Register {
@@ -78,7 +79,7 @@ func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 	return w.dense(x, fromX, y, fromY)
 }
 
-// dense is the product of two tiles that go together.
+// dense returns the MMA step of two tiles whose shapes match.
 func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
 	s := w.shape
 	_, depth := x.sides()
@@ -102,11 +103,11 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 	return p
 }
 
-// product is a product of so many steps, of fragments that are still to be read.
+// product returns an MMA step with the given number of K steps, whose fragments are not loaded yet.
 func (w *WarpTile[C]) product(steps int) MMAStep {
 	return MMAStep{
 		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
-		multiply: func(f factors) { w.multiply(f.a, f.b, nothing) },
+		multiply: func(f factors) { w.multiply(f.a, f.b, noOperands) },
 		begin:    func() func() { return func() {} },
 	}
 }
@@ -140,7 +141,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape, "MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d", x, w.rows, w.cols, s, s.A, s.K)
 		return none
-	case !x.turns():
+	case !x.noteLoop():
 		return none
 	}
 	p := w.product(depth / s.K)
@@ -156,7 +157,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	return p
 }
 
-// given puts fragments that the author computed, in a call at a place, into the places of a step.
+// given puts fragments that the author computed in the call at here into the cells of a step.
 func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
 	k := w.k
 	_, each, _, _, _ := w.shape.registers()
@@ -177,7 +178,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	}
 }
 
-// inWords is how many registers there are, as messages say it.
+// inWords describes the number of registers for messages.
 func inWords(fragments [][]Reg[B32]) string {
 	if len(fragments) == 0 {
 		return "nothing"
@@ -207,7 +208,7 @@ func (p MMAStep) MMA() {
 	end()
 }
 
-// room is registers for the fragments of a step.
+// room allocates registers for the fragments of a step.
 func (w *WarpTile[C]) room() factors { return factors{a: w.roomLeft(), b: w.roomRight()} }
 
 func (w *WarpTile[C]) roomLeft() [][]ir.Operand {
@@ -220,7 +221,7 @@ func (w *WarpTile[C]) roomRight() [][]ir.Operand {
 	return w.k.cells(w.cols/w.shape.N, n, t)
 }
 
-// open is room for what is in registers already.
+// open returns cells for fragments that are already in registers.
 func open(cells, n int) [][]ir.Operand {
 	list := make([][]ir.Operand, cells)
 	for i := range list {
@@ -229,7 +230,7 @@ func open(cells, n int) [][]ir.Operand {
 	return list
 }
 
-// cells is so many times n new registers.
+// cells returns lists of n new registers each.
 func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
 	list := make([][]ir.Operand, cells)
 	for i := range list {
@@ -238,7 +239,7 @@ func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
 	return list
 }
 
-// cell is n new registers.
+// cell returns n new registers.
 func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	list := slab.Many(&k.args, n)
 	for i := range list {
@@ -247,7 +248,8 @@ func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	return list
 }
 
-// elements reads fragments of F64, which are single elements: of eight rows and four columns each, down the rows first.
+// elements loads fragments of F64, which are single elements: eight rows by four columns each, down
+// the rows first.
 func (w *WarpTile[C]) elements(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) func(step int, into factors) {
 	k, s := w.k, w.shape
 	lane := k.Lane()

@@ -10,25 +10,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// takes notes that n rows of the tile, or of other things that there are so many of, are taken from one on that the kernel works out.
+// takes notes an access to n rows of a tile, or of something else with limit entries, starting at a
+// computed row.
 //
 //go:noinline
 func (t SharedTile) takes(from Reg[U32], n, limit int, place string) {
 	k := t.at.k
 	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
-		return // each of the role has one, as it is mostly
+		return // usually each warp of the role has its own
 	}
 	if from.k == k && from.r != nil && !from.IsConstant() {
-		k.watch(watched{pos: k.m.calls.here(), reg: from.r, bytes: int64(n), tile: &t, limit: int64(limit), place: place})
+		k.watch(deferredCheck{pos: k.m.calls.here(), reg: from.r, bytes: int64(n), tile: &t, limit: int64(limit), place: place})
 	}
 }
 
-// unitPlace is sixteen bytes of a row.
+// unitPlace names sixteen bytes of a row.
 const unitPlace = "16-byte unit"
 
-// checkPlace reports the first warp that takes what the tile does not have. Rows and parts are the same for all lanes, as a rule; of elements the first
-// lane and the last are looked at.
-func (k *Kernel) checkPlace(t *turn, w *watched) bool {
+// checkPlace reports the first warp whose access exceeds the tile. Rows and parts are usually the
+// same for all lanes; for elements it checks the first and the last lane.
+func (k *Kernel) checkPlace(t *threadEval, w *deferredCheck) bool {
 	element := w.place == "row" || w.place == "column" || w.place == unitPlace
 	for thread, end := w.threads(k); thread < end; thread++ {
 		if thread%32 != 0 && !(element && thread%32 == 31) {
@@ -59,8 +60,9 @@ func (k *Kernel) checkPlace(t *turn, w *watched) bool {
 	return false
 }
 
-// certain reports whether the thread is where conditions hold, but for those that are the same for all threads: a launch may make them hold.
-func (t *turn) certain(conds []condition) bool {
+// certain reports whether the thread satisfies the conditions. Conditions that are the same for all
+// threads are assumed to be true, since some launch may make them true.
+func (t *threadEval) certain(conds []condition) bool {
 	for _, c := range conds {
 		if v := t.holds(c); (v.kind != sure || v.n == 0) && (v.kind == sure || !t.alike(c.p) && !t.loaded(c)) {
 			return false
@@ -69,9 +71,9 @@ func (t *turn) certain(conds []condition) bool {
 	return true
 }
 
-// loaded reports whether a condition is that of a loop that counts something which is not known: data may let it have a turn. What is known of a count
-// may be what the loop keeps within bounds.
-func (t *turn) loaded(c condition) bool {
+// loaded reports whether a condition belongs to a loop over an unknown count, which may run an
+// iteration. Bounds on the count may be what the loop checks.
+func (t *threadEval) loaded(c condition) bool {
 	in := t.def(c.p)
 	if !c.loop || c.not || in == nil || in.Head() != "setp" || len(in.Args) < 3 || in.Args[1].Kind != ir.Register {
 		return false
@@ -79,13 +81,14 @@ func (t *turn) loaded(c condition) bool {
 	return t.value(in.Args[1].Reg).kind == vague
 }
 
-// alike reports whether a register is the same for all threads of the block, as it is worked out: of numbers that a launch gives, and of constants.
-func (t *turn) alike(r *ir.Reg) bool {
+// alike reports whether a register has the same value in all threads of the block: it is computed
+// from launch parameters and constants.
+func (t *threadEval) alike(r *ir.Reg) bool {
 	w := t.of(r)
 	if w == nil || w.asked {
 		return w != nil && w.same
 	}
-	w.asked = true // what rests on itself is not
+	w.asked = true // a register that depends on itself is not
 	in := w.def
 	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
 		return false
@@ -105,7 +108,7 @@ func (t *turn) alike(r *ir.Reg) bool {
 	return same
 }
 
-func (t *turn) alikeOperand(o *ir.Operand) bool {
+func (t *threadEval) alikeOperand(o *ir.Operand) bool {
 	switch o.Kind {
 	case ir.Register:
 		return t.alike(o.Reg)
@@ -121,8 +124,8 @@ func (t *turn) alikeOperand(o *ir.Operand) bool {
 	return false
 }
 
-// from is what a register is, counted from something that is the same for all threads where it rests on such.
-func (t *turn) from(r *ir.Reg) worked {
+// from returns the value of a register relative to a block-uniform base, if it has one.
+func (t *threadEval) from(r *ir.Reg) worked {
 	if v := t.value(r); v.kind == sure {
 		return v
 	}
@@ -151,27 +154,28 @@ func (t *turn) from(r *ir.Reg) worked {
 	return worked{}
 }
 
-// storedSums is where sums of a warp or a warpgroup are stored.
-type storedSums struct {
+// storedTile describes where a warp or a warpgroup stores an accumulator.
+type storedTile struct {
 	matrix     any     // a register or a tensor map
 	to         *ir.Reg // the matrix
 	row, col   Reg[U32]
 	rows, cols int
-	threads    int // that have the sums together
+	threads    int // that hold the accumulator together
 }
 
-// storesSums notes a store of sums to a matrix.
+// storesTile notes a store of an accumulator to a matrix.
 //
 //go:noinline
-func (k *Kernel) storesSums(matrix any, to Addr, row, col Reg[U32], rows, cols, threads int) {
+func (k *Kernel) storesTile(matrix any, to Addr, row, col Reg[U32], rows, cols, threads int) {
 	if row.k != k || col.k != k {
 		return
 	}
-	k.watch(watched{pos: k.m.calls.here(), reg: row.r, stored: &storedSums{matrix, to.reg, row, col, rows, cols, threads}})
+	k.watch(deferredCheck{pos: k.m.calls.here(), reg: row.r, stored: &storedTile{matrix, to.reg, row, col, rows, cols, threads}})
 }
 
-// checkStored reports two warps that store to the same place, of which one has the wrong row or column.
-func (k *Kernel) checkStored(t *turn, w *watched) bool {
+// checkStored reports two warps that store to the same position; one of them has the wrong row or
+// column.
+func (k *Kernel) checkStored(t *threadEval, w *deferredCheck) bool {
 	type rectangle struct {
 		who          int
 		to, row, col worked

@@ -91,4 +91,4 @@ var doubts = []wrongKernel{
 }
 
 // TestDoubts builds kernels that may be right, and are most likely not: each warning must be at a line that wants it.
-func TestDoubts(t *testing.T) { testWrong(t, "doubts_test.go", doubts, false) }
+func TestDoubts(t *testing.T) { testWrong(t, "warnings_test.go", doubts, false) }

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A meeting is a role's first wait for all threads of the block, or of the cluster.
+// A meeting is a role's first barrier for all threads of the block or the cluster.
 type meeting struct {
 	Role
 	what string
 	pos  ir.Pos
 }
 
-// meet notes that the threads here wait for all others.
+// meet notes a barrier for all threads.
 func (k *Kernel) meet(what string) {
 	if k.role == nil || slices.ContainsFunc(k.meetings, func(m meeting) bool { return m.what == what && m.first == k.role.first }) {
 		return
@@ -26,8 +26,9 @@ func (k *Kernel) meet(what string) {
 	k.meetings = append(k.meetings, meeting{Role: k.role.Role, what: what, pos: k.m.calls.here()})
 }
 
-// checkMeetings reports roles that wait for all threads, where other warps never do.
-func (k *Kernel) checkMeetings() {
+// checkBarriers reports roles that wait at a barrier for all threads, although other warps never
+// reach one.
+func (k *Kernel) checkBarriers() {
 	warps := k.BlockThreads() / 32
 	for _, what := range []string{"Sync", "SyncCluster"} {
 		come := make([]bool, warps)
@@ -57,7 +58,7 @@ func (k *Kernel) checkMeetings() {
 	k.meetings = nil
 }
 
-// absent names the warps that do not come.
+// absent names the warps that do not arrive.
 func absent(come []bool) string {
 	var list []string
 	for w := 0; w < len(come); w++ {
@@ -82,7 +83,7 @@ func absent(come []bool) string {
 	return strings.Join(list, " and ") + do
 }
 
-// met notes that warps wait at a named barrier, or only arrive there.
+// met notes that warps wait or arrive at a named barrier.
 func (k *Kernel) met(b NamedBarrier, waits bool) {
 	if id := b.id & 15; waits {
 		k.awaited |= 1 << id
@@ -91,7 +92,7 @@ func (k *Kernel) met(b NamedBarrier, waits bool) {
 	}
 }
 
-// checkArrivals reports named barriers at which warps arrive, and none waits.
+// checkArrivals reports named barriers with arrivals but no wait.
 func (k *Kernel) checkArrivals() {
 	for id, pos := range k.arrivals {
 		if pos != ir.NoPos && k.awaited>>id&1 == 0 {
@@ -100,7 +101,8 @@ func (k *Kernel) checkArrivals() {
 	}
 }
 
-// byHand notes the number of a barrier that an instruction written out names, and reports one that a NamedBarrier has.
+// byHand notes the barrier number of an instruction written as text, and reports one that a
+// NamedBarrier uses.
 func (k *Kernel) byHand(op string, operands []any) {
 	head, _, _ := strings.Cut(op, ".")
 	if head != "bar" && head != "barrier" || strings.HasPrefix(op, "barrier.cluster.") || strings.HasPrefix(op, "bar.warp.") {
@@ -108,7 +110,7 @@ func (k *Kernel) byHand(op string, operands []any) {
 	}
 	at := 0
 	if strings.Contains(op, ".red.") {
-		at = 1 // behind the result
+		at = 1 // the result comes first
 	}
 	if at >= len(operands) {
 		return
@@ -124,7 +126,7 @@ func (k *Kernel) byHand(op string, operands []any) {
 	k.numbered = append(k.numbered, o)
 }
 
-// known is the number that a Go number is, or a value known while building.
+// known returns the constant value of a Go number or of a Reg.
 func known(x any) (int64, bool) {
 	switch x := x.(type) {
 	case int:
@@ -143,7 +145,7 @@ func known(x any) (int64, bool) {
 	return 0, false
 }
 
-// barrierRow is n barriers whose numbers follow one another.
+// barrierRow reserves n named barriers with consecutive numbers.
 func (k *Kernel) barrierRow(n, threads int) []NamedBarrier {
 	for i := 1; i <= n; i++ {
 		if at := k.named + i; slices.Contains(k.numbered, int64(at)) {
@@ -157,7 +159,7 @@ func (k *Kernel) barrierRow(n, threads int) []NamedBarrier {
 	return list
 }
 
-// nextBarrier is the lowest number of a barrier that nothing has.
+// nextBarrier returns the lowest unused barrier number.
 func (k *Kernel) nextBarrier() int {
 	k.named++
 	for slices.Contains(k.numbered, int64(k.named)) {

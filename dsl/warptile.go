@@ -18,10 +18,10 @@ func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
 	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
 }
 
-// pairs is how many sums of a cell, which is M rows and N columns, a lane holds, two neighbours at a time.
+// pairs returns how many pairs of adjacent elements a lane holds of a cell of M rows and N columns.
 func (w *WarpTile[C]) pairs() int { return w.shape.M * w.shape.N / 64 }
 
-// pair is two neighbours of a cell.
+// pair returns two adjacent elements of a cell.
 func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 	if w.shape.C == isa.F16 {
 		return Unpack[C](Reg[B32]{k: w.k, r: cell[n].r, scope: cell[n].scope})
@@ -62,10 +62,10 @@ func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 
 // A Cell is the position of an element of a WarpTile or an Accumulator.
 type Cell struct {
-	LocalRow int // which of the rows that the lane has a part of, see Lines
+	LocalRow int // index among the rows of which the lane holds a part, see Lines
 	lane     Reg[U32]
-	warp     Reg[U32] // of a warpgroup, whose warps have sixteen rows each; nothing where a warp has the tile
-	row, col int      // of the lane 0
+	warp     Reg[U32] // of a warpgroup, whose warps have sixteen rows each; unset if one warp has the tile
+	row, col int      // of lane 0
 }
 
 // Row returns the row within the tile.
@@ -97,7 +97,7 @@ func (w *WarpTile[C]) Row(line int) Reg[U32] {
 	return Cell{lane: w.k.Lane(), row: line/w.pairs()*w.shape.M + line%w.pairs()*8}.Row()
 }
 
-// among reports whether there is a line of a number.
+// among reports whether line is a valid index.
 func (k *Kernel) among(line, lines int) bool {
 	if line < 0 || line >= lines {
 		k.fault(&ruleShape, "local row %d is out of bounds: a lane has %d", line, lines)
@@ -106,7 +106,7 @@ func (k *Kernel) among(line, lines int) bool {
 	return true
 }
 
-// visit goes over the sums of the lane, cell by cell.
+// visit visits the elements of the lane, cell by cell.
 func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 	lane := w.k.Lane()
 	for i, line := range w.regs {
@@ -137,7 +137,7 @@ func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
 	})
 }
 
-// put makes two neighbours of a cell others.
+// put replaces two adjacent elements of a cell.
 func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 	if w.shape.C == isa.F16 {
 		w.k.ins("mov.b32", cell[n].in(w.k), w.k.vector(x.register().in(w.k), y.register().in(w.k)))
@@ -162,7 +162,7 @@ func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
 		gather(all, c.LocalRow, x, y, combine)
 	})
 	for i, x := range all {
-		all[i] = w.QuadReduce(x, combine).kept() // combine may return what it was given
+		all[i] = w.QuadReduce(x, combine).kept() // combine may return its argument
 	}
 	return all
 }
@@ -179,7 +179,7 @@ func (w *WarpTile[C]) QuadReduce(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg
 	return acrossRow(x, combine)
 }
 
-// gather combines two neighbours with what there is of their line.
+// gather combines two adjacent elements with the partial result of their line.
 func gather[T Scalar](all []Reg[T], line int, x, y Reg[T], combine func(a, b Reg[T]) Reg[T]) {
 	both := combine(x, y)
 	if all[line].k != nil {

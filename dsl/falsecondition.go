@@ -7,14 +7,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// checkNever reports what stands under a comparison of a place with a number, such as k.Lane().EQI(32), that holds for no thread of the block.
-func (k *Kernel) checkNever(t *turn, told *places) {
+// checkNever reports code under a comparison of an index with a constant, such as k.Lane().EQI(32),
+// that is true for no thread of the block.
+func (k *Kernel) checkNever(t *threadEval, told *places) {
 	if k.BlockThreads() == 0 {
 		return
 	}
 	seen := make(map[*ir.Reg]bool)
-	for i := range k.watching {
-		w := &k.watching[i]
+	for i := range k.deferred {
+		w := &k.deferred[i]
 		for _, c := range w.conds {
 			if c.p == nil || c.not || c.loop || c.left || seen[c.p] {
 				continue
@@ -28,10 +29,10 @@ func (k *Kernel) checkNever(t *turn, told *places) {
 	}
 }
 
-// never reports whether a condition holds for no thread.
-func (t *turn) never(c condition, r *role) bool {
+// never reports whether a condition is false for all threads.
+func (t *threadEval) never(c condition, r *role) bool {
 	if r != nil {
-		return false // which has its own threads
+		return false // its threads differ
 	}
 	for thread := range t.k.BlockThreads() {
 		t.begin(thread)

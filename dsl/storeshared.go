@@ -25,7 +25,7 @@ func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
 	bytes := s.C.Bits() / 8
 	lane := k.Lane()
 	row := from.Add(lane.ShrI(2))
-	// The rows of a lane are multiples of eight apart, so that one swizzle holds for all of them.
+	// The rows of a lane differ by multiples of eight, so that they have the same swizzle.
 	pair := lane.AndI(3).MulI(int64(2 * bytes))
 	if mask := to.Swizzle.mask(); mask != 0 {
 		pair = pair.Xor(row.MulI(int64(to.Pitch())).ShrI(3).AndI(int64(mask)))

@@ -23,14 +23,15 @@ func (a *Accumulator) Wait() {
 	a.k.WaitMMA(0)
 }
 
-// A startedProduct is one of wgmma that nothing has waited for.
+// A startedProduct is a wgmma operation in flight that nothing has waited for.
 type startedProduct struct {
 	scope     int
 	committed bool
 }
 
-// followProducts takes note of an instruction of wgmma, whoever wrote it. What is committed or waited for in a scope are products that were started in
-// it or in scopes inside of it; those that were started outside may come here later, or not at all.
+// followProducts tracks wgmma instructions, including those written as text. A commit or wait in a
+// scope applies to operations started in it or in inner scopes. Those started in outer scopes may
+// not reach it.
 func (k *Kernel) followProducts(in *ir.Instr) {
 	here := k.scope()
 	switch {
@@ -38,7 +39,7 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 		if p := (startedProduct{scope: here}); !slices.Contains(k.started, p) {
 			k.started = append(k.started, p)
 		}
-	case in.Guard.Reg != nil: // may not happen
+	case in.Guard.Reg != nil: // may not be executed
 	case strings.HasPrefix(in.Op, "wgmma.commit_group"):
 		for i := range k.started {
 			p := &k.started[i]
@@ -52,7 +53,7 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 	}
 }
 
-// endProducts waits for the products that nothing has waited for yet.
+// endProducts reports wgmma operations that are never waited for.
 func (k *Kernel) endProducts() {
 	if slices.ContainsFunc(k.started, func(p startedProduct) bool { return !p.committed }) {
 		k.CommitMMA()
@@ -111,7 +112,8 @@ func (a *Accumulator) Row(line int) Reg[U32] {
 	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
 }
 
-// visit goes over the sums of the thread, two neighbours at a time: register i and the next one of a part.
+// visit visits the accumulator elements of the thread, two adjacent ones at a time: register i and
+// the next one of a part.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	if a.typ != isa.F32 {
 		a.k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
@@ -121,13 +123,13 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	lane, warp := a.k.Lane(), a.k.WarpIndex()
 	for part, regs := range a.regs {
 		for i := 0; i < len(regs); i += 2 {
-			h := i / 2 % 2 // an upper and a lower row in turn
+			h := i / 2 % 2 // upper and lower rows alternate
 			do(Cell{LocalRow: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
 		}
 	}
 }
 
-// sum is a register as a value.
+// sum returns a register as a value.
 func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, scope: a.used.scope} }
 
 // Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
@@ -243,7 +245,7 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 			for i, r := range cell {
 				fa[i] = r.in(k)
 			}
-			k.ins(op, a.vector(part), k.list(ir.Vector, fa), dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1), y.turn())
+			k.ins(op, a.vector(part), k.list(ir.Vector, fa), dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1), y.transposeOperand())
 		}
 		if step == 0 {
 			k.ins("setp.eq.b32", a.used.in(k), number(0), number(0))
@@ -251,7 +253,7 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	}
 }
 
-// vector is the registers of a part.
+// vector returns the registers of a part as an operand.
 func (a *Accumulator) vector(part int) ir.Operand {
 	if part == 0 {
 		a.taken++
@@ -260,14 +262,15 @@ func (a *Accumulator) vector(part int) ir.Operand {
 }
 
 func (a *Accumulator) operands(part int) []ir.Operand {
-	list := make([]ir.Operand, len(a.regs[part])) // for which what is left of a slab is too little, mostly
+	list := make([]ir.Operand, len(a.regs[part])) // the list is usually too long for the rest of a slab
 	for i, r := range a.regs[part] {
 		list[i] = ir.Operand{Kind: ir.Register, Reg: r}
 	}
 	return list
 }
 
-// along is what a descriptor advances by to so many numbers along the depth: along a row, or down the rows of a transposed tile.
+// along returns how far a descriptor advances for depth elements along K: along a row, or down the
+// rows of a transposed tile.
 func (t SharedTile) along(depth int) int {
 	if t.turned {
 		return depth * t.Pitch()
@@ -275,8 +278,8 @@ func (t SharedTile) along(depth int) int {
 	return t.DescriptorOffset(depth)
 }
 
-// turn is the operand of wgmma that says whether a factor is transposed.
-func (t SharedTile) turn() ir.Operand {
+// transposeOperand returns the wgmma operand that says whether a tile is transposed.
+func (t SharedTile) transposeOperand() ir.Operand {
 	if t.turned {
 		return number(1)
 	}

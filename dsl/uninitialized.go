@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// checkWritten reports registers of NewReg that something reads before anything was written to them, on some way through the kernel. Where nothing ever
-// writes one, that is a warning.
+// checkWritten reports registers of NewReg that are read before they are written on some path. If a
+// register is never written, that is a warning.
 func (k *Kernel) checkWritten() {
 	if len(k.unwritten) == 0 {
 		return
@@ -22,7 +22,8 @@ func (k *Kernel) checkWritten() {
 	}
 	g := ir.FlowOf(k.f)
 	order := g.Order()
-	// What is written on every way to the end of a block; blocks that were not met yet hold nobody up.
+	// The registers written on every path to the end of a block. Blocks that have not been visited
+	// yet do not restrict the result.
 	words := (len(number) + 63) / 64
 	room := make(passes.Set, words*(len(k.f.Blocks)+1))
 	out := make([]passes.Set, len(k.f.Blocks))
@@ -65,7 +66,7 @@ func (k *Kernel) checkWritten() {
 			}
 		}
 	}
-	doubtful, written := make(map[*ir.Reg]*ir.Instr), make(map[*ir.Reg]bool) // where they are read first
+	doubtful, written := make(map[*ir.Reg]*ir.Instr), make(map[*ir.Reg]bool) // the first read
 	for _, b := range order {
 		enter(b)
 		for _, in := range k.f.Blocks[b].Instrs {
@@ -73,7 +74,7 @@ func (k *Kernel) checkWritten() {
 				n, ok := number[r]
 				switch {
 				case !ok:
-				case a != isa.Read: // sums are read and written: whoever begins one so may ignore what was there
+				case a != isa.Read: // accumulators are read and written; the first instruction may ignore the old value
 					written[r] = true
 					if in.Guard.Reg == nil {
 						have.Add(n)
@@ -86,7 +87,7 @@ func (k *Kernel) checkWritten() {
 	}
 	for _, r := range k.unwritten {
 		in := doubtful[r]
-		if in != nil && !written[r] { // whoever writes out a single instruction may not care what it reads
+		if in != nil && !written[r] { // an instruction written as text may ignore what it reads
 			unset := ruleValue
 			unset.Severity = diag.Warning
 			k.m.faultAt(in.Pos, &unset, "read of a NewReg that is never written; use Var for an initial value")
@@ -101,13 +102,14 @@ func (k *Kernel) checkWritten() {
 	}
 }
 
-// A state is what is known of a register at some place: nothing, that it was written, or that it was written if a predicate is true, or is not.
+// A state is what is known of a register at a point: nothing, that it is written, or that it is
+// written if a predicate has a given value.
 type state struct {
 	known, written bool
 	when           ir.Guard
 }
 
-// met is what is known where two ways meet.
+// met returns what is known where two paths join.
 func (s state) met(o state) state {
 	switch {
 	case !s.known, s.written && o.known:
@@ -118,19 +120,20 @@ func (s state) met(o state) state {
 	return state{known: true}
 }
 
-// under is what is known where a predicate has a value besides.
+// under returns what is known if a predicate has a given value.
 func (s state) under(p ir.Guard) state {
 	switch {
 	case p.Reg == nil || s.written || !s.known:
 	case s.when == p:
 		return state{known: true, written: true}
-	case s.when.Reg == nil: // written if the predicate had its other value, which it has not
+	case s.when.Reg == nil: // written only if the predicate has the other value
 		s.when = ir.Guard{Reg: p.Reg, Not: !p.Not}
 	}
 	return s
 }
 
-// behind is what is known behind an instruction, and ok unless it reads what may not have been written.
+// behind returns the state after an instruction. It is not ok if the instruction reads a register
+// that may not be written.
 func (s state) behind(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
 	ok = true
 	in.Registers(func(x *ir.Reg, a isa.Access) {
@@ -150,8 +153,8 @@ func (s state) behind(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
 	return s, ok
 }
 
-// firstUnwritten is the first instruction that reads a register where it may not have been written, nil if there is none: what is written under a
-// predicate may be read under the same one.
+// firstUnwritten returns the first instruction that reads a register which may not be written, or
+// nil. A register written under a predicate may be read under the same predicate.
 func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
 	in := make([]state, len(g.Succs))
 	in[order[0]] = state{known: true}

@@ -8,18 +8,20 @@ import (
 	"slices"
 )
 
-// A share says which blocks of a cluster need the same tile, so that each loads a part of it for all of them.
+// A share says which blocks of a cluster need the same tile, so that each loads a part of it for
+// all of them.
 type share uint8
 
 const (
 	unshared share = iota
 	everyone       // all blocks of the cluster
-	sameRow        // those whose tiles of the result are in the same row
-	sameCol        // or in the same column
-	sameHalf       // or in the same column, and have the same half of a pair's columns
+	sameRow        // blocks whose output tiles are in the same row
+	sameCol        // blocks whose output tiles are in the same column
+	sameHalf       // the same, with the same half of a pair's columns
 )
 
-// sharers are the blocks of a cluster that share a tile with one of them, as a mask. Blocks are numbered along x first, which is the rows of the result.
+// sharers returns the mask of the blocks of a cluster that share a tile with one of them. Ranks
+// increase along x first, which is the row of the output.
 func (k *Kernel) sharers(s share, rank int) (mask uint32) {
 	high := max(1, k.cluster[0])
 	for other := range k.clusterSize() {
@@ -39,10 +41,10 @@ func (k *Kernel) sharers(s share, rank int) (mask uint32) {
 	return mask
 }
 
-// shareSize is how many blocks share a tile.
+// shareSize returns how many blocks share a tile.
 func (k *Kernel) shareSize(s share) int { return mathbits.OnesCount32(k.sharers(s, 0)) }
 
-// portion is the number of the thread's block among those that share a tile, and the mask of them.
+// portion returns the index of the thread's block among those that share a tile, and their mask.
 func (k *Kernel) portion(s share) (part Reg[U32], mask Reg[U16]) {
 	rank := k.ClusterRank()
 	if k.shareSize(s) == k.clusterSize() {
@@ -61,7 +63,8 @@ func (k *Kernel) portion(s share) (part Reg[U32], mask Reg[U16]) {
 	return part, To[U16](k.pattern(s, false))
 }
 
-// pattern is the blocks that share a tile with the thread's block, or with one of its pair, as a mask.
+// pattern returns the mask of the blocks that share a tile with the thread's block, or with a block
+// of its pair.
 func (k *Kernel) pattern(s share, pair bool) Reg[U32] {
 	first, rank := k.sharers(s, 0), k.ClusterRank()
 	if pair {
@@ -87,7 +90,7 @@ func (k *Kernel) pattern(s share, pair bool) Reg[U32] {
 	return k.U32(int(first)).Shl(shift)
 }
 
-// shares are the ways that the tiles of a pipeline are shared.
+// shares returns the distinct shares of a pipeline's tiles.
 func (p *Pipeline) shares() (all []share) {
 	for _, f := range p.feeds {
 		if p.k.shareSize(f.share) > 1 && !slices.Contains(all, f.share) {
@@ -100,8 +103,8 @@ func (p *Pipeline) shares() (all []share) {
 	return all
 }
 
-// neighbours are the blocks that share a tile of a pipeline with the thread's block, which is one of them, or with its pair: who has to know that this one
-// has done with a stage.
+// neighbours returns the mask of the blocks that share a tile of a pipeline with the thread's block
+// or its pair, including itself. They must know when this block has released a stage.
 func (p *Pipeline) neighbours() Reg[U32] {
 	var mask Reg[U32]
 	for i, s := range p.shares() {
@@ -114,7 +117,8 @@ func (p *Pipeline) neighbours() Reg[U32] {
 	return mask
 }
 
-// commit makes the barriers of all neighbours count the end of the multiplications that the thread has started.
+// commit makes the mbarriers of all neighbours track the completion of the MMAs that the thread has
+// started.
 func (p *Pipeline) commit(b Barrier) {
 	k := p.k
 	mask := To[U16](p.neighbours())
@@ -123,7 +127,8 @@ func (p *Pipeline) commit(b Barrier) {
 	})
 }
 
-// signals is how many blocks tell a block that they have done with a stage: of a pair that works as one the even one does.
+// signals returns how many blocks signal a block that they have released a stage. In a pair only
+// the even block does.
 func (p *Pipeline) signals() int {
 	var mask uint32
 	for _, s := range p.shares() {
@@ -139,10 +144,11 @@ func (p *Pipeline) signals() int {
 	return n
 }
 
-// even reports the even block of a pair, which multiplies for both.
+// even returns a predicate that is true in the even block of a pair, which issues the MMAs for
+// both.
 func (k *Kernel) even() Reg[Pred] { return k.parity().EQI(0) }
 
-// parity is the block's number in its pair.
+// parity returns the block's index in its pair.
 func (k *Kernel) parity() Reg[U32] {
 	if k.clusterSize() == 2 {
 		return k.ClusterRank()
@@ -150,7 +156,7 @@ func (k *Kernel) parity() Reg[U32] {
 	return k.ClusterRank().AndI(1)
 }
 
-// leading is the rank of the even block of the pair.
+// leading returns the rank of the even block of the pair.
 func (k *Kernel) leading() Reg[U32] {
 	if k.clusterSize() == 2 {
 		return k.U32(0)
@@ -176,7 +182,8 @@ func (f Feed) by(s share) Feed {
 	return f
 }
 
-// share lets the blocks of the cluster load parts of a tile: rows of it, or columns where there are few rows and no swizzle.
+// share makes the blocks of the cluster load parts of a tile: rows of it, or columns if there are
+// few rows and no swizzle.
 func (p *Pipeline) share(f Feed) {
 	k, m := p.k, f.from
 	t, n := m.tile, k.shareSize(f.share)
@@ -199,7 +206,8 @@ func (p *Pipeline) share(f Feed) {
 	p.far = true
 }
 
-// loadShared starts the copies of the block's part of a tile that blocks share, whose first element is at a row and column.
+// loadShared starts the copies of the block's part of a shared tile, whose first element is at row
+// and col.
 func (m *TensorMap) loadShared(s share, to SharedTile, row, col Reg[U32], full Barrier) {
 	k, t := m.k, m.tile
 	n := k.shareSize(s)

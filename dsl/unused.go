@@ -10,15 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// What is brought or computed, and never read, is most often a tile that stands where another was meant.
+// Data that is loaded or computed and never read usually means that the wrong tile was used.
 
-// A taken is which of several things were read, and where the first of them was.
+// A taken records which of several elements were read, and the position of the first read.
 type taken struct {
 	parts []bool
 	first ir.Pos
 }
 
-// take notes that n things from one on are read.
+// take notes that n elements are read, starting at from.
 func (t *taken) take(k *Kernel, from, n int) {
 	if t.first == ir.NoPos {
 		t.first = k.m.calls.here()
@@ -28,7 +28,7 @@ func (t *taken) take(k *Kernel, from, n int) {
 	}
 }
 
-// left goes over the runs of things that were not read, where others were.
+// left visits the runs of elements that were not read, if others were.
 func (t *taken) left(visit func(from, to int)) {
 	for from := 0; from < len(t.parts) && t.first != ir.NoPos; from++ {
 		if t.parts[from] {
@@ -43,14 +43,15 @@ func (t *taken) left(visit func(from, to int)) {
 	}
 }
 
-// doubt records what is no mistake for certain.
+// doubt records a warning about something that may be intended.
 func (k *Kernel) doubt(pos ir.Pos, format string, args ...any) {
 	rule := ruleProtocol
 	rule.Severity = diag.Warning
 	k.m.faultAt(pos, &rule, format, args...)
 }
 
-// checkUnread reports what the kernel brings and nobody reads, and what it reads or waits for and nobody brings.
+// checkUnread reports what the kernel loads and never reads, and what it reads or waits for and
+// never loads.
 func (k *Kernel) checkUnread() {
 	for _, check := range k.unread {
 		check()
@@ -63,29 +64,29 @@ func (k *Kernel) checkUnread() {
 	k.checkSemaphores()
 }
 
-// A usage is what is done with a shared variable.
+// A usage records the accesses to a shared variable.
 type usage struct {
 	v            *ir.Var
-	read         ir.Pos // where it is read first
+	read         ir.Pos // the first read
 	written      bool
-	named, known int // operands that it stands in, and those of them that are accesses
+	named, known int // operands that name it, and those of them that are known accesses
 }
 
-// used follows a shared variable.
+// used returns the usage of a shared variable.
 func (k *Kernel) used(v *ir.Var) *usage {
 	u := &usage{v: v}
 	k.shared.uses = append(k.shared.uses, u)
 	return u
 }
 
-// name notes an operand.
+// name notes an operand that names the variable.
 func (u *usage) name() {
 	if u != nil {
 		u.named++
 	}
 }
 
-// access notes a load or a store, whose operand comes too.
+// access notes a load or a store, whose operand is also noted by name.
 func (u *usage) access(k *Kernel, writes bool) {
 	switch {
 	case u == nil:
@@ -98,13 +99,13 @@ func (u *usage) access(k *Kernel, writes bool) {
 	u.known++
 }
 
-// combine notes that what the variable holds is combined with something, by an atomic operation: it is read and written, and something else
-// wrote it first.
+// combine notes an atomic operation on the variable: it reads and writes, and the variable must
+// have been written before.
 func (u *usage) combine(k *Kernel) {
 	u.access(k, false)
 }
 
-// checkTaken reports feeds that no stage is asked for.
+// checkTaken reports feeds that no stage requests.
 func (p *Pipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for _, f := range p.feeds[from : to+1] {
@@ -113,7 +114,7 @@ func (p *Pipeline) checkTaken() {
 	})
 }
 
-// checkTaken reports tiles that are copied and not asked for.
+// checkTaken reports tiles that are copied and never used.
 func (p *AsyncPipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for i := from; i <= to; i++ {
@@ -122,7 +123,7 @@ func (p *AsyncPipeline) checkTaken() {
 	})
 }
 
-// checkTaken reports columns of sums that nobody reads.
+// checkTaken reports accumulator columns that are never read.
 func (t *TMEM) checkTaken() {
 	t.taken.left(func(from, to int) {
 		if slices.Contains(t.taken.parts, true) {

@@ -52,27 +52,27 @@ func TestRun(t *testing.T) {
 // TestSame holds that calls which a loop makes again are the same ones, and that those of other lines are not.
 func TestSame(t *testing.T) {
 	var c calls
-	var turns, others [300]ir.Pos // nodes on several pages
-	for i := range turns {
+	var noteLoop, others [300]ir.Pos // nodes on several pages
+	for i := range noteLoop {
 		c.run(func() {
-			turns[i] = c.here()
+			noteLoop[i] = c.here()
 			others[i] = c.here()
 		})
 	}
 	told := places{calls: &c}
-	if told.has(turns[0]) {
+	if told.has(noteLoop[0]) {
 		t.Error("something is told before anything was")
 	}
-	told.add(turns[0])
-	for i := range turns {
-		if !c.same(turns[0], turns[i]) || !told.has(turns[i]) {
-			t.Fatalf("turn %d: %x is not %x", i, c.stack(turns[i]), c.stack(turns[0]))
+	told.add(noteLoop[0])
+	for i := range noteLoop {
+		if !c.same(noteLoop[0], noteLoop[i]) || !told.has(noteLoop[i]) {
+			t.Fatalf("turn %d: %x is not %x", i, c.stack(noteLoop[i]), c.stack(noteLoop[0]))
 		}
-		if c.same(turns[i], others[i]) || told.has(others[i]) {
+		if c.same(noteLoop[i], others[i]) || told.has(others[i]) {
 			t.Fatalf("turn %d: the calls of two lines are the same", i)
 		}
 	}
-	if c.same(turns[0], ir.NoPos) || c.same(ir.NoPos, turns[0]) || !c.same(ir.NoPos, ir.NoPos) {
+	if c.same(noteLoop[0], ir.NoPos) || c.same(ir.NoPos, noteLoop[0]) || !c.same(ir.NoPos, ir.NoPos) {
 		t.Error("no position is like one that there is")
 	}
 }

@@ -53,7 +53,7 @@ func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part
 	return f
 }
 
-// computed is the registers that cell gives of each step, and each sixteen rows of it.
+// computed returns the registers that cell returns for each step and each sixteen rows.
 func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B32]) (list [][][]Reg[B32]) {
 	for step := range steps {
 		var line [][]Reg[B32]
@@ -102,7 +102,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 	case t != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "SparseMMA of %s and %s: the element types differ", x.Tile, y.Tile)
 		return
-	case !x.turns() || !y.turns():
+	case !x.noteLoop() || !y.noteLoop():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
@@ -114,7 +114,8 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 		k.fault(&ruleProtocol, "SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 		return
 	}
-	// What tells the zeros is read before the products begin, which work on registers that nothing may write then.
+	// The sparsity metadata is read before the MMAs begin, because the registers of asynchronous
+	// MMAs must not be written.
 	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](metadata(step, part))} })
 	if told == nil {
 		return

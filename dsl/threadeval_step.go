@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// worksOut is what an instruction makes of its operands, for a thread: words are its name and modifiers.
+// worksOut evaluates an instruction for a thread. Its name and modifiers are words.
 func worksOut(words []string, a, b, c worked) worked {
 	head, last := words[0], words[len(words)-1]
 	width, signed := widthOf(last)
@@ -73,7 +73,7 @@ func worksOut(words []string, a, b, c worked) worked {
 	return arith(head, cutKnown(a, width, signed), cutKnown(b, width, signed), width, signed)
 }
 
-// arith is an operation on two numbers of a width.
+// arith evaluates an operation on two values of a width.
 func arith(head string, a, b worked, width int, signed bool) worked {
 	switch {
 	case head == "mul" && (a.kind == sure && a.n == 0 || b.kind == sure && b.n == 0):
@@ -81,11 +81,11 @@ func arith(head string, a, b worked, width int, signed bool) worked {
 	case a.kind == given && (b.kind == given || b.kind == sure && b.n == 0) || b.kind == given && a.kind == sure && a.n == 0 && head == "add":
 		return worked{kind: given}
 	case a.kind == given && b.kind == sure && b.n > 0 && !isAddress(b.n) && (head == "add" || head == "div" || head == "shr" && b.n < 16):
-		return worked{kind: given} // as large as a launch wants, still
+		return worked{kind: given} // still an arbitrary value of the launch
 	case a.kind != sure || b.kind != sure:
 		return worked{}
 	case (isAddress(a.n) || isAddress(b.n)) && head != "add" && head != "sub":
-		return worked{} // where it lies is not known
+		return worked{} // its address is unknown
 	}
 	switch head {
 	case "shl":
@@ -106,7 +106,8 @@ func arith(head string, a, b worked, width int, signed bool) worked {
 	return worked{}
 }
 
-// compared is a comparison. What a launch gives may be as large as it wants, or as small.
+// compared evaluates a comparison. A value that depends on the launch may be arbitrarily large or
+// small.
 func compared(how string, a, b worked, signed bool) worked {
 	switch {
 	case a.kind == vague || b.kind == vague || a.kind == free || b.kind == free || isAddress(a.n) || isAddress(b.n):
@@ -145,7 +146,7 @@ func compared(how string, a, b worked, signed bool) worked {
 	return worked{kind: sure}
 }
 
-// joined is the and, or the or, of two predicates.
+// joined evaluates the and, or the or, of two predicates.
 func joined(head string, a, b worked) worked {
 	decides := int64(0)
 	if head == "or" {
@@ -167,7 +168,7 @@ func joined(head string, a, b worked) worked {
 	return worked{}
 }
 
-// unless is a, or nothing.
+// unless negates a if not is set.
 func (a worked) unless(not bool) worked {
 	if not {
 		return worked{}
@@ -175,7 +176,7 @@ func (a worked) unless(not bool) worked {
 	return a
 }
 
-// cutKnown is a number as an operand of a width.
+// cutKnown converts a value to an operand of a width.
 func cutKnown(a worked, width int, signed bool) worked {
 	if a.kind == sure {
 		a.n = cut(a.n, width, signed)
@@ -183,7 +184,7 @@ func cutKnown(a worked, width int, signed bool) worked {
 	return a
 }
 
-// cut is the lower bits of a number. What tells the area of an address stays.
+// cut returns the low bits of a number. The bits that identify the area of an address are kept.
 func cut(n int64, width int, signed bool) int64 {
 	if width >= 64 {
 		return n
@@ -199,9 +200,9 @@ func cut(n int64, width int, signed bool) int64 {
 }
 
 // isAddress reports whether a number is an address in an area.
-func isAddress(n int64) bool { return n >= 1<<(apartBits-1) }
+func isAddress(n int64) bool { return n >= 1<<(areaBits-1) }
 
-// widthOf is the bits of an integer type, and whether it has a sign; 0 of others.
+// widthOf returns the bits of an integer type and whether it is signed; 0 for other types.
 func widthOf(word string) (width int, signed bool) {
 	switch word {
 	case "u8", "b8":

@@ -9,13 +9,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A background is copies that go on beside the threads that start them, which wait for groups of them.
+// background tracks the asynchronous copies of one kind, and whether the kernel waits for their
+// groups.
 type background struct {
-	first             ir.Pos // that the author started
+	first             ir.Pos // of the copies that the author started
 	committed, waited bool
 }
 
-// byHand notes an instruction that is written out: who waits so has groups of his own too.
+// byHand notes an instruction that the author wrote as text. A kernel with waits written as text
+// may also have copy groups of its own.
 func (b *background) byHand(op, wait string) {
 	if strings.HasPrefix(op, wait) || strings.HasPrefix(op, "cp.async.mbarrier") {
 		b.committed, b.waited = true, true
@@ -31,7 +33,7 @@ func (k *Kernel) storesBehind() {
 	}
 }
 
-// copiesBehind notes a copy of threads from global to shared memory.
+// copiesBehind notes a copy by threads from global to shared memory.
 //
 //go:noinline
 func (k *Kernel) copiesBehind() {
@@ -40,7 +42,8 @@ func (k *Kernel) copiesBehind() {
 	}
 }
 
-// checkBackground reports copies that nobody waits for, in kernels that call nothing which might.
+// checkBackground reports copies that are never waited for, in kernels that call no function that
+// could wait.
 func (k *Kernel) checkBackground() {
 	if !k.f.Kernel || len(k.callees) > 0 || len(k.outputs) > 0 {
 		return

@@ -3,10 +3,10 @@
 
 package dsl
 
-// Modules and kernels that no builder call made: a zero one becomes one that can be built on and tells what it is, a nil one gives way to one that
-// nobody sees, so that nothing panics.
+// Zero values of modules and kernels. A zero value becomes usable and reports itself; a nil pointer
+// is replaced by a throwaway, so that nothing panics.
 
-// sound is k, or a kernel in its place if no builder call made k.
+// sound returns k, or a replacement if k was not created by a builder call.
 func (k *Kernel) sound() *Kernel {
 	if k != nil && k.m != nil {
 		return k
@@ -27,10 +27,10 @@ func (k *Kernel) stray() *Kernel {
 	return k
 }
 
-// strayTarget is what is built for where nobody says.
+// strayTarget is the target of modules that were not created by New.
 const strayTarget = "sm_100a"
 
-// sound is m, or a module in its place if New did not make m.
+// sound returns m, or a replacement if m was not created by New.
 func (m *Module) sound() *Module {
 	if m != nil && m.ir != nil {
 		return m
@@ -48,7 +48,7 @@ func (m *Module) begun() *Module {
 	return m
 }
 
-// body is the kernel that f builds its body into.
+// body returns the kernel that f builds its body into.
 func (f *Func) body() *Kernel {
 	if f == nil {
 		return nil
@@ -56,11 +56,11 @@ func (f *Func) body() *Kernel {
 	return f.Kernel
 }
 
-// made reports whether a module made f.
+// made reports whether a module created f.
 func (f *Func) made() bool { return f != nil && f.Kernel != nil && f.m != nil }
 
-// foreign records that k is given what belongs to another kernel. A kernel that no builder call made is one that nobody may ask for findings, so the
-// other one is told too.
+// foreign reports a value of another kernel that is used in k. The findings of a zero kernel are
+// lost, so the other kernel gets the finding too.
 func (k *Kernel) foreign(what string, of *Kernel) {
 	k.fault(&ruleForeign, "%s of kernel %s is used in %s", what, of.Name(), k.Name())
 	if k.m.stray && !of.m.stray {
@@ -68,7 +68,7 @@ func (k *Kernel) foreign(what string, of *Kernel) {
 	}
 }
 
-// alien records that k is given what belongs to another module, as foreign does.
+// alien reports a value of another module that is used in k, as foreign does.
 func (k *Kernel) alien(m *Module, format string, args ...any) {
 	k.fault(&ruleForeign, format, args...)
 	if k.m.stray && m != nil && !m.stray {

@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// root is the pointer parameter that an address comes from, and what was indexed last.
-func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
+// root returns the pointer parameter that an address is derived from, and the register that was
+// indexed last.
+func (t *threadEval) root(r *ir.Reg) (root, base *ir.Reg) {
 	for range 64 {
 		if t.pointer(r) != nil {
 			return r, cmp.Or(base, r)
@@ -36,26 +37,26 @@ func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
 	return nil, nil
 }
 
-// value is what a register is.
-func (t *turn) value(r *ir.Reg) worked {
+// value evaluates a register.
+func (t *threadEval) value(r *ir.Reg) worked {
 	w := t.of(r)
 	if w == nil {
 		return worked{}
 	}
 	if w.worked != t.begun {
-		w.worked, w.value = t.begun, worked{} // of what rests on itself
+		w.worked, w.value = t.begun, worked{} // for a register that depends on itself
 		w.value = t.result(w)
 	}
 	return w.value
 }
 
-func (t *turn) result(w *wanted) worked {
+func (t *threadEval) result(w *trackedReg) worked {
 	in := w.def
 	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
 		return worked{}
 	}
 	if t.when != firstTurn && (w.loop != nil || w.reg.Varies) {
-		if t.when == finalTurn && w.loop != nil && w.loop.known {
+		if t.when == finalIteration && w.loop != nil && w.loop.known {
 			return worked{sure, w.loop.at}
 		}
 		return worked{}
@@ -80,7 +81,7 @@ func (t *turn) result(w *wanted) worked {
 		args[i] = t.operand(&in.Args[i+1])
 	}
 	if args == [3]worked{} {
-		return worked{} // of what nobody knows
+		return worked{} // the variable is unknown
 	}
 	var room [8]string
 	words := room[:0]
@@ -90,8 +91,8 @@ func (t *turn) result(w *wanted) worked {
 	return worksOut(words, args[0], args[1], args[2])
 }
 
-// operand is what an operand is.
-func (t *turn) operand(o *ir.Operand) worked {
+// operand evaluates an operand.
+func (t *threadEval) operand(o *ir.Operand) worked {
 	switch o.Kind {
 	case ir.Register:
 		return t.value(o.Reg)
@@ -111,11 +112,11 @@ func (t *turn) operand(o *ir.Operand) worked {
 	return worked{}
 }
 
-// special is what a special register is.
-func (t *turn) special(name string) worked {
+// special evaluates a special register.
+func (t *threadEval) special(name string) worked {
 	n := t.k.threads
 	if n[0] == 0 {
-		n = [3]int{32, 1, 1} // as far as the first threads go
+		n = [3]int{32, 1, 1} // enough for the first threads
 	}
 	switch name {
 	case "%tid.x":

@@ -39,7 +39,7 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 	return f
 }
 
-// columns is the columns of tensor memory of a stage, of four bytes each.
+// columns returns the number of tensor memory columns of a stage, four bytes each.
 func (f *TMEMOperand) columns() int { return f.tile.RowBytes() / 4 }
 
 // A TMEMOperandStage is one operand of a TMEMOperand ring while it is written or read.
@@ -47,10 +47,10 @@ type TMEMOperandStage struct {
 	t     *TMEMOperand
 	place *place
 	fills bool
-	put   []bool // columns that are written
+	put   []bool // columns that have been written
 }
 
-// kernel is the kernel that a factor is of, nil where no builder call made it.
+// kernel returns the kernel of the operand, or nil for a zero value.
 func (s *TMEMOperandStage) kernel() *Kernel {
 	if s == nil || s.t == nil {
 		return nil
@@ -58,7 +58,7 @@ func (s *TMEMOperandStage) kernel() *Kernel {
 	return s.t.k
 }
 
-// address is where the factor lies in tensor memory.
+// address returns the address of the operand in tensor memory.
 func (s *TMEMOperandStage) address() Reg[U32] {
 	k := s.t.k
 	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(s.t.first))
@@ -91,7 +91,8 @@ func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if f.pair {
-		// The even block multiplies, so that it is told. The fence before carries the order.
+		// The even block issues the MMA, so it must know that the columns are written. The
+		// preceding fence orders the writes.
 		k.When(k.Leader(), func() { full.arriveAt(k.leading(), ".relaxed") })
 		f.arrives(f.full, 2*k.roleWarps())
 	} else {
@@ -116,7 +117,7 @@ func (f *TMEMOperand) Drain(body func(*TMEMOperandStage)) {
 	}
 	full, empty := f.barriers(state)
 	full.Wait(state.parity)
-	k.SyncWarp() // one thread multiplies for the warp, and the others must not miss the phase
+	k.SyncWarp() // one thread issues the MMA for the warp, and the others must not miss the phase
 	k.ins("tcgen05.fence::after_thread_sync")
 	body(&TMEMOperandStage{t: f, place: state})
 	k.When(k.Leader(), func() { k.commit(empty, f.pair) })
@@ -142,7 +143,7 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 		k.fault(&ruleProtocol, "Store into TMEMOperand %s while MMAs read it; Fill provides one to write", s.t.name)
 		return
 	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+len(x) > s.t.tile.Cols:
-		s.put = nil // what is not written has a reason that is told
+		s.put = nil // the cause of the missing columns is reported
 		k.fault(&ruleShape, "columns %d to %d of a TMEMOperand with %d columns of %s, want a power-of-two number of registers with %d elements each", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
 		return
 	}
@@ -159,7 +160,8 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	k.ins(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", n), tensorAddress(k, at), k.list(ir.Vector, regs))
 }
 
-// packed is as many numbers as fill a register, as those of a type, the first in the lowest bits.
+// packed packs as many elements as fill a register, converted to type t, the first in the lowest
+// bits.
 func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
 	all := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 	switch t.Bits() {
@@ -181,10 +183,11 @@ func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
 	return all
 }
 
-// quarter is the first lane of tensor memory that the warp reaches, as addresses count it: 32 each, from bit 16 on.
+// quarter returns the first tensor memory lane that the warp can access, as an address: 32 lanes
+// per warp, starting at bit 16.
 func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 
-// quarters reports a role whose warps do not reach all quarters of tensor memory.
+// quarters reports a role whose warps cannot access all lanes of tensor memory.
 func (k *Kernel) quarters(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
 		k.fault(&ruleRole, "role %s %s tensor memory and consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows", r.name, what, r.who())

@@ -12,56 +12,58 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// What a kernel does in its first turn through every loop, in the first block of a launch, can often be worked out while it is built, thread by thread.
-// Accesses are held against the variables that they are for so, and what a whole warp or block does against the conditions around it. What rests on
-// data, or on what a launch gives, is not told.
+// Deferred checks evaluate what a kernel does in its first iteration of every loop, in the first
+// block of a launch, for each thread. They compare accesses with the bounds of variables, and calls
+// for a whole warp or block with the conditions around them. What depends on data or on the launch
+// is not reported.
 
-// A watched call is one that finish looks at.
-type watched struct {
+// A deferredCheck call is checked by finish.
+type deferredCheck struct {
 	pos    ir.Pos
-	conds  []condition // under which the thread is here, the outermost first
-	what   string      // of what all threads of a warp or block do: the name of the call
-	block  bool        // all of the block, not of the warp
-	brings bool        // each thread brings something, which is missed of those that have left the kernel
-	most   int         // the threads that a named barrier is for
+	conds  []condition // conditions that are true here, the outermost first
+	what   string      // for a call by all threads of a warp or block: its name
+	block  bool        // by all threads of the block instead of the warp
+	brings bool        // each thread contributes a value, which is missing if it has left the kernel
+	most   int         // threads of a named barrier
 	role   *role
-	// Of an access:
+	// For an access:
 	space  isa.Space
 	reg    *ir.Reg // the address, to which off is added
 	off    int64
 	bytes  int64
 	writes bool
-	nc     bool // through the read-only path
-	// Of a place in a tile, of which reg is the first row or column, and bytes how many there are:
+	nc     bool // through the read-only cache
+	// For a position in a tile: reg is the first row or column, and bytes their number:
 	tile  *SharedTile
-	limit int64 // how many the tile has
+	limit int64 // rows or columns of the tile
 	place string
-	// Of a store of a warp's or a warpgroup's sums, where they begin, and how many rows and columns there are:
-	stored *storedSums
+	// For a store of a warp's or a warpgroup's accumulator: its position and size:
+	stored *storedTile
 }
 
-// A condition is a predicate, or its contrary, that holds here.
+// A condition is a predicate that is true here, or false if it is negated.
 type condition struct {
 	p    *ir.Reg
 	not  bool
-	left bool // the others have left the kernel
-	loop bool // a loop's, of which there is a turn
+	left bool // the other threads have left the kernel
+	loop bool // a loop condition: there is an iteration
 }
 
-// mostWatched is how many calls are looked at, and mostAlike how many of those that are on the same lines.
+// maxDeferred limits the deferred checks of a kernel, and mostAlike those with the same source
+// lines.
 const (
-	mostWatched = 1024
+	maxDeferred = 1024
 	mostAlike   = 8
 )
 
-// watch notes a call, unless nothing can be said of it.
-func (k *Kernel) watch(w watched) {
-	if k.parted || !k.f.Kernel || len(k.watching) >= mostWatched {
+// watch records a deferred check, unless nothing can be decided about it.
+func (k *Kernel) watch(w deferredCheck) {
+	if k.parted || !k.f.Kernel || len(k.deferred) >= maxDeferred {
 		return
 	}
 	alike := 0
-	for i := len(k.watching) - 1; i >= 0 && i >= len(k.watching)-2*mostAlike; i-- {
-		if k.watching[i].what == w.what && k.m.calls.same(k.watching[i].pos, w.pos) {
+	for i := len(k.deferred) - 1; i >= 0 && i >= len(k.deferred)-2*mostAlike; i-- {
+		if k.deferred[i].what == w.what && k.m.calls.same(k.deferred[i].pos, w.pos) {
 			alike++
 		}
 	}
@@ -70,10 +72,10 @@ func (k *Kernel) watch(w watched) {
 	}
 	w.conds, w.role = k.conds, k.role
 	k.held = max(k.held, len(k.conds))
-	if k.watching == nil {
-		k.watching = make([]watched, 0, 16)
+	if k.deferred == nil {
+		k.deferred = make([]deferredCheck, 0, 16)
 	}
-	k.watching = append(k.watching, w)
+	k.deferred = append(k.deferred, w)
 }
 
 // accesses notes an access of a thread to bytes at a.
@@ -88,7 +90,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	k.reachesFor(a, bytes, writes, mods)
 }
 
-// combines notes that a thread combines something with bytes at a, which were written before.
+// combines notes an atomic operation on bytes at a, which must have been written before.
 //
 //go:noinline
 func (k *Kernel) combines(a Addr, bytes int64) {
@@ -97,7 +99,7 @@ func (k *Kernel) combines(a Addr, bytes int64) {
 	k.reachesFor(a, bytes, true, nil)
 }
 
-// reachesFor notes where an access is.
+// reachesFor notes the position of an access.
 func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
@@ -106,42 +108,42 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 			k.fault(&ruleMemory, "out of bounds: %d bytes at byte %d of %s, which has %d", bytes, a.off, a.v.Name, size)
 		}
 	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local || a.space == isa.Const:
-		k.watch(watched{pos: k.m.calls.above(), space: a.space, reg: a.reg, off: a.off, bytes: bytes, writes: writes, nc: slices.Contains(mods, NC)})
+		k.watch(deferredCheck{pos: k.m.calls.above(), space: a.space, reg: a.reg, off: a.off, bytes: bytes, writes: writes, nc: slices.Contains(mods, NC)})
 	}
 }
 
-// together notes what all threads of a warp, or of the block, do.
+// together notes a call that all threads of a warp, or of the block, must execute.
 //
 //go:noinline
 func (k *Kernel) together(what string, block bool) {
 	if len(k.conds) > 0 && (k.role == nil || k.chosen()) {
-		k.watch(watched{pos: k.m.calls.above(), what: what, block: block, brings: what != "Sync" && what != "SyncWarp" && what != "SyncCluster"})
+		k.watch(deferredCheck{pos: k.m.calls.above(), what: what, block: block, brings: what != "Sync" && what != "SyncWarp" && what != "SyncCluster"})
 	}
 }
 
-// lanes notes that all lanes of a warp multiply, or read what is multiplied.
+// lanes notes that all lanes of a warp take part in an MMA, or load its operands.
 //
 //go:noinline
 func (k *Kernel) lanes(what string) {
 	if k.chosen() {
-		k.watch(watched{pos: k.m.calls.above(), what: what})
+		k.watch(deferredCheck{pos: k.m.calls.above(), what: what})
 	}
 }
 
-// meetsAt notes what warps do at a named barrier, which is for so many threads.
+// meetsAt notes a call at a named barrier for the given number of threads.
 //
 //go:noinline
 func (k *Kernel) meetsAt(what string, threads int) {
-	k.watch(watched{pos: k.m.calls.above(), what: what, most: threads})
+	k.watch(deferredCheck{pos: k.m.calls.above(), what: what, most: threads})
 }
 
-// chosen reports whether a condition holds here besides those of loops.
+// chosen reports whether there is a condition here that is not a loop's.
 func (k *Kernel) chosen() bool {
 	return slices.ContainsFunc(k.conds, func(c condition) bool { return !c.loop && !c.left })
 }
 
-// threads are the first thread that comes to a watched call at all, and the one behind the last.
-func (w *watched) threads(k *Kernel) (first, end int) {
+// threads returns the first thread that can execute a deferred check, and one past the last.
+func (w *deferredCheck) threads(k *Kernel) (first, end int) {
 	switch {
 	case w.role == nil:
 		return 0, cmp.Or(k.BlockThreads(), 32)
@@ -151,12 +153,12 @@ func (w *watched) threads(k *Kernel) (first, end int) {
 	return 32 * w.role.first, 32 * (w.role.first + w.role.n)
 }
 
-// under builds what runs where p holds, or where it does not.
+// under emits code that runs if p is true, or false if not is set.
 func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
 	k.amid(condition{p: p.r, not: not}, p.IsConstant(), false, build)
 }
 
-// hold adds a condition to those that hold here. Calls that are watched have the list as it was.
+// hold adds a condition to the current ones. Deferred checks keep the previous list.
 func (k *Kernel) hold(c condition) {
 	if len(k.conds) < k.held {
 		k.conds, k.held = slices.Clone(k.conds), 0
@@ -164,7 +166,8 @@ func (k *Kernel) hold(c condition) {
 	k.conds = append(k.conds, c)
 }
 
-// amid builds what runs under a condition, unless that is known. Who leaves it, or the kernel, from within is not there behind it.
+// amid emits code under a condition, unless it is constant. Threads that leave the loop or the
+// kernel inside are absent afterwards.
 func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
 	n, left, out := len(k.conds), k.left, k.out
 	k.left, k.out = false, false
@@ -177,7 +180,7 @@ func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
 	k.left, k.out = left, out
 }
 
-// remain notes that the threads that go on are those for which p does not hold.
+// remain notes that only threads for which p is false continue.
 func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 	if p.r != nil {
 		k.hold(condition{p: p.r, not: true, left: kernel})
@@ -185,16 +188,16 @@ func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 	k.left, k.out = k.left || kernel, k.out || !kernel
 }
 
-// checkWatched looks at what was noted.
-func (k *Kernel) checkWatched() {
-	if len(k.watching) == 0 && len(k.takings) == 0 && len(k.touched) == 0 {
+// checkDeferred runs the deferred checks.
+func (k *Kernel) checkDeferred() {
+	if len(k.deferred) == 0 && len(k.takings) == 0 && len(k.touched) == 0 {
 		return
 	}
-	t := k.newTurn()
+	t := k.newThreadEval()
 	told := places{calls: &k.m.calls}
 	outside := make(map[string]bool) // lines with an index outside of a tile
-	for i := range k.watching {
-		w := &k.watching[i]
+	for i := range k.deferred {
+		w := &k.deferred[i]
 		if told.has(w.pos) || t.work > mostWork {
 			continue
 		}
@@ -209,7 +212,7 @@ func (k *Kernel) checkWatched() {
 		case w.what != "":
 			found = k.checkTogether(t, w)
 		case w.space == isa.Shared && len(outside) > 0 && outside[k.lineOf(w.pos)]:
-			// The access follows from the index.
+			// The access is a consequence of the index.
 		default:
 			found = k.checkAccess(t, w)
 		}
@@ -225,7 +228,7 @@ func (k *Kernel) checkWatched() {
 	k.checkStores(t, &told)
 	k.checkExtents(t, &told)
 	t.end()
-	k.watching, k.takings, k.touched = nil, nil, nil
+	k.deferred, k.takings, k.touched = nil, nil, nil
 }
 
 // lineOf returns the author's file and line of a position.
@@ -234,30 +237,30 @@ func (k *Kernel) lineOf(pos ir.Pos) string {
 	return at.String()
 }
 
-// checkAccess reports an access of the first thread that cannot make it.
-func (k *Kernel) checkAccess(t *turn, w *watched) bool {
+// checkAccess reports an access by the first thread for which it is invalid.
+func (k *Kernel) checkAccess(t *threadEval, w *deferredCheck) bool {
 	for thread, end := w.threads(k); thread < end; thread++ {
 		t.begin(thread)
 		at := t.value(w.reg)
 		if at.kind != sure {
 			if at.kind == vague && t.when == firstTurn {
-				return k.checkAligned(t, w, thread) // what is known of it is so for all
+				return k.checkAligned(t, w, thread) // it applies to all threads
 			}
 			continue
 		}
 		here := t.comes(w.conds)
 		if here != sure && t.certain(w.conds) {
-			here = sure // wherever a launch lets the block come
+			here = sure // some launch makes the block execute it
 		}
 		if here == vague {
 			continue
 		}
-		// Of a block whose size the launch chooses nobody knows more than that there is a first thread.
+		// If the launch chooses the block size, only the first thread certainly exists.
 		there := here == sure && (thread == 0 || k.BlockThreads() > 0)
 		name, size, off, ok := t.find(w.space, at.n+w.off)
 		switch {
 		case !ok:
-		case there && size > 0 && (off < 0 || off+w.bytes > size): // a launch may promise bounds that keep within it
+		case there && size > 0 && (off < 0 || off+w.bytes > size): // the launch may guarantee bounds that keep the access inside
 			k.m.faultAt(w.pos, &ruleMemory, "out of bounds: thread %d%s accesses byte %d of %s, which has %d; an index counts elements, and If can exclude threads", thread, t.late(), off, name, size)
 			return true
 		case off%w.bytes != 0:
@@ -272,8 +275,8 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 	return false
 }
 
-// checkTogether reports what all threads of a warp or block do, where only some come.
-func (k *Kernel) checkTogether(t *turn, w *watched) bool {
+// checkTogether reports a call for all threads of a warp or block that only some of them execute.
+func (k *Kernel) checkTogether(t *threadEval, w *deferredCheck) bool {
 	if k.BlockThreads() == 0 {
 		return false
 	}
@@ -285,7 +288,7 @@ func (k *Kernel) checkTogether(t *turn, w *watched) bool {
 		all := true
 		for _, c := range w.conds {
 			if c.left && !w.brings {
-				continue // nobody waits for those
+				continue // exited threads are not waited for
 			}
 			v := t.holds(c)
 			if v.kind != sure {
@@ -317,22 +320,22 @@ func (k *Kernel) checkTogether(t *turn, w *watched) bool {
 	return false
 }
 
-// checkReadOnly reports loads through the read-only path of what the kernel writes.
-func (k *Kernel) checkReadOnly(t *turn) {
-	if !slices.ContainsFunc(k.watching, func(w watched) bool { return w.nc }) {
+// checkReadOnly reports loads through the read-only cache of memory that the kernel writes.
+func (k *Kernel) checkReadOnly(t *threadEval) {
+	if !slices.ContainsFunc(k.deferred, func(w deferredCheck) bool { return w.nc }) {
 		return
 	}
 	type spot struct{ at, base *ir.Reg }
 	written := make(map[*ir.Reg][]spot)
-	for i := range k.watching {
-		if w := &k.watching[i]; w.writes && w.space == isa.Global {
+	for i := range k.deferred {
+		if w := &k.deferred[i]; w.writes && w.space == isa.Global {
 			root, base := t.root(w.reg)
 			written[root] = append(written[root], spot{w.reg, base})
 		}
 	}
 	told := places{calls: &k.m.calls}
-	for i := range k.watching {
-		w := &k.watching[i]
+	for i := range k.deferred {
+		w := &k.deferred[i]
 		root, base := t.root(w.reg)
 		if !w.nc || root == nil || len(written[root]) == 0 || told.has(w.pos) {
 			continue
@@ -342,7 +345,7 @@ func (k *Kernel) checkReadOnly(t *turn) {
 		if !slices.ContainsFunc(written[root], func(p spot) bool {
 			return p.base == base || p.at == base || p.base == w.reg || p.at == w.reg
 		}) {
-			rule.Severity = diag.Warning // parts of it, which may lie apart
+			rule.Severity = diag.Warning // different parts of it, which may not overlap
 		}
 		k.m.faultAt(w.pos, &rule, "NC load of %s, which the kernel writes, may return stale data; leave NC out", t.pointer(root).Name)
 	}

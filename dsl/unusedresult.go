@@ -8,13 +8,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// computes reports whether numbers of a type are ones that kernels are there to compute. Integers are mostly places, of which the builder works out
-// some that nobody asks for.
+// computes reports whether unused results of a type are suspicious. Integers are mostly indices,
+// and the builder itself computes some that stay unused.
 func computes(t isa.Type) bool {
 	return t.Class() == isa.Float || t.Class() == isa.Half
 }
 
-// tellDropped tells where so many results are computed and nothing reads them: operations return what they compute, and change nothing.
+// tellDropped warns about results that nothing reads: operations return a new value and do not
+// change their operands.
 func (k *Kernel) tellDropped(n int) {
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
@@ -35,7 +36,8 @@ func (k *Kernel) tellDropped(n int) {
 	}
 }
 
-// tellUnset tells where integers are computed of a variable that nothing sets, and nothing reads them: what counts was to be set to them.
+// tellUnset warns about unused integers computed from a variable that is never set: the author
+// probably meant to set the variable to them.
 func (k *Kernel) tellUnset() {
 	if len(k.marks) > 0 {
 		return
@@ -51,7 +53,7 @@ func (k *Kernel) tellUnset() {
 	if len(unread) == 0 {
 		return
 	}
-	once := make(map[*ir.Reg]*ir.Instr) // what alone writes a register; nil where more does
+	once := make(map[*ir.Reg]*ir.Instr) // the only instruction that writes a register; nil if there are several
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -85,7 +87,7 @@ func (k *Kernel) tellUnset() {
 	}
 }
 
-// reckons reports whether an instruction makes an integer of others.
+// reckons reports whether an instruction computes an integer from others.
 func reckons(in *ir.Instr) bool {
 	switch in.Head() {
 	case "add", "sub", "mul", "mad", "and", "or", "xor", "shl", "shr", "min", "max":

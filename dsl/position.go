@@ -14,68 +14,71 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// deepest is how many return addresses are kept of a builder call. Among them are those of this
-// package, which stand between the instruction and the author.
+// deepest is how many return addresses are kept of a builder call. They include those of this
+// package between the instruction and the author's code.
 const deepest = 32
 
-// A stack is the return addresses of the calls under way, the innermost last; where there are fewer, the rest stands at its end.
+// A stack holds the return addresses of the active calls, right-aligned, the innermost last.
 type stack [deepest]uintptr
 
-// calls are the builder calls of a module, as a tree: calls that follow one another share what is outside of them. An ir.Pos is
-// the number of a node, from 1. Nodes are resolved to lines only when someone asks.
+// calls stores the builder calls of a module as a tree, so that consecutive calls share their outer
+// frames. An ir.Pos is the index of a node, starting at 1. Nodes are resolved to lines on demand.
 type calls struct {
 	pages []*nodes
 	made  ir.Pos  // the last node
-	now   stack   // of the call at hand
-	last  way     // to the node that was asked for last, from body
-	body  ir.Pos  // what is outside of the function that run runs
-	mark  uintptr // where that function returns to
+	now   stack   // of the current call
+	last  way     // path to the node that was requested last, starting at body
+	body  ir.Pos  // the frames outside of the function that run calls
+	mark  uintptr // the address that this function returns to
 
 	sources sources // of the findings
 }
 
-// nodes are some that stand together. Each is a return address, and the call outside of it.
+// nodes is a page of nodes. A node is a return address and its outer node.
 type nodes struct {
 	pcs   [page]uintptr
 	outer [page]ir.Pos
 }
 
-// A way is the nodes from the outermost call to one inside.
+// A way is the path of nodes from the outermost call to an inner one.
 type way struct {
 	depth int
 	pcs   stack // the outermost first
 	nodes [deepest]ir.Pos
 }
 
-// here is the position of the builder call under way. It must have a frame of its own, for trail begins with its caller.
+// here returns the position of the current builder call. It must not be inlined, because trail
+// starts with its caller.
 //
 //go:noinline
 func (c *calls) here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
 
-// above is the position of the call of the function that calls it, which must have a frame of its own too.
+// above returns the position of the call of its calling function. Neither may be inlined.
 //
 //go:noinline
 func (c *calls) above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
 
-// beyond is the position of the call of the function that calls the function that calls it. All three must have frames of their own.
+// beyond returns the position of the call two functions further out. None of the three may be
+// inlined.
 //
 //go:noinline
 func (c *calls) beyond() ir.Pos {
 	return c.path(c.now[min(trail(&c.now, c.mark), deepest-2) : deepest-2])
 }
 
-// path is the position of calls, the innermost last: those from what run runs on, or all.
+// path returns the position of calls, the innermost last. If it includes the mark, calls outside of
+// run are taken from body.
 func (c *calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
 	switch {
 	case len(pcs) > 0 && pcs[0] == c.mark:
 		pcs = pcs[1:]
-	case at != ir.NoPos: // what run runs has not called, or is too far outside to be seen
+	case at != ir.NoPos: // the function has made no call, or run is too far outside to be on the stack
 		return c.whole(pcs)
 	}
 	d := 0
 	last := w.pcs[:min(w.depth, len(pcs))]
-	for now := pcs[:len(last)]; d < len(last) && last[d] == now[d]; { // the same as before, mostly
+	for now := pcs[:len(last)]; d < len(last) && last[d] == now[d]; { // usually equal to the previous call
 		d++
 	}
 	if d > 0 {
@@ -89,7 +92,7 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	return at
 }
 
-// whole is the position of calls of which the first is called by none.
+// whole returns the position of a complete list of calls.
 func (c *calls) whole(pcs []uintptr) ir.Pos {
 	at := ir.NoPos
 	for _, pc := range pcs {
@@ -98,10 +101,10 @@ func (c *calls) whole(pcs []uintptr) ir.Pos {
 	return at
 }
 
-// page is how many nodes stand together.
+// page is the number of nodes in a page.
 const page = 256
 
-// node makes a node. Calls that a loop of Go makes again have another each time: see same.
+// node creates a node. Each execution of a call in a Go loop gets a new node; see same.
 func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
 	i := uint32(c.made)
 	if i%page == 0 {
@@ -113,14 +116,14 @@ func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
 	return c.made
 }
 
-// call is the return address of a node, and the node outside of it.
+// call returns the return address of a node and its outer node.
 func (c *calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
 	i := uint32(at - 1)
 	n := c.pages[i/page]
 	return n.pcs[i%page], n.outer[i%page]
 }
 
-// same reports whether two positions are of the same calls.
+// same reports whether two positions have the same calls.
 func (c *calls) same(a, b ir.Pos) bool {
 	for a != b {
 		if a == ir.NoPos || b == ir.NoPos {
@@ -136,7 +139,7 @@ func (c *calls) same(a, b ir.Pos) bool {
 	return true
 }
 
-// places are positions of calls that something was told of.
+// places is a set of call positions that have been reported.
 type places struct {
 	calls *calls
 	list  []ir.Pos
@@ -145,12 +148,13 @@ type places struct {
 // add adds a position.
 func (p *places) add(pos ir.Pos) { p.list = append(p.list, pos) }
 
-// has reports whether the calls of a position are among them.
+// has reports whether the set contains a position with the same calls.
 func (p *places) has(pos ir.Pos) bool {
 	return slices.ContainsFunc(p.list, func(other ir.Pos) bool { return p.calls.same(other, pos) })
 }
 
-// run runs a function of the author's. What is outside of it stays the same until it returns, so that here looks at what is inside only.
+// run calls a function of the author. The frames outside of it stay the same until it returns, so
+// that here walks the inner frames only.
 //
 //go:noinline
 func (c *calls) run(body func()) {
@@ -159,7 +163,7 @@ func (c *calls) run(body func()) {
 		c.body, c.mark, c.last.depth = was, mark, 0
 	}()
 	outside := c.here()
-	// Both functions return to the same place, which the first finds out, and which marks the end of what here has to look at.
+	// Both functions return to the same address. The first finds it out; it marks where here stops.
 	enter := func() {
 		trail(&c.now, 0)
 		c.body, c.mark, c.last.depth = outside, c.now[deepest-1], 0
@@ -169,7 +173,7 @@ func (c *calls) run(body func()) {
 	}
 }
 
-// stack is the return addresses of a position.
+// stack returns the return addresses of a position.
 func (c *calls) stack(pos ir.Pos) []uintptr {
 	var pcs []uintptr
 	for pos != ir.NoPos {
@@ -179,7 +183,7 @@ func (c *calls) stack(pos ir.Pos) []uintptr {
 	return pcs
 }
 
-// mostFrames is how many lines of the author are told of one place.
+// mostFrames is the number of the author's lines that are reported for a position.
 const mostFrames = 4
 
 // Place resolves a position to the author's lines, innermost first.
@@ -187,7 +191,8 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	if pos < 1 || pos > c.made {
 		return diag.Place{}, nil
 	}
-	// The runtime tells the calls that were inlined at an address by the address that follows, so one more must follow the last.
+	// CallersFrames subtracts one from a return address to find inlined calls; the last one needs a
+	// successor.
 	frames := runtime.CallersFrames(append(c.stack(pos), 0))
 	_, here, _, _ := runtime.Caller(0)
 	house := filepath.Dir(here)
@@ -209,9 +214,10 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// ours reports whether a frame is of this package, whose sources are in the folder house, of package op in it, of what started the
-// program, or of no source: the compiler made it to pass a call on. The name of its
-// function does not tell: a closure that was inlined is called after the author's function.
+// ours reports whether a frame is not the author's: it belongs to this package, whose sources are
+// in the directory house, to package op, to the code that started the program, or to a wrapper
+// without source that the compiler made. The function name does not decide it, because an inlined
+// closure is named after the author's function.
 func ours(f runtime.Frame, house string) bool {
 	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
 		if strings.HasPrefix(f.Function, prefix) {
@@ -225,7 +231,7 @@ func ours(f runtime.Frame, house string) bool {
 	return (dir == house || dir == filepath.Join(house, "op")) && !strings.HasSuffix(f.File, "_test.go")
 }
 
-// short is a file's name as seen from the working directory, where that is below it.
+// short returns a file name relative to the working directory, if the file is below it.
 func short(file string) string {
 	dir, err := os.Getwd()
 	if err != nil {
