@@ -9,27 +9,26 @@ import (
 )
 
 // A budget divides the step limit of a module, which grows with its size, among its kernels. A
-// single kernel gets more than the limits of one kernel allow. Of several, each gets a share
-// by its size plus what earlier kernels left over. Kernels are verified in parallel, and
-// shares must not depend on which one ends first: a share counts only what was spent by
-// kernels that have certainly ended. What is left at the end goes to kernels that exceeded
-// their share.
+// single kernel gets more than the default limit of a kernel. Otherwise each kernel gets a share by
+// its size, plus what earlier kernels left over. Kernels are verified in parallel, and shares must
+// not depend on timing: a share counts only the steps of kernels that have certainly finished.
+// Steps left at the end go to kernels that exceeded their share.
 type budget struct {
-	all     int   // that the module is worth
-	left    int   // of it, that no kernel was given yet
-	given   []int // to each kernel
-	sizes   []int // of those that are followed at all, else 0
-	waiting int   // the size of those that were given nothing yet
+	all     int   // steps of the module
+	left    int   // steps that no kernel has been given yet
+	given   []int // steps given to each kernel
+	sizes   []int // sizes of the kernels
+	waiting int   // total size of the kernels that have been given nothing yet
 }
 
 const (
-	worth    = 1_200_000 // steps that every module is worth, however small
-	perInstr = 45        // that a module is worth for each instruction
-	abreast  = 16        // kernels that are verified side by side
-	atLeast  = 4         // steps that each kernel gets for each of its instructions
+	worth    = 1_200_000 // least steps of a module
+	perInstr = 45        // steps of a module per instruction
+	abreast  = 16        // kernels that are verified in parallel
+	atLeast  = 4         // least steps of a kernel per instruction
 )
 
-// newBudget is what kernels together are worth, so many times.
+// newBudget returns the budget of a module's kernels, multiplied by effort.
 func newBudget(kernels []*ir.Func, effort int) *budget {
 	p := &budget{given: make([]int, len(kernels)), sizes: make([]int, len(kernels))}
 	for i, f := range kernels {
@@ -42,7 +41,7 @@ func newBudget(kernels []*ir.Func, effort int) *budget {
 	return p
 }
 
-// share is what kernel i may spend; kernels come in their order.
+// share returns the steps that kernel i may spend. It is called in the order of the kernels.
 func (p *budget) share(i int) int {
 	n := p.sizes[i]
 	if p.waiting > 0 {
@@ -53,11 +52,12 @@ func (p *budget) share(i int) int {
 	return max(p.given[i], atLeast*n, 1)
 }
 
-// spent gives back what kernel i did not spend.
+// spent returns the steps to the budget that kernel i did not spend.
 func (p *budget) spent(i, steps int) { p.left += max(0, p.given[i]-steps) }
 
-// more is what the kernels that did not come far enough get of what all of them left over, when all have ended; 0 for one that
-// would hardly come further with it. They begin anew.
+// more divides the steps that are left at the end among the kernels that exceeded their share. It
+// gives a kernel 0 if the new share would hardly be larger than the old one. Such kernels start
+// again.
 func (p *budget) more(short []bool, spent []int) []int {
 	left, waiting := p.all, 0
 	for i := range short {

@@ -48,7 +48,7 @@ func (p *Pass) Tile(e *trace.Event) int64 {
 	return aligned
 }
 
-// An envelope is from where to where one instruction works, in all threads and turns.
+// An envelope is the range that one instruction accesses, over all threads and iterations.
 type envelope struct {
 	write     bool
 	low, high int64
@@ -61,7 +61,7 @@ func (p *Pass) findExtents() map[*ir.Instr]int64 {
 	}
 	plain := make(map[place]*envelope)
 	byRoot := make(map[*value.Value][]*envelope)
-	ends := make(map[*value.Value][]int64) // where barrier objects are
+	ends := make(map[*value.Value][]int64) // offsets of mbarriers
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -96,7 +96,7 @@ func (p *Pass) findExtents() map[*ir.Instr]int64 {
 			for _, r := range append(p.Reads(e), p.Writes(e)...) {
 				high := r.High
 				if e.Threads.Len() > 1 {
-					extents[e.In] = r.Bytes // one tile for each of them
+					extents[e.In] = r.Bytes // one tile for each thread
 					continue
 				}
 				for _, v := range byRoot[r.Root] {

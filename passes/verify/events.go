@@ -76,7 +76,7 @@ func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))
 	if Rank(v) == nil {
-		return memory.Region{}, false // in no other block
+		return memory.Region{}, false // it is in this block
 	}
 	inner := p.Pool.Const(64, v.K)
 	found := false
@@ -157,10 +157,10 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 	return list
 }
 
-// nowhere stands for the address in a value that is no matrix descriptor.
+// nowhere stands for the address in a value that is not a matrix descriptor.
 var nowhere value.Value
 
-// described is the address in a matrix descriptor, or nil; descriptors are taken apart once.
+// described returns the address in a matrix descriptor, or nil. Results are cached.
 func (p *Pass) described(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
@@ -194,14 +194,15 @@ func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Regio
 		if Rank(Val(e, Address(e.In, 0))) == nil {
 			break
 		}
-		// As RemoteStore.
+		// Like RemoteStore.
 		if r, ok := p.Peer(e, bytes); ok {
 			return append(list, r)
 		}
 		return list
 	case trace.Answer:
 	case trace.RemoteStore:
-		// Blocks of a cluster are taken to do alike: what this one stores in another, another stores here.
+		// All blocks of a cluster are assumed to do the same: what this block stores in another,
+		// another stores here.
 		if r, ok := p.Peer(e, memory.Bytes(e.In)); ok {
 			return append(list, r)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// followAll holds kernels against the analyzers. They have nothing to do with one another, so they are followed side by side;
-// but they share the work that a module is worth.
+// followAll runs the analyzers on all kernels. Kernels are independent and run in parallel, but
+// share the step limit of the module.
 func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*kernelState {
 	states := make([]*kernelState, len(kernels))
 	done := make([]chan struct{}, len(kernels))
@@ -46,7 +46,7 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 	return states
 }
 
-// again follows those kernels anew that others left enough for: what they were given was not enough, it seems, for all their ways.
+// again repeats kernels that ran out of steps, if other kernels left enough.
 func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget, states []*kernelState) {
 	short, spent := make([]bool, len(states)), make([]int, len(states))
 	for i, s := range states {
@@ -70,7 +70,7 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 	wait.Wait()
 }
 
-// follow holds one kernel against the analyzers.
+// follow runs the analyzers on one kernel.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
 	k := trace.Follow(m, f, opt.Limits)
 	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64), boxes: boxes(f)}
@@ -100,7 +100,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelStat
 		s.threads, s.guessed = k.Pool.Threads, k.Guessed
 	}
 	s.cases, s.tried, s.spent = k.Cases, k.Tried, k.Spent
-	// Traces are large, and are not needed any more.
+	// Traces are large, and are no longer needed.
 	s.places, s.objects, s.described = nil, nil, nil
 	return s
 }

@@ -107,7 +107,7 @@ type Pass struct {
 // Effort returns the factor by which an analyzer may exceed its default work limit.
 func (p *Pass) Effort() int { return p.kernelState.effort }
 
-// A kernelState collects what is found in a kernel.
+// A kernelState collects the results for a kernel.
 type kernelState struct {
 	module    *ir.Module
 	effort    int
@@ -130,20 +130,20 @@ type kernelState struct {
 	foreign   memory.ForeignCache // see Pass.OwnedByOthers
 	census    *census             // see Pass.Uncertain
 	zeros     map[*ir.Reg]bool    // see Pass.TensorLanes
-	// described is the addresses in matrix descriptors.
+	// described caches the addresses in matrix descriptors.
 	described byValue[value.Value]
 }
 
-// A place is an address taken apart, where that can be done.
+// A place is a decomposed address, if it can be decomposed.
 type place struct {
 	memory.Place
 	known bool
 }
 
-// A byValue maps the values of a kernel to what was worked out of them.
+// A byValue caches results by the values of a kernel.
 type byValue[T any] []*T
 
-// get returns what was put in for v, or nil.
+// get returns the result for v, or nil.
 func (l byValue[T]) get(v *value.Value) *T {
 	if v.ID < len(l) {
 		return l[v.ID]
@@ -151,7 +151,7 @@ func (l byValue[T]) get(v *value.Value) *T {
 	return nil
 }
 
-// put keeps x for v.
+// put stores the result for v.
 func (l *byValue[T]) put(v *value.Value, x *T) {
 	if n := v.ID + 1 - len(*l); n > 0 {
 		*l = append(*l, make([]*T, n)...)
@@ -166,7 +166,7 @@ type Finding struct {
 	kernelState *kernelState
 	plain       string // the message without a count of others
 	with        string // the end of the message that names values which were tried
-	joined      bool   // another finding tells of it
+	joined      bool   // it is shown as a part of another finding
 }
 
 // Report records that an instruction breaks a rule. Of several findings of one rule at one
@@ -184,7 +184,7 @@ func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any)
 	return f
 }
 
-// place is where an instruction is.
+// place returns the source position of an instruction.
 func (s *kernelState) place(in *ir.Instr) diag.Place {
 	if in == nil {
 		return diag.Place{File: s.module.Name}
@@ -359,7 +359,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	return r
 }
 
-// add takes what was found in one kernel into the report.
+// add adds the results of one kernel to the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {
 	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
 		Checked: s.checked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
@@ -393,8 +393,8 @@ func wanted(a *Analyzer, rules map[string]bool) bool {
 	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] }) || slices.ContainsFunc(a.Tells, func(id string) bool { return rules[id] })
 }
 
-// shown is how many findings of one rule and severity a kernel shows; the last says how many more there are. A loop that
-// a compiler unrolled repeats what is wrong in it.
+// shown returns how many findings of one rule and severity are shown per kernel; the last says how
+// many more there are. An unrolled loop repeats its mistakes.
 func shown(s diag.Severity) int {
 	switch s {
 	case diag.Error:
@@ -405,11 +405,11 @@ func shown(s diag.Severity) int {
 	return math.MaxInt
 }
 
-// settle is the findings to keep: of one rule at one place the gravest, the first of equals, and of
-// each rule a few.
+// settle selects the findings to keep: for each rule and position the gravest, and the first of
+// equals, and a limited number of each rule.
 func (s *kernelState) settle(rules map[string]bool) []*Finding {
 	type key struct {
-		at   ir.Pos // a function has one, in however many places it is called
+		at   ir.Pos // a function has one position, however often it is called
 		rule string
 	}
 	best := make(map[key]int)

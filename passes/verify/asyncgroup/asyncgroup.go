@@ -31,20 +31,20 @@ skipped, and the verdict says so.`,
 	}
 }
 
-// A flight is a copy that was begun.
+// A flight is a copy in flight.
 type flight struct {
 	at     int
 	e      *trace.Event
 	region memory.Region
 	known  bool
-	// groups is how many groups were closed since it was begun: 0 as long as its own is open.
+	// groups counts the groups committed since the copy: 0 while its own group is open.
 	groups int
-	// done says that the threads that began it have waited for it; told that they arrived at an object then, shared that
-	// a barrier came, or the phase of the object was waited for.
+	// done: the threads that issued it have waited for it. told: they have then arrived on an
+	// mbarrier. shared: a barrier followed, or the phase of that mbarrier was waited for.
 	done, told, shared bool
 	wait               *ir.Instr
-	warp               bool // the lanes of the warp have met since
-	open               bool // its group was not closed at the last wait
+	warp               bool // the lanes of the warp have synchronized since
+	open               bool // its group was not committed at the last wait
 }
 
 func run(p *verify.Pass) {
@@ -71,7 +71,7 @@ func run(p *verify.Pass) {
 // small follows cp.async.
 func small(p *verify.Pass, t *trace.Trace) {
 	var list []*flight
-	full := pruneAt // how many there are when those that have ended are dropped
+	full := pruneAt // list length at which completed copies are dropped
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -109,7 +109,7 @@ func small(p *verify.Pass, t *trace.Trace) {
 				}
 			}
 		case trace.CopyArrive:
-			// Completion goes to a barrier object: waiting for that is waiting for these.
+			// The copies complete on an mbarrier: a wait on it waits for them.
 			for _, f := range list {
 				f.done, f.shared = true, true
 			}
@@ -123,7 +123,8 @@ func small(p *verify.Pass, t *trace.Trace) {
 				f.told = f.told || f.done && (all || covers(t, e, f.e))
 			}
 		case trace.Wait:
-			// Those who copied have arrived: the phase that they wait for has all their copies.
+			// The threads that copied have arrived, so the phase that is waited for includes their
+			// copies.
 			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
 				for _, f := range list {
 					f.shared = f.shared || f.told
@@ -143,13 +144,13 @@ func small(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// Limits of copies that are followed at a time.
+// Limits of the copies that are followed at a time.
 const (
 	pruneAt     = 512
 	mostFlights = 2048
 )
 
-// group is how many threads share what they have waited for.
+// group returns the number of threads among which a completed wait is shared.
 func (f *flight) group() int {
 	if f.warp {
 		return 32
@@ -157,20 +158,23 @@ func (f *flight) group() int {
 	return 1
 }
 
-// covers reports whether all threads of a trace that made a copy come to an instruction: groups are each thread's own.
+// covers reports whether all threads of a trace that issued a copy execute an instruction. Copy
+// groups belong to single threads.
 func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
 }
 
-// everyone reports whether all threads of a trace come to an instruction: then it covers all copies.
+// everyone reports whether all threads of a trace execute an instruction, which then covers all
+// copies.
 func everyone(t *trace.Trace, e *trace.Event) bool { return t.Threads.Minus(e.Threads) == value.Set{} }
 
-// own reports whether threads of a trace did something themselves, and not others alone that were with them then.
+// own reports whether threads of a trace executed an event themselves, rather than only others that
+// were on the same path then.
 func own(t *trace.Trace, e *trace.Event) bool {
 	return e.Threads.And(t.Threads) != value.Set{}
 }
 
-// copied is the bytes of one cp.async.
+// copied returns the size of one cp.async in bytes.
 func copied(e *trace.Event) int64 {
 	if n, ok := verify.Number(e, 2); ok {
 		return n
@@ -178,7 +182,7 @@ func copied(e *trace.Event) int64 {
 	return 4
 }
 
-// prune drops flights that have ended for everybody.
+// prune drops copies that have completed for all threads.
 func prune(list []*flight) []*flight {
 	kept := list[:0]
 	for _, f := range list {
@@ -229,12 +233,12 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 	return list
 }
 
-// An audience is who else reads what a thread has copied and waited for.
+// An audience says which other threads read what a thread has copied and waited for.
 type audience int
 
 const (
 	nobody audience = iota
-	lanes           // of its own warp
+	lanes           // of the same warp
 	warps
 )
 
@@ -283,18 +287,18 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 			Also(f.e.In, "the copy").Also(last, "the last wait allows that many pending groups "+
 			"or more").On(t, i)
 		if t.Facts.Empty() {
-			r.As(diag.Review) // a launch with nothing to do may not be meant
+			r.As(diag.Review) // the launch has no work, and may not be intended
 		}
 	}
 }
 
-// bulk follows copies from shared memory in bulk groups.
+// bulk follows bulk copies from shared memory, which complete by groups.
 func bulk(p *verify.Pass, t *trace.Trace) {
 	type out struct {
 		e       *trace.Event
 		regions []memory.Region
 		groups  int
-		read    *ir.Instr // a wait that freed the source only
+		read    *ir.Instr // a wait with .read, after which only the source is free
 		fenced  bool      // a fence followed
 	}
 	var list []*out
@@ -349,7 +353,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			}
 			for _, o := range list {
 				if !own(t, o.e) {
-					continue // they parted from these since, and wait on their own way: the protocol's (M7)
+					continue // they are on another path since, and wait there: rule M7 of schedule
 				}
 				if meet(o.regions, to) {
 					why := "its group is not waited for"
@@ -372,8 +376,8 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// flags reports whether a store or atomic to global memory can tell others of what came before it: it releases, or a fence is
-// before it.
+// flags reports whether a store or atomic to global memory can signal what precedes it: it is a
+// release, or follows a fence.
 func flags(e *trace.Event, fenced bool) bool {
 	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.Mod("relaxed"))
 }
@@ -382,7 +386,7 @@ func releases(e *trace.Event) bool {
 	return e.In.Mod("release") || e.In.Mod("acq_rel") || e.In.Mod("volatile")
 }
 
-// meet reports whether some of one list of regions and some of another have a byte in common for certain.
+// meet reports whether regions of two lists certainly overlap.
 func meet(a, b []memory.Region) bool {
 	for i := range a {
 		for k := range b {
@@ -394,7 +398,8 @@ func meet(a, b []memory.Region) bool {
 	return false
 }
 
-// announced grades a flag behind a copy: an error where it releases, and a wait for the source alone stands between.
+// announced returns the severity of a flag after a copy: an error if the flag is a release and only
+// a wait with .read precedes it.
 func announced(e *trace.Event, read *ir.Instr) diag.Severity {
 	if read != nil && releases(e) {
 		return diag.Error

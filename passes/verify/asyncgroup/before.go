@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// before looks for boxes that are stored, or added, from ahead of the first element of their tensor on. As with boxes, what
-// writes a coordinate decides, and not a trace.
+// before reports TMA stores and reductions that start at a negative coordinate. It looks at what
+// writes the coordinates, not at traces.
 func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var below *negatives
 	done := make(map[*ir.Instr]bool)
@@ -35,13 +35,13 @@ func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	}
 }
 
-// negatives finds registers that hold negative constants, whoever wrote them last.
+// negatives finds registers that hold negative constants, whichever instruction wrote them last.
 type negatives struct {
 	writers map[*ir.Reg][]*ir.Instr
-	looked  map[*ir.Reg]bool // true while a register is looked at, and for those found
+	looked  map[*ir.Reg]bool // true while a register is examined, and for registers with a negative constant
 }
 
-// has reports whether an operand is negative, as a signed number of 32 bits.
+// has reports whether an operand is negative, as a signed 32-bit integer.
 func (l *negatives) has(o *ir.Operand) bool {
 	if o.Kind == ir.Int {
 		return int32(o.Value) < 0
@@ -54,7 +54,7 @@ func (l *negatives) has(o *ir.Operand) bool {
 		return found
 	}
 	list := l.writers[r]
-	l.looked[r] = len(list) > 0 // what it adds to itself is no constant, and ends the search below
+	l.looked[r] = len(list) > 0 // increments are not constants, and end the search below
 	for _, in := range list {
 		if in.Head() != "mov" || len(in.Args) != 2 || !l.has(&in.Args[1]) {
 			l.looked[r] = false

@@ -11,9 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// boxes looks for boxes of tensors that begin at an odd element along the innermost dimension: whatever the type of the
-// elements, that is no multiple of 16 bytes. Coordinates are not followed on traces, where they would only make the values of one
-// turn differ from those of the next; their lowest bit follows from what writes them.
+// boxes reports TMA boxes that start at an odd element of the innermost dimension: whatever the
+// element type, that is not a multiple of 16 bytes. Coordinates are not followed on traces, because
+// their values differ between iterations, which would make every iteration different. Their lowest
+// bit follows from the instructions that write them.
 func boxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var low *lowest
 	done := make(map[*ir.Instr]bool)
@@ -31,14 +32,14 @@ func boxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 				f := p.Report(&ruleBox, e.In, "TMA box starts at an odd element of the innermost "+
 					"dimension, expected a multiple of 16 bytes").On(t, i)
 				if !e.In.Mod("1d") && !e.In.Mod("2d") {
-					f.As(diag.Review) // its map may interleave channels, and then begins boxes anywhere
+					f.As(diag.Review) // its map may interleave channels, and then any start is valid
 				}
 			}
 		}
 	}
 }
 
-// written is who writes each register.
+// written returns the instructions that write each register.
 func written(f *ir.Func) map[*ir.Reg][]*ir.Instr {
 	list := make(map[*ir.Reg][]*ir.Instr, len(f.Regs))
 	var firsts []*ir.Instr // most registers are written once
@@ -64,12 +65,12 @@ func written(f *ir.Func) map[*ir.Reg][]*ir.Instr {
 	return list
 }
 
-// pixels reports whether a copy takes pixels of an image, whose first coordinate is a channel.
+// pixels reports whether a copy is in im2col mode, in which the first coordinate is a channel.
 func pixels(in *ir.Instr) bool {
 	return in.Mod("im2col") || in.Mod("im2col::w") || in.Mod("im2col::w::128") || in.Mod("im2col_no_offs")
 }
 
-// coordinates are those of a box, the innermost first.
+// coordinates returns the coordinates of a box, the innermost first.
 func coordinates(in *ir.Instr) []ir.Operand {
 	for i := range in.Args {
 		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 1 {
@@ -79,7 +80,7 @@ func coordinates(in *ir.Instr) []ir.Operand {
 	return nil
 }
 
-// A bit is zero, one, or not known.
+// A bit is zero, one or unknown.
 type bit int
 
 const (
@@ -90,7 +91,7 @@ const (
 
 func bitOf(n int64) bit { return zero + bit(n&1) }
 
-// xor is the sum of two bits.
+// xor returns the sum of two bits.
 func (b bit) xor(c bit) bit {
 	if b == unknown || c == unknown {
 		return unknown
@@ -98,7 +99,7 @@ func (b bit) xor(c bit) bit {
 	return bitOf(int64(b + c))
 }
 
-// and is the product of two bits: one of them is enough where it is zero.
+// and returns the product of two bits. If one is zero, the other may be unknown.
 func (b bit) and(c bit) bit {
 	switch {
 	case b == zero || c == zero:
@@ -109,7 +110,7 @@ func (b bit) and(c bit) bit {
 	return unknown
 }
 
-// or is one where a bit is.
+// or returns one if either bit is one.
 func (b bit) or(c bit) bit {
 	switch {
 	case b == one || c == one:
@@ -120,13 +121,13 @@ func (b bit) or(c bit) bit {
 	return unknown
 }
 
-// lowest finds the lowest bits of registers, where all that write one agree.
+// lowest finds the lowest bit of registers whose writes all agree on it.
 type lowest struct {
 	writers map[*ir.Reg][]*ir.Instr
-	found   map[*ir.Reg]bit // not known of a register that is being looked at: what it adds to itself says nothing
+	found   map[*ir.Reg]bit // holds unknown while a register is examined, since an increment of itself adds nothing
 }
 
-// of is the lowest bit of an operand.
+// of returns the lowest bit of an operand.
 func (l *lowest) of(o *ir.Operand) bit {
 	if o.Kind == ir.Int {
 		return bitOf(o.Value)
@@ -152,7 +153,7 @@ func (l *lowest) of(o *ir.Operand) bit {
 	return all
 }
 
-// made is the lowest bit of what an instruction writes.
+// made returns the lowest bit of the result of an instruction.
 func (l *lowest) made(in *ir.Instr) bit {
 	if !in.Mod("u32") && !in.Mod("s32") && !in.Mod("b32") || len(in.Args) < 2 {
 		return unknown

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// order looks for two bulk copies in flight that write the same memory.
+// order reports two bulk copies in flight that write the same memory.
 func order(p *verify.Pass, t *trace.Trace) {
 	type in struct {
 		e      *trace.Event
@@ -35,7 +35,7 @@ func order(p *verify.Pass, t *trace.Trace) {
 		case trace.BarrierSync, trace.ClusterWait:
 			loads = nil // another thread may have waited for them
 		case trace.Expect, trace.Arrive:
-			loads = nil // copies of different phases are the protocol's (M7)
+			loads = nil // for copies of different phases see rule M7 of schedule
 		case trace.BulkLoad:
 			bytes, ok := verify.Number(e, 2)
 			if !ok || verify.Tensor(e.In) || e.Threads.Len() != 1 {

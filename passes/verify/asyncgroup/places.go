@@ -14,13 +14,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// What bulk copies move is counted in units of 16 bytes; tiles of tensors begin at 128 in shared memory.
+// Sizes and addresses of bulk copies are multiples of 16 bytes; tensor tiles are 128-byte aligned
+// in shared memory.
 const (
 	unit = 16
 	tile = 128
 )
 
-// aligned holds sizes and addresses of bulk copies against what they may be.
+// aligned checks the alignment of sizes and addresses of bulk copies.
 func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	tensor := verify.Tensor(e.In)
 	if _, known := p.Copied(e); known {
@@ -48,7 +49,8 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 }
 
-// within asks that what a bulk copy works on in shared memory lies in the variable that it is counted from.
+// within checks that the shared memory that a bulk copy accesses is inside the variable that its
+// address is based on.
 func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
@@ -60,7 +62,7 @@ func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 }
 
-// placed holds the address that operand i is against a multiple of n bytes.
+// placed checks that the address in operand i is a multiple of n bytes.
 func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	what := "a bulk copy"
 	if n == tile {
@@ -73,7 +75,8 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 			"of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
 		return
 	}
-	// A variable that is declared with less may lie well all the same.
+	// A variable that is declared with a smaller alignment may still be placed at an aligned
+	// address.
 	for _, term := range v.Terms {
 		in, _ := term.Atom.Ref.(*ir.Var)
 		if term.Atom.Op != "variable" || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 || int64(in.Alignment()) >= n {
@@ -87,8 +90,8 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	}
 }
 
-// residue is how far a value is past a multiple of a power of two, in the first of the threads where it is at all: of n, or of
-// the largest below n for which that is known.
+// residue returns a value modulo n for the first thread for which it is not zero. If that is
+// unknown for n, it uses the largest smaller power of two.
 func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int64) {
 	if v == nil {
 		return 0, 1
@@ -110,14 +113,15 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 	return past, 1 << known
 }
 
-// A base is what an address in global memory is counted from, on ways for which one choice of numbers was put in.
+// A base is what an address in global memory is relative to, on paths with one choice of
+// substituted values.
 type base struct {
 	of   *value.Value
-	turn int // of the numbers that were put in
+	turn int // index of the choice of substituted values
 }
 
-// apart holds the address in global memory of a bulk copy against that of the first which is counted from the same: where their
-// distance is no multiple of 16 they are not aligned both. Which of them is not is not known.
+// apart compares the global address of a bulk copy with that of the first copy with the same base.
+// If their distance is not a multiple of 16, one of them is misaligned; it is unknown which.
 func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
 	n := 1
 	if e.Kind == trace.BulkStore {

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A span is bytes from one place up to another.
+// A span is a range of bytes.
 type span struct{ low, high int64 }
 
 // unread looks for cp.async to memory that no thread reads: a miscounted stage goes past the
@@ -32,7 +32,7 @@ func unread(p *verify.Pass) {
 				r, ok := p.Access(e)
 				if !ok {
 					if !e.In.Mod("global") {
-						return // it may be of what was copied
+						return // it may read what was copied
 					}
 					continue
 				}
@@ -61,7 +61,7 @@ func unread(p *verify.Pass) {
 	}
 }
 
-// merged is spans in order, those that meet as one.
+// merged sorts spans and joins those that overlap or touch.
 func merged(list []span) []span {
 	slices.SortFunc(list, func(a, b span) int {
 		return cmp.Compare(a.low, b.low)

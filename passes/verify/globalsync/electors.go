@@ -14,34 +14,35 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A electors says which predicates pick the threads that come to an instruction out of those of their block: comparisons of the number of a thread, a
-// lane or a warp with one value, and elect.sync. A predicate is the instruction that makes it: registers are used again.
+// electors finds the predicates that select the threads of a block which execute an instruction:
+// comparisons of a thread, lane or warp index with one value, and elect.sync. A predicate is
+// identified by the instruction that computes it, since registers are reused.
 type electors struct {
 	flow   *ir.Flow
 	level  *uniform.Levels // see levels
 	writes *reach.Writes
 	every  map[*ir.Reg][]*ir.Instr
 	asked  int // see made
-	left   int // instructions and branches that may still be looked at
+	left   int // instructions and branches that may still be visited
 	picked map[*ir.Instr]pick
-	blocks map[int]picks // of blocks that were asked for
+	blocks map[int]picks // results of block
 	bases  map[*ir.Reg]base
 }
 
-// picks are predicates that all hold, or all do not, where one is.
+// picks is a set of predicates, all of which select the same threads.
 type picks map[*ir.Instr]bool
 
-// A pick is what a predicate does.
+// A pick says what a predicate selects.
 type pick uint8
 
 const (
-	unknown pick = iota // not looked at
-	many                // it may hold for any threads
-	one                 // it picks threads of a block by their numbers
-	lane                // it picks lanes of a warp
+	unknown pick = iota // not computed yet
+	many                // any threads
+	one                 // threads of a block by their index
+	lane                // lanes of a warp
 )
 
-// most is how many instructions and branches are looked at, over all flags of a kernel.
+// most limits the instructions and branches that are visited for all flags of a kernel.
 const most = 2_000_000
 
 func newElectors(f *ir.Flow) *electors {
@@ -49,7 +50,7 @@ func newElectors(f *ir.Flow) *electors {
 		blocks: make(map[int]picks), bases: make(map[*ir.Reg]base)}
 }
 
-// levels says which registers are the same in which threads.
+// levels returns the uniformity of each register.
 func (w *electors) levels() *uniform.Levels {
 	if w.level == nil {
 		w.level = uniform.Of(w.flow)
@@ -57,10 +58,11 @@ func (w *electors) levels() *uniform.Levels {
 	return w.level
 }
 
-// mostAsked is how many registers that are written more than once are looked into at most: each may take long.
+// mostAsked limits the reaching-definition queries for registers that are written more than once,
+// which are slow.
 const mostAsked = 2000
 
-// all is every write of a register.
+// all returns every write of a register.
 func (w *electors) all(r *ir.Reg) []*ir.Instr {
 	list, met := w.every[r]
 	if !met {
@@ -70,7 +72,8 @@ func (w *electors) all(r *ir.Reg) []*ir.Instr {
 	return list
 }
 
-// made is the write that a register has where an instruction reads it, nil where it may be one of several.
+// made returns the only write of a register that reaches an instruction, or nil if there are
+// several.
 func (w *electors) made(at *ir.Instr, r *ir.Reg) *ir.Instr {
 	if r == nil {
 		return nil
@@ -86,7 +89,7 @@ func (w *electors) made(at *ir.Instr, r *ir.Reg) *ir.Instr {
 	return list[0]
 }
 
-// picks is what a predicate does that an instruction makes.
+// picks says what the predicate selects that an instruction computes.
 func (w *electors) picks(in *ir.Instr) pick {
 	if in == nil {
 		return many
@@ -94,7 +97,7 @@ func (w *electors) picks(in *ir.Instr) pick {
 	if p := w.picked[in]; p != unknown {
 		return p
 	}
-	w.picked[in] = many // while it is looked at
+	w.picked[in] = many // until it is known
 	p := many
 	switch in.Head() {
 	case "elect":
@@ -118,7 +121,7 @@ func (w *electors) picks(in *ir.Instr) pick {
 	return p
 }
 
-// lanes reports whether a comparison is of the number of a lane.
+// lanes reports whether a comparison is of a lane index.
 func (w *electors) lanes(in *ir.Instr) bool {
 	for i := range in.Args {
 		o := &in.Args[i]
@@ -140,14 +143,14 @@ func (w *electors) lanes(in *ir.Instr) bool {
 					return true
 				}
 			}
-		case "selp": // an elected lane's predicate as a number, as inline assembly hands it out
+		case "selp": // an elected lane's predicate as an integer, which inline assembly returns
 			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg)) == lane
 		}
 	}
 	return false
 }
 
-// at is the predicates that pick the threads that come to an instruction.
+// at returns the predicates that select the threads which execute an instruction.
 func (w *electors) at(m mark) picks {
 	set := w.block(m.block)
 	in := w.flow.Func.Blocks[m.block].Instrs[m.at]
@@ -160,7 +163,7 @@ func (w *electors) at(m mark) picks {
 	return own
 }
 
-// block is the predicates that pick the threads that come to a block.
+// block returns the predicates that select the threads which execute a block.
 func (w *electors) block(b int) picks {
 	if set, met := w.blocks[b]; met {
 		return set
@@ -188,8 +191,8 @@ func (w *electors) block(b int) picks {
 	return set
 }
 
-// wider reports whether more threads come to an instruction than to another one: all that come to the other, and those that a predicate leaves
-// out there.
+// wider reports whether more threads execute one instruction than another: all that execute the
+// other, and those that one of its predicates excludes.
 func wider(all, some picks) bool {
 	for r := range all {
 		if !some[r] {
@@ -199,8 +202,8 @@ func wider(all, some picks) bool {
 	return len(some) > len(all)
 }
 
-// asks reports whether an access may be a question alone. An atomic that is given what was read before changes what it finds, and is tried
-// again until it could.
+// asks reports whether an access may only poll. An atomic whose operand was read before changes the
+// value, and is repeated until it succeeds.
 func (w *electors) asks(in *ir.Instr) bool {
 	if trace.Of(in.Op) != trace.Atomic {
 		return true
@@ -217,13 +220,13 @@ func (w *electors) asks(in *ir.Instr) bool {
 	return true
 }
 
-// A base is the parameter that memory is reached through; of none, or of several, it is empty.
+// A base is the parameter that an address is derived from; empty if there is none, or several.
 type base struct {
 	v  *ir.Var
 	at int64
 }
 
-// array is the base of the address of an access, or of the source of a copy.
+// array returns the base of the address of an access, or of the source of a copy.
 func (w *electors) array(in *ir.Instr) base {
 	n := 0
 	if trace.Of(in.Op) == trace.BulkLoad {
@@ -239,12 +242,12 @@ func (w *electors) array(in *ir.Instr) base {
 	return base{}
 }
 
-// base is the parameter that an address in a register begins with.
+// base returns the parameter that an address in a register is derived from.
 func (w *electors) base(r *ir.Reg) base {
 	if b, met := w.bases[r]; met {
 		return b
 	}
-	w.bases[r] = base{} // of itself, in a loop
+	w.bases[r] = base{} // for a register that depends on itself in a loop
 	var found base
 	for _, in := range w.all(r) {
 		b := w.origin(in)
@@ -260,7 +263,7 @@ func (w *electors) base(r *ir.Reg) base {
 	return found
 }
 
-// origin is the base of what an instruction gives.
+// origin returns the base of the result of an instruction.
 func (w *electors) origin(in *ir.Instr) (found base) {
 	switch in.Head() {
 	case "ld":
@@ -285,7 +288,8 @@ func (w *electors) origin(in *ir.Instr) (found base) {
 	return found
 }
 
-// inside reports whether in is certainly of a shared or local variable, through a generic address made of its name: no other block sees that.
+// inside reports whether in certainly accesses a shared or local variable through a generic address
+// of it. Other blocks cannot observe that.
 func (w *electors) inside(in *ir.Instr) bool {
 	at := verify.Address(in, 0)
 	if at < 0 {
@@ -295,10 +299,11 @@ func (w *electors) inside(in *ir.Instr) bool {
 	return o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Reg != nil && w.named(o.Args()[0].Reg, mostSteps)
 }
 
-// mostSteps is how many instructions an address is followed through to the name of what it is of.
+// mostSteps limits the instructions between a variable and an address derived from it.
 const mostSteps = 8
 
-// named reports whether a register holds an address in a shared or local variable, whichever write it has. What mapa gives is in another block.
+// named reports whether every write of a register is an address in a shared or local variable. The
+// result of mapa is in another block.
 func (w *electors) named(r *ir.Reg, steps int) bool {
 	list := w.all(r)
 	if w.left--; len(list) == 0 || steps == 0 || w.left < 0 {
@@ -315,7 +320,7 @@ func (w *electors) named(r *ir.Reg, steps int) bool {
 			switch o := &in.Args[i+1]; {
 			case o.Var() != nil:
 				found = found || o.Var().Space == isa.Shared || o.Var().Space == isa.Local
-			case o.Reg == r: // a step along it, in a loop
+			case o.Reg == r: // an increment in a loop
 				found = true
 			case o.Reg != nil:
 				found = found || w.named(o.Reg, steps-1)

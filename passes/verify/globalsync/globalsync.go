@@ -33,7 +33,7 @@ these are reviews.`,
 	}
 }
 
-// A mark is an instruction of a kernel, by its place.
+// A mark is the position of an instruction in a kernel.
 type mark struct{ block, at int }
 
 func run(p *verify.Pass) {
@@ -91,7 +91,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// raises reports whether in may tell other blocks something: it orders what came before, or may do so behind a fence.
+// raises reports whether in may signal other blocks: it is a release, or may follow a fence.
 func raises(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
@@ -102,12 +102,12 @@ func raises(in *ir.Instr, kind trace.Kind) bool {
 	return in.Head() == "multimem" && (in.Mod("release") || in.Mod("acq_rel"))
 }
 
-// releases reports whether in by itself orders what came before, for more than its block.
+// releases reports whether in itself is a release at a scope wider than the block.
 func releases(in *ir.Instr) bool {
 	return (in.Mod("release") || in.Mod("acq_rel")) && !in.Mod("cta")
 }
 
-// awaits reports whether in may hear something from other blocks.
+// awaits reports whether in may receive a signal of other blocks.
 func awaits(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
@@ -118,18 +118,18 @@ func awaits(in *ir.Instr, kind trace.Kind) bool {
 	return false
 }
 
-// resets reports whether in takes a flag back.
+// resets reports whether in resets a flag.
 func resets(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
 	return in.Head() == "st" && last.Kind == ir.Int && last.Value == 0
 }
 
-// acquires reports whether in by itself orders what comes behind, after what another block did.
+// acquires reports whether in itself is an acquire at a scope wider than the block.
 func acquires(in *ir.Instr) bool {
 	return (in.Mod("acquire") || in.Mod("acq_rel")) && !in.Mod("cta")
 }
 
-// outside reports whether in may work on global memory.
+// outside reports whether in may access global memory.
 func outside(in *ir.Instr) bool {
 	for _, space := range []string{"shared", "shared::cta", "shared::cluster", "local", "param", "const"} {
 		if in.Mod(space) {
@@ -139,7 +139,7 @@ func outside(in *ir.Instr) bool {
 	return true
 }
 
-// plain reports whether in stores to, or loads from, global memory for certain, as data is.
+// plain reports whether in is certainly a weak load or store of global memory.
 func plain(in *ir.Instr, kind trace.Kind) bool {
 	if trace.Of(in.Op) != kind || !in.Mod("global") {
 		return false
@@ -147,7 +147,7 @@ func plain(in *ir.Instr, kind trace.Kind) bool {
 	return !in.Mod("volatile") && !in.Mod("relaxed") && !in.Mod("release") && !in.Mod("acquire") && !in.Mod("mmio")
 }
 
-// fences reports whether in orders the memory of its thread for other blocks.
+// fences reports whether in is a memory fence at a scope wider than the block.
 func fences(in *ir.Instr) bool {
 	switch in.Head() {
 	case "membar":
@@ -159,8 +159,8 @@ func fences(in *ir.Instr) bool {
 	return false
 }
 
-// meets reports whether threads of a block have met behind in: what they did before is done for each of them. A warp's own barrier is
-// enough where the flag is one lane's business for its warp.
+// meets reports whether in synchronizes the threads of a block. A warp barrier suffices if one lane
+// sets the flag for its warp.
 func meets(in *ir.Instr, warp bool) bool {
 	switch trace.Of(in.Op) {
 	case trace.BarrierSync, trace.ClusterWait, trace.Wait:

@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// moves reports whether a load or an atomic is at another place in each turn of its loop, by what the turns before made of its address: it looks for
-// something among many, as in a hash table, and waits for nobody.
+// moves reports whether the address of a load or an atomic changes in each iteration of its loop,
+// depending on previous iterations. Such a loop searches, as in a hash table, and does not wait for
+// another thread.
 func (w *paths) moves(m mark) bool {
 	loop, in := w.loops[m.block], w.instr(m)
 	at := verify.Address(in, 0)
@@ -53,7 +54,7 @@ func (w *paths) moves(m mark) bool {
 			address = append(address, o.Reg)
 		}
 	})
-	steps := make(map[int]bool) // blocks that change what the next turn's address rests on
+	steps := make(map[int]bool) // blocks that change the address for the next iteration
 	for r := range from(address) {
 		if from(rests[r])[r] {
 			for _, b := range where[r] {
@@ -70,7 +71,7 @@ func (w *paths) moves(m mark) bool {
 		work = work[:len(work)-1]
 		for _, to := range w.Flow.Succs[b] {
 			if to == m.block {
-				return false // a way round that leaves it where it is
+				return false // a path around the loop that leaves the address unchanged
 			}
 			if loop.Has(to) && !steps[to] && !seen[to] {
 				seen[to] = true

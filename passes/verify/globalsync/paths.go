@@ -17,19 +17,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// tight is the most blocks of a loop that does nothing but wait.
+// tight is the largest number of blocks in a spin loop.
 const tight = 8
 
-// paths looks along the ways to a flag, and from it.
+// paths searches the paths to and from flags.
 type paths struct {
 	*verify.Pass
 	electors *electors
-	loops    []*graph.Loop        // innermost of each block
-	waits    map[*graph.Loop]bool // loops that were looked at, whether they do nothing but wait
+	loops    []*graph.Loop        // innermost loop of each block
+	waits    map[*graph.Loop]bool // whether a loop only waits, for loops that were examined
 	alone    bool                 // a block is one warp
 	heard    map[base][]mark      // loads and atomics that wait, by the array of the flag
-	near     map[base]bool        // arrays of flags that are raised for the own block alone
-	both     map[base]bool        // arrays that are stored to and loaded from, as data; nil until someone asks
+	near     map[base]bool        // arrays whose flags are only set for the own block
+	both     map[base]bool        // arrays that are both stored and loaded as data; nil until it is computed
 }
 
 func newPaths(p *verify.Pass) *paths {
@@ -38,7 +38,8 @@ func newPaths(p *verify.Pass) *paths {
 	return &paths{Pass: p, electors: newElectors(f), loops: loops, waits: make(map[*graph.Loop]bool), heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32}
 }
 
-// handed reports whether in is of an array that the kernel both stores to and loads from: of memory that blocks may hand one another.
+// handed reports whether in accesses an array that the kernel both stores to and loads from, so
+// that blocks may pass data through it.
 func (w *paths) handed(in *ir.Instr) bool {
 	if w.both == nil {
 		loaded, stored := make(map[base]bool), make(map[base]bool)
@@ -59,11 +60,11 @@ func (w *paths) handed(in *ir.Instr) bool {
 	return w.both[w.electors.array(in)]
 }
 
-// instr is the instruction at a place.
+// instr returns the instruction at a position.
 func (w *paths) instr(m mark) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
 
-// chosen is the predicates that pick the thread that a flag is one's business of, and whether it is a lane that speaks for its warp. Empty
-// where it is everybody's.
+// chosen returns the predicates that select the thread which handles a flag, and whether it is one
+// lane per warp. The set is empty if all threads handle it.
 func (w *paths) chosen(m mark) (set picks, warp bool) {
 	set = w.electors.at(m)
 	warp = w.alone
@@ -73,26 +74,28 @@ func (w *paths) chosen(m mark) (set picks, warp bool) {
 	return set, warp
 }
 
-// A finding of a walk is what to do behind an instruction.
+// A finding says how a search continues after an instruction.
 type finding uint8
 
 const (
 	goOn finding = iota
-	pass         // a fence, which some walks look for
-	turn         // nothing behind it matters
-	stop         // it is what was looked for
+	pass         // a fence, which some searches look for
+	turn         // do not go further on this path
+	stop         // found
 )
 
-// A stand is a place on a way, and whether the way has passed what look asked for.
+// A stand is a position on a path, and whether the path has passed what the search requires.
 type stand struct {
 	block  int
 	passed bool
 }
 
-// A look is what a walk asks of an instruction; passed says what the way to it has passed.
+// A look decides about an instruction in a search; passed says whether the path to it has passed
+// what the search requires.
 type look func(at mark, in *ir.Instr, passed bool) finding
 
-// along looks at instructions of a block one after the other: it gives the one that was looked for, or whether the way goes on behind them.
+// along visits instructions of a block in order. It returns the one that was found, or whether the
+// path goes on after them.
 func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (found *ir.Instr, on bool) {
 	for i, in := range list {
 		if w.electors.left--; in.Directive() {
@@ -110,7 +113,8 @@ func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (foun
 	return nil, true
 }
 
-// back walks all ways to a place backward, until look says that one has what it looks for: that instruction, or nil.
+// back searches all paths to a position backward. It returns the instruction that look finds, or
+// nil.
 func (w *paths) back(m mark, passed bool, look look) *ir.Instr {
 	seen := make(map[stand]bool)
 	work := []stand{{m.block, passed}}
@@ -135,7 +139,8 @@ func (w *paths) back(m mark, passed bool, look look) *ir.Instr {
 	return nil
 }
 
-// before looks for what other threads store ahead of a flag that one thread raises, and reports whether there was any.
+// before searches for stores of other threads before a flag that one thread sets, and reports
+// whether there are any.
 func (w *paths) before(m mark) bool {
 	set, warp := w.chosen(m)
 	if len(set) == 0 {
@@ -168,7 +173,8 @@ func (w *paths) before(m mark) bool {
 	return true
 }
 
-// unordered looks for stores ahead of a flag that orders nothing, where the kernel waits for flags of the same array.
+// unordered searches for stores before a flag that is not a release, if the kernel waits for flags
+// of the same array.
 func (w *paths) unordered(m mark) {
 	flag := w.instr(m)
 	array := w.electors.array(flag)
@@ -179,7 +185,7 @@ func (w *paths) unordered(m mark) {
 	}
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
-		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array: // what was waited for is answered
+		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array: // this answers an earlier wait
 			return turn
 		case plain(in, trace.Store) && w.electors.array(in) != array:
 			return stop
@@ -193,8 +199,10 @@ func (w *paths) unordered(m mark) {
 	}
 }
 
-// behind looks for what other threads do behind a loop in which one thread waits for a flag, and reports whether there was any: reads and writes
-// of memory that blocks may hand one another, with no barrier between; reads of any, where no barrier comes before they leave or it waits again.
+// behind searches for accesses of other threads after a loop in which one thread waits for a flag,
+// and reports whether there are any: accesses to memory that blocks may pass data through, without
+// a barrier in between; or other reads, if no barrier follows before the threads exit or wait
+// again.
 func (w *paths) behind(m mark) bool {
 	set, warp := w.chosen(m)
 	if len(set) == 0 {
@@ -230,8 +238,8 @@ func (w *paths) behind(m mark) bool {
 	return found
 }
 
-// unheard looks for loads behind a loop that waits for a flag with loads that order nothing, or nothing beyond the block where nobody in it raises
-// the flag for the block.
+// unheard searches for loads after a loop that waits for a flag with loads that are not acquires,
+// or are only at block scope although another block sets the flag.
 func (w *paths) unheard(m mark) {
 	flag := w.instr(m)
 	if flag.Mod("cta") && w.near[w.electors.array(flag)] {
@@ -300,7 +308,7 @@ func (w *paths) onward(m mark, look look) bool {
 	return false
 }
 
-// spins reports whether a place is in a loop that does nothing but wait.
+// spins reports whether a position is in a loop that only waits.
 func (w *paths) spins(m mark) bool {
 	l := w.loops[m.block]
 	if l == nil || len(l.Blocks) > tight {
@@ -314,7 +322,7 @@ func (w *paths) spins(m mark) bool {
 	return waits
 }
 
-// idle reports whether a loop stores nothing and meets nobody.
+// idle reports whether a loop has no stores and no barriers.
 func (w *paths) idle(l *graph.Loop) bool {
 	for _, b := range l.Blocks {
 		for _, in := range w.Func.Blocks[b].Instrs {
@@ -330,12 +338,13 @@ func (w *paths) idle(l *graph.Loop) bool {
 	return true
 }
 
-// fenced reports whether there is a fence in a loop.
+// fenced reports whether a loop contains a fence.
 func (w *paths) fenced(l *graph.Loop) bool {
 	return slices.ContainsFunc(l.Blocks, func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
 }
 
-// used reports whether what in gives is read outside of a loop too: it is not a flag alone, but tells something.
+// used reports whether the result of in is read outside of a loop too: then it is data, not only a
+// flag.
 func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 	given := make(map[*ir.Reg]bool)
 	in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -361,7 +370,8 @@ func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 	return false
 }
 
-// copied looks for stores of threads to an array ahead of a bulk copy from it, with no fence of proxies between.
+// copied searches for stores of threads to an array before a bulk copy from it, without a proxy
+// fence in between.
 func (w *paths) copied(m mark) {
 	from := w.instr(m)
 	array := w.electors.array(from)

@@ -5,7 +5,7 @@ package globalsync
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// The page of this one is with the analyzer of proxies.
+// The page of this rule is with analyzer proxies.
 var ruleProxy = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Review}
 
 var ruleOrder = diag.Rule{

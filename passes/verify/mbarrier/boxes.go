@@ -11,15 +11,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A load is what one phase of an object expects, and the copies that bring it.
+// A load is the expected byte count of one phase of an mbarrier, and the copies that complete on
+// it.
 type load struct {
 	expects *trace.Event
 	bytes   int64
-	copies  []string // by tensor map, and how it is copied
+	copies  []string // by tensor map and copy mode
 }
 
-// boxes compares phases with one another: how much a copy of a tensor brings is in its map and not in PTX, but the same
-// copies bring as much each time.
+// boxes compares phases with each other: the size of a tensor copy is in its map and not in PTX,
+// but the same copies transfer the same number of bytes each time.
 func boxes(p *verify.Pass) {
 	said := make(map[string]*load)
 	hold := func(l *load) {
@@ -58,7 +59,7 @@ func boxes(p *verify.Pass) {
 				hold(l)
 				open[o.Object] = &load{expects: e, bytes: bytes}
 			case l == nil:
-				return // the copy comes before what expects it
+				return // the copy precedes its expect_tx
 			default:
 				from := verify.Val(e, verify.Address(e.In, 1))
 				if from == nil {

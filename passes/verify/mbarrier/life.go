@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// life looks for objects that are made twice, and for memory of objects that gets another use.
+// life reports mbarriers that are initialized twice, and other uses of their memory.
 func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used map[verify.Object]bool) {
 	alive := make(map[verify.Object]*ir.Instr)
 	dead := make(map[verify.Object]*ir.Instr)
@@ -28,17 +28,17 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 		case trace.Init:
 			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			if !ok {
-				clear(dead) // it may be any of them that is made again
+				clear(dead) // any of them may be initialized again
 			}
 			for _, o := range list {
 				if (e.Threads.And(t.Threads) == value.Set{}) {
-					continue // others made it, before they parted from these; it ends on their way
+					continue // other threads initialized it before the paths split; it is invalidated on their path
 				}
 				if was := alive[o.Object]; was != nil {
 					f := p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
 						"mbarrier.inval in between").Also(was, "first initialized here").On(t, i)
 					if !used[o.Object] {
-						f.As(diag.Review) // nobody does anything with either
+						f.As(diag.Review) // neither is ever used
 					}
 				}
 				alive[o.Object] = e.In
@@ -47,7 +47,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 		case trace.Inval:
 			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			if !ok {
-				clear(alive) // it may be any of them that ends
+				clear(alive) // any of them may be invalidated
 			}
 			for _, o := range list {
 				delete(alive, o.Object)
@@ -63,7 +63,8 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 					over(p, t, i, &regions[k], o, in, used)
 				}
 				for o, b := range births {
-					// Others made it; a thread that has come to a barrier since may have ended it.
+					// Other threads initialized it; one that has passed a barrier since may have
+					// invalidated it.
 					if b.by.And(t.Threads) == (value.Set{}) && !ends && (e.Kind == trace.BulkLoad || syncs > b.syncs) {
 						over(p, t, i, &regions[k], o, b.e.In, used)
 					}
@@ -85,7 +86,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 	}
 }
 
-// inUse is the objects at which threads or engines arrive, or wait.
+// inUse returns the mbarriers with arrivals or waits.
 func inUse(p *verify.Pass) map[verify.Object]bool {
 	used := make(map[verify.Object]bool)
 	for _, t := range p.Traces {
@@ -102,7 +103,7 @@ func inUse(p *verify.Pass) map[verify.Object]bool {
 	return used
 }
 
-// over reports a write to memory where an object is alive.
+// over reports a write to the memory of a valid mbarrier.
 func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr, used map[verify.Object]bool) {
 	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true, Bytes: 8, Solid: true}); !sure {
 		return
@@ -112,6 +113,6 @@ func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Obje
 		o.At).
 		Also(made, "the mbarrier is initialized here").On(t, i)
 	if !used[o] {
-		f.As(diag.Review) // nobody does anything with it
+		f.As(diag.Review) // it is never used
 	}
 }

@@ -30,7 +30,7 @@ not compared.`,
 	}
 }
 
-// A birth is where an object is made.
+// A birth is the initialization of an mbarrier.
 type birth struct {
 	t      *trace.Trace
 	at     int
@@ -38,11 +38,11 @@ type birth struct {
 	count  int64
 	known  bool
 	by     value.Set
-	syncs  int  // barriers of the block before it
-	warps  int  // barriers of the warp before it
-	fenced bool // a fence comes behind it, before anything else can use it
-	past   int  // barriers of the block, or arrivals at the cluster's, before that fence
-	narrow bool // one for memory of the block itself
+	syncs  int  // block barriers before it
+	warps  int  // warp barriers before it
+	fenced bool // a fence follows before anything else can use the mbarrier
+	past   int  // block barriers, or arrivals at the cluster barrier, before that fence
+	narrow bool // the fence is only for memory of the block itself
 }
 
 func run(p *verify.Pass) {
@@ -81,7 +81,7 @@ func run(p *verify.Pass) {
 	totals(p, births, order)
 }
 
-// unwritten looks for copies and arrivals whose operands are registers that nothing has written: where they go is not known.
+// unwritten reports copies and arrivals whose address is in a register that is never written.
 func unwritten(p *verify.Pass, t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -97,13 +97,13 @@ func unwritten(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// blank reports whether part of an address is a register as it was before anything wrote it.
+// blank reports whether a term of an address is an unwritten register.
 func blank(t value.Term) bool {
 	_, named := t.Atom.Ref.(*ir.Reg)
 	return named && t.Atom.Op == "register"
 }
 
-// beyond reports an object that lies outside of the variable that its address is based on.
+// beyond reports an mbarrier outside of the variable that its address is based on.
 func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
@@ -122,7 +122,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 	}
 }
 
-// made notes the objects that an event makes, behind so many barriers.
+// made notes the mbarriers that an event initializes, and the barriers before it.
 func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
@@ -158,11 +158,11 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 	return order
 }
 
-// mostStops is how many fences and barriers behind an object's birth are looked at.
+// mostStops limits the fences and barriers after an initialization that are examined.
 const mostStops = 4096
 
-// fence finds the fence that publishes an object which event i made, if one comes before the object is used. Stops are the
-// events that matter for that.
+// fence finds the fence that makes an mbarrier initialized by event i visible, if one comes before
+// its first use. Stops are the events that matter for that.
 func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	first, _ := slices.BinarySearch(stops, i+1)
 	past := b.syncs
@@ -188,7 +188,7 @@ func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	}
 }
 
-// stopsOf are the events of a trace that fence looks at.
+// stopsOf returns the events of a trace that fence examines.
 func stopsOf(t *trace.Trace) []int {
 	var stops []int
 	for i := range t.Events {
@@ -200,11 +200,11 @@ func stopsOf(t *trace.Trace) []int {
 	return stops
 }
 
-// uses holds what a trace does to objects against who made them, where and how. A block is alone where no other is near.
+// uses checks each use of mbarriers on a trace against their initialization.
 func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[reached]*ir.Instr, alone bool) {
 	syncs, warps := 0, 0
-	var fenced value.Set // threads that a fence of theirs came of, behind barriers
-	late := -1           // and behind how many
+	var fenced value.Set // threads that have executed a fence after barriers
+	late := -1           // the number of these barriers
 	for i := range t.Events {
 		e := &t.Events[i]
 		before := syncs
@@ -212,10 +212,10 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 		case trace.WarpSync:
 			warps++
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
-			syncs++ // of those who use the object, any that makes order may be enough
+			syncs++ // for the threads that use the mbarrier, any synchronization may suffice
 		case trace.ProxyFence:
 			if publishes(e) {
-				fenced, late = e.Threads, syncs // fence.mbarrier_init is for what its own thread has made
+				fenced, late = e.Threads, syncs // fence.mbarrier_init covers initializations by its own thread
 			}
 		}
 		n := verify.Target(e)
@@ -243,13 +243,13 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 					f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
 						"address %d", o.At).On(t, i)
 					if p.Loops && looped(p) || !near(births, o.Object) {
-						f.As(diag.Review) // a turn that was not followed may make it, or what the kernel is cut from
+						f.As(diag.Review) // an iteration that was not followed may initialize it, or code outside of this excerpt
 					}
 				}
 				continue
 			}
 			own := o.Threads.Minus(b.by) == value.Set{}
-			// st.async and red.async are performed in the generic proxy: the barrier is enough.
+			// st.async and red.async are performed in the generic proxy: the barrier suffices.
 			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer; {
 			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
 				p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
@@ -260,7 +260,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 					Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+
 						"fence.proxy.async follows in this thread%s", behind(b)).On(t, i)
 				if alone {
-					f.As(diag.Review) // CUB leaves the fence out in one block, and says that the memory model has come to allow it
+					f.As(diag.Review) // CUB omits the fence within a block, and states that the memory model now allows it
 				}
 			case engine && b.narrow && !alone && (o.Rank != nil || verify.Multicast(e.In)):
 				p.Report(&ruleSeen, e.In, "%s uses mbarriers of other blocks, but the fence "+
@@ -271,7 +271,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 	}
 }
 
-// behind says where a fence is that comes too late.
+// behind describes the position of a fence that comes too late.
 func behind(b *birth) string {
 	if b.fenced {
 		return " before the barrier"
@@ -279,12 +279,13 @@ func behind(b *birth) string {
 	return ""
 }
 
-// publishes reports whether a fence makes what was written before it visible to engines: one that only acquires does not.
+// publishes reports whether a fence makes earlier writes visible to the async proxy. An acquire
+// fence does not.
 func publishes(e *trace.Event) bool {
 	return e.Kind == trace.InitFence || e.Kind == trace.ProxyFence && !e.In.Mod("acquire")
 }
 
-// clustered reports whether blocks of a cluster may do something to one another.
+// clustered reports whether blocks of a cluster may access each other's mbarriers.
 func clustered(p *verify.Pass) bool {
 	if p.Cluster != 0 || p.Needs(trace.ClusterArrive, trace.ClusterWait, trace.RemoteStore) {
 		return p.Cluster != 1
@@ -299,19 +300,21 @@ func clustered(p *verify.Pass) bool {
 	return false
 }
 
-// apart reports whether not all of some threads are in the warp of those that made an object.
+// apart reports whether some threads are not in the warp that initialized an mbarrier.
 func (b *birth) apart(s value.Set) bool {
 	s = s.Or(b.by)
 	return s.Warps() > 1
 }
 
-// declared reports whether an object is counted from a variable, which nobody but the kernel can make objects in.
+// declared reports whether an mbarrier is in a variable of the kernel, so that no other code can
+// initialize it.
 func declared(o verify.Object) bool {
 	a := o.Root.Single()
 	return a != nil && a.Op == "variable"
 }
 
-// near reports whether objects are made in the same variable: the one that is not was forgotten.
+// near reports whether other mbarriers of the same variable are initialized, so that this one was
+// forgotten.
 func near(births map[verify.Object]*birth, o verify.Object) bool {
 	for other := range births {
 		if other.Root == o.Root {
@@ -321,7 +324,7 @@ func near(births map[verify.Object]*birth, o verify.Object) bool {
 	return false
 }
 
-// looped reports whether an instruction makes objects in several turns of a loop.
+// looped reports whether an instruction initializes mbarriers in several iterations of a loop.
 func looped(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		seen := make(map[*ir.Instr]bool)
@@ -337,14 +340,14 @@ func looped(p *verify.Pass) bool {
 	return false
 }
 
-// short is the opcode without its tail.
+// short returns an opcode without its trailing modifiers.
 func short(in *ir.Instr) string {
 	op, _, _ := strings.Cut(in.Op, ".shared")
 	op, _, _ = strings.Cut(op, ".cta_group")
 	return op
 }
 
-// waited holds one wait against what a wait may be.
+// waited checks the parity of a wait, and its order of memory.
 func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[reached]*ir.Instr) {
 	e := &t.Events[i]
 	if p.Foreign(t.Rank, o) {
@@ -356,7 +359,7 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).
 				On(t, i)
 			if n == -1 {
-				f.As(diag.Review) // a bit that was widened with its sign: compilers make it so, and GPUs look at the lowest bit
+				f.As(diag.Review) // a sign-extended bit: compilers generate this, and the hardware uses the lowest bit
 			}
 		}
 	}
@@ -370,13 +373,14 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 	}
 }
 
-// A reached is an object of one of the blocks that are followed apart.
+// A reached is an mbarrier of one of the blocks that are followed separately.
 type reached struct {
 	block int
 	verify.Object
 }
 
-// peerData is the objects at which blocks arrive behind stores into the memory of another.
+// peerData returns the mbarriers on which blocks arrive after stores to the memory of another
+// block.
 func peerData(p *verify.Pass) map[reached]*ir.Instr {
 	found := make(map[reached]*ir.Instr)
 	note := func(t *trace.Trace, o verify.Touch, in *ir.Instr) {

@@ -9,12 +9,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// relaxed looks for relaxed arrivals behind plain accesses to shared memory, and for relaxed waits ahead of them: they say that
-// something has happened, and order nothing. What tcgen05 does to tensor memory its own fences order, and what matrix units have
-// read they have read when their wait has passed. Filled is where copies complete, left where threads arrive that used shared memory.
+// relaxed reports relaxed arrivals after plain accesses to shared memory, and relaxed waits before
+// them: they signal, but order nothing. Accesses of tcgen05 to tensor memory are ordered by its own
+// fences, and matrix units have finished reading when their wait returns. In filled copies
+// complete; in left threads arrive that used shared memory.
 func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool) {
 	var access, wait *trace.Event // not ordered yet
-	engine, used := false, false  // the wait is for what an engine brings, for those who used memory
+	engine, used := false, false  // the wait is for an asynchronous copy, or for threads that used the memory
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -61,7 +62,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 	}
 }
 
-// unseen reports an access behind a relaxed wait.
+// unseen reports an access after a relaxed wait.
 func unseen(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
 	if wait == nil {
 		return
@@ -78,7 +79,7 @@ func unseen(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
 	}
 }
 
-// filledBy is the objects at which copies and the like complete.
+// filledBy returns the mbarriers on which copies complete.
 func filledBy(p *verify.Pass) map[verify.Object]bool {
 	found := make(map[verify.Object]bool)
 	for _, t := range p.Traces {
@@ -95,7 +96,7 @@ func filledBy(p *verify.Pass) map[verify.Object]bool {
 	return found
 }
 
-// leftBy is the objects at which threads arrive behind their own use of shared memory.
+// leftBy returns the mbarriers on which threads arrive after their own use of shared memory.
 func leftBy(p *verify.Pass) map[verify.Object]bool {
 	found := make(map[verify.Object]bool)
 	for _, t := range p.Traces {

@@ -11,22 +11,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A total is what comes to one object over a whole trace.
+// A total sums the arrivals and bytes of one mbarrier over a trace.
 type total struct {
 	arrivals, expected, delivered int64
 	first                         *trace.Event // that expects
 	load                          *trace.Event
 	again                         bool // one instruction arrives several times
 	arrives                       map[*ir.Instr]bool
-	vague                         bool  // something is not known
-	tensor                        bool  // copies whose bytes are not added up
-	unsized                       bool  // of which some are not known, or come from other blocks
+	vague                         bool  // something is unknown
+	tensor                        bool  // there are copies of unknown size
+	unsized                       bool  // some of these are unknown, or come from other blocks
 	expects, copies               int64 // how often
-	room                          int64 // that copies of tensors seem to take
+	room                          int64 // apparent size of the tensor copies
 }
 
-// totals compares, of each object, all arrivals with the first phase's, and all bytes that are expected
-// with all that copies bring.
+// totals compares, for each mbarrier, all arrivals with the count of the first phase, and all
+// expected bytes with all copies.
 func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Object) {
 	if len(p.Kernel.Missed) > 0 {
 		return
@@ -36,7 +36,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	vague := make(map[verify.Object]bool)
 	waits := make(map[verify.Object]*trace.Event)
 	done := make(map[value.Set]map[verify.Object]int64)
-	parties := make(map[verify.Object]value.Set) // who expects bytes or copies, on any trace
+	parties := make(map[verify.Object]value.Set) // threads that expect bytes or copy, on any trace
 	expects := make(map[verify.Object]*trace.Event)
 	all := make([]map[verify.Object]*total, len(p.Traces))
 	orders := make([][]verify.Object, len(p.Traces))
@@ -72,7 +72,8 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 				p.Missed("transaction bytes of tensor copies (M5): the box size is in the tensor " +
 					"map, not in PTX")
 			}
-			// Where others expect or copy too, package protocol compares what comes of all together.
+			// If other threads expect bytes or copy too, analyzer schedule compares the sums of
+			// all.
 			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone && !p.Uncertain(o) {
 				bytes(p, t, s)
 				if inside {
@@ -108,12 +109,13 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			"but all threads together make %d", b.count, most[o]).Also(b.e.In,
 			"the mbarrier is initialized here")
 		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
-			f.As(diag.Review) // turns that were not followed may bring more, or threads of a block of another shape
+			f.As(diag.Review) // iterations that were not followed may arrive too, or threads of a block of another shape
 		}
 	}
 }
 
-// sum adds up one trace, and gives its objects in the order in which they come. It is not ok where an object's place is not known.
+// sum sums one trace, and returns its mbarriers in order. It is not ok if the address of one is
+// unknown.
 func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
 	order []verify.Object, ok bool) {
 	sums = make(map[verify.Object]*total)
@@ -144,13 +146,13 @@ func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (
 	return sums, order, true
 }
 
-// first reports whether a wait is for the first phase, or for one after it.
+// first reports whether a wait is for the first phase, or a later one.
 func first(e *trace.Event) bool {
 	n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 	return e.In.Mod("parity") && ok && n == 0
 }
 
-// add counts what one event brings to an object.
+// add adds the arrivals and bytes of one event to an mbarrier.
 func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	n, ok := verify.Arrivals(e)
 	s.vague = s.vague || !ok || e.Guard != nil
@@ -198,7 +200,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	}
 }
 
-// bytes compares what one trace expects at an object with what it has copied there.
+// bytes compares the bytes that one trace expects on an mbarrier with its copies.
 func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 	switch {
 	case s.unsized || s.vague || s.tensor || s.first == nil || s.load == nil:
@@ -213,17 +215,17 @@ func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 	}
 }
 
-// gapSizes compares what is expected with what copies of tensors seem to bring, all of them of this block: the box is not in PTX, but
-// tiles mostly lie side by side.
+// gapSizes compares the expected bytes with the apparent size of the tensor copies of this block:
+// the box is not in PTX, but tiles are usually adjacent.
 func gapSizes(p *verify.Pass, s *total) {
 	if !s.unsized {
-		return // it is known
+		return // the size is known
 	}
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
 		return
 	}
-	const slack = 1024                 // tiles are aligned to as much
-	padded := s.room - slack*s.expects // the least that the copies bring, if there is so much
+	const slack = 1024                 // the alignment of tiles
+	padded := s.room - slack*s.expects // the least size of the copies without padding
 	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
 			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects,
@@ -232,7 +234,7 @@ func gapSizes(p *verify.Pass, s *total) {
 	}
 }
 
-// cast reports whether some block copies into others.
+// cast reports whether a block copies to other blocks.
 func cast(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -244,7 +246,7 @@ func cast(p *verify.Pass) bool {
 	return false
 }
 
-// crowds looks for copies to one place that many threads make and one thread expects.
+// crowds reports copies to one address that many threads issue and one thread expects.
 func crowds(p *verify.Pass) {
 	by := make(map[*ir.Instr]value.Set)
 	expecting := make(map[verify.Object]value.Set)

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// tries looks for waits whose failure nobody heeds.
+// tries reports try_wait and test_wait whose result is ignored.
 func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 	if t.Stopped != "" {
 		return
@@ -28,7 +28,7 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 			continue
 		}
 		if !known && (heeded.waits[e.In] || guarded(t, e)) {
-			continue // a try ahead of a turn that did not come
+			continue // a try for an iteration that did not happen
 		}
 		f := p.Report(&ruleTry, e.In, "%s may return before the phase is complete, but the "+
 			"kernel continues anyway", wait(e.In))
@@ -39,7 +39,8 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 	}
 }
 
-// A regarded is the waits whose outcome some threads look at, and, once somebody asked, what they wait for.
+// A regarded holds the waits whose result some threads use and, once computed, the phases that they
+// wait for.
 type regarded struct {
 	waits   map[*ir.Instr]bool
 	objects map[verify.Object]bool
@@ -86,7 +87,7 @@ func (r *regarded) all(p *verify.Pass, e *trace.Event) bool {
 	return len(list) > 0
 }
 
-// tried is what a wait may be for.
+// tried returns the mbarriers that a wait may be for.
 func tried(p *verify.Pass, e *trace.Event) []verify.Touch {
 	list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	return list
@@ -112,7 +113,7 @@ func again(t *trace.Trace, i int) bool {
 	return false
 }
 
-// guarded reports whether something is done only where a wait succeeded.
+// guarded reports whether an event only happens if a wait succeeded.
 func guarded(t *trace.Trace, e *trace.Event) bool {
 	a, _ := e.Done.Condition()
 	for i := range t.Events {
@@ -128,7 +129,7 @@ func guarded(t *trace.Trace, e *trace.Event) bool {
 	return false
 }
 
-// restsOn reports whether a value is made from an atom.
+// restsOn reports whether a value depends on an atom.
 func restsOn(v *value.Value, a *value.Atom) bool {
 	for _, t := range terms(v) {
 		if t.Atom == a {

@@ -13,33 +13,33 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A room is the memory of a block that counts from one root.
+// A room is the memory of a block relative to one root.
 type room struct {
 	block int
 	root  *value.Value
 }
 
-// A accessIndex keeps the accesses of a room by how long they are, and of one length by where they begin: none is on more than two shelves, and
-// buckets of long ones hold no short ones.
+// An accessIndex finds accesses by address. Each row has buckets of one size; an access is in at
+// most two buckets, of the row for its length.
 type accessIndex struct {
 	room
 	freeList *freeList
-	rows     [rows][]*bucket // of each, by their numbers, the shelves that something was put on
+	rows     [rows][]*bucket // for each row, its used buckets in order of their numbers
 }
 
-// Rows of a rack: the first has shelves of so many bytes, as a power of two, each further one of twice as many, and the last one shelf
-// for all that is longer.
+// The buckets of the first row have 1<<least bytes, those of each further row twice as many. The
+// last row has one bucket for all longer accesses.
 const (
 	least = 4
 	rows  = 16
 )
 
-// row is the row that an access of so many bytes belongs in.
+// row returns the row for accesses of a size.
 func row(size int64) int {
 	return min(max(bits.Len64(uint64(size-1))-least, 0), rows-1)
 }
 
-// span is the shelves of a row that bytes are on, by their numbers.
+// span returns the numbers of the buckets in a row that overlap a region.
 func span(r *memory.Region, row int) (low, high int64) {
 	if row == rows-1 {
 		return 0, 0
@@ -47,7 +47,7 @@ func span(r *memory.Region, row int) (low, high int64) {
 	return r.Low >> (least + row), (r.High - 1) >> (least + row)
 }
 
-// accessIndex returns the rack of the memory that an access is to. There are few.
+// accessIndex returns the index of the memory of an access. There are few.
 func (m *machine) accessIndex(x *access) *accessIndex {
 	for _, r := range m.indexes {
 		if r.root == x.region.Root && r.block == x.block {
@@ -59,7 +59,8 @@ func (m *machine) accessIndex(x *access) *accessIndex {
 	return r
 }
 
-// near calls visit for the shelves of all accesses that may have bytes in common with a region, until it is true.
+// near calls visit for the buckets of all accesses that may overlap a region, until it returns
+// true.
 func (r *accessIndex) near(x *memory.Region, visit func(*bucket) bool) bool {
 	for i, list := range r.rows {
 		if len(list) == 0 {
@@ -78,7 +79,7 @@ func (r *accessIndex) near(x *memory.Region, visit func(*bucket) bool) bool {
 	return false
 }
 
-// from is where the shelves begin whose number is at least so high.
+// from returns the position of the first bucket whose number is at least low.
 func from(list []*bucket, low int64) int {
 	at, end := 0, len(list)
 	for at < end {
@@ -91,7 +92,7 @@ func from(list []*bucket, low int64) int {
 	return at
 }
 
-// at is the shelf of a number in a row.
+// at returns the bucket with a number in a row.
 func (r *accessIndex) at(row int, number int64) *bucket {
 	list := r.rows[row]
 	i := from(list, number)
@@ -102,26 +103,26 @@ func (r *accessIndex) at(row int, number int64) *bucket {
 	return list[i]
 }
 
-// A bucket is the accesses of some bytes, those of each agent together. What every agent that goes on knows of is put away: after a
-// barrier of the block a shelf is empty, however much was done before.
+// A bucket holds the accesses to a range of bytes, by agent. Accesses that every running agent
+// knows of are dropped, so that a bucket is empty after a block barrier.
 type bucket struct {
 	number     int64
 	agentLists []*agentList
-	old        []*access // writes, put away or not: engines must not read those of threads without a fence
-	stored     bool      // threads themselves wrote some of these
-	size       int       // of all piles
-	most       int       // that they may hold before they are looked through
-	round      int       // when they were
+	old        []*access // writes, also dropped ones: async operations must not read them without a fence
+	stored     bool      // threads wrote some of these
+	size       int       // of all lists
+	most       int       // size at which the lists are pruned
+	round      int       // of the last pruning
 }
 
-// A agentList holds the accesses of one agent in program order: its own, and those of its
+// An agentList holds the accesses of one agent in program order: its own, and those of its
 // asynchronous operations.
 type agentList struct {
 	by         *agent
 	own, bound accesses
 }
 
-// Accesses holds some accesses, and separately the writes, which reads are compared with.
+// accesses holds accesses, and separately the writes, which reads are compared with.
 type accesses struct{ all, writes []*access }
 
 func (l *accesses) add(x *access) {
@@ -131,7 +132,7 @@ func (l *accesses) add(x *access) {
 	}
 }
 
-// facing holds the accesses to compare with.
+// facing returns the accesses to compare with x.
 func (l *accesses) facing(x *access) []*access {
 	if x.write {
 		return l.all
@@ -139,7 +140,7 @@ func (l *accesses) facing(x *access) []*access {
 	return l.writes
 }
 
-// agentList is that of an agent.
+// agentList returns the list of an agent.
 func (s *bucket) agentList(by *agent, freeList *freeList) *agentList {
 	for _, p := range s.agentLists {
 		if p.by == by {
@@ -151,7 +152,7 @@ func (s *bucket) agentList(by *agent, freeList *freeList) *agentList {
 	return p
 }
 
-// keep puts an access on a shelf.
+// keep adds an access to a bucket.
 func (m *machine) keep(s *bucket, x *access) {
 	p := s.agentList(x.by, m.freeList)
 	if x.operation > 0 {
@@ -179,18 +180,18 @@ func (m *machine) keep(s *bucket, x *access) {
 	}
 }
 
-// few is how many accesses a shelf holds without being looked through.
+// few is how many accesses a bucket holds without being pruned.
 const few = 16
 
-// tidy is a list without what the same instruction of the same agent has done again since, and, if asked for, without what
-// all know of.
+// tidy removes accesses that the same instruction of the same agent has repeated since and, if
+// known is set, those that all agents know of.
 func (m *machine) tidy(list []*access, known bool) []*access {
 	type deed struct {
 		by        *agent
 		in        *ir.Instr
 		low, high int64
 	}
-	const short = 32 // lists in which a search is faster than a map
+	const short = 32 // length up to which a linear search is faster than a map
 	var again map[deed]*access
 	if len(list) > short {
 		again = make(map[deed]*access, len(list))
@@ -220,7 +221,8 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 	return list[:n]
 }
 
-// common reports whether whatever begins from now on comes after an access for certain: every agent that goes on knows of it.
+// common reports whether everything that starts from now on is ordered after an access: every
+// running agent knows of it.
 func (m *machine) common(x *access) bool {
 	if x.operation > 0 {
 		return !slices.ContainsFunc(m.agents, func(a *agent) bool { return !a.left && !a.clock.knows(x.operation) })
@@ -232,7 +234,7 @@ func (m *machine) common(x *access) bool {
 	return m.floor[x.by.id] >= x.when
 }
 
-// updateFloor works out up to where each agent is known of by all others that go on.
+// updateFloor computes the progress of each agent that all other running agents know of.
 func (m *machine) updateFloor() {
 	*m.work += len(m.agents) * len(m.agents) / 8
 	m.floor = slices.Repeat([]int{math.MaxInt}, len(m.agents))

@@ -11,10 +11,10 @@ import "slices"
 type clock struct {
 	agents []int
 	done   []uint64 // a set of operations
-	phases []int    // by the number of the object, how many are complete for certain
+	phases []int    // by index of the mbarrier, how many phases are certainly complete
 }
 
-// clock is one that knows of nothing.
+// clock returns an empty clock.
 func (m *machine) clock() *clock {
 	return &clock{agents: make([]int, len(m.agents))}
 }
@@ -35,7 +35,7 @@ func (c *clock) join(o *clock) {
 	}
 }
 
-// reach makes room for the phases of so many objects.
+// reach allocates the phases of the given number of mbarriers.
 func (c *clock) reach(objects int) {
 	if n := objects - len(c.phases); n > 0 {
 		c.phases = append(c.phases, make([]int, n)...)
@@ -46,7 +46,7 @@ func (c *clock) clone() *clock {
 	return &clock{slices.Clone(c.agents), slices.Clone(c.done), slices.Clone(c.phases)}
 }
 
-// ended notes that an operation has ended.
+// ended notes that an operation has completed.
 func (c *clock) ended(operation int) {
 	if n := operation/64 + 1 - len(c.done); n > 0 {
 		c.done = append(c.done, make([]uint64, n)...)
@@ -54,18 +54,18 @@ func (c *clock) ended(operation int) {
 	c.done[operation/64] |= 1 << (operation % 64)
 }
 
-// knows reports whether an operation is known to have ended.
+// knows reports whether an operation is known to have completed.
 func (c *clock) knows(operation int) bool {
 	return operation/64 < len(c.done) && c.done[operation/64]>>(operation%64)&1 != 0
 }
 
-// saw notes that a phase of an object is complete.
+// saw notes that a phase of an mbarrier is complete.
 func (c *clock) saw(o *object, phase int) {
 	c.reach(o.number + 1)
 	c.phases[o.number] = max(c.phases[o.number], phase+1)
 }
 
-// last is the last phase of an object that is known to be complete, or -1.
+// last returns the last phase of an mbarrier that is known to be complete, or -1.
 func (c *clock) last(o *object) int {
 	if o.number < len(c.phases) {
 		return c.phases[o.number] - 1

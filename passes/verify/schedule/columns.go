@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns notes what a tcgen05 operation does to tensor memory: the first column stands for all.
+// columns notes the accesses of a tcgen05 operation to tensor memory. The first column stands for
+// all.
 func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
 		return
@@ -26,20 +27,20 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	if e.Kind != trace.TensorMultiply {
 		return
 	}
-	// An operand, the scales and what says where zeros are may be in tensor memory too.
+	// An operand, the scale factors and the sparsity metadata may be in tensor memory too.
 	for n := 1; verify.Address(e.In, n) >= 0; n++ {
 		m.column(a, e, verify.Address(e.In, n), width, operation, false)
 	}
 }
 
-// column notes so many columns of tensor memory that an operand names.
+// column notes an access to tensor memory columns that an operand names.
 func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operation int, write bool) {
 	v := verify.Val(e, at)
 	if v == nil {
 		return
 	}
 	root := m.p.Pool.Rest(v)
-	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may rest on the number of the warp
+	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may depend on the warp index
 	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, m.p.Pool.At(own, e.Threads.Least())&0xffff))
 	r, ok := memory.Of(m.p.Pool, column, width, e.Threads)
 	if !ok {

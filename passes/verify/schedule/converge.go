@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// converged reports whether an agent may do its event: what the lanes of a warp do together none of them does before those of them that
-// come to it have come. No order of memory follows from it, but that no lane is a turn ahead of others.
+// converged reports whether an agent may execute its event: an operation that the lanes of a warp
+// execute together waits for all lanes that reach it. It does not order memory, but keeps the lanes
+// in the same iteration.
 func (m *machine) converged(a *agent, e *trace.Event) bool {
 	if !a.apart || a.with > a.at || !meets(e) {
 		return true
@@ -32,7 +33,7 @@ func (m *machine) converged(a *agent, e *trace.Event) bool {
 	return true
 }
 
-// meets reports whether the lanes of a warp meet at an instruction.
+// meets reports whether the lanes of a warp execute an instruction together.
 func meets(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.GroupFence, trace.GroupMultiply, trace.GroupCommit, trace.GroupWait, trace.TensorAlloc, trace.TensorFree, trace.TensorYield,
@@ -45,7 +46,7 @@ func meets(e *trace.Event) bool {
 	return false
 }
 
-// last is where an agent comes to an instruction of its warp for the last time, or -1.
+// last returns the last position at which an agent executes an instruction with its warp, or -1.
 func (a *agent) last(in *ir.Instr) int {
 	if a.lasts == nil {
 		a.lasts = make(map[*ir.Instr]int)

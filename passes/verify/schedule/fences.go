@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A fence is one for the async proxy that an agent executed: where on its way, and what it knew then.
+// A fence is an async proxy fence that an agent executed: its position, and what the agent knew
+// then.
 type fence struct {
 	at     int
 	agents []int
@@ -24,9 +25,9 @@ func (m *machine) fenced(a *agent, e *trace.Event) {
 	a.fences = append(a.fences, fence{a.at + 1, slices.Clone(a.clock.agents)})
 }
 
-// unfenced looks for what an engine reads that was written plainly before, with no proxy fence by its writer between: the
-// analyzer of proxies sees that where one trace shows it, and an arrival hands it over; here other threads wrote, and a
-// barrier came between.
+// unfenced reports an async read of memory that was written plainly without a proxy fence by the
+// writer in between. Analyzer proxies reports that if one trace shows it and an arrival hands the
+// memory over; here other threads wrote, and a barrier follows.
 func (m *machine) unfenced(r *accessIndex, s *bucket, x *access) bool {
 	if !s.stored {
 		return false
@@ -45,15 +46,15 @@ func (m *machine) unfenced(r *accessIndex, s *bucket, x *access) bool {
 	return false
 }
 
-// exposes reports whether an access is a plain one that needs a fence before engines read what it writes.
+// exposes reports whether an access is a plain write that needs a fence before async reads.
 func (x *access) exposes() bool { return !x.engine() && x.e.Kind != trace.Copy && x.e.Guard == nil }
 
-// closed reports whether the writer of y fenced it before x could begin.
+// closed reports whether the writer of y fenced it before x could start.
 func (m *machine) closed(y, x *access) bool {
 	return slices.ContainsFunc(y.by.fences, func(f fence) bool { return f.at > y.when && (y.by == x.by || x.by.clock.agents[y.by.id] >= f.at) })
 }
 
-// superseded reports whether something else was written over y before x.
+// superseded reports whether y was overwritten before x.
 func (m *machine) superseded(r *accessIndex, y, x *access) bool {
 	return r.near(&y.region, func(s *bucket) bool {
 		*m.work += len(s.old)

@@ -3,7 +3,7 @@
 
 package schedule
 
-// A freeList keeps what a scene needs of memory for the scenes after it: most of it is the same again.
+// A freeList keeps the memory of one scene for the following scenes, which need about the same.
 type freeList struct {
 	accesses   parts[access]
 	operations parts[operation]
@@ -11,7 +11,7 @@ type freeList struct {
 	agentLists parts[agentList]
 }
 
-// reset takes everything back.
+// reset makes everything available again.
 func (s *freeList) reset() {
 	s.accesses.used, s.operations.used, s.buckets.used, s.agentLists.used = 0, 0, 0, 0
 }
@@ -26,14 +26,14 @@ func (s *freeList) operation(o operation) *operation {
 	return x
 }
 
-// bucket returns an empty shelf.
+// bucket returns an empty bucket.
 func (s *freeList) bucket(number int64) *bucket {
 	x := s.buckets.next()
 	*x = bucket{number: number, agentLists: x.agentLists[:0], old: x.old[:0]}
 	return x
 }
 
-// agentList returns the empty pile of an agent.
+// agentList returns an empty list of an agent.
 func (s *freeList) agentList(by *agent) *agentList {
 	x := s.agentLists.next()
 	x.by = by
@@ -44,16 +44,16 @@ func (s *freeList) agentList(by *agent) *agentList {
 
 func (l *accesses) empty() { l.all, l.writes = l.all[:0], l.writes[:0] }
 
-// Parts are things of one type, in lists that are never moved.
+// parts allocates values of one type in chunks that are never moved.
 type parts[T any] struct {
 	lists [][]T
 	used  int // of all
 }
 
-// partSize is how many things a list has.
+// partSize is the number of values in a chunk.
 const partSize = 64
 
-// next returns the next thing, as it was left when it was used before.
+// next returns the next value, with the contents of its previous use.
 func (p *parts[T]) next() *T {
 	if p.used == len(p.lists)*partSize {
 		p.lists = append(p.lists, make([]T, partSize))

@@ -11,13 +11,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// hang reports agents that wait for ever.
+// hang reports agents that wait forever.
 func (m *machine) hang(stuck []*agent) {
 	if m.p.Found("B1", "B2", "B3", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
 		return
 	}
-	// A wait that none of the others would end says more than one that they would if they went on, and a phase that some
-	// arrived at and others did not says more than one that nobody came to.
+	// A wait that no other agent would end is reported before one that another would end if it went
+	// on. A phase with some of its arrivals is reported before one with none.
 	for _, pick := range []func(a *agent, e *trace.Event) bool{
 		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) && m.begun(a, e) },
 		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) },
@@ -47,7 +47,7 @@ func (m *machine) hang(stuck []*agent) {
 	}
 }
 
-// rest looks for bytes that an object still expects, or got too many of, when all is over.
+// rest reports bytes that an mbarrier still expects, or received in excess, at the end.
 func (m *machine) rest(s []*trace.Trace) {
 	for m.complete() {
 	}
@@ -82,8 +82,8 @@ func (m *machine) rest(s []*trace.Trace) {
 	}
 }
 
-// drained reports a copy into shared memory of whose end nobody learned: the block is over, and its memory may be another's
-// when the bytes come.
+// drained reports a copy into shared memory whose completion is never waited for: the block may
+// exit, and the bytes may arrive in the memory of another block.
 func (m *machine) drained() {
 	for _, op := range m.loads {
 		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(op.id) }) {
@@ -96,7 +96,8 @@ func (m *machine) drained() {
 	}
 }
 
-// severity is that of a hang: a review where there is nothing to do, which may not be launched.
+// severity returns the severity of a hang: a review for a launch without work, which may not
+// happen.
 func (m *machine) severity() diag.Severity {
 	if m.p.Guessed {
 		return diag.Review
@@ -109,7 +110,7 @@ func (m *machine) severity() diag.Severity {
 	return diag.Error
 }
 
-// hopes reports whether somebody else who is stuck would do something for the object that an agent waits at.
+// hopes reports whether another stuck agent would arrive on the mbarrier that an agent waits for.
 func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
@@ -133,7 +134,7 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// stuckAt says what a wait lacks.
+// stuckAt reports what a wait lacks.
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
@@ -168,7 +169,7 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 			f.As(m.severity())
 		}
 		if m.foreign(o) {
-			f.As(diag.Review) // blocks whose number the launch says may not do alike
+			f.As(diag.Review) // blocks may not all do the same if the launch chooses their number
 		}
 		f.Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count)
 		if o.last != nil {
@@ -185,7 +186,8 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	}
 }
 
-// foreign reports whether blocks of a cluster that is not laid down arrive at one another's objects here.
+// foreign reports whether blocks arrive on each other's mbarriers in a cluster whose blocks are not
+// simulated separately.
 func (m *machine) foreign(o *object) bool {
 	if m.p.Cluster != 0 {
 		return false
@@ -205,7 +207,7 @@ func (m *machine) foreign(o *object) bool {
 	return false
 }
 
-// comes reports whether somebody who is stuck would arrive at an object later.
+// comes reports whether a stuck agent would arrive on an mbarrier later.
 func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 	for _, b := range stuck {
 		if b == a || b.at < len(b.t.Events) && b.t.Events[b.at].In == a.t.Events[a.at].In {
@@ -219,7 +221,7 @@ func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 				continue
 			}
 			if n, known := verify.Arrivals(e); e.Kind == trace.CopyArrive && known && n == 0 {
-				continue // it takes back what it adds
+				continue // it subtracts what it adds
 			}
 			if slices.ContainsFunc(m.touched(b, e), func(at target) bool { return at.o == o }) {
 				return true

@@ -13,18 +13,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A lapse is a wait that is missing: all that threads do too early between one wait or barrier and
-// the next is the same mistake, wherever it shows.
+// A lapse is a missing wait. Everything that threads do too early between one wait or barrier and
+// the next is the same mistake.
 type lapse struct {
 	rule    string
 	threads value.Set
-	since   *ir.Instr // the wait or barrier before it, or nil
+	since   *ir.Instr // the preceding wait or barrier, or nil
 }
 
-// lapses is what was reported of each, in all orders of the warps.
+// lapses holds the findings of each lapse, in all orders of the warps.
 type lapses map[lapse][]*verify.Finding
 
-// lapsed notes a finding about what an agent does now.
+// lapsed notes a finding about the current event of an agent.
 func (m *machine) lapsed(a *agent, f *verify.Finding) {
 	k := lapse{rule: f.Rule, threads: a.t.Threads}
 	for i := min(a.at, len(a.t.Events)) - 1; i >= 0 && k.since == nil; i-- {
@@ -36,9 +36,8 @@ func (m *machine) lapsed(a *agent, f *verify.Finding) {
 	m.lapses[k] = append(m.lapses[k], f)
 }
 
-// merge makes one finding of those about one mistake where one of them is an error: it proves the
-// mistake, and the others, which are reviews because the end of a tile is not known, are more of
-// the same. What remains of a mistake has one severity.
+// merge joins the findings about one mistake if one of them is an error: it proves the mistake. The
+// others are reviews only because the size of a tile is unknown.
 func (l lapses) merge() {
 	for _, list := range l {
 		proof := slices.IndexFunc(list, func(f *verify.Finding) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A signal is the arrival of a commit at an object of another block, for one of its phases.
+// A signal is the arrival of a commit on an mbarrier of another block, in one phase.
 type signal struct {
 	o     *object
 	phase int
@@ -27,10 +27,11 @@ func (m *machine) signals(a *agent, at target, e *trace.Event) {
 	}
 }
 
-// unheard reports a commit that arrives at an object of another block where nobody ever learns of it: that block may have left by
-// then, and its memory may be another's. That later commits of the same thread were heard of says that its operations have ended, and
-// not that it has arrived: whether arrivals overtake one another the manual does not say, so that this is a note, and the verdict
-// incomplete.
+// unheard reports a commit that arrives on an mbarrier of another block where nothing ever waits
+// for it: that block may have exited, and the arrival may corrupt the memory of another block. A
+// wait for a later commit of the same thread shows that the operations have completed, but not that
+// this arrival has happened, because the manual does not order arrivals. So this is a note, and the
+// verdict is incomplete.
 func (m *machine) unheard() {
 	if m.p.Found("M4", "M5", "M6", "M7", "M11") {
 		return
@@ -48,7 +49,7 @@ func (m *machine) unheard() {
 	}
 }
 
-// commit arrives when the operations before it have ended.
+// commit arrives when the preceding operations have completed.
 func (m *machine) commit(a *agent, e *trace.Event) {
 	ops := a.copies
 	a.copies = nil

@@ -23,36 +23,36 @@ type agent struct {
 	t       *trace.Trace
 	at      int
 	clock   *clock
-	// groups of operations that end at a wait of the agent itself: wgmma and bulk stores.
+	// Groups of operations that the agent itself waits for: wgmma and bulk stores.
 	wgmma, bulk, copies []*operation
-	now                 trace.Event // the event that it is at, for its own threads
-	waiting             bool        // at a barrier, counted there
+	now                 trace.Event // its current event, restricted to its own threads
+	waiting             bool        // counted at a barrier
 	awaits              awaited
-	phase               int // of the cluster's barrier that it arrived for
+	phase               int // of the cluster barrier that it arrived for
 	passed              map[*object]*passage
-	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
-	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
+	tokens              map[*value.Value]int // the phase of each arrival, by the state that it returned
+	times               map[*ir.Instr]int    // executions of each warpgroup operation
 	fences              []fence
 	left                bool
-	lasts               map[*ir.Instr]int // where it comes to what its warp does together for the last time
-	with                int               // the event behind the last one that its warp did together
+	lasts               map[*ir.Instr]int // last position of each warp-wide instruction
+	with                int               // position after its last warp-wide event
 }
 
-// A passage is what an agent learned at its waits for an object: how many it passed, of which phase the last told, and
-// whether that was the phase that the one before told of.
+// A passage is what an agent learned at its waits for an mbarrier: the number of waits passed, the
+// last phase known to be complete, and whether the last wait added nothing to that.
 type passage struct {
 	waits, phase int
 	stale        *trace.Event
 }
 
-// Awaited is what an agent waits for: the objects of a wait that it asked after before.
+// awaited holds the mbarriers of the wait that an agent is blocked at.
 type awaited struct {
-	at   int // the event behind the wait
+	at   int // position after the wait
 	made int // see machine.changed
 	list []target
 }
 
-// An operation is asynchronous.
+// An operation is an asynchronous operation.
 type operation struct {
 	id     int
 	e      *trace.Event
@@ -68,76 +68,76 @@ type spot struct {
 
 // An object is the state of an mbarrier.
 type object struct {
-	number    int // of those that were made
+	number    int // index in order of initialization
 	count     int64
 	pending   int64
 	tx        int64
 	phases    int // completed
 	gathering *clock
-	released  []*clock // with each phase, what was done before its end
-	came      [2][]int // agents that arrived in this phase, and in the one before
+	released  []*clock // for each phase, what happened before its completion
+	came      [2][]int // agents that arrived in this phase, and in the previous one
 	unit
 	init *trace.Event
 	last *trace.Event // that arrived
 }
 
-// A unit is the assumed size of one copy of unknown size at a row of mbarriers.
+// A unit is the assumed size of one copy of unknown size at an array of mbarriers.
 type unit struct {
-	unit   int64 // that it brings of tx; 0 where there is none
-	copies int64 // of unknown size there are in all: tx is so many times bytes
+	unit   int64 // its part of tx; 0 if there is none
+	copies int64 // number of copies of unknown size; tx is scaled by it
 }
 
 // An access is one use of memory, by an agent or by an asynchronous operation.
 type access struct {
 	e         *trace.Event
 	by        *agent
-	when      int // of the agent
+	when      int // progress of the agent
 	operation int // 0 for the agent itself
 	write     bool
-	block     int // whose memory it is
+	block     int // the block that owns the memory
 	region    memory.Region
-	core      memory.Region // of it, what is certain, where that is less
+	core      memory.Region // the part that is certain, if it is smaller
 	tensor    bool
-	number    int          // of those that were noted
+	number    int          // index in order of recording
 	lanes     verify.Lanes // of tensor memory
 }
 
-// A machine runs one scene.
+// A machine simulates one scene.
 type machine struct {
 	outcomes *outcomes // of all scenes
 
 	p        *verify.Pass
 	agents   []*agent
 	objects  map[spot]*object
-	made     int // objects, those at one place after the other too
-	changed  int // how often one was made or given up
+	made     int // mbarriers created, including several at one address
+	changed  int // number of initializations and invalidations
 	shares   map[spot]unit
 	named    map[number]*meeting
 	cluster  gathering
 	loads    []*operation   // copies into shared memory
-	due      []*completion  // asynchronous, in the order of issue
-	indexes  []*accessIndex // of each room that something was noted in
+	due      []*completion  // asynchronous operations, in order of issue
+	indexes  []*accessIndex // one for each accessed root
 	freeList *freeList
-	// Lists that are used again and again: of regions, of targets and of blocks.
+	// Reused lists of regions, targets and blocks.
 	regions []memory.Region
 	targets []target
 	some    []int
 	noted   int   // accesses
-	round   int   // barriers of threads that let somebody go on
-	joins   int   // how often somebody learned of others
-	floored int   // of them, when floor was worked out
-	floor   []int // up to where each agent is known of by all others
+	round   int   // completed thread barriers
+	joins   int   // number of times an agent learned about others
+	floored int   // value of joins when floor was computed
+	floor   []int // progress of each agent that all others know of
 	next    int
 	joints  map[joint]int
-	lanes   map[warp]int    // of a warp, its agents
+	lanes   map[warp]int    // number of agents of each warp
 	engines []memory.Region // that asynchronous operations access
 	doubts  []doubt
-	idle    []doubt // races with copies where there is nothing to do
+	idle    []doubt // races with copies in a launch without work
 	lapses  lapses
-	// signalled is what commits told other blocks.
+	// signalled holds arrivals of commits in other blocks.
 	signalled []signal
-	plain     bool // plain accesses are compared among themselves
-	work      *int // done on the kernel so far, in comparisons and steps
+	plain     bool // plain accesses are compared with each other
+	work      *int // work done on the kernel so far, in comparisons and steps
 	most      int  // of it
 }
 
@@ -151,7 +151,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 	freeList.reset()
 	m := &machine{p: p, work: work, freeList: freeList, most: bound(p), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
-		m.most /= 4 // barriers alone are seen in few turns as well as in many
+		m.most /= 4 // a few iterations suffice if there are only barriers
 	}
 	for _, t := range s {
 		for w := range value.MaxThreads / 32 {
@@ -163,7 +163,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 			m.agents = append(m.agents, &agent{id: len(m.agents), block: t.Rank, warp: w, threads: lanes, t: t})
 		}
 	}
-	// Single lanes go first: they are those that may leave the rest of their warp behind.
+	// Single lanes run first: they may leave the rest of their warp behind.
 	slices.SortStableFunc(m.agents, func(a, b *agent) int { return a.threads.Len() - b.threads.Len() })
 	for i, a := range m.agents {
 		a.id = i
@@ -177,17 +177,18 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 	return m
 }
 
-// most is how much work one kernel is worth, with the usual effort: some tenths of a second. So much of it is as much as following one instruction.
+// most limits the work on one kernel at default effort: some tenths of a second. One unit is about
+// the cost of following one instruction.
 const (
 	most    = 5_000_000
 	perStep = 8
 )
 
-// bound is how much work a kernel is worth; one whose blocks are many of a cluster is as much as several.
+// bound returns the work limit of a kernel, which is larger if blocks of a cluster are simulated.
 func bound(p *verify.Pass) int { return most * p.Effort() * max(1, p.Ranks/4) }
 
 // run lets every agent go as far as it can, and completes asynchronous operations only when no
-// agent can continue. It returns the agents that are stuck in the end.
+// agent can continue. It returns the agents that are stuck at the end.
 func (m *machine) run() (stuck []*agent, ok bool) {
 	for {
 		moved := false
@@ -235,13 +236,14 @@ func (m *machine) object(at spot, o object) *object {
 	return &o
 }
 
-// A warp is one of a block of the cluster.
+// A warp identifies a warp in a block of the cluster.
 type warp struct{ block, number int }
 
-// home is the warp that an agent is of.
+// home returns the warp of an agent.
 func (a *agent) home() warp { return warp{a.block, a.warp} }
 
-// A joint is an operation of a warpgroup, which its four warps make together: the nth time that they come to it.
+// A joint identifies the nth execution of an operation that the four warps of a warpgroup execute
+// together.
 type joint struct {
 	in    *ir.Instr
 	time  int
@@ -264,10 +266,10 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 	return m.freeList.operation(operation{id: m.next, e: whole(a), by: a})
 }
 
-// scale is what a byte counts in tx.
+// scale returns the weight of a byte in tx.
 func (o *object) scale() int64 { return max(1, o.copies) }
 
-// arrive brings arrivals and what the arriver knows to an object.
+// arrive adds arrivals, and what the arriving agent knows, to an mbarrier.
 func (o *object) arrive(n int64, c *clock, e *trace.Event) {
 	o.gather(c)
 	o.last = e
@@ -275,7 +277,7 @@ func (o *object) arrive(n int64, c *clock, e *trace.Event) {
 	o.flip()
 }
 
-// gather adds what somebody knows to what those who wait for the phase will know.
+// gather adds a clock to what agents that wait for the phase will know.
 func (o *object) gather(c *clock) {
 	if o.gathering == nil {
 		o.gathering = c.clone()
@@ -284,7 +286,7 @@ func (o *object) gather(c *clock) {
 	}
 }
 
-// flip completes the phase when nothing is pending.
+// flip completes the phase if nothing is pending.
 func (o *object) flip() {
 	if o.pending > 0 || o.tx != 0 || o.gathering == nil {
 		return

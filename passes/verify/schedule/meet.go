@@ -13,24 +13,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A number is that of a barrier, in a block.
+// A number identifies a barrier of a block.
 type number struct {
 	block int
 	id    int64
 }
 
-// A meeting is a barrier of threads of a block.
+// A meeting is one phase of a thread barrier.
 type meeting struct {
 	threads int  // that came
-	count   int  // that it waits for
-	all     bool // it waits for all that have not left
+	count   int  // threads that it waits for
+	all     bool // it waits for all threads that have not exited
 	agents  []*agent
 	clock   *clock
 	came    []coming
-	over    []coming // to the meeting before, at the same barrier
+	over    []coming // arrivals of the previous meeting at this barrier
 }
 
-// A coming is that of an agent to a barrier: where in its trace, and whether it waits there.
+// A coming is the arrival of an agent at a barrier: its position, and whether it waits.
 type coming struct {
 	a     *agent
 	e     *trace.Event
@@ -38,15 +38,15 @@ type coming struct {
 	waits bool
 }
 
-// A gathering is the barrier of the cluster, at which threads arrive first and wait later.
+// A gathering is the state of the cluster barrier, at which threads arrive first and wait later.
 type gathering struct {
-	threads int // that have arrived, in this phase
+	threads int // that have arrived in this phase
 	phases  int // that are complete
 	clock   *clock
-	last    *clock // of what was before the end of the last phase
+	last    *clock // what happened before the completion of the last phase
 }
 
-// leave lets barriers of all threads go on without those that have left.
+// leave lets barriers for all threads complete without those that have exited.
 func (m *machine) leave() {
 	for _, g := range m.named {
 		if g.all {
@@ -56,7 +56,7 @@ func (m *machine) leave() {
 	m.gather()
 }
 
-// meet is a barrier of threads: the block's, a numbered one, the warp's or the cluster's.
+// meet executes a thread barrier: of the block, a named one, of the warp, or of the cluster.
 func (m *machine) meet(a *agent, e *trace.Event) bool {
 	a.clock.agents[a.id] = a.at + 1
 	switch e.Kind {
@@ -92,7 +92,8 @@ func (m *machine) meet(a *agent, e *trace.Event) bool {
 	return m.join(a, e, number{a.block, id}, int(count))
 }
 
-// gather completes a phase of the cluster's barrier when all threads have arrived that have not left.
+// gather completes a phase of the cluster barrier when all threads that have not exited have
+// arrived.
 func (m *machine) gather() {
 	g := &m.cluster
 	here := g.threads
@@ -110,7 +111,7 @@ func (m *machine) gather() {
 	*g = gathering{phases: g.phases + 1, last: g.clock}
 }
 
-// join counts an agent at a barrier, which waits for so many threads; 0 stands for all that have not left.
+// join counts an agent at a barrier for count threads; 0 stands for all that have not exited.
 func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	g := m.named[at]
 	if g == nil {
@@ -122,7 +123,7 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	g.clock.join(a.clock)
 	g.threads += e.Threads.Len()
 	if n := e.Threads.Len() % 32; count > 0 && n != 0 && !m.split(a, e) {
-		g.threads += 32 - n // warps count whole at numbered barriers
+		g.threads += 32 - n // a partial warp counts as a whole one at named barriers
 	}
 	if e.Kind == trace.BarrierArrive {
 		a.at++
@@ -134,8 +135,8 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	return e.Kind == trace.BarrierArrive || !a.waiting
 }
 
-// split reports whether other lanes of an agent's warp come to the same barrier apart from it, before or behind it: as often
-// as it has, and once more.
+// split reports whether other lanes of an agent's warp execute the same barrier separately, as many
+// times as the agent has, and once more.
 func (m *machine) split(a *agent, e *trace.Event) bool {
 	turn := a.comes(e.In, a.at)
 	for _, o := range m.agents {
@@ -146,7 +147,7 @@ func (m *machine) split(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// comes is how often an agent executes an instruction, of the first events of its trace.
+// comes returns how often an agent executes an instruction among the first events of its trace.
 func (a *agent) comes(in *ir.Instr, events int) int {
 	n := 0
 	for i := range a.t.Events[:events] {
@@ -157,7 +158,7 @@ func (a *agent) comes(in *ir.Instr, events int) int {
 	return n
 }
 
-// release lets a meeting go on when enough have come.
+// release completes a meeting when enough threads have arrived.
 func (m *machine) release(g *meeting) {
 	if len(g.agents) == 0 {
 		return
@@ -184,8 +185,9 @@ func (m *machine) release(g *meeting) {
 	*g = meeting{clock: m.clock(), over: g.came}
 }
 
-// recurs reports a warp that comes to a barrier once more after it only arrived there, and does not know of anybody who
-// waited that the barrier let it go: both may be counted for the same meeting. Reductions meet reductions only.
+// recurs reports a warp that arrives at a barrier again after an arrival without a wait, and cannot
+// know that the previous phase is complete: both arrivals may count for the same phase. Reductions
+// only combine with reductions.
 func (m *machine) recurs(g *meeting, id int64, c coming) {
 	for _, o := range g.came {
 		if c.e.In.Mod("red") != o.e.In.Mod("red") && !m.p.Found("B1", "B3") {
@@ -201,7 +203,7 @@ func (m *machine) recurs(g *meeting, id int64, c coming) {
 		first = g.over[i].e.In
 		for _, o := range g.over {
 			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {
-				first = nil // who waited has gone on, and told
+				first = nil // the waiting agent has gone on and signalled
 			}
 		}
 	}
@@ -218,7 +220,7 @@ func (m *machine) recurs(g *meeting, id int64, c coming) {
 	}
 }
 
-// warp is bar.warp.sync: it waits for the agents of the warp that come to it too.
+// warp executes bar.warp.sync: it waits for the agents of the warp that execute it too.
 func (m *machine) warp(a *agent, e *trace.Event) bool {
 	var list []*agent
 	for _, o := range m.agents {

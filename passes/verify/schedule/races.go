@@ -27,7 +27,7 @@ func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	}
 }
 
-// wide is an access of a tensor copy, with the room that it seems to take.
+// wide returns an access of a tensor copy with its apparent size.
 func (m *machine) wide(x *access) *access {
 	x.core = x.region
 	if x.e.Kind != trace.BulkLoad && x.e.Kind != trace.BulkStore || !verify.Tensor(x.e.In) {
@@ -39,7 +39,7 @@ func (m *machine) wide(x *access) *access {
 	return x
 }
 
-// note holds an access against those before it that it must come after, and keeps it.
+// note compares an access with the earlier ones that must precede it, and records it.
 func (m *machine) note(made *access) {
 	if !m.plain && !made.engine() && !m.near(made) {
 		return
@@ -62,7 +62,7 @@ func (m *machine) note(made *access) {
 	}
 }
 
-// near reports whether an engine works anywhere near an access of a thread.
+// near reports whether an async operation accesses memory near that of a thread's access.
 func (m *machine) near(x *access) bool {
 	for _, r := range m.engines {
 		if r.Root == x.region.Root && r.Low < x.region.High && x.region.Low < r.High {
@@ -72,11 +72,11 @@ func (m *machine) near(x *access) bool {
 	return false
 }
 
-// against reports the first access of a shelf that a new one must come after and does not.
+// against reports the first access of a bucket that must precede a new one and does not.
 func (m *machine) against(s *bucket, x *access) bool {
-	*m.work += (len(s.agentLists) + 3) / 4 // most of which are passed over at once
+	*m.work += (len(s.agentLists) + 3) / 4 // most of them are skipped at once
 	for _, p := range s.agentLists {
-		// What an agent did itself is over up to where the new one knows of it.
+		// An agent's own accesses have completed up to the progress that the new access knows of.
 		if own := p.own.facing(x); p.by != x.by && (x.engine() || p.by.home() != x.by.home()) {
 			known := x.by.clock.agents[p.by.id]
 			for _, y := range own[sort.Search(len(own), func(i int) bool { return own[i].when > known }):] {
@@ -94,7 +94,7 @@ func (m *machine) against(s *bucket, x *access) bool {
 	return false
 }
 
-// collide reports an access that a new one must come after and does not.
+// collide reports an access that must precede a new one and does not.
 func (m *machine) collide(y, x *access) bool {
 	*m.work++
 	switch {
@@ -102,16 +102,16 @@ func (m *machine) collide(y, x *access) bool {
 		return false
 	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
 		return false
-	case x.tensor && !x.lanes.Meets(y.lanes): // of tensor memory, as y is: it has roots of its own
+	case x.tensor && !x.lanes.Meets(y.lanes): // both are in tensor memory, which has separate roots
 		return false
 	case x.moves() && y.moves() && x.by.home() == y.by.home():
 		return false
 	case y.by == x.by && y.e.Kind == trace.BulkStore:
-		return false // A8 tells of it
+		return false // reported as A8
 	case adds(x.e) && adds(y.e):
-		return false // each is atomic, and none needs to come first
+		return false // both are atomic, and may happen in any order
 	case x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home():
-		return false // the warp that frees, in its own order
+		return false // the warp that frees, in program order
 	}
 	*m.work += 40
 	if sure, _ := y.region.Meets(&x.region); !sure {
@@ -121,18 +121,18 @@ func (m *machine) collide(y, x *access) bool {
 	return true
 }
 
-// racing reports whether two accesses of threads need something that puts one first: two plain ones, or a plain one and an
-// atomic one.
+// racing reports whether two thread accesses must be ordered: both are plain, or one is plain and
+// the other atomic.
 func racing(x, y *trace.Event) bool {
 	return plain(x) && (plain(y) || loose(y)) || loose(x) && plain(y)
 }
 
-// loose reports whether an access is atomic, and no order among threads follows from it.
+// loose reports whether an access is atomic and does not order threads.
 func loose(e *trace.Event) bool {
 	return e.Kind == trace.Atomic && e.Guard == nil && !e.In.Mod("acquire") && !e.In.Mod("release") && !e.In.Mod("acq_rel")
 }
 
-// plain reports whether an access is one of those that make no order among threads.
+// plain reports whether an access does not order threads.
 func plain(e *trace.Event) bool {
 	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
 		if e.In.Mod(word) {
@@ -149,31 +149,32 @@ func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head
 // engine reports whether an access is of the async proxy or of a tensor unit.
 func (x *access) engine() bool { return x.operation > 0 || x.tensor }
 
-// moves reports whether an access is a load or store of tensor memory, which reach the warp's lanes only.
+// moves reports whether an access is a load or store of tensor memory, which only access the warp's
+// lanes.
 func (x *access) moves() bool { return x.e.Kind == trace.TensorLoad || x.e.Kind == trace.TensorStore }
 
-// ordered reports whether y has ended for certain when x begins.
+// ordered reports whether y has certainly completed when x starts.
 func (m *machine) ordered(y, x *access) bool {
 	k := x.by.clock
 	if y.operation > 0 {
 		if k.knows(y.operation) {
 			return true
 		}
-		// Operations of one kind that one thread issues keep their order among themselves.
+		// Operations of one kind by one thread are executed in order.
 		return x.operation > 0 && y.by == x.by && (y.e.Kind == x.e.Kind || y.e.Kind == trace.BulkLoad && x.e.Kind == trace.BulkLoad)
 	}
 	return y.by == x.by || k.agents[y.by.id] >= y.when
 }
 
-// race reports two accesses with nothing between them.
+// race reports two unordered accesses.
 func (m *machine) race(y, x *access) {
 	severity := diag.Error
 	if m.lanes[x.by.home()] > 1 || m.lanes[y.by.home()] > 1 {
-		severity = diag.Review // lanes of a warp that went apart may be together all the same
+		severity = diag.Review // diverged lanes of a warp may happen to be converged
 	}
 	sure, _ := y.least().Meets(x.least())
 	if !sure {
-		severity = diag.Review // as far as a tile seems to go
+		severity = diag.Review // based on the apparent size of a tile
 	}
 	if !x.engine() && !y.engine() {
 		copied := x.e.Kind == trace.Copy || y.e.Kind == trace.Copy
@@ -181,7 +182,7 @@ func (m *machine) race(y, x *access) {
 			return // branchesOnSharedData there
 		}
 		if m.p.Needs(trace.Wait) && (len(x.by.passed) > 0 || len(y.by.passed) > 0) {
-			// They hand memory to one another over barrier objects: a slot is taken again too early.
+			// The memory is passed over mbarriers: a slot is reused too early.
 			if m.p.Found("M4", "M6", "M7") {
 				return
 			}
@@ -198,7 +199,7 @@ func (m *machine) race(y, x *access) {
 			return
 		}
 		if x.e.In.Pos < y.e.In.Pos {
-			x, y = y, x // branchesOnSharedData once, at the one that comes later in the text
+			x, y = y, x // reported once, at the later one in the text
 		}
 		f := m.p.Report(&rulePlain, x.e.In, "shared-memory race: %s %s shared memory that %s %s, "+
 			"without a barrier in between", m.who(x.by), did(x), m.who(y.by), did(y)).
@@ -214,7 +215,7 @@ func (m *machine) race(y, x *access) {
 		return
 	}
 	if m.p.Found("A1", "A4", "A8", "W2", "W3", "M4", "M6", "M7", "M10") {
-		return // what follows from it
+		return // a consequence of an error that is reported
 	}
 	if x.e.Kind == trace.TensorFree || y.e.Kind == trace.TensorFree {
 		m.freed(y, x, severity)
@@ -237,7 +238,7 @@ func (m *machine) race(y, x *access) {
 	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
 		rule = &ruleResult
 	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
-		rule = &ruleProxy // no fence helps: what is written in this turn is read with no barrier between
+		rule = &ruleProxy // a fence would not help: the data of this iteration is read without a barrier in between
 	}
 	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
 		name(x.e), did(x), what, name(y.e), did(y)).
@@ -252,7 +253,7 @@ func (m *machine) race(y, x *access) {
 	}
 }
 
-// turn is how often the instruction of an access was come to, this time included.
+// turn returns how often the agent has executed the instruction of an access, including this time.
 func (x *access) turn() int {
 	n := 0
 	for i := range x.by.t.Events[:min(x.when, len(x.by.t.Events))] {
@@ -263,7 +264,8 @@ func (x *access) turn() int {
 	return n
 }
 
-// A doubt is a race with an earlier access that is a review because other lanes of the warp may know that it has ended.
+// A doubt is a race that is a review because other lanes of the warp may know that the earlier
+// access has completed.
 type doubt struct {
 	f  *verify.Finding
 	y  access
@@ -286,7 +288,7 @@ func (m *machine) doubtless() {
 	}
 }
 
-// learned reports whether an agent knows that an access has ended.
+// learned reports whether an agent knows that an access has completed.
 func (a *agent) learned(y *access) bool {
 	if y.operation > 0 {
 		return a.clock.knows(y.operation)
@@ -294,8 +296,8 @@ func (a *agent) learned(y *access) bool {
 	return y.by == a || a.clock.agents[y.by.id] >= y.when
 }
 
-// matters reports whether one access reads what another writes, and that is not the same for all threads that write there: a mark that
-// all make alike may be meant to be seen or not.
+// matters reports whether one access reads what another writes, and the written value differs
+// between threads. A mark that all threads write alike may be seen or not.
 func matters(read, write *access) bool {
 	if read.write || !write.write || !plain(read.e) || !plain(write.e) {
 		return false
@@ -307,7 +309,8 @@ func matters(read, write *access) bool {
 	return held && (v == nil || v.Level() > value.Block || !v.Const() && write.e.Threads.Len() == 1)
 }
 
-// stored is what a store writes, nil where it is not known; it is false where it is a number in the instruction itself.
+// stored returns the value that a store writes, or nil if it is unknown; false if it is an
+// immediate.
 func stored(x *access) (*value.Value, bool) {
 	n := len(x.e.In.Args) - 1
 	switch x.e.In.Args[n].Kind {
@@ -319,7 +322,8 @@ func stored(x *access) (*value.Value, bool) {
 	return nil, false
 }
 
-// same reports whether two stores write the same for all threads, so that it does not matter which comes first.
+// same reports whether two stores write the same value in all threads, so that their order does not
+// matter.
 func same(x, y *access) bool {
 	if x.e.Kind != trace.Store || y.e.Kind != trace.Store || x.region.Low != y.region.Low || x.region.High != y.region.High {
 		return false
@@ -329,11 +333,11 @@ func same(x, y *access) bool {
 	return v != nil && v == w && v.Level() <= value.Block
 }
 
-// parityKept is what is wrong with a wait that is stale.
+// parityKept is the message for a stale wait.
 const parityKept = "wrong phase parity: this wait completes on a phase that was already waited " +
 	"for; the parity is not flipped between iterations"
 
-// stale is the first of the waits of an agent whose last turn told of nothing new.
+// stale returns the first wait of an agent whose last execution completed no new phase.
 func (a *agent) stale() (first *trace.Event) {
 	for _, seen := range a.passed {
 		if e := seen.stale; e != nil && (first == nil || e.In.Pos < first.In.Pos) {
@@ -343,7 +347,7 @@ func (a *agent) stale() (first *trace.Event) {
 	return first
 }
 
-// freed reports tensor memory that is freed while something works on it.
+// freed reports tensor memory that is freed while it is in use.
 func (m *machine) freed(y, x *access, severity diag.Severity) {
 	free, use := x, y
 	if y.e.Kind == trace.TensorFree {
@@ -354,7 +358,7 @@ func (m *machine) freed(y, x *access, severity diag.Severity) {
 		As(severity).Also(use.e.In, "the use").On(free.by.t, len(free.by.t.Events))
 }
 
-// who names the warp of an agent, and its block where there are several.
+// who names the warp of an agent, and its block if there are several.
 func (m *machine) who(a *agent) string {
 	if m.p.Ranks > 1 {
 		return fmt.Sprintf("warp %d of block %d", a.warp, a.block)
@@ -362,7 +366,7 @@ func (m *machine) who(a *agent) string {
 	return fmt.Sprint("warp ", a.warp)
 }
 
-// least is the bytes that an access works on for certain.
+// least returns the bytes that an access certainly touches.
 func (x *access) least() *memory.Region {
 	if x.core.Root != nil {
 		return &x.core
@@ -377,7 +381,7 @@ func did(a *access) string {
 	return "reads"
 }
 
-// name says what an event is.
+// name describes an event.
 func name(e *trace.Event) string {
 	switch e.Kind {
 	case trace.BulkLoad, trace.BulkStore:

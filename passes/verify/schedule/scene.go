@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// free reports whether what a trace decided is the same for the whole block: where single threads choose
-// by data, others may not have chosen alike.
+// free reports whether the decisions of a trace are the same for the whole block. If single threads
+// branch on data, others may branch differently.
 func free(t *trace.Trace) bool {
 	for _, c := range t.Choices {
 		a, _ := c.Cond.Condition()
@@ -24,8 +24,9 @@ func free(t *trace.Trace) bool {
 	return true
 }
 
-// branchesOnSharedData reports whether some threads of the block choose by what they read in shared memory: others, who read it too or
-// wrote it, may have to choose alike, and their ways cannot be told apart.
+// branchesOnSharedData reports whether some threads of the block branch on values from shared
+// memory. Other threads that read or wrote these values may have to branch in the same way, and
+// their paths cannot be matched.
 func branchesOnSharedData(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		if t.Threads == p.Pool.All() {
@@ -40,7 +41,8 @@ func branchesOnSharedData(p *verify.Pass) bool {
 	return false
 }
 
-// counted reports whether some barrier waits for a number of threads that is given: who has left is none of them.
+// counted reports whether a barrier has an explicit thread count, so that it waits for exited
+// threads too.
 func counted(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {

@@ -80,7 +80,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// engines returns the shared memory that asynchronous operations access, each place once.
+// engines returns the shared memory that asynchronous operations access, each region once.
 func engines(p *verify.Pass) []memory.Region {
 	var list []memory.Region
 	type place struct {
@@ -105,7 +105,7 @@ func engines(p *verify.Pass) []memory.Region {
 	return list
 }
 
-// unfit says why a kernel cannot be run so, or is empty.
+// unfit says why a kernel cannot be simulated, or returns "".
 func unfit(p *verify.Pass) string {
 	switch {
 	case len(p.Kernel.Missed) > 0:
@@ -133,7 +133,7 @@ func unfit(p *verify.Pass) string {
 	return ""
 }
 
-// entered reports whether a call is among what threads do.
+// entered reports whether threads execute a call.
 func entered(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -145,7 +145,7 @@ func entered(p *verify.Pass) bool {
 	return false
 }
 
-// strange says why an event of a trace cannot be run, or is empty.
+// strange says why an event of a trace cannot be simulated, or returns "".
 func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	n := verify.Target(e)
 	if n >= 0 {
@@ -196,7 +196,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	return ""
 }
 
-// token reports whether a value is the state that an arrival of the trace gave.
+// token reports whether a value is the state that an arrival of the trace returned.
 func token(t *trace.Trace, v *value.Value) bool {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.Arrive && e.Done != nil && e.Done == v {
@@ -206,7 +206,7 @@ func token(t *trace.Trace, v *value.Value) bool {
 	return false
 }
 
-// alike reports whether every block gets as many arrivals as it sends.
+// alike reports whether every block receives as many arrivals as it sends.
 func alike(rank *value.Value) bool {
 	if rank.Const() {
 		return false
@@ -222,8 +222,8 @@ func alike(rank *value.Value) bool {
 	return false
 }
 
-// units settles what a copy of unknown size stands for: its share of what is expected. Some are larger than others; but
-// each phase has as many of each.
+// units computes the assumed size of copies of unknown size: an equal share of the expected bytes.
+// Their real sizes may differ, but each phase has the same copies.
 func (m *machine) units(s []*trace.Trace) {
 	expected := make(map[spot]int64)
 	copies := make(map[spot]int64)
@@ -281,7 +281,7 @@ func (m *machine) units(s []*trace.Trace) {
 	}
 }
 
-// delivers is how many bytes an event brings to its object, for each thread, where that is known.
+// delivers returns how many bytes an event transfers to its mbarrier per thread, if that is known.
 func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
 	switch e.Kind {
 	case trace.RemoteStore:
@@ -410,7 +410,8 @@ ld.shared.b32 %r5, [tile+128];
 			"compared either; the verdict is then incomplete.",
 		Section: "9.7.13.1 barrier",
 	}
-	// The pages of these are with the analyzers of proxies, of convergence, of tensor memory, of objects and of clusters.
+	// The pages of these rules are with analyzers proxies, convergence, tensor, mbarrier and
+	// cluster.
 	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
 	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
 	ruleProxy   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}

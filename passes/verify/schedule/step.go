@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// step makes an agent do its next event. False says that it must wait.
+// step makes an agent execute its next event. It returns false if the agent must wait.
 func (m *machine) step(a *agent) bool {
 	if a.at >= len(a.t.Events) {
 		a.left = true
@@ -57,13 +57,13 @@ func (m *machine) step(a *agent) bool {
 	return true
 }
 
-// wait passes when the phase of the parity is complete.
+// wait passes if the phase of the parity is complete.
 func (m *machine) wait(a *agent, e *trace.Event) bool {
 	list := a.awaits.list
 	if a.awaits.at != a.at+1 || a.awaits.made != m.changed {
 		holds, known := a.t.Facts.Decided(e.Done, e.Threads)
 		if !known || !holds {
-			return true // a try that failed, or whose result nothing rests on
+			return true // a try that failed, or whose result is unused
 		}
 		list = append(list[:0], m.touched(a, e)...)
 		a.awaits = awaited{a.at + 1, m.changed, list}
@@ -112,8 +112,8 @@ func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 	return phase
 }
 
-// pends reports whether the phase that a wait is for is not complete: the one of its parity, or of the arrival whose
-// state it has.
+// pends reports whether the phase that a wait is for is incomplete: the phase of its parity, or of
+// the arrival whose state it uses.
 func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 	n := verify.Address(e.In, 0) + 1
 	if !e.In.Mod("parity") {
@@ -124,10 +124,11 @@ func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 	return known && int64(o.phases&1) == parity&1
 }
 
-// whole is the event that an agent is at, for all threads of its trace. What is kept of an event keeps this one.
+// whole returns the current event of an agent, for all threads of its trace. Records of an event
+// keep this one.
 func whole(a *agent) *trace.Event { return &a.t.Events[a.at] }
 
-// do is every event that does not wait.
+// do executes events that do not wait.
 func (m *machine) do(a *agent, e *trace.Event) {
 	switch e.Kind {
 	case trace.Init:
@@ -216,8 +217,9 @@ func (m *machine) placed(e *trace.Event) {
 	}
 }
 
-// elsewhere reports whether an access that is not said to be of shared memory is of other memory for certain: by its opcode, or at
-// an address that begins with a parameter, with what global memory holds, or with a variable that is not shared.
+// elsewhere reports whether a generic access is certainly not to shared memory: by its opcode, or
+// because its address is derived from a parameter, from global memory, or from a variable that is
+// not shared.
 func elsewhere(in *ir.Instr, at *value.Value) bool {
 	if in.Mod("global") || at == nil {
 		return in.Mod("global")
@@ -241,7 +243,7 @@ func closeGroups(list []*operation) {
 	}
 }
 
-// finish ends the operations of all but the last n groups.
+// finish completes the operations of all but the last n groups.
 func (a *agent) finish(list []*operation, n int) []*operation {
 	return slices.DeleteFunc(list, func(op *operation) bool {
 		over := op.groups > n
@@ -252,7 +254,7 @@ func (a *agent) finish(list []*operation, n int) []*operation {
 	})
 }
 
-// arrival is mbarrier.arrive and .expect_tx.
+// arrival executes mbarrier.arrive and .expect_tx.
 func (m *machine) arrival(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	n, _ := verify.Arrivals(e)
@@ -273,7 +275,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			}
 			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
 				if n*at.threads <= o.count {
-					o.count -= n * at.threads // of the phases to come
+					o.count -= n * at.threads // for the following phases
 					o.arrive(n*at.threads, a.clock, e)
 					continue
 				}
@@ -283,7 +285,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 	}
 }
 
-// arrive brings arrivals to an object, and reports those that its phase does not await any more.
+// arrive adds arrivals to an mbarrier, and reports those that exceed its count.
 func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
@@ -311,8 +313,8 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 	o.arrive(n, c, e)
 }
 
-// hasty reports an arrival for a phase by somebody who does not know that the one before is complete: in another order of
-// the warps it counts for that one.
+// hasty reports an arrival by an agent that cannot know that the previous phase is complete: in
+// another interleaving it counts for that phase.
 func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 	if m.p.Found("M1", "M2", "M3", "M4", "M5", "M6", "M7") {
 		return
@@ -340,7 +342,7 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }
 
-// load is a copy into shared memory that completes at an object.
+// load executes a copy into shared memory that completes on an mbarrier.
 func (m *machine) load(a *agent, e *trace.Event) {
 	op := m.new(a, e)
 	if e.Kind == trace.BulkLoad {
@@ -358,7 +360,7 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		}
 	}
 	m.reads(a, e, op.id)
-	bytes, known := m.delivers(e) // of other blocks as many come here, where they are taken to do alike
+	bytes, known := m.delivers(e) // if all blocks do the same, as many bytes arrive here
 	for _, at := range m.touched(a, e) {
 		o := at.o
 		n := bytes * at.threads * o.scale()
@@ -371,8 +373,8 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		phases := slices.Clone(a.clock.phases)
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
-			// A copy publishes what it wrote, and nothing of what its issuer did before; but what was over when it began
-			// is over.
+			// A copy makes its own writes visible, but nothing that its issuer did before; it does
+			// show what had completed when it started.
 			end := m.clock()
 			end.phases = phases
 			end.ended(op.id)
@@ -382,9 +384,9 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	}
 }
 
-// copied is an arrival that comes when the copies of its thread before it have ended. Without .noinc
-// the pending count is raised first, by as many as arrive later: the phase ends no sooner, and needs no
-// more arrivals than before.
+// copied executes an arrival that happens when the earlier copies of its thread have completed.
+// Without .noinc the pending count is first incremented by the number of later arrivals, so that
+// the phase needs no more arrivals than before.
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	know, from := a.clock.clone(), whole(a)
@@ -398,7 +400,7 @@ func (m *machine) copied(a *agent, e *trace.Event) {
 	}
 }
 
-// flipIfBegun completes a phase whose bytes have all come, once its arrivals have.
+// flipIfBegun completes a phase whose bytes have all arrived, once its arrivals have.
 func (o *object) flipIfBegun() {
 	if o.pending <= 0 {
 		o.flip()

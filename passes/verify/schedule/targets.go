@@ -10,16 +10,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A target is an object that threads of an agent do something to.
+// A target is an mbarrier that threads of an agent access.
 type target struct {
 	o       *object
-	threads int64 // that do it
-	block   int   // that it is in
+	threads int64 // that access it
+	block   int   // that contains it
 }
 
-// touched is the objects that an event is about: in the blocks that its address names, or, where blocks are taken to do
-// alike, in this one, with what the others do to it.
-// The list holds until the next call.
+// touched returns the mbarriers that an event accesses, in the blocks that its address names. If
+// all blocks are assumed to do the same, it returns those of this block, with the accesses of the
+// others. The list is valid until the next call.
 func (m *machine) touched(a *agent, e *trace.Event) []target {
 	list, _ := m.p.Objects(e, verify.Val(e, verify.Target(e)))
 	out := m.targets[:0]
@@ -43,15 +43,15 @@ func (m *machine) touched(a *agent, e *trace.Event) []target {
 	return out
 }
 
-// blocks is those of the cluster to whose object an event of a block may be, each as often as it is.
-// The list holds until the next call.
+// blocks returns the blocks of the cluster whose mbarrier an event may access, one entry per
+// access. The list is valid until the next call.
 func (m *machine) blocks(from int, e *trace.Event, at *verify.Touch) []int {
 	switch {
 	case m.p.Ranks < 2:
 		m.some = append(m.some[:0], 0)
 		return m.some
 	case at.First:
-		// Each block that a copy is cast to tells the first of its own pair.
+		// Each destination block of a multicast signals the first block of its own pair.
 		list := m.cast(from, e)
 		for i := range list {
 			list[i] &^= 1
@@ -66,7 +66,7 @@ func (m *machine) blocks(from int, e *trace.Event, at *verify.Touch) []int {
 	return m.all()
 }
 
-// all is every block of the cluster.
+// all returns every block of the cluster.
 func (m *machine) all() []int {
 	m.some = m.some[:0]
 	for block := range m.p.Ranks {
@@ -75,7 +75,7 @@ func (m *machine) all() []int {
 	return m.some
 }
 
-// goes is how many of the threads of a touch are for a block.
+// goes returns how many threads of a touch access a block.
 func (m *machine) goes(at *verify.Touch, block int) int64 {
 	n := int64(0)
 	at.Threads.Each(func(t int) {
@@ -86,7 +86,7 @@ func (m *machine) goes(at *verify.Touch, block int) int64 {
 	return n
 }
 
-// cast is the blocks that an engine works for: those of a mask, or its own.
+// cast returns the destination blocks of an async operation: those of a mask, or its own.
 func (m *machine) cast(from int, e *trace.Event) []int {
 	if m.p.Ranks < 2 || !verify.Multicast(e.In) && !e.In.Mod("multicast::cluster::all") {
 		m.some = append(m.some[:0], from)
@@ -99,7 +99,7 @@ func (m *machine) cast(from int, e *trace.Event) []int {
 	return slices.DeleteFunc(m.all(), func(block int) bool { return mask.K>>block&1 == 0 })
 }
 
-// away is the block of the cluster whose memory an access by address is to.
+// away returns the block of the cluster that an access by address is to.
 func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 	rank := verify.Rank(verify.Val(e, verify.Address(e.In, 0)))
 	if m.p.Ranks < 2 || !rank.Const() || rank.K < 0 || rank.K >= int64(m.p.Ranks) {
@@ -108,7 +108,8 @@ func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 	return int(rank.K), true
 }
 
-// here is how many arrivals come to this block when all blocks of the cluster do what these threads do.
+// here returns how many arrivals this block receives if all blocks of the cluster do what these
+// threads do.
 func (m *machine) here(at *verify.Touch) int64 {
 	size := max(1, m.p.Cluster)
 	if at.Rank.Tid() {
