@@ -19,6 +19,8 @@ type addressRef struct {
 	keep   uint64 // bits of the base that count
 	fixed  bool   // the base is a constant
 	param  bool   // the base is a parameter of a device function, which lies in local memory
+	symbol *ir.Var
+	room   uint64 // bytes from the address to the end of the variable that it names
 }
 
 // addressOf decodes an address operand.
@@ -28,7 +30,7 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 		return addressRef{}, fmt.Errorf("it has an address without a base")
 	}
 	b := parts[0]
-	a := addressRef{keep: ^uint64(0)}
+	a := addressRef{keep: ^uint64(0), room: ^uint64(0)}
 	switch b.Kind {
 	case ir.Register:
 		a.offset = uint64(b.Value)
@@ -42,6 +44,12 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 		a.base = d.symbol(&b)
 		v := b.Var()
 		a.param = v.Space.Base() == isa.Param && !d.prog.fn.Kernel || d.callee(v)
+		if size := v.Size(); size > 0 {
+			a.symbol, a.room = v, 0
+			if b.Value >= 0 && b.Value < size {
+				a.room = uint64(size - b.Value)
+			}
+		}
 	case ir.Int:
 		a.base = ref{kind: refConstant, constant: d.image.splat(uint64(b.Value))}
 	default:
@@ -125,6 +133,9 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	if all&(q.align-1) != 0 {
 		return w.misaligned(mask, q)
 	}
+	if q.size > a.room {
+		return w.beyond(a, mask, q)
+	}
 	space := q.space.Base()
 	if a.param {
 		space = isa.Local
@@ -158,7 +169,11 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 		if rank != high>>rankShift || rank >= uint64(len(w.block.cluster.blocks)) {
 			return w.scattered(mask, q)
 		}
-		r = w.block.cluster.blocks[rank].shared
+		k := w.block.cluster.blocks[rank]
+		if k.alive == 0 && k != w.block {
+			return w.scattered(mask, q)
+		}
+		r = k.shared
 		high -= rank << rankShift
 		if high+q.size > uint64(len(r.data)) || low-rank<<rankShift < sharedStart {
 			return w.scattered(mask, q)
@@ -266,6 +281,9 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 	switch space {
 	case isa.Global:
 		if r = g.device.memory.span(at, size); r == nil {
+			if r = g.device.memory.find(at); r != nil && r.freed && at < r.end() {
+				return nil, 0, fmt.Sprintf("access to freed memory: %d bytes at global address 0x%x", size, at)
+			}
 			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at global address 0x%x", size, at)
 		}
 		return r, at - r.base, ""
@@ -307,6 +325,13 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 	return true
 }
 
+// beyond faults the first lane of an access behind the variable that the address names.
+func (w *warp) beyond(a *addressRef, mask uint32, q *demand) bool {
+	v := a.symbol
+	return w.denied(bits.TrailingZeros32(mask), fmt.Sprintf("access out of bounds: %d bytes at an offset from %s, which has %d bytes",
+		q.size, v.Name, v.Size()))
+}
+
 // denied faults a lane for an access, with what lies near.
 func (w *warp) denied(lane int, why string) bool {
 	w.fault(lane, w.near(w.address[lane]), "%s", why)
@@ -315,8 +340,14 @@ func (w *warp) denied(lane int, why string) bool {
 
 // near describes what lies at or before an address.
 func (w *warp) near(at uint64) []string {
-	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) {
+	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) && r.base != sharedWindow {
 		return []string{"the address is in " + r.String()}
+	}
+	if space, off := spaceOf(at); space == isa.Shared {
+		at = off
+	}
+	if at < windowSize {
+		return w.nearShared(at)
 	}
 	r := w.block.grid.device.memory.find(at)
 	if r == nil {
@@ -328,4 +359,26 @@ func (w *warp) near(at uint64) []string {
 	default:
 		return []string{fmt.Sprintf("the address is %d bytes behind the end of %s", at-r.end(), r)}
 	}
+}
+
+// nearShared describes what lies at or before a shared address.
+func (w *warp) nearShared(at uint64) []string {
+	im := w.block.grid.image
+	at &= 1<<rankShift - 1
+	var last *symbol
+	for i := range im.sharedSymbols {
+		if s := &im.sharedSymbols[i]; s.at <= at && (last == nil || s.at >= last.at) {
+			last = s
+		}
+	}
+	dynamic := uint64(sharedStart + im.sharedSize)
+	switch {
+	case at >= dynamic && at < dynamic+uint64(w.block.grid.launch.Shared):
+		return []string{fmt.Sprintf("the address is at byte %d of the dynamic shared memory of %d bytes", at-dynamic, w.block.grid.launch.Shared)}
+	case last == nil:
+		return []string{fmt.Sprintf("the block has %d bytes of shared memory from address 0x%x on", w.block.grid.sharedBytes(), sharedStart)}
+	case at < last.at+last.size:
+		return []string{fmt.Sprintf("the address is at byte %d of %s, which has %d bytes", at-last.at, last.name, last.size)}
+	}
+	return []string{fmt.Sprintf("the address is %d bytes behind the end of %s, which has %d bytes", at-last.at-last.size, last.name, last.size)}
 }
