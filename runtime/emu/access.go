@@ -94,6 +94,7 @@ type demand struct {
 	align uint64
 	write bool
 	read  bool // the bytes must have been written
+	later bool // in shared memory, where the value is used
 
 	// For an observer.
 	quiet bool // who locates the memory reports the access
@@ -140,12 +141,14 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	if a.param {
 		space = isa.Local
 	}
+	w.space = space
 	if space == isa.Generic {
 		first, from := spaceOf(low)
 		if last, _ := spaceOf(high); first != last || first == isa.Generic {
 			return w.scattered(mask, q)
 		}
 		shift := low - from
+		w.space = first
 		if space = first; shift != 0 {
 			low, high = low-shift, high-shift
 			for l := range v {
@@ -220,12 +223,19 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 	if q.write || !q.read || !w.mustBeWritten(r) {
 		return true
 	}
+	lanes := uint32(0)
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		at := w.where.at[l]
 		if !allSet(r.init[at : at+q.size]) {
-			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			if !q.later || r.base != sharedWindow {
+				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			}
+			lanes |= 1 << l
 		}
+	}
+	if lanes != 0 {
+		w.loadUnwritten(lanes, bits.TrailingZeros32(lanes), q.size)
 	}
 	return true
 }
@@ -256,7 +266,7 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 	w.where.region = nil
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		space, at := q.space.Base(), w.address[l]
+		space, at := w.space, w.address[l]
 		if space == isa.Generic {
 			space, at = spaceOf(at)
 		}
@@ -267,7 +277,7 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		if q.write && r.fixed {
 			return w.denied(l, "kernels cannot write "+r.name)
 		}
-		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
+		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) && (!q.later || r.base != sharedWindow) {
 			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
 		}
 		w.where.each[l], w.where.at[l] = r, off

@@ -174,7 +174,7 @@ func ldmatrix(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: m.rowBytes(), align: 16, read: true}
+	q := demand{space: op.Space, size: m.rowBytes(), align: 16, read: true, later: true}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
