@@ -56,7 +56,7 @@ func bulkCopy(d *decoder) (step, error) {
 	}
 	o.bytes, o.left, o.right = d.valueNamed("bytes"), d.valueNamed("left"), d.valueNamed("right")
 	if op.Kind == isa.KindCpReduceAsyncBulk || op.Kind == isa.KindMultimemCpReduceAsyncBulk {
-		c, err := d.combine(&op)
+		c, err := d.combineBulk(&op)
 		if err != nil {
 			return nil, err
 		}
@@ -247,6 +247,14 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 		list = append(list, bulkTarget{k.shared, p})
 	}
 	return list, advance
+}
+
+// combineBulk returns what a bulk reduction does. Sums of f32 keep subnormal numbers, as an H100 does.
+func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
+	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
+		return eval.CombineOf("add", isa.F32, "noftz")
+	}
+	return d.combine(op)
 }
 
 // combine combines bytes into memory, element by element. It returns why it cannot.

@@ -151,7 +151,11 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		e := w.describe(w.cur, l)
 		var combine eval.Combine
 		if t.reduces != "" {
-			if combine, err = eval.CombineOf(t.reduces, elementType(box.kind)); err != nil {
+			modifiers := []string(nil)
+			if box.kind == device.F32 {
+				modifiers = []string{"noftz"}
+			}
+			if combine, err = eval.CombineOf(t.reduces, elementType(box.kind), modifiers...); err != nil {
 				return w.fault(l, nil, "%v", err)
 			}
 		}
@@ -350,6 +354,9 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		switch {
 		case c.loads:
 			copyBytes(c.shared, place, r, address-r.base, run)
+			if m.kind == device.TF32 {
+				roundTF32(c.shared.data[place : place+run])
+			}
 		case c.combine != nil:
 			if why := c.grid.combine(r, address-r.base, c.shared, place, run, width, c.combine); why != "" {
 				return why
@@ -360,6 +367,22 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		i += run - width
 	}
 	return ""
+}
+
+// roundTF32 rounds numbers of f32 to tf32, as loads through a map of tf32 do: to nearest, ties away from
+// zero. NaN becomes the canonical one.
+func roundTF32(b []byte) {
+	const infinity, unused = 0x7f800000, 0x1fff
+	for ; len(b) >= 4; b = b[4:] {
+		x := little.Uint32(b)
+		switch size := x &^ (1 << 31); {
+		case size > infinity:
+			x = 0x7fffffff
+		case size < infinity:
+			x += (unused + 1) / 2
+		}
+		little.PutUint32(b, x&^unused)
+	}
 }
 
 // swizzled returns where the byte at a shared address lies. Units of 16 bytes change places, or larger
@@ -382,16 +405,12 @@ func (m *tensorMap) swizzled(at uint64) uint64 {
 	return at
 }
 
-// outside returns the bits of an element outside of the tensor.
+// outside returns the bits of an element outside of the tensor. The NaN of every type repeats the NaN of
+// 16 bits that an H100 fills in, 0x7ff7, which fma.oob recognizes.
 func (m *tensorMap) outside() uint64 {
 	if !m.nan {
 		return 0
 	}
-	switch m.elementBytes() {
-	case 2:
-		return 0x7fff
-	case 8:
-		return 0x7fffffffffffffff
-	}
-	return 0x7fffffff
+	const word = 0x7ff7_7ff7_7ff7_7ff7
+	return word & (1<<(8*m.elementBytes()) - 1)
 }

@@ -151,6 +151,9 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 		depth /= 2
 	}
 	m.model = warpModel(m.arch, m.a, depth)
+	if m.wmma && m.a == TF32 && m.arch == Hopper {
+		m.model.steps = 2 // an H100 adds four products at a time
+	}
 	if kind != "" {
 		m.model.widened = false // sm_120a has these itself
 	}
@@ -329,7 +332,10 @@ func (m *MMA) element(f *Frame, b *panel, row, col int) uint64 {
 		av, bv := f.a.value[row*n:][:n], b.value[col*n:][:n]
 		return m.model.scaledGroups(av, bv, f.scaleA[row][:m.factors], f.scaleB[col][:m.factors], c)
 	}
-	if m.c != m.d {
+	switch {
+	case m.c == F32 && m.d == F16: // added as f32, then rounded
+		return convertAccumulator(F32, F16, m.model.dot(&f.a, b, row, col, F32, c))
+	case m.c != m.d:
 		c = convertAccumulator(m.c, m.d, c)
 	}
 	return m.model.dot(&f.a, b, row, col, m.d, c)

@@ -17,7 +17,8 @@ type tensorCase struct {
 	interleave int
 	nan        bool
 	steps      bool
-	at         int // 0: inside, 1: before the tensor, 2: past its end, 3: not at a unit of 16 bytes
+	at         int // 0: inside, 1: before the tensor, 2: past its end, 3: not at a unit of 16 bytes,
+	// 4: before the tensor in the outer dimensions alone
 }
 
 func (t tensorCase) String() string {
@@ -67,7 +68,7 @@ func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes in
 		switch t.at {
 		case 0, 3:
 			corner = append(corner, min(1, sizes[i]-n))
-		case 1:
+		case 1, 4:
 			corner = append(corner, -(n+2)/3)
 		default:
 			corner = append(corner, sizes[i]-n/2)
@@ -75,6 +76,8 @@ func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes in
 	}
 	switch unit := max(1, 16/width); {
 	case t.interleave != 0:
+		corner[0] = 0
+	case t.at == 4:
 		corner[0] = 0
 	case t.at == 0:
 		corner[0] *= unit
@@ -114,7 +117,11 @@ func Tensors() (all []Program) {
 		}
 	}
 	for _, kind := range kinds {
-		t := tensorCase{kind: kind, rank: 2, at: 3}
+		for rank := 1; rank <= 3; rank++ {
+			t := tensorCase{kind: kind, rank: rank, at: 3}
+			all = append(all, t.load(), t.store())
+		}
+		t := tensorCase{kind: kind, rank: 2, at: 4}
 		all = append(all, t.load(), t.store())
 	}
 	for _, swizzle := range []int{32, 64, 128} {
@@ -200,7 +207,7 @@ func (t tensorCase) load() Program {
 		kind = "f32"
 	}
 	return Program{ID: id, Family: "tensor load", Block: copyThreads,
-		In: numbers(random(id), kind, max(n, tensor)+1024), Out: pattern(n), Maps: []Map{m},
+		In: numbers(random(id), kind, 4*max(n, tensor)+1024), Out: pattern(n), Maps: []Map{m},
 		body: c.text.String()}
 }
 

@@ -198,6 +198,9 @@ func shuffle(id, mode string, width int) Program {
 			} else {
 				w.line("shr.b32 %s, %s, %d;", by, w.x, w.r.IntN(28))
 			}
+			if mode == "bfly" { // the source is in the segment
+				w.line("and.b32 %s, %s, %d;", by, by, width-1)
+			}
 			w.line("shfl.sync.%s.b32 %s|%s, %s, %s, %d, %#x;", mode, d, p, w.x, by, bound, mask)
 			w.line("selp.b32 %s, 1, 0, %s;", one, p)
 			w.line("xor.b32 %s, %s, %s;", d, d, one)
