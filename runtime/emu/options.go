@@ -28,7 +28,8 @@ type Options struct {
 	Workers int
 	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
 	Unchecked bool
-	// Strict reports loads of shared memory that was never written even where no lane uses the value.
+	// Strict reports loads of shared and local memory that was never written even where no lane uses the
+	// value.
 	// Kernels that fetch ahead load from a stage that was never filled, which is no mistake.
 	Strict bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
