@@ -27,6 +27,7 @@ type block struct {
 	barriers [16]barrier
 	phases   map[uint64]*phaseState // mbarriers, by their offsets in shared memory
 
+	clock              int64 // instructions of warps, for a stepper
 	executed           int64 // instructions of warps
 	threadInstructions int64
 	changes            int64 // stores, arrivals and whatever others can see
@@ -44,7 +45,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	}
 	b.alive, b.count = n, n
 	b.barriers, b.fault = [16]barrier{}, nil
-	b.executed, b.threadInstructions, b.changes = 0, 0, 0
+	b.executed, b.threadInstructions, b.changes, b.clock = 0, 0, 0, 0
 	clear(b.phases)
 	b.tensorGroup = 0
 	clear(b.collectors)

@@ -27,6 +27,8 @@ type grid struct {
 	alone  bool   // one worker runs the grid: atomics need no locks
 
 	observer  Observer // nil where nobody watches
+	stepper   Stepper  // nil where nobody is shown instructions
+	state     State    // for the stepper
 	event     Event    // at hand
 	addresses [eval.Lanes]Address
 	serial    uint64 // of asynchronous operations

@@ -167,6 +167,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
+	stepper := w.block.grid.stepper
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -190,6 +191,10 @@ func (w *warp) burst(budget int) (n int, last action) {
 			}
 		}
 		counted += bits.OnesCount32(mask)
+		if stepper != nil && in.at != nil {
+			w.block.clock++
+			w.block.grid.step(w, mask)
+		}
 		switch last = in.run(w, mask); last {
 		case advance:
 			f.pc++
