@@ -69,6 +69,7 @@ func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
+	w.spins = 0
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
 	w.tensorLoads, w.tensorStores, w.turn = nil, nil, 0
 	clear(w.tensorTail[:])

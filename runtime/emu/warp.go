@@ -25,6 +25,7 @@ type warp struct {
 
 	ready   []*fragment // may run; not cur
 	waiting []*fragment // for others
+	spins   int         // strong loads and atomic operations
 	yield   bool        // the instruction at hand can make no progress before others do
 
 	thread      [3]eval.Vector // %tid
@@ -128,6 +129,10 @@ func (w *warp) run(budget int) int {
 		if act == failed {
 			return n
 		}
+		if w.spins >= spinsToBreak {
+			w.spins = 0
+			w.breakJoins()
+		}
 		if w.yield || act == advance && len(w.ready) > 0 {
 			w.rotate()
 		}
@@ -138,6 +143,10 @@ func (w *warp) run(budget int) int {
 	}
 	return n
 }
+
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait for
+// others of their warp go on alone: the others may spin until these have done something.
+const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another of its warp has its turn.
 const sliceLength = 256
