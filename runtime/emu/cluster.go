@@ -23,6 +23,7 @@ type cluster struct {
 	queue   asyncQueue
 
 	products productCache
+	refused  bool // a thread has seen that there is no cluster left to take over
 }
 
 // An outcome is how far a cluster came.
@@ -53,7 +54,7 @@ func (c *cluster) start(id [3]uint32) {
 		c.blocks = append(c.blocks, &block{grid: g, cluster: c, phases: map[uint64]*phaseState{}})
 	}
 	c.id, c.still, c.rounds, c.sum = id, 0, 0, -1
-	c.barrier, c.queue = clusterBarrier{}, asyncQueue{}
+	c.barrier, c.queue, c.refused = clusterBarrier{}, asyncQueue{}, false
 	seed := uint64(id[0]) | uint64(id[1])<<24 | uint64(id[2])<<44
 	c.random = rand.New(rand.NewPCG(g.seed, seed))
 	c.order = c.order[:0]
