@@ -142,8 +142,8 @@ func SARIF(w io.Writer, run Run, l List) error {
 	})
 }
 
-// message is a message string, in which a brace stands for a place to fill unless it is doubled
-// (3.11.5), and operands of PTX are written in braces.
+// message returns a message string, in which a brace stands for a place to fill unless it is
+// doubled (3.11.5), and operands of PTX are written in braces.
 func message(text string) sarifText {
 	return sarifText{strings.NewReplacer("{", "{{", "}", "}}").Replace(text)}
 }
@@ -165,8 +165,8 @@ func (r Rule) sarif(help string) sarifRule {
 	return s
 }
 
-// kind is the kind and level of a severity. The standard wants level "none" for all that is not a
-// proven failure.
+// kind returns the kind and level of a severity. The standard wants level "none" for all that is
+// not a proven failure.
 func kind(s Severity) (kind, level string) {
 	switch s {
 	case Error:
@@ -241,8 +241,8 @@ func (t *readers) region(p Place) sarifRegion {
 	}
 }
 
-// address is a file name as a URI reference: a relative name stays relative, so that the report
-// means the same on another machine.
+// address returns a file name as a URI reference: a relative name stays relative, so that the
+// report means the same on another machine.
 func address(file string) string {
 	u := url.URL{Path: filepath.ToSlash(file)}
 	if filepath.IsAbs(file) {

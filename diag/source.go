@@ -70,7 +70,7 @@ func (r *reader) seek(n int) bool {
 	return true
 }
 
-// lineStarts is where each line of text begins.
+// lineStarts returns where each line of text begins.
 func lineStarts(text string) []int {
 	starts := make([]int, 1, strings.Count(text, "\n")+1)
 	for at := 0; ; {
@@ -116,7 +116,7 @@ type readers struct {
 
 func newReaders(s Source) *readers { return &readers{s, map[string]*reader{}} }
 
-// line is line n of a file, if its text can be had.
+// line returns line n of a file, if its text can be had.
 func (r *readers) line(file string, n int) (string, bool) {
 	f, known := r.files[file]
 	if !known {
@@ -146,7 +146,7 @@ func (r *readers) character(file string, line, column int) int {
 	return utf8.RuneCountInString(s[:column-1]) + 1
 }
 
-// closed is p with an end: a place that has none ends where it begins.
+// closed returns p with an end: a place that has none ends where it begins.
 func (p Place) closed() Place {
 	if p.EndLine < p.Line || p.EndLine == p.Line && p.EndColumn < p.Column {
 		p.EndLine, p.EndColumn = p.Line, p.Column

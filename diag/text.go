@@ -146,7 +146,7 @@ func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, 
 	}
 }
 
-// say is the sentence of a fix, made from its edit where it has none.
+// say returns the sentence of a fix, made from its edit where it has none.
 func (f *Fix) say() string {
 	if f.Message != "" || len(f.Edits) == 0 {
 		return f.Message
@@ -162,7 +162,7 @@ func (f *Fix) say() string {
 	}
 }
 
-// prefix is s behind p, or nothing where s is empty.
+// prefix returns s behind p, or nothing where s is empty.
 func prefix(p, s string) string {
 	if s == "" {
 		return ""

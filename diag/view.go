@@ -63,8 +63,8 @@ func look(line string, focus, width int) view {
 	return v
 }
 
-// column is where the byte at offset is shown. What lies before or behind the view is at the dots
-// that stand for it, or just after the end.
+// column returns where the byte at offset is shown. What lies before or behind the view is at the
+// dots that stand for it, or just after the end.
 func (v view) column(offset int) int {
 	i := offset - v.from
 	switch {
@@ -78,8 +78,8 @@ func (v view) column(offset int) int {
 	return v.ends[i-1]
 }
 
-// columns is the number of terminal columns of a character: none for marks that combine with the
-// one before, two for the scripts and pictures that are drawn wide.
+// columns returns the number of terminal columns of a character: none for marks that combine with
+// the one before, two for the scripts and pictures that are drawn wide.
 func columns(r rune) int {
 	switch {
 	case r < 0x300:

@@ -31,8 +31,8 @@ func siteOf(in *ptx.Instr) (s callSite, ok bool) {
 	return s, len(list) < 2
 }
 
-// callOperand is an operand of call for the instruction set, which judges the modifiers; names,
-// signatures and targets are judged here.
+// callOperand returns an operand of call for the instruction set, which judges the modifiers;
+// names, signatures and targets are judged here.
 func (c *checker) callOperand(in *ptx.Instr, i int) isa.Arg {
 	if in.Args[i].Kind == ptx.List {
 		return isa.Arg{Kind: isa.ArgList}

@@ -39,7 +39,7 @@ type checker struct {
 	trying  bool            // what is found now is not reported: it is how something else would do
 
 	header header
-	match  *isa.Matcher // nil where version or target are not known
+	match  *isa.Matcher // nil if version or target are unknown
 	types  knownTypes
 
 	module *scope

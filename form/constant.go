@@ -232,7 +232,7 @@ func integers(op string, x, y value) value {
 	return v
 }
 
-// conditional is a ? b : c. The manual allows floating-point branches; the assembler does not.
+// conditional returns a ? b : c. The manual allows floating-point branches; the assembler does not.
 func (c *checker) conditional(o *ptx.Operand) value {
 	if len(o.Args) != 3 {
 		return value{}

@@ -77,7 +77,7 @@ func labelIn(list []ptx.Node, name string) (ptx.Span, bool) {
 	return ptx.Span{}, false
 }
 
-// named is the place of a name in a declaration.
+// named returns the place of a name in a declaration.
 func named(n ptx.Node, name string) (ptx.Span, bool) {
 	switch n := n.(type) {
 	case *ptx.Label:

@@ -260,7 +260,7 @@ func (c *checker) small(s *shape) bool {
 		s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
 }
 
-// wider is the type in which a narrow one is passed.
+// wider returns the type in which a narrow one is passed.
 func wider(t isa.Type) string {
 	if t.Class() == isa.Signed {
 		return ".s32"

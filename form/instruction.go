@@ -197,7 +197,7 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	}
 }
 
-// modifier is the extent of the n-th modifier of an opcode, its dot included.
+// modifier returns the extent of the n-th modifier of an opcode, its dot included.
 func modifier(op string, n int) (from, to int, ok bool) {
 	for i := 0; i < len(op); i++ {
 		if op[i] != '.' {
@@ -264,7 +264,7 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// symbolOf is the variable at the bottom of an operand.
+// symbolOf returns the variable at the bottom of an operand.
 func (c *checker) symbolOf(o *ptx.Operand) *symbol {
 	for o.Kind == ptx.Binary || o.Kind == ptx.Index || o.Kind == ptx.Address {
 		if len(o.Args) == 0 {

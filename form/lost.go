@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A lost is the names in the stretches of a module that could not be parsed. What is missing elsewhere may stand there,
-// so nothing is said of it: the parser has reported the stretch.
+// A lost is the names in the stretches of a module that could not be parsed. What is missing
+// elsewhere may be there, so nothing is said of it: the parser has reported the stretch.
 type lost struct {
 	declared map[string]bool // of stretches that may declare them
 	ranges   map[string]bool // name of name<n> there
@@ -74,7 +74,7 @@ func (c *checker) lostName(name string) bool {
 	return l.declared[name] || l.ranges[strings.TrimRight(name, "0123456789")]
 }
 
-// lostNames is what findLost found; it is asked for where something is missing.
+// lostNames returns what findLost found; it is asked for where something is missing.
 func (c *checker) lostNames() *lost {
 	if c.lost == nil {
 		c.lost = findLost(c.src)

@@ -33,7 +33,7 @@ type value struct {
 func (v value) integer() bool { return v.sort == signed || v.sort == unsigned }
 func (v value) real() bool    { return v.sort == double || v.sort == single }
 
-// number reads a literal. ok is false where it is none, over where it does not fit.
+// number reads a literal. ok is false if it is none, over where it does not fit.
 func number(text string) (v value, over, ok bool) {
 	if text == "WARP_SZ" {
 		return value{sort: signed, bits: 32}, false, true
@@ -112,7 +112,7 @@ func whole(digits string, base uint64) (v value, over, ok bool) {
 	return v, over, len(digits) > 0
 }
 
-// plainInteger is an operand that must be one integer literal, as directives and declarations
+// plainInteger returns an operand that must be one integer literal, as directives and declarations
 // want it.
 func (c *checker) plainInteger(o *ptx.Operand) (int64, bool) {
 	if o.Kind != ptx.Literal && o.Text != "WARP_SZ" {
@@ -138,11 +138,11 @@ func (c *checker) tooLarge(o *ptx.Operand) bool {
 	return true
 }
 
-// word32 is a number of a directive. The assembler keeps the low 32 bits of a signed number of 64 bits and
-// refuses only what is too great, so that 0xffffffffffffffff is 0xffffffff.
+// word32 returns a number of a directive. The assembler keeps the low 32 bits of a signed number of
+// 64 bits and refuses only what is too great, so that 0xffffffffffffffff is 0xffffffff.
 func word32(v int64) (n uint32, fits bool) { return uint32(v), v <= math.MaxUint32 }
 
-// text is an operand as it stands in the source.
+// text returns an operand as it stands in the source.
 func (c *checker) text(n ptx.Node) string {
 	from, to := n.Pos(), n.End()
 	if from < 0 || int(to) > len(c.src.Text) || from > to {

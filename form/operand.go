@@ -64,7 +64,7 @@ func (c *checker) group(op *opcode, o *ptx.Operand, k isa.ArgKind) isa.Arg {
 	return isa.Arg{Kind: k, Elems: elems}
 }
 
-// immediate is a constant expression.
+// immediate returns a constant expression.
 func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	v := c.evaluate(o)
 	switch v.sort {
@@ -78,7 +78,7 @@ func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	return isa.Arg{Kind: isa.ArgInt, Value: int64(v.bits)}
 }
 
-// name is a register, variable, label, function, special register or sink.
+// name returns a register, variable, label, function, special register or sink.
 func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	text := o.Text
 	if text == "_" {
@@ -142,7 +142,7 @@ func (c *checker) likeRange(text string) bool {
 	return false
 }
 
-// nearestSpecial is the special register one letter away from a name.
+// nearestSpecial returns the special register one letter away from a name.
 func nearestSpecial(text string) string {
 	for i := range isa.Specials {
 		name := isa.Specials[i].Name
@@ -216,7 +216,7 @@ func selector(field string) bool {
 	return true
 }
 
-// specialPart is a component of a special register.
+// specialPart returns a component of a special register.
 func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, base, field string) isa.Arg {
 	s, ok := isa.SpecialRegister(base)
 	if !ok {
@@ -249,7 +249,7 @@ func old16(name string) bool {
 	return name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"
 }
 
-// negated is !p or -a.
+// negated returns !p or -a.
 func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	if a.Kind == isa.ArgUnknown {
@@ -291,7 +291,7 @@ func describe(a *isa.Arg) string {
 	return "not a register"
 }
 
-// offset is a name plus a constant.
+// offset returns a name plus a constant.
 func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	if o.Text != "+" || len(o.Args) != 2 {
 		c.fault(&ruleOperand, o, "%s is not a valid operand", clip(c.text(o)))
@@ -307,7 +307,7 @@ func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	return a
 }
 
-// indexed is array[i], an address in most instructions and a variable's address in mov.
+// indexed returns array[i], an address in most instructions and a variable's address in mov.
 func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	i := c.operand(op, &o.Args[1])

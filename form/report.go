@@ -100,7 +100,7 @@ func clip(word string) string {
 	return strings.ToValidUTF8(word, "?")
 }
 
-// plural is "1 argument", "2 arguments".
+// plural returns "1 argument", "2 arguments".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

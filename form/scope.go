@@ -130,7 +130,7 @@ func (c *checker) pop() {
 
 func (c *checker) scope() *scope { return c.scopes[len(c.scopes)-1] }
 
-// symbol is a new symbol; they are made in chunks, because a module has many.
+// symbol returns a new symbol; they are made in chunks, because a module has many.
 func (c *checker) symbol() *symbol {
 	if len(c.chunk) == 0 {
 		c.chunk = make([]symbol, 64)
@@ -201,9 +201,9 @@ func (c *checker) find(name string, at ptx.Pos) *symbol {
 // deep is how many scopes are searched one by one.
 const deep = 16
 
-// outside is the next scope around scope i in which a name is to be looked up: the one around it, or, where there are
-// many, the next that has the name. The module's is always looked at, and while a scope is open nothing is declared in
-// those around it but there.
+// outside returns the next scope around scope i in which a name is to be looked up: the one around
+// it, or, where there are many, the next that has the name. The module's is always looked at, and
+// while a scope is open nothing is declared in those around it but there.
 func (c *checker) outside(i int, name string) int {
 	if i <= deep {
 		return i - 1

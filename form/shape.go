@@ -18,7 +18,7 @@ type shape struct {
 	vec   int     // 1 for a scalar
 	dims  []int64 // -1 for []
 	align int64   // as written or natural
-	open  bool    // the type is not known, after a mistake
+	open  bool    // the type is unknown, after a mistake
 }
 
 func (s *shape) element() int64 { return max(1, int64(s.typ.Bits()+7)/8) * int64(max(1, s.vec)) }
@@ -26,7 +26,7 @@ func (s *shape) element() int64 { return max(1, int64(s.typ.Bits()+7)/8) * int64
 // incomplete reports whether the size is left open by [] or [0].
 func (s *shape) incomplete() bool { return len(s.dims) > 0 && s.dims[0] <= 0 }
 
-// size is the number of bytes, clamped.
+// size returns the number of bytes, clamped.
 func (s *shape) size() int64 {
 	const most = 1 << 62
 	n := s.element()
@@ -55,7 +55,7 @@ func (s *shape) same(o *shape) bool {
 	return true
 }
 
-// String is the type as a declaration writes it, without name and space.
+// String returns the type as a declaration writes it, without name and space.
 func (s *shape) String() string {
 	var b strings.Builder
 	if s.vec > 1 {
@@ -134,7 +134,7 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	return s, ok
 }
 
-// holder is the type of registers that hold values of an instruction type.
+// holder returns the type of registers that hold values of an instruction type.
 func holder(t isa.Type) string {
 	switch b := t.Bits(); {
 	case b <= 8:

@@ -57,7 +57,7 @@ func otherwise(o *ptx.Operand) []ptx.Operand {
 	return nil
 }
 
-// written is the text of an operand that otherwise made.
+// written returns the text of an operand that otherwise made.
 func written(o *ptx.Operand) string {
 	if o.Kind == ptx.Address {
 		return "[" + o.Args[0].Text + "]"
@@ -78,7 +78,8 @@ func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	return len(in.Args) == 0 || strings.Contains(c.src.Text[in.Op.To:in.Args[0].At], "\n")
 }
 
-// specialNamed is the special register that a name is without its percent sign, or that CUDA C++ calls by it; "" if it is none.
+// specialNamed returns the special register that a name is without its percent sign, or that CUDA
+// C++ calls by it; "" if it is none.
 func specialNamed(name string) string {
 	switch strings.TrimPrefix(name, "%") {
 	case "threadIdx":

@@ -15,7 +15,7 @@ import (
 
 // A tuned directive stands between a function's header and its body.
 type tuned struct {
-	entry, routine bool // where it may stand
+	entry, routine bool // where it may be
 	least, most    int  // how many numbers it takes
 	positive       bool // the numbers are above zero
 	once           bool
@@ -23,7 +23,7 @@ type tuned struct {
 	target         int
 }
 
-// tunedNamed is what is known of a directive of functions. Versions and targets are the
+// tunedNamed returns what is known of a directive of functions. Versions and targets are the
 // assembler's own (PTX ISA 9.4, "Directives").
 func tunedNamed(name string) (t tuned, ok bool) {
 	switch name {

@@ -68,8 +68,8 @@ func (c *checker) finishKernels() {
 	}
 }
 
-// sharedLimit is how much static shared memory a kernel may have: 48 KB where the code must run on later
-// targets too, and all there is where it runs on this one alone.
+// sharedLimit returns how much static shared memory a kernel may have: 48 KB where the code must
+// run on later targets too, and all there is where it runs on this one alone.
 func (c *checker) sharedLimit() int64 {
 	if !c.header.hasTarget {
 		return 1 << 62

@@ -40,7 +40,7 @@ func (c *checker) variable(v *ptx.Var, at level) {
 	}
 }
 
-// placed checks that variables of the space and type may stand here.
+// placed checks that variables of the space and type may be here.
 func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 	if s.typ.Class() == isa.Opaque {
 		return c.opaquePlaced(v, s, at)
@@ -225,7 +225,7 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	c.declare(sym)
 }
 
-// argument is a variable as an operand. One in .tex memory is what a .texref is since PTX 1.5.
+// argument returns a variable as an operand. One in .tex memory is what a .texref is since PTX 1.5.
 func argument(s *shape) isa.Arg {
 	a := isa.Arg{Kind: isa.ArgSym, Type: s.typ, Space: s.space, Count: s.vec}
 	switch s.space {
@@ -300,8 +300,8 @@ func (c *checker) specialName(at ptx.Node, name string) {
 	}
 }
 
-// declareGlobal enters a module-scope variable. An .extern declaration may stand beside a
-// definition that other modules can see, if their types agree.
+// declareGlobal enters a module-scope variable. An .extern declaration may be beside a definition
+// that other modules can see, if their types agree.
 func (c *checker) declareGlobal(sym *symbol) {
 	c.specialName(sym.at, sym.name)
 	old := c.module.here(sym.name)
@@ -356,7 +356,7 @@ func (c *checker) finishConstants() {
 	}
 }
 
-// nearestType is the type that can be declared and is spelt most like a word.
+// nearestType returns the type that can be declared and is spelt most like a word.
 func nearestType(word string) string {
 	return diag.Nearest(word, []string{".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64",
 		".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f64", ".texref", ".samplerref", ".surfref"})

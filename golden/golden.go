@@ -102,7 +102,7 @@ func CheckText(t testing.TB, name, text string) {
 	check(t, name, text, nil)
 }
 
-// origins tells the Go lines behind the lines of m's text, or is nil where m does not know.
+// origins tells the Go lines behind the lines of m's text, or is nil if m does not know.
 func origins(m Module, text string) func(line int) string {
 	l, ok := m.(Located)
 	if !ok {
@@ -161,7 +161,7 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 // most is how many lines of a difference a failing test shows: what is longer than that is another kernel.
 const most = 200
 
-// first is the first n lines of a text, and how many were left out.
+// first returns the first n lines of a text, and how many were left out.
 func first(text string, n int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= n+1 {

@@ -97,7 +97,7 @@ func (r *renaming) equal(x, y *line) bool {
 	return true
 }
 
-// apply is the statement of a line with the names of the other module.
+// apply returns the statement of a line with the names of the other module.
 func (r *renaming) apply(l *line) statement {
 	var parts func(list []part) []part
 	parts = func(list []part) []part {

@@ -35,7 +35,7 @@ type part struct {
 	Parts []part
 }
 
-// leaves is the number of names and constants in s.
+// leaves returns the number of names and constants in s.
 func (s *statement) leaves() int {
 	n := 0
 	var count func(list []part)
@@ -59,7 +59,7 @@ func shapes(list []line) []string {
 	return out
 }
 
-// outline is a module as lines to compare: declarations sorted, instructions in their order.
+// outline returns a module as lines to compare: declarations sorted, instructions in their order.
 func outline(f *ptx.File) []line {
 	o := &outliner{f: f}
 	var head, variables []line
@@ -101,7 +101,7 @@ type declared struct {
 	which string // "" for the first of this name in its function, and what tells the others from it
 }
 
-// plain is a statement whose names all count.
+// plain returns a statement whose names all count.
 func (o *outliner) plain(n ptx.Node) line { return o.words(n.Pos(), n.End()) }
 
 func (o *outliner) words(from, to ptx.Pos) line {
@@ -109,7 +109,7 @@ func (o *outliner) words(from, to ptx.Pos) line {
 	return line{in: o.in, shape: text, text: text, at: o.f.Place(from, from).Line}
 }
 
-// function is the head of a function, a line for each parameter and directive, and its body.
+// function returns the head of a function, a line for each parameter and directive, and its body.
 func (o *outliner) function(n *ptx.Func) []line {
 	o.in, o.times = n.Name.Text, make(map[string]int)
 	defer func() { o.in = "" }()
@@ -123,7 +123,7 @@ func (o *outliner) function(n *ptx.Func) []line {
 	return append(append(list, variables...), code...)
 }
 
-// head is what stands before a body: the name, and a line for each parameter and each directive.
+// head returns what precedes a body: the name, and a line for each parameter and each directive.
 func (o *outliner) head(n *ptx.Func) []line {
 	end := n.End()
 	if n.Body != nil {
@@ -222,7 +222,7 @@ func (o *outliner) instr(n *ptx.Instr) line {
 	return l
 }
 
-// statement is a statement with operands.
+// statement returns a statement with operands.
 func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
 	l := o.plain(n)
 	l.parts = statement{Op: op}

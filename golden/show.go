@@ -71,7 +71,7 @@ func head(b *strings.Builder, all []shown) {
 	b.WriteString("@ line 1\n") // nothing was there before
 }
 
-// layout is rows as lines: what went before what came, for each run of changes.
+// layout returns rows as lines: what went before what came, for each run of changes.
 func layout(rows []row, names *renaming) []shown {
 	var all, came []shown
 	var gone []*line

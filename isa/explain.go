@@ -377,7 +377,7 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		name, x.form.Template)
 }
 
-// broken is the first rule on modifiers that those of x break, or nil.
+// broken returns the first rule on modifiers that those of x break, or nil.
 func (x *miss) broken() *Rule {
 	for i := range x.form.Rules {
 		if r := &x.form.Rules[i]; !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {

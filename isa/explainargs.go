@@ -57,7 +57,7 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 		"form %s", op, best.Form.Template)}
 }
 
-// counts is the least and the most operands that a list of wants takes.
+// counts returns the least and the most operands that a list of wants takes.
 func counts(list []Want) (least, most int) {
 	for i := range list {
 		switch list[i].Presence {
@@ -84,7 +84,7 @@ func operands(low, high int) string {
 	return fmt.Sprintf("%d to %d operands", low, high)
 }
 
-// reach is the number of operands that fit before the first that does not, on the best way
+// reach returns the number of operands that fit before the first that does not, on the best way
 // through the operands that may be left out.
 func (c *Candidate) reach(args []Arg) int {
 	best := 0
@@ -190,7 +190,7 @@ func (c *Candidate) wantAt(args []Arg, at int) *Want {
 	return nil
 }
 
-// ruleFor is the rule that an operand breaks by not meeting a want.
+// ruleFor returns the rule that an operand breaks by not meeting a want.
 func (w *Want) ruleFor(a *Arg) string {
 	for i := range w.Kinds {
 		k := &w.Kinds[i]

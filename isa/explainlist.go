@@ -13,8 +13,8 @@ import (
 // changeable is how many operands a list may have to be tried with one of them changed.
 const changeable = 10
 
-// amiss looks for the one change that makes operands fit: one that stands in another place, is one too many, is missing, or
-// stands outside of its braces or brackets. It is nil where there is none.
+// amiss looks for the one change that makes operands fit: one that stands in another place, is one
+// too many, is missing, or stands outside of its braces or brackets. It is nil if there is none.
 func (m *Matcher) amiss(o *Opcode, op string, args []Arg) *Problem {
 	if len(args) > changeable || !m.search() {
 		return nil
@@ -126,7 +126,7 @@ func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// nameAt is the name that the instruction set gives the operand at a place.
+// nameAt returns the name that the instruction set gives the operand at a place.
 func (c *Candidate) nameAt(args []Arg, at int) string {
 	if w := c.wantAt(args, at); w != nil {
 		return w.spell()
@@ -134,7 +134,8 @@ func (c *Candidate) nameAt(args []Arg, at int) string {
 	return "an operand"
 }
 
-// list is the operands of a candidate by the names that the instruction set gives them, as they would be written.
+// list returns the operands of a candidate by the names that the instruction set gives them, as
+// they would be written.
 func (c *Candidate) list() string { return spell(c.Args) }
 
 func spell(list []Want) string {
@@ -172,8 +173,9 @@ func (w *Want) spell() string {
 	return s
 }
 
-// spans are the constants that all candidates together take in the place of one operand, where all the others fit; nil where only
-// one of them has such a place, or where one takes more than constants.
+// spans returns the constants that all candidates together take in the place of one operand, where
+// all the others fit; nil if only one of them has such a place, or where one takes more than
+// constants.
 func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	var spans []Span
 	others := but(args, at)
@@ -201,7 +203,7 @@ func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	return spans
 }
 
-// but is args with one of them not known.
+// but returns args with one of them not known.
 func but(args []Arg, at int) []Arg {
 	args = slices.Clone(args)
 	args[at] = Arg{}

@@ -132,7 +132,8 @@ func typeFits(want, have Type) bool {
 	return hc == Bits
 }
 
-// relaxFits is typeFits for instructions that take registers wider than their type: ld, st, cvt.
+// relaxFits returns typeFits for instructions that take registers wider than their type: ld, st,
+// cvt.
 func relaxFits(want, have Type) bool {
 	if want == have {
 		return true
@@ -287,8 +288,8 @@ func foldTypes(a, b Type) (Type, bool) {
 	return 0, false
 }
 
-// foldConstant is the type of a vector after an element, if that is a constant: an integer among
-// integers makes bits, a floating-point constant stays what it is beside its own type.
+// foldConstant returns the type of a vector after an element, if that is a constant: an integer
+// among integers makes bits, a floating-point constant stays what it is beside its own type.
 func foldConstant(t Type, e *Arg) (Type, bool) {
 	switch e.Kind {
 	case ArgInt:
@@ -305,7 +306,7 @@ func foldConstant(t Type, e *Arg) (Type, bool) {
 	return t, true
 }
 
-// bitsOf is the untyped type of a width.
+// bitsOf returns the untyped type of a width.
 func bitsOf(width int) Type {
 	for i, t := range typeTable {
 		if t.Class == Bits && t.Bits == width {

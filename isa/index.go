@@ -106,7 +106,7 @@ func (s *Set) Named(name string) []*Instruction {
 	return s.instructions(list)
 }
 
-// named are the entries of the name that is text, and whether some name begins with it.
+// named returns the entries of the name that is text, and whether some name begins with it.
 func (s *Set) named(text string) (list []uint16, begun bool) {
 	first, ok := slices.BinarySearchFunc(s.byName, text, func(i uint16, text string) int { return strings.Compare(s.entries[i].name, text) })
 	end := first
@@ -116,7 +116,7 @@ func (s *Set) named(text string) (list []uint16, begun bool) {
 	return s.byName[first:end], first < len(s.byName) && strings.HasPrefix(s.entries[s.byName[first]].name, text)
 }
 
-// instructions are those of entries.
+// instructions returns those of entries.
 func (s *Set) instructions(entries []uint16) []*Instruction {
 	if len(entries) == 0 {
 		return nil

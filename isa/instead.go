@@ -17,7 +17,8 @@ func (m *Matcher) search() bool {
 	return m.searched <= searches
 }
 
-// replacements are the words of which one in the place of a modifier makes all of them legal, here.
+// replacements returns the words of which one in the place of a modifier makes all of them legal,
+// here.
 func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string {
 	var words []string
 	others := slices.Delete(slices.Clone(mods), at, at+1)
@@ -148,7 +149,7 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 	return found
 }
 
-// text is an opcode of a name and modifiers.
+// text returns an opcode of a name and modifiers.
 func (m *Matcher) text(name string, mods []Mod) string {
 	for _, mod := range mods {
 		name += m.set.Mods[mod]
@@ -206,7 +207,8 @@ func akin(a, b string) bool {
 	return first == second || shaped(a) && shaped(b)
 }
 
-// inCase is the modifier of the instructions that a word is but for capitals; "" where there is none.
+// inCase returns the modifier of the instructions that a word is but for capitals; "" if there is
+// none.
 func (m *Matcher) inCase(list []*Instruction, word string) string {
 	for i, w := range m.set.Mods {
 		if w != word && strings.EqualFold(w, word) && m.used(list, Mod(i)) {
@@ -260,7 +262,7 @@ func (m *Matcher) respelled(op string) *Problem {
 	return nil
 }
 
-// wordEnd is where the word that i stands in ends.
+// wordEnd returns where the word that i stands in ends.
 func wordEnd(op string, i int) int {
 	if n := strings.IndexByte(op[i:], '.'); n >= 0 {
 		return i + n
@@ -268,7 +270,7 @@ func wordEnd(op string, i int) int {
 	return len(op)
 }
 
-// needed says what a rule of the form "require .a -> .b" finds lacking; nil where the rule is another.
+// needed says what a rule of the form "require .a -> .b" finds lacking; nil if the rule is another.
 func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
 	from, to, ok := strings.Cut(strings.TrimPrefix(r.Text, "require "), " -> ")
 	if !ok {

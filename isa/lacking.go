@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// additions are the words of which one more makes modifiers legal: the values of the one slot that
-// they leave empty, and what longer names of the same instruction say, as .lo does in mul.lo.
+// additions returns the words of which one more makes modifiers legal: the values of the one slot
+// that they leave empty, and what longer names of the same instruction say, as .lo does in mul.lo.
 func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []string {
 	var words []string
 	add := func(word string) {

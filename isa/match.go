@@ -25,7 +25,7 @@ type Matcher struct {
 	mods  []Mod  // of the opcode being resolved
 
 	readings []reading // of the opcode being resolved, where its modifiers do not go together
-	asking   bool      // whether a form is looked for, and nothing is to be said where there is none
+	asking   bool      // whether a form is looked for, and nothing is to be said if there is none
 	searched int       // how often what was meant was searched for
 
 	found slab.Of[Opcode]
@@ -147,7 +147,7 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	return o
 }
 
-// look is what op means, and a copy of op that does not keep the text that it was cut out of.
+// look returns what op means, and a copy of op that does not keep the text that it was cut out of.
 func (m *Matcher) look(op string) (string, *Opcode) {
 	if kept, known := m.known.find(op); known != nil {
 		return kept, known

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// meantType is the type or scope that another language calls by a word with a dot before it; "" where there is none.
+// meantType returns the type or scope that another language calls by a word with a dot before it;
+// "" if there is none.
 func meantType(word string) string {
 	switch strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(word), "."), "_t") {
 	case "i8", "int8", "char":
@@ -104,7 +105,7 @@ func numbered(a, b string) bool {
 	return strings.Map(strip, a) == strings.Map(strip, b) && strings.ContainsAny(a, "0123456789") && strings.ContainsAny(b, "0123456789")
 }
 
-// apart is how far the numbers of two words are from one another.
+// apart returns how far the numbers of two words are from one another.
 func apart(a, b string) int {
 	sum := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); i, j = i+1, j+1 {
@@ -120,8 +121,8 @@ func apart(a, b string) int {
 	return sum
 }
 
-// kin is the one of several types that a value of another type is most likely read as: bits of its size, or the integer of its
-// size where there is but one; "" where there is none.
+// kin returns the one of several types that a value of another type is most likely read as: bits of
+// its size, or the integer of its size where there is but one; "" if there is none.
 func kin(word string, types []string) string {
 	t, ok := ParseType(word)
 	if !ok {
@@ -142,8 +143,8 @@ func kin(word string, types []string) string {
 	return found
 }
 
-// lackingTypes are the types of all forms that miss the modifiers as little as best does, if what best lacks is a type
-// and some other form lacks another one.
+// lackingTypes returns the types of all forms that miss the modifiers as little as best does, if
+// what best lacks is a type and some other form lacks another one.
 func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot *Slot) []string {
 	var out []string
 	forms := 0

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestOddOpcodes: what is no opcode at all is told, whatever it is; the parser lets none of these through, and builders may pass them on.
+// TestOddOpcodes: what is no opcode at all is reported, whatever it is; the parser lets none of
+// these through, and builders may pass them on.
 func TestOddOpcodes(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_90a")
 	for op, want := range map[string]string{

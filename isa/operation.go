@@ -85,7 +85,7 @@ func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
 // Mods returns the modifiers of op that are not words of its name, in the manual's order.
 func (op *Operation) Mods() []Mod { return op.mods }
 
-// Type returns the last type word of op, none where there is none.
+// Type returns the last type word of op, none if there is none.
 func (op *Operation) Type() Type {
 	if len(op.Types) == 0 {
 		return 0

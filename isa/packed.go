@@ -9,14 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// The table of instructions is kept as the generator packs it: as bytes, in which there is no pointer. A program uses a few
-// dozen forms of a thousand, and each collection of garbage would look through all of them. So instructions are read where they are
-// asked for, outlines of them mostly, and go with the next collection of garbage; forms that opcodes were found to have stay.
+// The table of instructions is kept as the generator packs it: as bytes, in which there is no
+// pointer. A program uses a few dozen forms of a thousand, and each collection of garbage would
+// look through all of them. So instructions are read where they are asked for, outlines of them
+// mostly, and go with the next collection of garbage; forms that opcodes were found to have stay.
 //
-// In front is how many instructions there are, for each its name and how many bytes it has, and their places as their names sort;
-// then they follow: each as what may be repeated, its forms, its family and what it does. A struct is a set of the fields that are not
-// zero, and those; of a form stands in front how many bytes that is. A list is told by its head. What differs from type to type is
-// generated, in zread.go.
+// In front is how many instructions there are, for each its name and how many bytes it has, and
+// their places as their names sort; then they follow: each as what may be repeated, its forms, its
+// family and what it does. A struct is a set of the fields that are not zero, and those; of a form
+// stands in front how many bytes that is. A list is reported by its head. What differs from type to
+// type is generated, in zread.go.
 
 // An entry is the place of one instruction in a Set.
 type entry struct {
@@ -45,7 +47,7 @@ type worded struct {
 	form *Form
 }
 
-// books is the library; it stays while somebody has it.
+// books returns the library; it stays while somebody has it.
 func (s *Set) books() *library {
 	lib := s.library.Value()
 	if lib == nil {
@@ -55,7 +57,7 @@ func (s *Set) books() *library {
 	return lib
 }
 
-// instruction is the instruction of entry i.
+// instruction returns the instruction of entry i.
 func (s *Set) instruction(i int) *Instruction {
 	if have := s.entries[i].have; have != nil {
 		return have
@@ -75,7 +77,7 @@ func (s *Set) instruction(i int) *Instruction {
 	return lib.read[i]
 }
 
-// outline is the outline of entry i.
+// outline returns the outline of entry i.
 func (s *Set) outline(i int) *outline {
 	if have := s.entries[i].have; have != nil {
 		o := &outline{repeats: have.Repeats, forms: make([]worded, len(have.Forms))}
@@ -96,7 +98,7 @@ func (s *Set) outline(i int) *outline {
 	return lib.brief[i]
 }
 
-// form is the whole form. It stays as long as the set.
+// form returns the whole form. It stays as long as the set.
 func (s *Set) form(f *worded) *Form {
 	if f.form != nil {
 		return f.form
@@ -187,7 +189,7 @@ func (r *reader) string() string {
 	return r.text[at : at+int(n>>1)]
 }
 
-// bytes are the next n bytes, which go on standing where they stand.
+// bytes returns the next n bytes, which go on standing where they stand.
 func (r *reader) bytes(n uint64) string {
 	r.at += int(n)
 	return r.text[r.at-int(n) : r.at]
@@ -213,7 +215,7 @@ func (r *reader) words(v *worded) {
 // Heads of lists. Lists are written once: where one stands again there is only how far before that was.
 const (
 	listNil   = iota // no list
-	listAgain        // one that stands before: how many bytes before this head
+	listAgain        // one that precedes: how many bytes before this head
 	listOnce         // one that stands nowhere else; each element more adds two, as it does for
 	listOften        // one that stands elsewhere too: its number among those of its type follows
 )

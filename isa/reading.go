@@ -14,7 +14,7 @@ type reading struct {
 	far  bool // a type would be another kind of number
 }
 
-// read finds the first reading of an opcode with which the operands go; nil where none is.
+// read finds the first reading of an opcode with which the operands go; nil if none is.
 func (m *Matcher) read(o *Opcode, args []Arg) *reading {
 	if len(o.readings) < 2 {
 		return nil

@@ -105,8 +105,8 @@ func (m *Matcher) resolve(op string) *Opcode {
 	return o
 }
 
-// ignored are those of mods that the assembler skips on the instructions that were found: words it skips
-// everywhere, unless they mean something in one of the forms.
+// ignored returns those of mods that the assembler skips on the instructions that were found: words
+// it skips everywhere, unless they mean something in one of the forms.
 func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
@@ -293,8 +293,8 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 	return lengths, nil, true
 }
 
-// late is the word of a table that no open row has, the last of several: what the gate is there for. Where each word has an open row
-// it is the combination.
+// late returns the word of a table that no open row has, the last of several: what the gate is
+// there for. Where each word has an open row it is the combination.
 func (m *Matcher) late(t *Table, slots []Mod) string {
 	what := combined
 	for n, c := range t.Columns {

@@ -24,7 +24,7 @@ type known struct {
 // mostKept bounds what a set keeps. Modules have some hundred opcodes, but who tries all that are possible has no end of them.
 const mostKept = 1 << 14
 
-// find is what is known of op, and op as it is kept; nil if that is nothing.
+// find returns what is known of op, and op as it is kept; nil if that is nothing.
 func (m *senses) find(op string) (string, *Opcode) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -47,7 +47,7 @@ type place struct {
 	target  Target
 }
 
-// sensesFor is what is known at a version and target.
+// sensesFor returns what is known at a version and target.
 func (s *Set) sensesFor(v Version, t Target) *senses {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -104,7 +104,8 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	return to
 }
 
-// part is the letters of a part as a word. The longest that there are have six; of more, the first eight tell that it is none.
+// part returns the letters of a part as a word. The longest that there are have six; of more, the
+// first eight tell that it is none.
 func part(text string) (word Word) {
 	for i := range min(len(text), 8) {
 		word = word<<8 | Word(text[i])

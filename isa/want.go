@@ -78,7 +78,7 @@ func (s *settler) kind(w *WantKind, k *OperandKind) {
 	s.o.valued = s.o.valued || len(k.Range) > 0
 }
 
-// word is the modifier in a slot.
+// word returns the modifier in a slot.
 func (s *settler) word(slot int) string { return s.m.set.Mods[s.c.Slots[slot]] }
 
 // trailingNumber reads the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) of a
@@ -111,8 +111,8 @@ func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 	return alone != nil && c.sequence(c.Args, alone, &t, m)
 }
 
-// besideSink is args with d for a first operand d|_, which the assembler reads so on every instruction; nil where
-// there is none.
+// besideSink returns args with d for a first operand d|_, which the assembler reads so on every
+// instruction; nil if there is none.
 func besideSink(args []Arg) []Arg {
 	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 || args[0].Elems[1].Kind != ArgSink {
 		return nil

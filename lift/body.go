@@ -122,7 +122,7 @@ func (l *lifter) statements(list []ptx.Node) {
 	}
 }
 
-// before is the comments before a statement, with those that were left over.
+// before returns the comments before a statement, with those that were left over.
 func (l *lifter) before(at ptx.Pos) []string {
 	doc := l.doc(at)
 	if l.pending != nil {

@@ -56,7 +56,7 @@ func (l *lifter) declare(name string, ref ir.Ref, at ptx.Pos) {
 	s.enter(name, ref, at)
 }
 
-// find is what a name stands for at a place, or nil.
+// find returns what a name stands for at a place, or nil.
 func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	var later ir.Ref
 	for i := len(l.scopes) - 1; i >= 0; i-- {
@@ -85,7 +85,7 @@ func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	return later
 }
 
-// ranged is the register of a range of s that has a name.
+// ranged returns the register of a range of s that has a name.
 func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	if len(s.ranges) == 0 {
 		return nil
@@ -111,9 +111,9 @@ func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	return r
 }
 
-// unique is name, or name with a number behind it that makes it the only one of its function. Names of the module, and of special
-// registers, are not free either: what was declared in an inner scope, or behind their use, would hide them from there. Parameters
-// hide them in the source too.
+// unique returns name, or name with a number behind it that makes it the only one of its function.
+// Names of the module, and of special registers, are not free either: what was declared in an inner
+// scope, or behind their use, would hide them from there. Parameters hide them in the source too.
 func (l *lifter) unique(name string) string {
 	if l.used == nil {
 		return name

@@ -44,8 +44,9 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	}
 }
 
-// together is how many of the first instructions are aligned together, in which column their operands begin, and whether they are nothing but
-// instructions, written as they are, without comments behind them.
+// together returns how many of the first instructions are aligned together, in which column their
+// operands begin, and whether they are nothing but instructions, written as they are, without
+// comments behind them.
 func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 	plain = true
 	for i, in := range list {
@@ -149,7 +150,7 @@ func (w *writer) instr(in *ir.Instr) {
 	w.Put(";")
 }
 
-// appendHead writes what stands before the operands, and widthOfHead is how wide that is.
+// appendHead writes what precedes the operands, and widthOfHead is how wide that is.
 func appendHead(line []byte, guard ir.Guard, opcode string) []byte {
 	if r := guard.Reg; r != nil {
 		line = append(line, '@')

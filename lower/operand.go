@@ -86,7 +86,7 @@ func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 	return to
 }
 
-// name is how an operand that is a name is written, but for a register.
+// name returns how an operand that is a name is written, but for a register.
 func name(o *ir.Operand) string {
 	switch ref := o.Ref().(type) {
 	case *ir.Var:
@@ -131,7 +131,8 @@ type base int64
 // decimal is for numbers that count something; those beyond are addresses, or bits.
 const decimal base = 1<<32 - 1
 
-// baseOf is how the constants of an instruction are written, or of none: in hexadecimal where they are sets of bits more than numbers.
+// baseOf returns how the constants of an instruction are written, or of none: in hexadecimal where
+// they are sets of bits more than numbers.
 func baseOf(in *ir.Instr) base {
 	if in == nil {
 		return decimal

@@ -135,7 +135,7 @@ func (w *writer) declare(c class) {
 	w.Tail()
 }
 
-// formals are the registers that are parameters or results of f.
+// formals returns the registers that are parameters or results of f.
 func formals(f *ir.Func) map[*ir.Reg]bool {
 	var regs map[*ir.Reg]bool
 	for _, list := range [...][]*ir.Var{f.Params, f.Results} {
@@ -245,7 +245,7 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 	}
 }
 
-// find is the family of a class, or nil.
+// find returns the family of a class, or nil.
 func find(list []*family, c class) *family {
 	for _, fam := range list {
 		if fam.class == c {
@@ -255,7 +255,7 @@ func find(list []*family, c class) *family {
 	return nil
 }
 
-// add is a family of a class whose letters are nobody's.
+// add returns a family of a class whose letters are nobody's.
 func (l *families) add(c class, others map[string]int) *family {
 	fam := &family{class: c, letters: ir.Stem(c.typ), here: true}
 	for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
@@ -281,8 +281,9 @@ func (f *family) number(regs []*ir.Reg) {
 	f.top = n - 1
 }
 
-// tenShort gives up to ten registers names that differ in the last digit alone, of so many bytes, the first of them in word. They are cut out
-// of text, eight bytes at a time, of which the next name overwrites what is too much. What is left of text comes back.
+// tenShort gives up to ten registers names that differ in the last digit alone, of the given size,
+// the first of them in word. They are cut out of text, eight bytes at a time, of which the next
+// name overwrites what is too much. What is left of text comes back.
 func tenShort(regs []*ir.Reg, text []byte, word uint64, width int) []byte {
 	one := uint64(1) << (8 * (width - 1) & 63)
 	for _, r := range regs {
@@ -294,7 +295,7 @@ func tenShort(regs []*ir.Reg, text []byte, word uint64, width int) []byte {
 	return text
 }
 
-// tenLong is tenShort for names of any length.
+// tenLong returns tenShort for names of any length.
 func tenLong(regs []*ir.Reg, text, name []byte) []byte {
 	for _, r := range regs {
 		r.Name = unsafe.String(&text[0], copy(text, name))
@@ -304,8 +305,8 @@ func tenLong(regs []*ir.Reg, text, name []byte) []byte {
 	return text
 }
 
-// others are the names that are letters and a number and no registers declared in f, by their letters, with the least number
-// of each: a range must not declare them anew, nor hide them.
+// others returns the names that are letters and a number and no registers declared in f, by their
+// letters, with the least number of each: a range must not declare them anew, nor hide them.
 func (w *writer) others(f *ir.Func) map[string]int {
 	if w.global == nil {
 		w.global = make(map[string]int)

@@ -235,7 +235,7 @@ func (v *needs) form(in *ir.Instr) {
 	*known = in.Form
 }
 
-// known is where a form stands if it was seen lately.
+// known returns where a form stands if it was seen lately.
 func (v *needs) known(f *isa.Candidate) **isa.Candidate {
 	at := uintptr(unsafe.Pointer(f))
 	return &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]

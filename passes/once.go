@@ -104,7 +104,7 @@ func resultOf(in *ir.Instr, i int) bool {
 	return in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read
 }
 
-// whole is the register that an operand is, all of it and nothing added, or nil.
+// whole returns the register that an operand is, all of it and nothing added, or nil.
 func whole(o *ir.Operand) *ir.Reg {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil

@@ -63,8 +63,8 @@ func (p *parser) block() *Block {
 	return b
 }
 
-// unclosedAt is the brace that most likely lacks its "}" where the block that begins at open has none: the lines of
-// another inside of it may say that what closes it was meant for this one.
+// unclosedAt returns the brace that most likely lacks its "}" where the block that begins at open
+// has none: the lines of another inside of it may say that what closes it was meant for this one.
 func (p *parser) unclosedAt(open token) token {
 	if p.shifted.at > open.at {
 		return p.shifted
@@ -72,7 +72,8 @@ func (p *parser) unclosedAt(open token) token {
 	return open
 }
 
-// indent is how many bytes stand before a token that is the first of its line, and none where it is not, or they are many.
+// indent returns how many bytes stand before a token that is the first of its line, and none where
+// it is not, or they are many.
 func (p *parser) indent(t token) int {
 	if t.fresh {
 		for i := int(t.at); i >= 0 && i > int(t.at)-100; i-- {
@@ -245,8 +246,8 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	p.bad(in.At, p.skip())
 }
 
-// runsOn is what lacks behind an opcode, or behind a label, where the next statement begins instead of operands: of two words
-// behind one another on the next line the first is an opcode.
+// runsOn returns what lacks behind an opcode, or behind a label, where the next statement begins
+// instead of operands: of two words behind one another on the next line the first is an opcode.
 func (p *parser) runsOn(op string) string {
 	if t := p.tok; !t.fresh || t.kind != name && t.kind != dotted || p.scan.text[t.at] == '%' {
 		return ""

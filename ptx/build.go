@@ -14,10 +14,10 @@ import (
 // written tells whether an optional token of the grammar is there.
 func written(t lexer.Token) bool { return t.Type != 0 }
 
-// token is the frame's token that t of a syntax tree speaks of.
+// token returns the frame's token that t of a syntax tree speaks of.
 func (f frame) token(t lexer.Token) token { return f.tokens[t.Pos.Offset] }
 
-// word is that token as a word, absent if it was not written.
+// word returns that token as a word, absent if it was not written.
 func (f frame) word(t lexer.Token) Word {
 	if !written(t) {
 		return absent()
@@ -25,7 +25,7 @@ func (f frame) word(t lexer.Token) Word {
 	return f.p.word(f.token(t))
 }
 
-// operand is that token as an operand.
+// operand returns that token as an operand.
 func (f frame) operand(t lexer.Token) Operand {
 	tok := f.token(t)
 	x := Operand{Span: Span{tok.at, tok.to}, Kind: Name, Text: f.p.textOf(tok)}
@@ -164,7 +164,7 @@ func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token, 
 	}
 }
 
-// listAt is the parameter list that the token at index i of the framer's stack stands for.
+// listAt returns the parameter list that the token at index i of the framer's stack stands for.
 func (p *parser) listAt(i int) []*Var {
 	for _, l := range p.frame.lists {
 		if l.at == i {

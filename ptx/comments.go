@@ -60,7 +60,7 @@ func (p *printer) end(to Pos) {
 	}
 }
 
-// comment is the next comment, which its caller prints.
+// comment returns the next comment, which its caller prints.
 func (p *printer) comment() *Comment {
 	c := &p.comments[p.printed]
 	p.printed++
@@ -68,7 +68,7 @@ func (p *printer) comment() *Comment {
 	return c
 }
 
-// dueAt is where the next comment is, behind everything if there is none.
+// dueAt returns where the next comment is, behind everything if there is none.
 func (p *printer) dueAt() Pos {
 	if p.printed == len(p.comments) {
 		return math.MaxInt32
@@ -76,7 +76,8 @@ func (p *printer) dueAt() Pos {
 	return p.comments[p.printed].At
 }
 
-// between reports whether text is what may stand between the end of a statement and a comment behind it.
+// between reports whether text is what may be between the end of a statement and a comment behind
+// it.
 func between(text string) bool {
 	for i := range len(text) {
 		switch text[i] {

@@ -18,8 +18,8 @@ func (p *printer) variable(n *Var) {
 	p.end(n.To)
 }
 
-// specifiers prints what stands before the names: linkage, space, and attributes and type in the
-// order of the source.
+// specifiers prints what precedes the names: linkage, space, and attributes and type in the order
+// of the source.
 func (p *printer) specifiers(n *Var) {
 	for _, w := range n.Linkage {
 		p.word(w)

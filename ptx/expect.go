@@ -68,7 +68,7 @@ func expectation(production string) string {
 	return strings.Join(list, "")
 }
 
-// wording is a symbol of the grammar as its author would call it.
+// wording returns a symbol of the grammar as its author would call it.
 func wording(symbol string) string {
 	switch symbol {
 	case "<name>", "Declarator":
@@ -105,9 +105,9 @@ func wording(symbol string) string {
 	return symbol
 }
 
-// first is the set of symbols that can begin a production in participle's notation: words, groups
-// in parentheses, alternatives set apart by |, and ? * + behind what is optional or repeated. It
-// steps over what it read of s.
+// first returns the set of symbols that can begin a production in participle's notation: words,
+// groups in parentheses, alternatives set apart by |, and ? * + behind what is optional or
+// repeated. It steps over what it read of s.
 func first(s *string) []string {
 	var set []string
 	open := true // nothing that must be there came yet
@@ -146,7 +146,7 @@ func first(s *string) []string {
 	}
 }
 
-// symbolEnd is the length of the symbol that s begins with.
+// symbolEnd returns the length of the symbol that s begins with.
 func symbolEnd(s string) int {
 	switch s[0] {
 	case '"':

@@ -42,7 +42,7 @@ func (p *parser) deeper(symbols int, t token) bool {
 	return true
 }
 
-// precedence is how tightly a binary operator binds; 0 for what is none.
+// precedence returns how tightly a binary operator binds; 0 for what is none.
 func precedence(k kind) int {
 	switch k {
 	case orOr:

@@ -221,7 +221,7 @@ func (p *printer) directiveText(n *Directive) {
 	p.Line = p.spaced(p.Line, n.Args)
 }
 
-// between is what stands between a directive and its arguments: nothing before a parenthesis.
+// between returns what stands between a directive and its arguments: nothing before a parenthesis.
 func (n *Directive) between() string {
 	if len(n.Args) == 0 || n.Args[0].Kind == List && n.Name.Text == ".attribute" {
 		return ""
@@ -229,7 +229,7 @@ func (n *Directive) between() string {
 	return " "
 }
 
-// spaced is b and behind it arguments that are set off by white space or by commas.
+// spaced returns b and behind it arguments that are set off by white space or by commas.
 func (p *printer) spaced(b []byte, args []Operand) []byte {
 	for i := range args {
 		switch {

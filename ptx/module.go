@@ -70,7 +70,7 @@ func (p *parser) module() {
 	p.file.Decls = p.taken(0)
 }
 
-// withDot is the question whether a word was meant to begin with a dot.
+// withDot returns the question whether a word was meant to begin with a dot.
 func (p *parser) withDot(t token) string {
 	if t.kind == name {
 		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" || w == ".address_size" {
@@ -263,7 +263,7 @@ func (p *parser) push(t token) {
 	p.advance()
 }
 
-// lastDot is the last dot-word of the frame that starts at base.
+// lastDot returns the last dot-word of the frame that starts at base.
 func (p *parser) lastDot(base int) string {
 	for i := len(p.frame.tokens) - 1; i >= base; i-- {
 		if t := p.frame.tokens[i]; t.kind == dot {

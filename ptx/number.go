@@ -17,7 +17,7 @@ func (s *scanner) number(at int, fresh bool) token {
 	return s.token(number, fresh, at, end)
 }
 
-// numberEnd is the end of the literal at i, or -1 if it is none.
+// numberEnd returns the end of the literal at i, or -1 if it is none.
 func numberEnd(text string, i int) int {
 	if text[i] == '0' && i+1 < len(text) {
 		switch text[i+1] {
@@ -67,7 +67,7 @@ func unsigned(text string, start, end int) int {
 	return end
 }
 
-// exactly is end if there are n digits before it, else -1.
+// exactly returns end if there are n digits before it, else -1.
 func exactly(start, end, n int) int {
 	if end-start != n {
 		return -1
@@ -75,7 +75,8 @@ func exactly(start, end, n int) int {
 	return end
 }
 
-// fraction is the end of .digits with an exponent, where i is at the dot; i+1 where no digit follows.
+// fraction returns the end of .digits with an exponent, where i is at the dot; i+1 where no digit
+// follows.
 func fraction(text string, i int) int {
 	end := digitsEnd(text, i+1)
 	if end == i+1 {
@@ -84,7 +85,7 @@ func fraction(text string, i int) int {
 	return exponent(text, end)
 }
 
-// exponent is the end of an exponent at i, or i if there is none.
+// exponent returns the end of an exponent at i, or i if there is none.
 func exponent(text string, i int) int {
 	if i >= len(text) || text[i]|0x20 != 'e' {
 		return i

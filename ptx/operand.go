@@ -69,7 +69,7 @@ func (p *parser) named(first bool) (Operand, bool) {
 	case '[':
 		return p.index(x)
 	case dot:
-		// A field may stand apart: `%tid .x`.
+		// A field may be apart: `%tid .x`.
 		d := p.tok
 		p.advance()
 		x, ok := p.field(d)
@@ -79,7 +79,7 @@ func (p *parser) named(first bool) (Operand, bool) {
 	return x, true
 }
 
-// field is a name with one field, of which t, just passed, is the whole or the last part.
+// field returns a name with one field, of which t, just passed, is the whole or the last part.
 func (p *parser) field(t token) (Operand, bool) {
 	s := p.textOf(t)
 	d := strings.IndexByte(s, '.')
@@ -322,14 +322,14 @@ func (p *parser) list() (Operand, bool) {
 	}
 }
 
-// leaf is the current token as an operand of kind k; the parser steps over it.
+// leaf returns the current token as an operand of kind k; the parser steps over it.
 func (p *parser) leaf(k OperandKind) Operand {
 	x := Operand{Span: Span{p.tok.at, p.tok.to}, Kind: k, Text: p.textOf(p.tok)}
 	p.advance()
 	return x
 }
 
-// node is an operand made of others.
+// node returns an operand made of others.
 func (p *parser) node(k OperandKind, text string, args ...Operand) Operand {
 	return Operand{
 		Span: Span{args[0].At, args[len(args)-1].To},

@@ -14,7 +14,7 @@ func (p *printer) operands(list []Operand) {
 	p.Line = p.listed(p.Line, list, false)
 }
 
-// listed is b and a list behind it.
+// listed returns b and a list behind it.
 func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 	for i := range list {
 		if i > 0 {
@@ -25,8 +25,9 @@ func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 	return b
 }
 
-// operand is b and an operand behind it. Operators are tight in addresses and indexes, where offsets are part of a
-// name, and spaced elsewhere. It hands the line on from call to call, because most of a module is operands.
+// operand returns b and an operand behind it. Operators are tight in addresses and indexes, where
+// offsets are part of a name, and spaced elsewhere. It hands the line on from call to call, because
+// most of a module is operands.
 func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	if p.due < x.At {
 		p.Line = b

@@ -137,7 +137,7 @@ func (p *parser) reset() {
 	slab.Reset(&p.stmts)
 }
 
-// emptied is the memory of a stack, without what pointers are left in it.
+// emptied returns the memory of a stack, without what pointers are left in it.
 func emptied[T any](stack []T) []T {
 	clear(stack[:cap(stack)])
 	return stack[:0]
@@ -155,15 +155,15 @@ func (p *parser) advance() {
 	}
 }
 
-// word is a token's text with its place.
+// word returns a token's text with its place.
 func (p *parser) word(t token) Word {
 	return Word{Span{t.at, t.to}, p.scan.text[t.at:t.to]}
 }
 
-// textOf is a token's text.
+// textOf returns a token's text.
 func (p *parser) textOf(t token) string { return p.scan.text[t.at:t.to] }
 
-// absent is a word that was not written.
+// absent returns a word that was not written.
 func absent() Word { return Word{Span: Span{NoPos, NoPos}} }
 
 // fail reports an error from at to just before to.
@@ -196,7 +196,7 @@ func (p *parser) unexpected(want string) {
 	}
 }
 
-// quoted is text between quotes, cut short where it is long.
+// quoted returns text between quotes, cut short where it is long.
 func quoted(text string) string {
 	if len(text) > 40 {
 		text = text[:37] + "..."
@@ -299,7 +299,7 @@ func (p *parser) skip() Pos {
 }
 
 // opensStatement tells whether a dot-word at the start of a line begins a statement; a modifier of
-// an opcode may stand there too.
+// an opcode may be there too.
 func opensStatement(word string) bool {
 	switch word {
 	case ".reg", ".param", ".local", ".loc", ".pragma", ".entry", ".func", ".visible", ".extern",
@@ -322,7 +322,7 @@ func (p *parser) keep(n Node) {
 	p.nodes = append(p.nodes, n)
 }
 
-// taken is what was put on the node stack since base.
+// taken returns what was put on the node stack since base.
 func (p *parser) taken(base int) []Node {
 	list := slab.Copy(&p.stmts, p.nodes[base:])
 	clear(p.nodes[base:])

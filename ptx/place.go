@@ -33,7 +33,7 @@ func (f *File) Place(at, to Pos) diag.Place {
 // PlaceOf returns the extent of n.
 func (f *File) PlaceOf(n Node) diag.Place { return f.Place(n.Pos(), n.End()) }
 
-// position is the line and the column of at, both from 1, columns in bytes.
+// position returns the line and the column of at, both from 1, columns in bytes.
 func (f *File) position(at Pos) (line, column int) {
 	f.lines.once.Do(func() {
 		starts := make([]Pos, 1, strings.Count(f.Text, "\n")+1)

@@ -12,7 +12,7 @@ type scanner struct {
 	comments []Comment
 }
 
-// next is the next token; at the end it is endOfFile for ever.
+// next returns the next token; at the end it is endOfFile for ever.
 func (s *scanner) next() token {
 	text, i := s.text, s.at
 	fresh := i == 0
@@ -50,7 +50,7 @@ func (s *scanner) next() token {
 				return s.token(illegal, fresh, i, len(text))
 			}
 			// A line feed inside a comment does not make what follows it fresh: the next token
-			// still stands behind something.
+			// still follows something.
 			i = end
 		}
 	}
@@ -64,7 +64,7 @@ func (s *scanner) token(k kind, fresh bool, at, to int) token {
 	return token{k, fresh, Pos(at), Pos(to)}
 }
 
-// wordEnd is the end of a run of identifier bytes that starts at i.
+// wordEnd returns the end of a run of identifier bytes that starts at i.
 func wordEnd(text string, i int) int {
 	for i < len(text) && classes[text[i]]&inWord != 0 {
 		i++
@@ -96,7 +96,8 @@ func (s *scanner) word(at, i int, fresh bool) token {
 	return token{k, fresh, Pos(at), Pos(i)}
 }
 
-// dotEnd is the end of a modifier whose first byte after the dot is at i: word::word, word::2:4.
+// dotEnd returns the end of a modifier whose first byte after the dot is at i: word::word,
+// word::2:4.
 func dotEnd(text string, i int) int {
 	i = wordEnd(text, i)
 	first := i
@@ -216,8 +217,8 @@ func (s *scanner) comment(i int, fresh bool) int {
 	return end
 }
 
-// lineMarker is the length of a preprocessor's line marker at the start of text, such as
-// `# 12 "kernel.cu" 3`, or 0. The assembler takes no other line that begins with #.
+// lineMarker returns the length of a preprocessor's line marker at the start of text, such as `# 12
+// "kernel.cu" 3`, or 0. The assembler takes no other line that begins with #.
 func lineMarker(text string) int {
 	end := strings.IndexByte(text, '\n')
 	if end < 0 {
@@ -240,8 +241,8 @@ func lineMarker(text string) int {
 	return 1 + len(fields)
 }
 
-// restOfLine is the extent of what is left of the current line, without white space at its ends;
-// the scanner steps over it.
+// restOfLine returns the extent of what is left of the current line, without white space at its
+// ends; the scanner steps over it.
 func (s *scanner) restOfLine() (start, end Pos) {
 	line := s.text[s.at:]
 	if n := strings.IndexByte(line, '\n'); n >= 0 {

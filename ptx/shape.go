@@ -64,7 +64,7 @@ func (symbols) Lex(string, io.Reader) (lexer.Lexer, error) {
 	return nil, errors.New("bug: the grammar reads frames only")
 }
 
-// symbol is the type of a token in the grammar.
+// symbol returns the type of a token in the grammar.
 func (f frame) symbol(t token) lexer.TokenType {
 	switch t.kind {
 	case name:
@@ -135,12 +135,12 @@ func (f frame) key(to []byte) []byte {
 	return to
 }
 
-// matchItem is the syntax tree of an item, or nil if it has none; then the error is reported.
+// matchItem returns the syntax tree of an item, or nil if it has none; then the error is reported.
 func (p *parser) matchItem(f frame) *item {
 	return match(f, &p.frame.shapes.items, theGrammar().item, "the end of the directive")
 }
 
-// matchParam is the same for a parameter.
+// matchParam returns the same for a parameter.
 func (p *parser) matchParam(f frame) *parameter {
 	return match(f, &p.frame.shapes.params, theGrammar().parameter, `"," or ")"`)
 }

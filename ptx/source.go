@@ -67,8 +67,8 @@ func (p *parser) skipSources() {
 	}
 }
 
-// source reads .code_block { .ir_name: "language" .sourceFileName: 1 .source_begin, lines, .source_end }. It is nil where it reported
-// an error.
+// source reads .code_block { .ir_name: "language" .sourceFileName: 1 .source_begin, lines,
+// .source_end }. It is nil if it reported an error.
 func (p *parser) source() *Source {
 	start := p.tok
 	s := &Source{Name: p.word(start)}
@@ -138,7 +138,8 @@ func (p *parser) entry(word string) bool {
 	return true
 }
 
-// sourceText is where the line of .source_end begins, in text from the line at from on, and where the word ends; -1 if there is none.
+// sourceText returns where the line of .source_end begins, in text from the line at from on, and
+// where the word ends; -1 if there is none.
 func sourceText(text string, from int) (last, end int) {
 	for from < len(text) {
 		line, _, _ := strings.Cut(text[from:], "\n")
@@ -150,7 +151,7 @@ func sourceText(text string, from int) (last, end int) {
 	return len(text), -1
 }
 
-// sourceText is the same of what is parsed, where one search that finds nothing is enough.
+// sourceText returns the same of what is parsed, where one search that finds nothing is enough.
 func (p *parser) sourceText(from int) (last, end int) {
 	end = -1
 	if !p.textless {
@@ -210,7 +211,7 @@ func (p *printer) source(n *Source) {
 	p.end(n.To)
 }
 
-// textEnd is where the line of .source_end ends.
+// textEnd returns where the line of .source_end ends.
 func (p *printer) textEnd(n *Source) Pos {
 	_, end := sourceText(p.file.Text, int(n.Text.To))
 	return Pos(end)

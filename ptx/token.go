@@ -85,7 +85,7 @@ var classes, leads = func() (classes, leads [256]uint8) {
 	return
 }()
 
-// opposite is the closing bracket of an opening one.
+// opposite returns the closing bracket of an opening one.
 func opposite(open kind) kind {
 	switch open {
 	case '(':

@@ -90,7 +90,7 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 	}
 }
 
-// mismatch is the error of an argument of the wrong kind.
+// mismatch returns the error of an argument of the wrong kind.
 func mismatch(p *Param, got string) error {
 	return argument("%s, but the parameter is %s", got, p)
 }
@@ -186,7 +186,8 @@ func (b *Buffer[T]) place(p *Param, values []byte, d *Device) error {
 	return address(p, values, b.at, b.what)
 }
 
-// usableFrom is an error where kernels on d cannot use the memory: that of other devices they can, after Reach.
+// usableFrom returns an error where kernels on d cannot use the memory: that of other devices they
+// can, after Reach.
 func (m *memory) usableFrom(d *Device) error {
 	if m.dev.back != d.back && !d.reaches(m.dev) {
 		return argument("%s belongs to %s, but the kernel runs on %s; Device.Reach enables "+

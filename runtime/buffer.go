@@ -59,7 +59,7 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	return b, nil
 }
 
-// view is a buffer of memory that something else holds.
+// view returns a buffer of memory that something else holds.
 func view[T Element](t *thing, at device.Address, bytes int64) *Buffer[T] {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
@@ -128,7 +128,7 @@ func (b *Buffer[T]) Close() error {
 	return b.thing.Close()
 }
 
-// ready is an error where b, or the stream it is used on, cannot be used.
+// ready returns an error where b, or the stream it is used on, cannot be used.
 func (b *Buffer[T]) ready() error {
 	if b == nil {
 		return argument("a nil buffer")
@@ -139,7 +139,7 @@ func (b *Buffer[T]) ready() error {
 	return b.on.ready(b.dev)
 }
 
-// same is an error where there are not as many elements as b has.
+// same returns an error where there are not as many elements as b has.
 func (b *Buffer[T]) same(n int, what string) error {
 	if err := b.ready(); err != nil {
 		return err

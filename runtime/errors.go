@@ -21,7 +21,7 @@ var (
 	ErrTooOld   = device.ErrTooOld // the driver lacks a function
 )
 
-// argument is an error of kind ErrArgument.
+// argument returns an error of kind ErrArgument.
 func argument(format string, args ...any) error {
 	return &argumentError{fmt.Sprintf(format, args...)}
 }
@@ -56,10 +56,10 @@ func (t *thing) Close() error {
 	return nil
 }
 
-// Device is the device that the thing belongs to.
+// Device returns the device that the thing belongs to.
 func (t *thing) Device() *Device { return t.dev }
 
-// usable is an error where the thing cannot be used with d.
+// usable returns an error where the thing cannot be used with d.
 func (t *thing) usable(d *Device) error {
 	switch {
 	case t.closed.Load():

@@ -21,7 +21,7 @@ type Config struct {
 	bad                       string
 }
 
-// three is x, y and z of a shape.
+// three returns x, y and z of a shape.
 func (c *Config) three(what string, x int, yz []int) [3]int {
 	s := [3]int{x, 1, 1}
 	copy(s[1:], yz)
@@ -124,7 +124,7 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 	return nil
 }
 
-// comma is ", name" of a parameter that has one.
+// comma returns ", name" of a parameter that has one.
 func comma(name string) string {
 	if name == "" {
 		return ""
@@ -132,7 +132,7 @@ func comma(name string) string {
 	return ", " + name
 }
 
-// count is the error of a launch with too few or too many arguments.
+// count returns the error of a launch with too few or too many arguments.
 func (k *Kernel) count(n int) error {
 	list := ""
 	for i := range k.sig.params {
@@ -145,7 +145,7 @@ func (k *Kernel) count(n int) error {
 		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
-// shape is the launch that a Config asks for, without arguments.
+// shape returns the launch that a Config asks for, without arguments.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
@@ -239,7 +239,7 @@ func (k *Kernel) blocks(c *Config) error {
 	return nil
 }
 
-// most is the threads that a block of the kernel may have.
+// most returns the threads that a block of the kernel may have.
 func (k *Kernel) most() int {
 	n := k.module.dev.info.MaxThreads
 	if k.sig.largest > 0 {
@@ -262,7 +262,7 @@ func (k *Kernel) why() string {
 	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)
 }
 
-// shape is a size in words: 16x16.
+// shape returns a size in words: 16x16.
 func shape(s [3]int) string {
 	switch {
 	case s[2] != 1:

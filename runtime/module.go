@@ -50,7 +50,7 @@ type Module struct {
 	loaded  device.Loaded
 	name    string
 	source  Source
-	entries map[string]*signature // nil where the text is not known
+	entries map[string]*signature // nil if the text is unknown
 
 	mutex   sync.Mutex
 	kernels map[string]*Kernel

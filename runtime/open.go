@@ -36,7 +36,7 @@ type Info = device.Info
 
 // Open opens a device. "cuda:0" is the first GPU, and "cuda" is too. "emu:sm_90a" is an emulated
 // device with the limits of a target, and "emu" one that runs modules for every target. "" is the
-// first GPU, or an emulated device where there is none.
+// first GPU, or an emulated device if there is none.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -208,7 +208,7 @@ func (d *Device) Close() error {
 	return errors.Join(append(errs, d.back.Close())...)
 }
 
-// usable is an error where d is nil or closed.
+// usable returns an error where d is nil or closed.
 func (d *Device) usable() error {
 	if d == nil {
 		return argument("a nil device")

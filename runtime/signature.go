@@ -39,7 +39,8 @@ func (b *Box) equal(o *Box) bool {
 	return slices.Equal(b.Sizes, o.Sizes) && b.Pixels == o.Pixels && b.Swizzle == o.Swizzle
 }
 
-// of is the box with its element type, as messages name it: boxes of 64x32 bf16 with a swizzle of 128.
+// of returns the box with its element type, as messages name it: boxes of 64x32 bf16 with a swizzle
+// of 128.
 func (b *Box) of(word string) string {
 	what := fmt.Sprintf("boxes of %s %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
 	if b.Pixels > 0 {
@@ -78,7 +79,7 @@ func signatures(name, text string) (entries map[string]*signature, target string
 	return entries, target
 }
 
-// read is the signature of a kernel.
+// read returns the signature of a kernel.
 func read(n *ptx.Func) *signature {
 	s := &signature{known: true}
 	for _, v := range n.Params {
@@ -114,7 +115,7 @@ func read(n *ptx.Func) *signature {
 	return s
 }
 
-// sizes is the bytes of the types that parameters have.
+// sizes returns the bytes of the types that parameters have.
 func sizes(word string) int {
 	switch word {
 	case "u8", "s8", "b8", "e4m3", "e5m2":
@@ -151,7 +152,8 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 		p.Size *= int(n)
 	}
 	for _, a := range v.Attrs {
-		// .ptr stands before the .align of what it points to, and .align before the type is the parameter's.
+		// .ptr precedes the .align of what it points to, and .align before the type is the
+		// parameter's.
 		switch a.Name.Text {
 		case ".ptr":
 			p.Points = true

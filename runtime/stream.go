@@ -53,7 +53,7 @@ func (s *Stream) handle() device.Handle {
 // Handle returns the stream as a CUstream, for other libraries.
 func (s *Stream) Handle() uintptr { return uintptr(s.handle()) }
 
-// ready is an error where s cannot take work of d.
+// ready returns an error where s cannot take work of d.
 func (s *Stream) ready(d *Device) error {
 	if s == nil {
 		return d.usable()

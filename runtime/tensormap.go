@@ -177,7 +177,8 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options .
 	return m, k.of(param, err)
 }
 
-// mapParam is a parameter that is a tensor map, of which the source knows what copies through it move.
+// mapParam returns a parameter that is a tensor map, of which the source knows what copies through
+// it move.
 func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
 		return nil, argument("a tensor map for a nil kernel or buffer")
@@ -199,7 +200,7 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	return nil, argument("kernel %s has no parameter %s", k.name, param)
 }
 
-// options are what the kernel was built with, before what its caller adds.
+// options returns what the kernel was built with, before what its caller adds.
 func (p *Param) options(more []MapOption) []MapOption {
 	return append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, more...)
 }
@@ -226,7 +227,7 @@ func (b *Buffer[T]) im2col(sizes []int, w Window, channels, pixels int, options 
 	return Im2col(b, sizes, w, channels, pixels, options...)
 }
 
-// types is the number and bits of the element types that tensor maps know.
+// types returns the number and bits of the element types that tensor maps know.
 func types(word string) (t device.TensorType, bits int, ok bool) {
 	switch word {
 	case "u8", "s8", "b8", "e4m3", "e5m2", "ue8m0":
@@ -261,7 +262,7 @@ func types(word string) (t device.TensorType, bits int, ok bool) {
 	return 0, 0, false
 }
 
-// typeOf is what PTX calls a Go type.
+// typeOf returns what PTX calls a Go type.
 func typeOf(word string) string {
 	switch word {
 	case "runtime.F16":
@@ -281,7 +282,7 @@ func bits(word string) int {
 	return n
 }
 
-// mapping is the description of a tensor in a buffer, without its box.
+// mapping returns the description of a tensor in a buffer, without its box.
 func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mapping, error) {
 	d := &mapping{word: typeOf(word)}
 	d.Address = m.at

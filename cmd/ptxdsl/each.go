@@ -91,7 +91,7 @@ func (b *budget) give(n int64) {
 type progress struct {
 	w     *output
 	doing string
-	tick  <-chan time.Time // nil where nobody looks
+	tick  <-chan time.Time // nil if nobody looks
 	stop  func()
 	begun time.Time
 	files int

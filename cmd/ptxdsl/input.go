@@ -23,7 +23,7 @@ type input struct {
 	err  error
 }
 
-// weight is how much memory the input is likely to take, in bytes of source.
+// weight returns how much memory the input is likely to take, in bytes of source.
 func (in *input) weight() int64 {
 	if in.info == nil || !in.info.Mode().IsRegular() {
 		return 0
@@ -31,8 +31,9 @@ func (in *input) weight() int64 {
 	return in.info.Size()
 }
 
-// inputs are the files that the arguments of c name, and standard input for - or where there are none. Where ok is
-// not set the command returns code: rewrites is the flag that is given and rewrites files, "" if none is.
+// inputs returns the files that the arguments of c name, and standard input for - or if there are
+// none. Where ok is not set the command returns code: rewrites is the flag that is given and
+// rewrites files, "" if none is.
 func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code int, ok bool) {
 	paths := c.flags.Args()
 	if len(paths) == 0 {

@@ -105,7 +105,7 @@ type selection struct {
 	directives   []isa.DirectiveInfo
 }
 
-// instructions are all that the table has, to be cut down to what is asked for.
+// instructions returns all that the table has, to be cut down to what is asked for.
 func instructions() []isa.Instruction {
 	var all []isa.Instruction
 	for ins := range isa.Standard().All() {
@@ -114,7 +114,7 @@ func instructions() []isa.Instruction {
 	return all
 }
 
-// find is what the patterns name; nil, with a message, where one names nothing.
+// find returns what the patterns name; nil, with a message, where one names nothing.
 func (f *isaFlags) find(c *call) *selection {
 	all := instructions()
 	out := &selection{}
@@ -246,7 +246,7 @@ func withModifiers(list []isa.Instruction, mods []string) []isa.Instruction {
 	return out
 }
 
-// nearestWord is the name that a pattern was most likely meant to be.
+// nearestWord returns the name that a pattern was most likely meant to be.
 func nearestWord(pattern string, all []isa.Instruction) string {
 	var words []string
 	for _, ins := range all {

@@ -135,8 +135,8 @@ func fold(s string, width int, newline string) string {
 	return b.String()
 }
 
-// tableWords are the modifiers of the table as they are written.
+// tableWords returns the modifiers of the table as they are written.
 func tableWords() notation.Words { return notation.Words(isa.Standard().Mods) }
 
-// word is a modifier as it is written, dot included.
+// word returns a modifier as it is written, dot included.
 func word(m isa.Mod) string { return isa.Standard().Mods[m] }

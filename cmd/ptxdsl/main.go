@@ -41,7 +41,7 @@ type command struct {
 
 func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " + cmd.args) }
 
-// commands is the list of them, in the order of the help.
+// commands returns the list of them, in the order of the help.
 func commands() []*command {
 	return []*command{fmtCommand(), verifyCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
 }
@@ -56,7 +56,7 @@ type call struct {
 	open           func(device string) (*runtime.Device, error) // of tests; nil for runtime.Open
 }
 
-// run is the whole program but for the process around it.
+// run returns the whole program but for the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &call{stdin: stdin, stdout: &output{w: stdout}, stderr: &output{w: stderr}}
 	code := c.dispatch(args)

@@ -24,7 +24,7 @@ func collectSeldom() {
 	}
 }
 
-// collectUsually gives the pace back before an input of so many bytes, if it is large.
+// collectUsually gives the pace back before an input of the given size, if it is large.
 func collectUsually(bytes int64) {
 	if bytes > largeFile && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(usual)

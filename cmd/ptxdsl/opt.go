@@ -177,7 +177,7 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 	return r
 }
 
-// lifted is a text as a module, or nil and its errors.
+// lifted returns a text as a module, or nil and its errors.
 func lifted(name, text string) (*ir.Module, diag.List) {
 	file, l := ptx.Parse(name, text)
 	l = append(l, form.Check(file, form.Options{})...).Sort()

@@ -13,5 +13,5 @@ import (
 // keepOwner does nothing where a new file in a folder belongs to whom the folder says.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// hardLinks is how many names a file has: one, where the system does not say.
+// hardLinks returns how many names a file has: one, where the system does not say.
 func hardLinks(fs.FileInfo) uint64 { return 1 }

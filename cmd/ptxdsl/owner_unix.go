@@ -29,7 +29,7 @@ func keepOwner(f *os.File, info fs.FileInfo) {
 	}
 }
 
-// hardLinks is how many names a file has.
+// hardLinks returns how many names a file has.
 func hardLinks(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)

@@ -19,7 +19,7 @@ const (
 	mostOfStream = 256 << 20          // of standard input, a pipe or a device, which may have no end
 )
 
-// read is the text of an input.
+// read returns the text of an input.
 func (in *input) read(stdin io.Reader) (string, error) {
 	if in.err != nil {
 		return "", in.err

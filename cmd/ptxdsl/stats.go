@@ -183,7 +183,7 @@ func (r *counted) count(tool *ptxas.Tool) error {
 	return nil
 }
 
-// line is the line of the text that an instruction stands on, 0 where there is none.
+// line returns the line of the text that an instruction stands on, 0 if there is none.
 func (r *counted) line(in *ir.Instr) int {
 	if in == nil {
 		return 0

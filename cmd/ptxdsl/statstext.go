@@ -38,7 +38,7 @@ func (r *counted) print(w io.Writer, more bool) {
 	}
 }
 
-// registerCount is a count, or an estimate with its range: ~72 (64-88).
+// registerCount returns a count, or an estimate with its range: ~72 (64-88).
 func registerCount(k *pressure.Kernel) string {
 	if k.Exact || k.Low == k.High {
 		return fmt.Sprint(k.Registers)
@@ -53,7 +53,7 @@ func numberOr(n int) string {
 	return fmt.Sprint(n)
 }
 
-// hottest is where most is in use, in a few words.
+// hottest returns where most is in use, in a few words.
 func (r *counted) hottest(k *pressure.Kernel) string {
 	if k.Peak.Instr == nil {
 		return "-"

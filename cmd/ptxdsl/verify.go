@@ -136,7 +136,7 @@ type verified struct {
 	in       *input
 	text     string
 	findings diag.List
-	report   *verify.Report // on hazards; nil where the forms have errors
+	report   *verify.Report // on hazards; nil if the forms have errors
 	fixed    int
 	err      error
 }
@@ -154,7 +154,7 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 	return v
 }
 
-// check is the selected findings of a text, and the report on hazards.
+// check returns the selected findings of a text, and the report on hazards.
 func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
 	if f.selected != nil {

@@ -28,7 +28,7 @@ func (s *Spec) Emit() (map[string][]byte, error) {
 // packedFile is the file of the instructions.
 const packedFile = "ztable.bin"
 
-// rendered is the text of files.
+// rendered returns the text of files.
 func rendered(files map[string]*jen.File) (map[string][]byte, error) {
 	out := make(map[string][]byte, len(files))
 	for name, f := range files {

@@ -100,7 +100,7 @@ func Load(dir string, names ...string) (*Spec, error) {
 // common names the spec files that others lean on.
 var common = []string{"types", "targets", "gates"}
 
-// at is a position in a spec file; the parser saw one line more than the file has.
+// at returns a position in a spec file; the parser saw one line more than the file has.
 func at(p lexer.Position) string { return fmt.Sprintf("%s:%d:%d", p.Filename, p.Line-1, p.Column) }
 
 // shift corrects the line of a parse error likewise.

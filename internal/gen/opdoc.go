@@ -20,7 +20,7 @@ type opEmitter struct {
 	names map[isa.Mod]string
 }
 
-// table is the names of the instructions and their fixed modifiers, by number.
+// table returns the names of the instructions and their fixed modifiers, by number.
 func (e *opEmitter) table(list []*operation) *jen.File {
 	f := opFile()
 	f.Comment("table lists the instructions by the number that the methods of PTX use.")
@@ -91,8 +91,8 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	f.Func().Params(own()).Id("Do").Params(params...).Block(call)
 }
 
-// shapes are the modifiers of o that give the shape of a product, where there are so many that a
-// kernel works out which one it wants.
+// shapes returns the modifiers of o that give the shape of a product, where there are so many that
+// a kernel works out which one it wants.
 func (e *opEmitter) shapes(o *operation) []string {
 	const few = 32
 	var out []string
@@ -155,8 +155,8 @@ func (e *opEmitter) beginning(o *operation) []string {
 	return out
 }
 
-// sets are the modifiers that the names in the forms stand for, a line for each name with what any form
-// puts there, but for those that MNK adds.
+// sets returns the modifiers that the names in the forms stand for, a line for each name with what
+// any form puts there, but for those that MNK adds.
 func (e *opEmitter) sets(o *operation) []string {
 	many := e.shapes(o)
 	var names []string

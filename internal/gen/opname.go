@@ -44,8 +44,9 @@ var (
 	numeric   = regexp.MustCompile(`^(bf|tf|ue|[bsuef])\d[a-z0-9]*$`)
 )
 
-// GoName is the Go name of an instruction or a modifier: MbarrierTryWait for mbarrier.try_wait,
-// SharedCTA for .shared::cta, M16N8K16 for .m16n8k16. It is "" where two numbers would run together.
+// GoName returns the Go name of an instruction or a modifier: MbarrierTryWait for
+// mbarrier.try_wait, SharedCTA for .shared::cta, M16N8K16 for .m16n8k16. It is "" where two numbers
+// would run together.
 func GoName(word string) string {
 	if name, ok := odd[word]; ok {
 		return name

@@ -101,7 +101,7 @@ func (r *resolver) fail(p lexer.Position, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s: %s", at(p), fmt.Sprintf(format, args...)))
 }
 
-// clauses are those that a clause now read belongs to.
+// clauses returns those that a clause now read belongs to.
 func (r *resolver) clauses() *clauses {
 	switch r.last {
 	case inForm:
@@ -249,7 +249,7 @@ func (r *resolver) mod(word string) isa.Mod {
 	return m
 }
 
-// kind is the number of a kind, by its name.
+// kind returns the number of a kind, by its name.
 func (r *resolver) kind(name string) isa.Kind {
 	k, ok := r.kinds[name]
 	if !ok {

@@ -98,7 +98,7 @@ func (u *unpacker) within(t reflect.Type) {
 	}
 }
 
-// reading is an expression that reads a value that is no struct.
+// reading returns an expression that reads a value that is no struct.
 func reading(t reflect.Type) jen.Code {
 	r := jen.Id("r")
 	switch t.Kind() {
@@ -117,7 +117,7 @@ func reading(t reflect.Type) jen.Code {
 	return typeOf(t).Call(r.Dot("uint").Call())
 }
 
-// reader is the name of a type's reader: form, typeRef, modList, aString.
+// reader returns the name of a type's reader: form, typeRef, modList, aString.
 func reader(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Slice:

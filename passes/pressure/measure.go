@@ -54,7 +54,8 @@ type measure struct {
 	out              [][]word
 }
 
-// fullOccupancy is how many registers each thread may have when as many threads run as ever can.
+// fullOccupancy returns how many registers each thread may have when as many threads run as ever
+// can.
 func fullOccupancy(number int) int { return machineOf(number).fullRegisters() }
 
 // Names returns the names of the features, in their order.
@@ -67,7 +68,7 @@ func Names() []string {
 	return append(names, kindNames[:]...)
 }
 
-// features are the numbers that belong to Names.
+// features returns the numbers that belong to Names.
 func (x *measure) features() []float64 {
 	list := []int{
 		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
@@ -256,8 +257,9 @@ func (x *measure) block(b int) {
 	}
 }
 
-// limits are the most registers that the directives of a kernel allow each thread, and the threads of a
-// block; 0 where they say nothing. More blocks at once than the machine can run are no wish that the assembler heeds.
+// limits returns the most registers that the directives of a kernel allow each thread, and the
+// threads of a block; 0 where they say nothing. More blocks at once than the machine can run are no
+// wish that the assembler heeds.
 func limits(f *ir.Func, m machine) (registers, threads int) {
 	blocks := 1
 	for i := range f.Attrs {
@@ -284,8 +286,8 @@ func limits(f *ir.Func, m machine) (registers, threads int) {
 	return registers, threads
 }
 
-// product is the product of the numbers in a directive's text: "32, 4, 1" is 128. What is no number
-// counts as one, and nothing grows beyond what a thread block can be by far.
+// product returns the product of the numbers in a directive's text: "32, 4, 1" is 128. What is no
+// number counts as one, and nothing grows beyond what a thread block can be by far.
 func product(text string) int {
 	p := 1
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {

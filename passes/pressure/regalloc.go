@@ -49,8 +49,8 @@ type span struct {
 // setAside is how many registers ptxas -v counts beyond those that code can name, on all targets.
 const setAside = 2
 
-// allocators are empty seats of some styles, for a target with so many registers for each thread when all run. Where a
-// subroutine may be called, the assembler uses as few as it can.
+// allocators returns empty seats of some styles, for a target with so many registers for each
+// thread when all run. Where a subroutine may be called, the assembler uses as few as it can.
 func (g *graph) allocators(full int, styles ...style) []*allocator {
 	var list []*allocator
 	for _, s := range styles {
@@ -103,7 +103,7 @@ func sparse(in *ir.Instr) bool {
 	return false
 }
 
-// count is the number of words of the registers in an operand.
+// count returns the number of words of the registers in an operand.
 func (a *allocator) count(o *ir.Operand) int {
 	n := 0
 	o.Walk(func(part *ir.Operand) {
@@ -262,7 +262,7 @@ func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32
 	a.take(w, a.choose(1, bank, now, a.from(w)))
 }
 
-// from is the first register that a word may take.
+// from returns the first register that a word may take.
 func (a *allocator) from(w word) int {
 	if int(w) < len(a.crossing) && a.crossing[w] {
 		return savedFirst
@@ -270,8 +270,9 @@ func (a *allocator) from(w word) int {
 	return 0
 }
 
-// inherit is where the group of a word can begin so that the word takes the place of one that an op reads last, which is
-// at the same place of a group as large: a vector that is made of another word by word; -1 if there is none.
+// inherit returns where the group of a word can begin so that the word takes the place of one that
+// an op reads last, which is at the same place of a group as large: a vector that is made of
+// another word by word; -1 if there is none.
 func (a *allocator) inherit(w word, o *op) int16 {
 	for _, u := range o.uses {
 		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] && a.groups[g].size == a.groups[a.group[w]].size && a.place[u] >= 0 && a.busy[a.place[u]] == 0 {
@@ -288,8 +289,8 @@ func (a *allocator) take(w word, register int) {
 	a.most = max(a.most, register+1)
 }
 
-// bank is which half of the registers, the even or the odd, a word should be in, for the sake of what it
-// is read together with; -1 if that does not matter.
+// bank returns which half of the registers, the even or the odd, a word should be in, for the sake
+// of what it is read together with; -1 if that does not matter.
 func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 	var count [2]int
 	list := users[w]

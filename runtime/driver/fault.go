@@ -83,7 +83,7 @@ func note(code uintptr) string {
 	return ""
 }
 
-// fault is a CUresult as an error.
+// fault returns a CUresult as an error.
 func (l *Library) fault(f Function, code uintptr) *device.Fault {
 	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
 	if code == absent {

@@ -78,7 +78,7 @@ type entry struct {
 	since  string // the CUDA version that brought it, for those that a driver of CUDA 11.4 may lack
 }
 
-// entries is the symbol of every Function.
+// entries returns the symbol of every Function.
 func entries() [functionCount]entry {
 	return [functionCount]entry{
 		cuInit:                      {"cuInit", ""},

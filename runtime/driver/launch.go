@@ -74,7 +74,7 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 	return k, nil
 }
 
-// Info is what the driver found out about k.
+// Info returns what the driver found out about k.
 func (k *kernel) Info() device.KernelInfo { return k.info }
 
 // A launchAttribute is a CUlaunchAttribute.
@@ -175,7 +175,7 @@ func (k *kernel) Launch(l *device.Launch) error {
 	return nil
 }
 
-// run is raw for arguments that lie in memory that stays where it is.
+// run returns raw for arguments that lie in memory that stays where it is.
 func (c *Context) run(f Function, args []uintptr) uintptr {
 	t := &c.library.table
 	if t[f] == nil {
@@ -211,7 +211,7 @@ func (k *kernel) allow(l *device.Launch) error {
 	return nil
 }
 
-// Blocks is how many blocks fit on a multiprocessor.
+// Blocks returns how many blocks fit on a multiprocessor.
 func (k *kernel) Blocks(threads, shared int) (int, error) {
 	if err := k.allow(&device.Launch{Shared: uint32(shared)}); err != nil {
 		return 0, err
@@ -221,7 +221,7 @@ func (k *kernel) Blocks(threads, shared int) (int, error) {
 	return int(n), err
 }
 
-// Clusters is how many clusters fit on the device.
+// Clusters returns how many clusters fit on the device.
 func (k *kernel) Clusters(l *device.Launch) (int, error) {
 	if err := k.allow(l); err != nil {
 		return 0, err

@@ -82,7 +82,7 @@ func (l *Library) call(f Function, args ...uintptr) error {
 	return nil
 }
 
-// raw is the CUresult of a function.
+// raw returns the CUresult of a function.
 //
 //go:uintptrescapes
 func (l *Library) raw(f Function, args ...uintptr) uintptr {
@@ -92,7 +92,7 @@ func (l *Library) raw(f Function, args ...uintptr) uintptr {
 	return uintptr(uint32(l.table[f](args)))
 }
 
-// text is the C string that a function stores the address of.
+// text returns the C string that a function stores the address of.
 func (l *Library) text(f Function, code uintptr) string {
 	var s *byte
 	if l.raw(f, code, uintptr(unsafe.Pointer(&s))) != 0 || s == nil {

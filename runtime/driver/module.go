@@ -169,7 +169,8 @@ func (c *Context) Variable(m device.Handle, name string) (device.Address, int64,
 	return device.Address(a), int64(size), err
 }
 
-// findings are the lines of an assembler's log that tell of lines of the text. It says no columns; what is meant is somewhere in the line.
+// findings returns the lines of an assembler's log that tell of lines of the text. It says no
+// columns; what is meant is somewhere in the line.
 func findings(image device.Image, text string) diag.List {
 	var list diag.List
 	line := regexp.MustCompile(`(?m)line (\d+); (error|fatal|warning)\s*: (.*?)\s*$`)

@@ -89,7 +89,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 	return s.grown(dom)
 }
 
-// grown is the tree in which each turn hangs on another, which came before.
+// grown returns the tree in which each iteration hangs on another, which came before.
 func (s *search) grown(dom []int) *Tree {
 	t := &Tree{Parent: make([]int, len(s.turn)), turn: make([]int, len(s.turn)), size: make([]int, len(s.turn))}
 	for b := range t.Parent {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// part goes both ways at a branch that is not decided, as far as that makes sense.
+// part follows both sides at a branch that is not decided, as far as that makes sense.
 func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
 	r := w.region(s.block)
 	if r.ok {
@@ -149,8 +149,8 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	return nil
 }
 
-// turn says whether a loop whose test is not decided may go on, and may be left. Waiting loops and tests on
-// the number of the thread are free.
+// turn says whether a loop whose test is not decided may go on, and may be left. Waiting loops and
+// tests on the thread index are free.
 func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
@@ -214,7 +214,7 @@ func (w *walk) parts(s *state, c *Choice) {
 	}
 }
 
-// decided notes a branch that the number of the thread decides for a class: others of the same warps may go
+// decided notes a branch that the thread index decides for a class: others of the same warps may go
 // the other way.
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
@@ -224,7 +224,7 @@ func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// resolve is a predicate without the parts of it that are known for the threads of s.
+// resolve returns a predicate without the parts of it that are known for the threads of s.
 func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	if holds, known := s.facts.Decided(v, s.threads); known {
 		return w.pool.Bool(holds)
@@ -263,7 +263,7 @@ func (w *walk) fork(s *state, targets []int) *state {
 	return w.finish(s, "a branch with an unknown target")
 }
 
-// region is what the branch at the end of a block may run, where that is of no interest.
+// region returns what the branch at the end of a block may run, where that is of no interest.
 func (w *walk) region(block int) region {
 	if r, ok := w.skips[block]; ok {
 		return r
@@ -290,7 +290,8 @@ func (w *walk) region(block int) region {
 	return r
 }
 
-// waits is what a block begins with where a thread waits for its own copies and products, whatever it did before.
+// waits returns what a block begins with where a thread waits for its own copies and products,
+// whatever it did before.
 func (w *walk) waits(block int) (list []*ir.Instr) {
 	for _, st := range w.blocks[block] {
 		switch {
@@ -356,12 +357,12 @@ func (w *walk) inside(r *region, blocks []int) {
 // traps reports whether a block leaves the function.
 func (w *walk) traps(b int) bool { return w.flow.Leaves[b] }
 
-// skip passes over a region: what it writes is not known behind it.
+// skip passes over a region: what it writes is unknown behind it.
 func (w *walk) skip(s *state, r region) *state {
 	in := w.ends[s.block]
 	time := strconv.Itoa(s.again(in))
 	level := value.Block
-	var on []*value.Value // what a branch on the result rests on
+	var on []*value.Value // what a branch on the result depends on
 	repeats := !r.apart && !r.blind
 	if cond := w.guard(s, in); cond != nil {
 		on = append(on, cond)

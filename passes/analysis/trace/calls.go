@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// callee is the function that a call names, or nil.
+// callee returns the function that a call names, or nil.
 func callee(in *ir.Instr) *ir.Func {
 	for i := range in.Args {
 		if f, ok := in.Args[i].Ref().(*ir.Func); ok {
@@ -20,7 +20,8 @@ func callee(in *ir.Instr) *ir.Func {
 	return nil
 }
 
-// definition is a function where it is defined, or as it is where the module has no definition.
+// definition returns a function where it is defined, or as it is where the module has no
+// definition.
 func (p *program) definition(f *ir.Func) *ir.Func {
 	if f.Defined {
 		return f

@@ -15,10 +15,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// What a kernel is told, its parameters and what it reads of the grid, is followed as a name first: a branch on
-// it goes both ways. Where that makes too many ways, or ways on which n and n%4 may disagree, numbers
-// are put in instead, one choice after the other. Branches are decided then, loops run to their end, and
-// roles that count the same thing in different ways agree.
+// What a kernel is reported, its parameters and what it reads of the grid, is followed as a name
+// first: a branch on it follows both sides. Where that makes too many ways, or ways on which n and
+// n%4 may disagree, numbers are put in instead, one choice after the other. Branches are decided
+// then, loops run to their end, and roles that count the same thing in different ways agree.
 
 // sizes are the values substituted for a parameter, times its divisor.
 var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
@@ -133,7 +133,8 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known ma
 	return w.steps, nil, true
 }
 
-// numbers are what the leaves are in case i, each less than so many times what it is divided by.
+// numbers returns what the leaves are in case i, each less than the given number of times what it
+// is divided by.
 func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int64) map[*value.Atom]int64 {
 	known := make(map[*value.Atom]int64)
 	for j, a := range order {
@@ -142,7 +143,7 @@ func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int
 	return known
 }
 
-// number is what the jth leaf is in case i.
+// number returns what the jth leaf is in case i.
 func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	if name := a.Name; a.Op == "register" {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
@@ -239,7 +240,7 @@ func given(a *value.Atom) bool {
 	return false
 }
 
-// parts is what an atom is made of, each with how often it is taken; of what is read, nothing.
+// parts returns what an atom is made of, each with how often it is taken; of what is read, nothing.
 func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	return func(yield func(*value.Atom, int64) bool) {
 		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
@@ -255,8 +256,8 @@ func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	}
 }
 
-// stride is what a parameter is compared with, where it is compared alone with a constant: a multiple of a loop's
-// step.
+// stride returns what a parameter is compared with, where it is compared alone with a constant: a
+// multiple of a loop's step.
 func stride(a *value.Atom) (leaf *value.Atom, k int64) {
 	if a.Op != "lt" || len(a.Args) != 2 {
 		return nil, 0
@@ -276,7 +277,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// addresses are the leaves that memory is reached through.
+// addresses returns the leaves that memory is reached through.
 func (p *program) addresses() map[*value.Atom]bool {
 	found := make(map[*value.Atom]bool)
 	for _, t := range p.k.Traces {
@@ -381,7 +382,7 @@ func (w *walk) start() {
 	w.run()
 }
 
-// told is a value, as a number where one was put in.
+// told returns a value, as a number where one was put in.
 func (w *walk) told(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// operand is what an operand holds, in a width that is taken for constants.
+// operand returns what an operand holds, in a width that is taken for constants.
 func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	var v *value.Value
 	switch o.Kind {
@@ -66,8 +66,8 @@ func (w *walk) compute(s *state, st *step) {
 	}
 }
 
-// lanes is the threads whose values are kept together: the lanes of a warp may exchange what they hold, whichever of them went another way
-// before, if they have met again.
+// lanes returns the threads whose values are kept together: the lanes of a warp may exchange what
+// they hold, whichever of them went another way before, if they have met again.
 func (w *walk) lanes(s *state) value.Set {
 	if len(s.open) > 0 {
 		return s.threads
@@ -103,7 +103,7 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 	w.cond = nil
 }
 
-// fit is v in the width of a register.
+// fit returns v in the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
 		return v

@@ -16,8 +16,9 @@ type attempt struct {
 	whole bool
 }
 
-// endless is a choice that did not come to its end where one that differs from it by a larger number did, in fewer steps: a loop of it
-// runs past its end, it seems. Nothing to do may not be launched.
+// endless returns a choice that did not come to its end where one that differs from it by a larger
+// number did, in fewer steps: a loop of it runs past its end, it seems. Nothing to do may not be
+// launched.
 func endless(list []attempt) *attempt {
 	for i := range list {
 		c := &list[i]

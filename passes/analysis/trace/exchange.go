@@ -97,7 +97,8 @@ func (s *state) put(n int, v *value.Value) {
 	}
 }
 
-// mix takes note that lanes which parted at the end of a block have met again: what some of them wrote meanwhile is known of their class alone.
+// mix notes that lanes which parted at the end of a block have met again: what some of them wrote
+// meanwhile is known of their class alone.
 func (w *walk) mix(s *state, block int) {
 	list, seen := w.parted[block]
 	if !seen {
@@ -125,7 +126,7 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 	return n >= 0 && s.mixed.at(n)
 }
 
-// mode is which way values go.
+// mode returns which way values go.
 func mode(in *ir.Instr) string {
 	for _, m := range []string{"up", "down", "bfly"} {
 		if in.Mod(m) {
@@ -149,7 +150,8 @@ func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 	}
 }
 
-// partial reports whether some lanes of each warp that is here went another way for certain, and have not met the others again.
+// partial reports whether some lanes of each warp that is here went another way certainly, and have
+// not met the others again.
 func (w *walk) partial(s *state) bool {
 	here := w.pool.All()
 	for _, c := range s.open {

@@ -59,8 +59,9 @@ func folds(op string) bool {
 	return false
 }
 
-// crews parts threads by what a predicate makes of their numbers: whole warps that have the same in it are together. It is nil where that is
-// one crew, or more than a few, or where lanes of a warp differ.
+// crews parts threads by what a predicate makes of their numbers: whole warps that have the same in
+// it are together. It is nil if that is one crew, or more than a few, or where lanes of a warp
+// differ.
 func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
 	const most = 4
 	if v.Level() != value.Warp || v.Tid() {

@@ -99,7 +99,7 @@ func definitions(f *ir.Func) writers {
 	return w
 }
 
-// slope is what an operand holds, where it is one.
+// slope returns what an operand holds, where it is one.
 func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	const deep = 12
 	s, ok := slope{}, true
@@ -132,7 +132,7 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	return s, ok
 }
 
-// result is what an instruction gives, where it is a slope.
+// result returns what an instruction gives, where it is a slope.
 func (w writers) result(in *ir.Instr, depth int) (slope, bool) {
 	arg := func(i int) (slope, bool) { return w.slope(&in.Args[i], depth) }
 	switch head := in.Head(); {

@@ -53,7 +53,8 @@ type body struct {
 	looped bool // its first block is come back to
 }
 
-// inline is the kernel with the calls of functions of its module replaced by what these do, where they take part.
+// inline returns the kernel with the calls of functions of its module replaced by what these do,
+// where they take part.
 func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 	m, f := p.k.Module, p.k.Func
 	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition,
@@ -160,7 +161,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	return now
 }
 
-// enters is the function that a call is replaced by, or nil.
+// enters returns the function that a call is replaced by, or nil.
 func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	if in.Directive() || in.Head() != "call" {
 		return nil
@@ -180,7 +181,7 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	return g
 }
 
-// passed is what a call gives for results and for parameters.
+// passed returns what a call gives for results and for parameters.
 func passed(in *ir.Instr) (results, params []ir.Operand) {
 	before := true
 	for i := range in.Args {
@@ -196,7 +197,7 @@ func passed(in *ir.Instr) (results, params []ir.Operand) {
 	return results, params
 }
 
-// call puts g in place of a call, and is the block that goes on behind it.
+// call replaces with g a call, and is the block that goes on behind it.
 func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	inner := &frame{inner: true, slots: c.slots}
 	if in.Guard.Reg != nil {
@@ -249,12 +250,12 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 	moved(ir.Operand{Kind: ir.Register, Reg: inner.reg(n, v.Reg)}, from)
 }
 
-// move is a move at the place of a call.
+// move returns a move at the place of a call.
 func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
 	return &ir.Instr{Op: "mov.b" + strconv.Itoa(max(8, t.Bits())), Args: []ir.Operand{to, from}, Pos: in.Pos}
 }
 
-// jump is a branch at the place of an instruction.
+// jump returns a branch at the place of an instruction.
 func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
 	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{ir.Named(ir.Jump, to, 0)}, Pos: in.Pos}
 	if n.binder == nil {

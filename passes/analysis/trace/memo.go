@@ -14,7 +14,7 @@ type memo struct {
 	to   int32             // the register that is written, by its place in a state
 	from [operands]int32   // those that the result depends on
 	n    int               // of them
-	last *[recalled]result // nil where it was never followed
+	last *[recalled]result // nil if it was never followed
 	next int               // of last, to be given up
 }
 

@@ -16,7 +16,7 @@ import (
 func (p *program) pruneTraps() {
 	g := p.flow
 	p.doomed = make([]bool, len(g.Succs))
-	open := make([]int, len(g.Succs)) // ways out of a block that are not known to be doomed
+	open := make([]int, len(g.Succs)) // ways out of a block that are unknown to be doomed
 	var work []int
 	for b, block := range p.k.Func.Blocks {
 		open[b] = len(g.Succs[b])

@@ -21,7 +21,7 @@ type subject struct {
 	signed bool
 }
 
-// known is what is noted of a sum, or nil.
+// known returns what is noted of a sum, or nil.
 func (f *Facts) known(k subject) *span {
 	for i := range f.ranges {
 		if f.ranges[i].subject == k {
@@ -48,14 +48,15 @@ func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	return subject{base, signed}, -k * sign, sign > 0, true
 }
 
-// between is the range of a sum: what is known of it, and what follows from another that it differs from by
-// something bounded, as n from n - n%4.
+// between returns the range of a sum: what is known of it, and what follows from another that it
+// differs from by something bounded, as n from n - n%4.
 func (f *Facts) between(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
 
 // mostExtremes is how many of them that are made of one another are looked into.
 const mostExtremes = 4
 
-// bounds is between, where what is looked at is made of so many of the smaller and the greater of two numbers.
+// bounds returns between, where what is looked at is made of so many of the smaller and the greater
+// of two numbers.
 func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	r, found := span{-wide, wide}, false
 	if noted := f.known(k); noted != nil {
@@ -142,8 +143,9 @@ func floor(x, q int64) int64 {
 // and returns what two ranges have in common.
 func (s span) and(o span) span { return span{max(s.low, o.low), min(s.high, o.high)} }
 
-// extreme is the range of the smaller or the greater of two signed numbers, as of the turns that a loop over the first stages of
-// a ring takes: no more than there are stages, and at least one where there is something to do.
+// extreme returns the range of the smaller or the greater of two signed numbers, as of the turns
+// that a loop over the first stages of a ring takes: no more than there are stages, and at least
+// one where there is something to do.
 func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	a := k.of.Single()
 	if extremes == 0 || a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed {
@@ -187,7 +189,7 @@ func (s span) within(v *value.Value) span {
 	return s
 }
 
-// past is the range of what is c more.
+// past returns the range of what is c more.
 func (s span) past(c int64) span {
 	if s.low > -wide {
 		s.low += c
@@ -227,7 +229,7 @@ func near(a, b []value.Term) bool {
 // wide stands for no bound.
 const wide = int64(1) << 40
 
-// natural reports whether a value is not negative for certain, as a signed number.
+// natural reports whether a value is not negative certainly, as a signed number.
 func (f *Facts) natural(v *value.Value) bool {
 	if v.Const() {
 		return v.K >= 0
@@ -246,7 +248,7 @@ func (f *Facts) natural(v *value.Value) bool {
 	return r.low > -wide && r.low+k >= 0
 }
 
-// base is a sum as something that ranges are kept of, with its sign, and a constant.
+// base returns a sum as something that ranges are kept of, with its sign, and a constant.
 func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	v, sign = f.pool.Resize(64, v, true), 1
 	k = v.K
@@ -256,7 +258,7 @@ func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	return f.pool.Sub(64, v, f.pool.Const(64, v.K)), k, sign
 }
 
-// narrow takes note of what a comparison says of the range of a sum.
+// narrow notes of what a comparison says of the range of a sum.
 func (f *Facts) narrow(a *value.Atom, holds bool) {
 	key, k, less, ok := f.shape(a)
 	if !ok {

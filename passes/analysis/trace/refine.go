@@ -5,8 +5,9 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// refineFacts puts the one side in the place of each selection on the number of the thread that the threads of a class agree on, now that they
-// are fewer: a role that begins with a number of its own goes on with that number.
+// refineFacts puts the one side in the place of each selection on the thread index that the threads
+// of a class agree on, now that they are fewer: a role that begins with a number of its own goes on
+// with that number.
 func (w *walk) refineFacts(s *state) {
 	known := make(map[*value.Value]bool)
 	open := make(map[*value.Value]bool)

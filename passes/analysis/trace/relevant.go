@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// kinds is what each instruction of each block is in this kernel, and notes which blocks have events.
+// kinds returns what each instruction of each block is in this kernel, and notes which blocks have
+// events.
 func (p *program) kinds() [][]Kind {
 	f := p.k.Func
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
@@ -51,7 +52,8 @@ type write struct {
 	before int32
 }
 
-// relevant is the registers whose values matter, by their numbers, where instructions are of those kinds.
+// relevant returns the registers whose values matter, by their numbers, where instructions are of
+// those kinds.
 func (p *program) relevant(kinds [][]Kind) []bool {
 	f := p.k.Func
 	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs))}
@@ -92,7 +94,8 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 		}
 	}
 	s.follow(s.want)
-	// What is stored is told apart only where it is the same for all threads, which sums of products are not.
+	// What is stored is reported apart only where it is the same for all threads, which sums of
+	// products are not.
 	stored := func(r *ir.Reg) {
 		if !p.acc[r] {
 			s.want(r)

@@ -44,8 +44,8 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 	return true, spins != not
 }
 
-// peek is the wait that threads for which a wait has failed come to next, from the start of a block; nil where they come
-// to something else.
+// peek returns the wait that threads for which a wait has failed come to next, from the start of a
+// block; nil if they come to something else.
 func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 	const far = 6
 	c := s

@@ -35,7 +35,7 @@ func (s *scenes) of(traces []*Trace) bool {
 	return len(s.traces) == len(traces) && len(traces) > 0 && &s.traces[0] == &traces[0]
 }
 
-// scenes is all scenes, each once.
+// scenes returns all scenes, each once.
 func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	seen, used := make(map[string]bool), make(map[*Trace]bool)
 	seeds := slices.Clone(k.Traces)
@@ -100,7 +100,7 @@ func sameGrants(a, b *Trace) bool {
 	return len(x) == 0 || len(y) == 0 || slices.Equal(x, y)
 }
 
-// grants is what a trace takes the answers to requests for more work to be.
+// grants returns what a trace takes the answers to requests for more work to be.
 func (t *Trace) grants() []bool {
 	if t.asked {
 		return t.granted
@@ -122,7 +122,7 @@ func Answered(a *value.Atom) bool {
 // How often an instruction is done on a way, and how often before the innermost loop around it is left.
 type often struct{ times, turns int }
 
-// max is the greater of both numbers.
+// max returns the greater of both numbers.
 func (o often) max(n often) often { return often{max(o.times, n.times), max(o.turns, n.turns)} }
 
 // A tally is how often an instruction was done up to some event of a trace.
@@ -132,7 +132,7 @@ type tally struct {
 	most  often
 }
 
-// count is how often each instruction is done in a trace.
+// count returns how often each instruction is done in a trace.
 func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	n := make(map[*ir.Instr]*tally)
 	var list []tally                    // that the next are taken of
@@ -170,7 +170,7 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	return n
 }
 
-// scene is the traces that go with one, or nil where threads are left over.
+// scene returns the traces that go with one, or nil if threads are left over.
 func (k *Kernel) scene(first *Trace) []*Trace {
 	list := []*Trace{first}
 	for rank := range k.Ranks {
@@ -190,7 +190,8 @@ func (k *Kernel) scene(first *Trace) []*Trace {
 	return list
 }
 
-// beside is a trace for the lowest thread of a block that is left, which agrees with those of a scene.
+// beside returns a trace for the lowest thread of a block that is left, which agrees with those of
+// a scene.
 func (k *Kernel) beside(scene []*Trace, rank int, left value.Set) *Trace {
 	lowest := left.Least()
 	for _, t := range k.Traces {

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// findLoops settles how many turns of each loop are followed: twice round a ring that is counted in it, where
-// the loop holds no other in which more is done than data moved or waited for.
+// findLoops settles how many iterations of each loop are followed: twice round a ring that is
+// counted in it, where the loop holds no other in which more is done than data moved or waited for.
 func (p *program) findLoops() {
 	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
@@ -105,12 +105,13 @@ func (p *program) endings(ring int) {
 	}
 }
 
-// around is how many turns of a loop around others are followed. Loops that hold none may be left after as
-// many too: one role's loop over tiles may hold a loop, and another's none.
+// around is how many iterations of a loop around others are followed. Loops that hold none may be
+// left after as many too: one role's loop over tiles may hold a loop, and another's none.
 const around = 4
 
-// ring is the greatest small number that an index in a loop is compared with or wrapped at: the length of
-// a ring of stages. Compilers wrap by multiplications: the upper half of one divides, and another makes up for the part that is left.
+// ring returns the greatest small number that an index in a loop is compared with or wrapped at:
+// the length of a ring of stages. Compilers wrap by multiplications: the upper half of one divides,
+// and another makes up for the part that is left.
 func (p *program) ring(l *graph.Loop) int {
 	n, whole := 2, 0
 	divides := false
@@ -149,7 +150,7 @@ func (p *program) ring(l *graph.Loop) int {
 	return n
 }
 
-// multiplier is the constant that an instruction multiplies by, if it does.
+// multiplier returns the constant that an instruction multiplies by, if it does.
 func multiplier(in *ir.Instr) (k int64, known bool) {
 	for i := 1; i < min(len(in.Args), 3); i++ {
 		if o := &in.Args[i]; o.Kind == ir.Int {
@@ -163,11 +164,12 @@ func multiplier(in *ir.Instr) (k int64, known bool) {
 	return 0, false
 }
 
-// shape is the number of threads of a block: as .reqntid lays it down, or the most that .maxntid allows,
-// which is taken then. It is not exact where neither says how threads lie along the axes that are used.
+// shape returns the number of threads of a block: as .reqntid lays it down, or the most that
+// .maxntid allows, which is taken then. It is not exact where neither says how threads lie along
+// the axes that are used.
 func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
-	// A kernel that reads all axes of its threads and one of its blocks works out the number of the thread, whichever
-	// way threads lie: cooperative groups do so.
+	// A kernel that reads all axes of its threads and one of its blocks works out the thread index,
+	// whichever way threads lie: cooperative groups do so.
 	y, z := axis(f, "%tid.y"), axis(f, "%tid.z")
 	flat := !y && !z || y && z && !axis(f, "%ctaid.y") && !axis(f, "%ctaid.z")
 	required := f.Attr(".reqntid")
@@ -209,8 +211,8 @@ func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
 	return x, y, z, false
 }
 
-// apart is how many threads along x a function tells apart at least: one beyond the greatest number that it compares %tid.x
-// with, or the number of their warp.
+// apart returns how many threads along x a function tells apart at least: one beyond the greatest
+// number that it compares %tid.x with, or the number of their warp.
 func apart(f *ir.Func) int {
 	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, and by how much it was shifted to the right
 	n := 0
@@ -294,7 +296,7 @@ func remote(in *ir.Instr) bool {
 	return false
 }
 
-// clusterOf is the number of blocks in a cluster along x, y and z; zeros where it is not known.
+// clusterOf returns the number of blocks in a cluster along x, y and z; zeros if it is unknown.
 func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 	n := [3]int{1, 1, 1}
 	if m.Target.Info().Number < 90 {
@@ -315,7 +317,7 @@ func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 // blocks is the most blocks that a cluster may have.
 const blocks = 16
 
-// along is where a block lies in its cluster, by its rank.
+// along returns where a block lies in its cluster, by its rank.
 func (k *Kernel) along(rank int) [3]int {
 	x, y := k.extent[0], k.extent[1]
 	return [3]int{rank % x, rank / x % y, rank / (x * y)}

@@ -42,7 +42,7 @@ func newStep(in *ir.Instr, kind Kind, opcodes map[string]step) step {
 	return s
 }
 
-// opcode is what an opcode says.
+// opcode returns what an opcode says.
 func opcode(op string) step {
 	s := step{size: 1, width: 32, plain: true}
 	words := strings.Split(op, ".")
@@ -83,7 +83,7 @@ func opcode(op string) step {
 	return s
 }
 
-// bitsOfWord is the width that a type word says, or 0.
+// bitsOfWord returns the width that a type word says, or 0.
 func bitsOfWord(word string) int {
 	switch word {
 	case "pred":

@@ -46,7 +46,7 @@ func (p *program) leaf(a *value.Atom) string {
 	return leafName(a, p.k.Func.Name+"_") // as compilers name them
 }
 
-// leafName is leaf, without a prefix that all parameters have.
+// leafName returns leaf, without a prefix that all parameters have.
 func leafName(a *value.Atom, prefix string) string {
 	if a.Op != "load" {
 		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)

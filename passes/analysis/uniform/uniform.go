@@ -120,8 +120,8 @@ func (l *Levels) At(in *ir.Instr) Level {
 // Rests returns the blocks whose branches directly decide whether a block is executed.
 func (l *Levels) Rests(block int) []int { return l.rests[block] }
 
-// controls finds which branches decide whether a block is executed: those from which one way leads to it for certain and
-// another need not.
+// controls finds which branches decide whether a block is executed: those from which one way leads
+// to it certainly and another need not.
 func (l *Levels) controls() {
 	g := l.flow
 	post := graph.Postdominators(g.Succs, g.Preds, g.Leaves)
