@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// An Operation is what one instruction does: its kind, and its modifiers as typed values. Who runs or
-// analyses instructions reads it instead of the text of the opcode.
+// An Operation describes what one instruction does: its kind, and its modifiers as typed values.
+// Analyses and the emulator read it instead of the text of the opcode.
 type Operation struct {
 	Kind  Kind
 	Space Space // the first state space among the modifiers; Generic where none is written
@@ -101,7 +101,7 @@ func (m Mod) String() string {
 	return modWords[m]
 }
 
-// A modClass is what a modifier is besides a word.
+// A modClass is the meaning of a modifier as a typed value.
 type modClass struct {
 	kind  Type
 	space Space

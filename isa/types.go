@@ -46,7 +46,7 @@ func (t Type) Bits() int { return t.info().Bits }
 // Register reports whether registers can be declared with this type.
 func (t Type) Register() bool { return t.info().Register }
 
-// info returns what the table says of t; of a number that is no type, what it says of none.
+// info returns the table entry of t, or that of no type if t is invalid.
 func (t Type) info() *TypeInfo {
 	if int(t) >= len(typeTable) {
 		t = 0
