@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// stretch writes blocks of which the first alone has labels, so that nothing stands between their instructions.
+// stretch writes blocks of which only the first has labels, so that nothing separates their
+// instructions.
 func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	for i := range blocks[0].Labels {
 		l := &blocks[0].Labels[i]
@@ -44,9 +45,8 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	}
 }
 
-// together returns how many of the first instructions are aligned together, in which column their
-// operands begin, and whether they are nothing but instructions, written as they are, without
-// comments behind them.
+// together returns how many of the first instructions are aligned together, the column of their
+// operands, and whether they are plain: only instructions, without comments.
 func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 	plain = true
 	for i, in := range list {

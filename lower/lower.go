@@ -34,7 +34,7 @@ func Text(m *ir.Module, options ...Option) string {
 	return w.Give()
 }
 
-// room is about how long m will be.
+// room estimates the length of m.
 func room(m *ir.Module) int {
 	const line = 48 // bytes, indent and all
 	n := 512
@@ -48,7 +48,7 @@ func room(m *ir.Module) int {
 	return n
 }
 
-// A writer puts a module on a page.
+// A writer writes a module as text.
 type writer struct {
 	*layout.Page
 	m       *ir.Module

@@ -41,12 +41,12 @@ func Version(m *ir.Module) isa.Version {
 	return v.least
 }
 
-// needs is the version that what was seen so far needs.
+// needs tracks the PTX version that is required so far.
 type needs struct {
 	target isa.Target
 	least  isa.Version
-	binder *ir.Binder         // for forms whose operands bring gates; nil before the first
-	lately [64]*isa.Candidate // forms that bring nothing new, by where they stand in memory
+	binder *ir.Binder         // for forms whose operands have gates; nil before the first
+	lately [64]*isa.Candidate // recently seen forms that add nothing, by address
 }
 
 // gate notes what opens g for the target.

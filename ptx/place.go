@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A lineTable holds the offset of each line's first byte. Most files are never asked for a line,
-// so it is made at the first question.
+// A lineTable holds the offset of each line's first byte. It is built on first use, because most
+// files never need it.
 type lineTable struct {
 	once   sync.Once
 	starts []Pos

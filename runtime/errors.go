@@ -31,7 +31,7 @@ type argumentError struct{ text string }
 func (e *argumentError) Error() string { return e.text }
 func (e *argumentError) Unwrap() error { return ErrArgument }
 
-// A thing is what a device has and what has to be closed: memory, streams, modules.
+// A thing is a resource of a device that must be closed: memory, streams, modules.
 type thing struct {
 	dev    *Device
 	what   string // for messages: "buffer of 256 float32"
@@ -39,7 +39,7 @@ type thing struct {
 	free   func() error
 }
 
-// Close gives back what the thing holds. Closing twice is an error.
+// Close releases the resource. Closing twice is an error.
 func (t *thing) Close() error {
 	if t == nil {
 		return argument("close of nil")
@@ -48,7 +48,7 @@ func (t *thing) Close() error {
 		return fmt.Errorf("%s: %w already", t.what, ErrClosed)
 	}
 	if !t.dev.forget(t) {
-		return nil // the device is being closed, and does it
+		return nil // the device is being closed, which closes it
 	}
 	if err := t.free(); err != nil {
 		return fmt.Errorf("close of %s: %w", t.what, err)
@@ -59,7 +59,7 @@ func (t *thing) Close() error {
 // Device returns the device that the thing belongs to.
 func (t *thing) Device() *Device { return t.dev }
 
-// usable returns an error where the thing cannot be used with d.
+// usable returns an error if the resource cannot be used with d.
 func (t *thing) usable(d *Device) error {
 	switch {
 	case t.closed.Load():

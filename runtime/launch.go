@@ -79,7 +79,7 @@ func (c Config) Programmatic() Config {
 	return c
 }
 
-// A packet is the memory that a launch needs. Packets are used again, so that launches do not allocate.
+// A packet is the memory of a launch. It is reused so that launches do not allocate.
 type packet struct {
 	launch device.Launch
 	values []byte
@@ -145,7 +145,7 @@ func (k *Kernel) count(n int) error {
 		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
-// shape returns the launch that a Config asks for, without arguments.
+// shape returns the launch that a Config describes, without arguments.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
@@ -239,7 +239,7 @@ func (k *Kernel) blocks(c *Config) error {
 	return nil
 }
 
-// most returns the threads that a block of the kernel may have.
+// most returns the largest block size of the kernel.
 func (k *Kernel) most() int {
 	n := k.module.dev.info.MaxThreads
 	if k.sig.largest > 0 {
@@ -251,7 +251,7 @@ func (k *Kernel) most() int {
 	return n
 }
 
-// why says what makes most what it is.
+// why says what limits the block size.
 func (k *Kernel) why() string {
 	switch k.most() {
 	case k.module.dev.info.MaxThreads:
@@ -262,7 +262,7 @@ func (k *Kernel) why() string {
 	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)
 }
 
-// shape returns a size in words: 16x16.
+// shape formats a size: 16x16.
 func shape(s [3]int) string {
 	switch {
 	case s[2] != 1:

@@ -25,9 +25,9 @@ type Device struct {
 	info device.Info
 
 	mutex  sync.Mutex
-	peers  []device.Device // that Reach was called for
+	peers  []device.Device // devices passed to Reach
 	serial int
-	things map[*thing]int // what is open, numbered
+	things map[*thing]int // open resources, numbered
 	closed atomic.Bool
 }
 
@@ -75,7 +75,7 @@ func openGPU(n int) (*Device, error) {
 	return On(c), nil
 }
 
-// emulators counts the emulated devices, so that the memory of each has addresses of its own.
+// emulators counts the emulated devices, so that each has its own address range.
 var emulators atomic.Int32
 
 // openEmulator opens an emulated device.
@@ -201,14 +201,14 @@ func (d *Device) Close() error {
 		}
 	}
 	if lost := d.back.Lost(); lost != nil {
-		if errs = nil; !known { // else somebody has been told
+		if errs = nil; !known { // otherwise the error was returned before
 			errs = append(errs, lost)
 		}
 	}
 	return errors.Join(append(errs, d.back.Close())...)
 }
 
-// usable returns an error where d is nil or closed.
+// usable returns an error if d is nil or closed.
 func (d *Device) usable() error {
 	if d == nil {
 		return argument("a nil device")
@@ -219,7 +219,7 @@ func (d *Device) usable() error {
 	return nil
 }
 
-// keep remembers what has to be closed, and how.
+// keep registers a resource to be closed.
 func (d *Device) keep(t *thing, what string, free func() error) error {
 	t.dev, t.what, t.free = d, what, free
 	d.mutex.Lock()
@@ -233,7 +233,7 @@ func (d *Device) keep(t *thing, what string, free func() error) error {
 	return errors.Join(fmt.Errorf("device %s: %w", d, ErrClosed), free())
 }
 
-// forget reports whether t is still d's to close.
+// forget unregisters t, and reports whether it was registered.
 func (d *Device) forget(t *thing) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

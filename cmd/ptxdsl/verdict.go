@@ -50,7 +50,8 @@ func verdict(v *verified, selected bool) string {
 	return s
 }
 
-// overall returns the verdict on a file: that of its worst kernel, or of a worse finding elsewhere.
+// overall returns the verdict on a file: that of its worst kernel, or of a worse finding outside of
+// kernels.
 func overall(v *verified) verify.Verdict {
 	worst := verify.Clean
 	if v.report != nil {

@@ -78,8 +78,8 @@ func (b *builder) name(d *FormDecl) []*Part {
 	return parts
 }
 
-// slots adds the slots of a template. The slots of a group that may be left out are tied together:
-// all that the group requires, or none of it.
+// slots adds the slots of a template. The slots of an optional group are tied together: all that
+// the group requires are filled, or none.
 func (b *builder) slots(parts []*Part, required bool) (own []int) {
 	for _, p := range parts {
 		if p.Group == nil {

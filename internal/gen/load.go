@@ -97,7 +97,7 @@ func Load(dir string, names ...string) (*Spec, error) {
 	return r.spec, errors.Join(r.errs...)
 }
 
-// common names the spec files that others lean on.
+// common names the spec files that all others use.
 var common = []string{"types", "targets", "gates"}
 
 // at returns a position in a spec file; the parser saw one line more than the file has.

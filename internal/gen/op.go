@@ -19,7 +19,7 @@ const (
 	dslPath = "github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// An operation is everything of one name: the forms of all families that have it.
+// An operation is all forms of one instruction name, of all families.
 type operation struct {
 	name, goName string
 	what         string
@@ -134,7 +134,7 @@ func gather(set *isa.Set, name string) *operation {
 	return o
 }
 
-// fixes reports whether a form is never without m, in a place that no other modifier moves.
+// fixes reports whether every form has m, at a position that no other modifier moves.
 func fixes(f *isa.Form, m isa.Mod) bool {
 	at, holders := -1, 0
 	for i, s := range f.Slots {
@@ -157,7 +157,7 @@ func fixes(f *isa.Form, m isa.Mod) bool {
 	return true
 }
 
-// operands returns the names of the operands that every form has first, and whether there are
+// operands returns the names of the operands that every form starts with, and whether there are
 // others.
 func (o *operation) operands() (names []string, more bool) {
 	for i, f := range o.forms {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// unpackFile writes the readers of what pack packs: a method for each type of the model.
+// unpackFile writes the readers for what pack writes: one method for each type of the model.
 func unpackFile() *jen.File {
 	u := &unpacker{}
 	u.within(reflect.TypeFor[[]isa.Mod]())
@@ -64,7 +64,7 @@ func unpackFile() *jen.File {
 	return f
 }
 
-// An unpacker gathers the types that need readers, and those that there are lists of.
+// An unpacker collects the types that need readers, and those that occur in lists.
 type unpacker struct{ types, elements []reflect.Type }
 
 // need adds t and what is in it.

@@ -23,8 +23,8 @@ type store struct {
 	path   string
 }
 
-// store returns where what an assembler makes of an image is kept. The assembler is the file, its
-// size and its date: to ask it for its version takes longer than loading.
+// store returns the cache entry of an assembled image. The assembler is identified by its file,
+// size and date, since asking it for its version takes longer than loading.
 func (c *Context) store(image device.Image, assembler string) store {
 	if image.Cache == "" {
 		return store{}
@@ -90,7 +90,7 @@ func (s store) save(cubin []byte) {
 	}
 }
 
-// driverRelease returns the release of the kernel module of the driver, which says more than the
+// driverRelease returns the release of the driver's kernel module, which is more precise than the
 // CUDA version.
 func driverRelease() string {
 	b, _ := os.ReadFile("/proc/driver/nvidia/version") // not there: the CUDA version must do

@@ -72,7 +72,8 @@ func (l *Library) Count() (int, error) {
 	return int(n), nil
 }
 
-// call calls a function. Where an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x stays where it is until call returns.
+// call calls a function. If an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x
+// does not move until call returns.
 //
 //go:uintptrescapes
 func (l *Library) call(f Function, args ...uintptr) error {

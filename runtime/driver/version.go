@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// A version is of PTX.
+// A version is a PTX version.
 type version struct{ major, minor int }
 
 // versionOf returns the PTX version of a text.
@@ -17,7 +17,7 @@ func versionOf(text string) (version, bool) {
 	return parse(regexp.MustCompile(`(?m)^\s*\.version\s+(\d+)\.(\d+)`), text)
 }
 
-// parse returns the two numbers that an expression finds.
+// parse returns the two numbers that an expression matches.
 func parse(expression *regexp.Regexp, text string) (version, bool) {
 	m := expression.FindStringSubmatch(text)
 	if m == nil {
@@ -48,7 +48,7 @@ func (l *Library) ptx() version {
 	case major == 12:
 		return version{8, minor}
 	}
-	return version{major - 4, minor} // 11.x reads 7.x, and since 13.0 the minor numbers go together again
+	return version{major - 4, minor} // 11.x reads 7.x; since 13.0 the minor versions are equal again
 }
 
 // needs returns the oldest CUDA version that reads v.
