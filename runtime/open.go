@@ -5,6 +5,7 @@ package runtime
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,9 +26,9 @@ type Device struct {
 	info device.Info
 
 	mutex  sync.Mutex
-	peers  []device.Device // devices passed to Reach
+	peers  []device.Device // that Reach was called for
 	serial int
-	things map[*thing]int // open resources, numbered
+	things map[*thing]int // what is open, numbered
 	closed atomic.Bool
 }
 
@@ -35,8 +36,9 @@ type Device struct {
 type Info = device.Info
 
 // Open opens a device. "cuda:0" is the first GPU, and "cuda" is too. "emu:sm_90a" is an emulated
-// device with the limits of a target, and "emu" one that runs modules for every target. "" is the
-// first GPU, or an emulated device if there is none.
+// device with the limits of a target, and "emu" one that runs modules for every target. A number, as
+// in "emu:1" and "emu:sm_90a:1", gives the memory of an emulated device addresses of its own. "" is
+// the first GPU, or an emulated device if there is none.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -75,16 +77,12 @@ func openGPU(n int) (*Device, error) {
 	return On(c), nil
 }
 
-// emulators counts the emulated devices, so that each has its own address range.
-var emulators atomic.Int32
-
 // openEmulator opens an emulated device.
 func openEmulator(name string) (*Device, error) {
 	o, err := emu.ParsePlace(name)
 	if err != nil {
 		return nil, argument("%v", err)
 	}
-	o.Number = int(emulators.Add(1)-1) % 256
 	d, err := emu.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("open %q: %w", name, err)
@@ -131,6 +129,14 @@ func (d *Device) Sync() error {
 		return err
 	}
 	return d.back.Synchronize()
+}
+
+// SyncContext is Sync that returns when the context ends. The work goes on then.
+func (d *Device) SyncContext(ctx context.Context) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	return within(ctx, d.back.Synchronize)
 }
 
 // Do runs work on a thread of its own on which the device is current, as libraries such as
@@ -201,14 +207,14 @@ func (d *Device) Close() error {
 		}
 	}
 	if lost := d.back.Lost(); lost != nil {
-		if errs = nil; !known { // otherwise the error was returned before
+		if errs = nil; !known { // else somebody has been told
 			errs = append(errs, lost)
 		}
 	}
 	return errors.Join(append(errs, d.back.Close())...)
 }
 
-// usable returns an error if d is nil or closed.
+// usable is an error where d is nil or closed.
 func (d *Device) usable() error {
 	if d == nil {
 		return argument("a nil device")
@@ -219,7 +225,7 @@ func (d *Device) usable() error {
 	return nil
 }
 
-// keep registers a resource to be closed.
+// keep remembers what has to be closed, and how.
 func (d *Device) keep(t *thing, what string, free func() error) error {
 	t.dev, t.what, t.free = d, what, free
 	d.mutex.Lock()
@@ -233,7 +239,7 @@ func (d *Device) keep(t *thing, what string, free func() error) error {
 	return errors.Join(fmt.Errorf("device %s: %w", d, ErrClosed), free())
 }
 
-// forget unregisters t, and reports whether it was registered.
+// forget reports whether t is still d's to close.
 func (d *Device) forget(t *thing) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -202,7 +202,7 @@ func (p *Param) String() string {
 // for the three kinds of target, not the list of targets.
 func unfit(target string, info device.Info) string {
 	number, found := strings.CutPrefix(target, "sm_")
-	if !found {
+	if !found || info.AllTargets {
 		return ""
 	}
 	digits := strings.TrimRight(number, "af")
