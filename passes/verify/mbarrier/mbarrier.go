@@ -25,6 +25,7 @@ func Analyzer() *verify.Analyzer {
 constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
 not compared.`,
 		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
 		Run:      run,
 	}
