@@ -26,9 +26,9 @@ type defs struct {
 	uses   map[*ir.Reg][]use
 }
 
-// defsOf finds what writes and reads the registers of f. A register has a writer if one instruction writes
-// it, and every way to a place where it is read leads over that one. Then, where it is read, what it was
-// computed from still has the same value, as long as that has writers too.
+// defsOf finds the writers and readers of the registers of f. A register has a writer if exactly
+// one instruction writes it and dominates all its uses. Then its operands still have the same value
+// at each use, as long as they have writers too.
 func defsOf(f *ir.Func) *defs {
 	g := ir.FlowOf(f)
 	d := &defs{

@@ -12,15 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// rooms are the registers that blocks are ordered for, one try each: no limit, and steps that fewer threads
-// per multiprocessor allow. What the target allows with all its threads is tried besides.
+// rooms are the register targets for which blocks are scheduled: no limit, and the limits for
+// decreasing occupancy. The limit for full occupancy is added.
 var rooms = [...]int{math.MaxInt, 20, 42, 58, 74, 122}
 
-// margin is what the assembler needs besides the words in use: the stack's address, and what it loses to
-// alignment.
+// margin is what ptxas needs in addition to live words: the stack pointer, and losses to alignment.
 const margin = 6
 
-// A measure is what is found out about a function: the features that the model asks for.
+// A measure holds the features of a function that the model uses.
 type measure struct {
 	number           int // of the target
 	full             int

@@ -5,9 +5,9 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// scheduled returns the peak of a function whose blocks are ordered for speed with a number of
-// registers in mind, for each such number; and the least peak that was found. In the order for the
-// last number, words take their seats.
+// scheduled returns the peak of a function whose blocks are scheduled for speed with each of the
+// register targets, and the least peak found. The schedule for the last target is used to assign
+// registers.
 func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (leanest int, peaks []int) {
 	p := g.planner()
 	p.allocators = allocators
@@ -20,7 +20,7 @@ func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (
 	return leanest, peaks
 }
 
-// A planner orders blocks; it keeps room that every block needs.
+// A planner schedules blocks; it keeps memory that every block needs.
 type planner struct {
 	g          *graph
 	t          *tally
@@ -80,7 +80,7 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	return least
 }
 
-// register gives the words of a block, whose ops run in an order, their seats.
+// assign assigns registers to the words of a block, whose ops run in the given order.
 func (p *planner) assign(ops []op, order []int32, out []word) {
 	for _, a := range p.allocators {
 		p.count(ops, 0)

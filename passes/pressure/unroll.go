@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// How the assembler unrolls: loops of one block that count by a constant, if they are short and no pragma
-// forbids it. What is known to run a number of times it repeats as often; here some of them do, since the registers
-// they need no longer grow.
+// How ptxas unrolls: short single-block loops with a constant step, unless a pragma forbids it.
+// Loops with a known count are unrolled completely; here only some iterations are, because the
+// register count no longer grows.
 const (
 	unrollTimes = 4
 	unrollMost  = 12

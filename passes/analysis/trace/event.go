@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// event notes what one instruction does. Gone says that the trace is of no further interest, stop why it
-// cannot go on.
+// event records the event of an instruction. Gone is true if the trace is no longer of interest;
+// stop says why it cannot continue.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
 	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
@@ -56,7 +56,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		return false, "calls of device functions that take part in synchronization (" + name + ")"
 	case Wait:
 		if was := s.pending.at(in); was != nil {
-			// The same wait again: if it failed before, nothing has changed.
+			// The same wait again: if it failed before and nothing has changed, it fails again.
 			if holds, known := s.facts.Decided(was, s.threads); known && !holds && w.same(s, in, &e) {
 				return true, ""
 			}

@@ -40,10 +40,10 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	}
 	p.prepare()
 	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait, ClusterArrive) {
-		// Barriers alone are seen on few ways as well as on many.
+		// If there are only barriers, a few paths show as much as many.
 		l.Steps /= 8
 	}
-	// A way through a long kernel is long.
+	// Paths through a long kernel are long.
 	size := 0
 	for _, b := range p.blocks {
 		size++
@@ -73,8 +73,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	return p.k
 }
 
-// shared returns limits for all blocks of a cluster that are followed apart, with what is left of
-// the work.
+// shared divides the limits among the blocks of a cluster that are followed separately.
 func (p *program) shared(l Limits) Limits {
 	if n := p.k.Ranks; n > ranked {
 		l.Steps, l.Traces = p.k.Within(l.Steps*n/ranked), l.Traces*n/ranked
@@ -93,7 +92,7 @@ func (p *program) apart(l Limits) {
 	p.k.Spent += w.spent()
 }
 
-// perEvent is how many steps an event is worth, for what analyzers do with it.
+// perEvent is the cost of an event in steps, for the analyzers that process it.
 const perEvent = 6
 
 // A state is a class of threads at a place in the kernel.

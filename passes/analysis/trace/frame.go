@@ -30,7 +30,7 @@ type slot struct {
 	bits int
 }
 
-// behind returns the block behind the call of a function.
+// behind returns the block after the call of a function.
 func (c *frame) behind(n *inliner) *ir.Block {
 	if c.back == nil {
 		c.back = slab.One(&n.blocks)
@@ -38,7 +38,7 @@ func (c *frame) behind(n *inliner) *ir.Block {
 	return c.back
 }
 
-// param returns a store or load of what is passed, as moves; nil if in is something else.
+// param converts a store or load of a parameter to moves; nil if in is something else.
 func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	head := in.Head()
 	if head != "st" && head != "ld" || !in.Mod("param") || len(in.Args) != 2 {

@@ -19,8 +19,9 @@ const (
 	perCopy = 4      // steps that each of those is worth
 )
 
-// An inliner puts device functions in place of their calls, in a copy of a kernel: a function is followed in
-// each place with what it is given there. Instructions of the kernel that are the same in the copy are shared with it.
+// An inliner replaces calls of device functions by their bodies, in a copy of a kernel, so that a
+// function is followed with the arguments of each call. Unchanged instructions are shared with the
+// kernel.
 type inliner struct {
 	m      *ir.Module
 	out    *ir.Func
@@ -53,8 +54,7 @@ type body struct {
 	looped bool // its first block is come back to
 }
 
-// inline returns the kernel with the calls of functions of its module replaced by what these do,
-// where they take part.
+// inline returns the kernel with calls of relevant functions of its module inlined.
 func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 	m, f := p.k.Module, p.k.Func
 	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition,
@@ -121,7 +121,7 @@ func (n *inliner) block() *ir.Block {
 	return b
 }
 
-// copy appends what a function does to now, and is the block that goes on behind it.
+// copy appends the body of a function to now, and returns the block after it.
 func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	if len(f.Blocks) > 1 || n.body(f).looped {
 		c.blocks = make(map[*ir.Block]*ir.Block, len(f.Blocks))
@@ -229,7 +229,8 @@ func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Bl
 	return now
 }
 
-// bind makes a parameter or result of a function stand for what the call gives. Registers are moved.
+// bind connects a parameter or result of a function with the argument of the call. Registers are
+// moved.
 func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *frame, moved func(to, from ir.Operand)) {
 	if v.Reg == nil {
 		if w := given.Var(); w != nil {

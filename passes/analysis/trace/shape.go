@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// findLoops settles how many iterations of each loop are followed: twice round a ring that is
-// counted in it, where the loop holds no other in which more is done than data moved or waited for.
+// findLoops computes how many iterations of each loop are followed: two passes over a ring that is
+// indexed in it, unless an inner loop does more than move data or wait.
 func (p *program) findLoops() {
 	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
@@ -49,7 +49,8 @@ func (p *program) findLoops() {
 		if !p.active[l] {
 			continue
 		}
-		// Loops of one kernel go round alike, so that the ways of several warps fit together.
+		// All loops of a kernel get the same number, so that the paths of several warps are
+		// compatible.
 		p.turns[l] = 2*most + 1
 		if outer[l] {
 			p.turns[l] = around
@@ -93,7 +94,7 @@ func (p *program) drains(l *graph.Loop) bool {
 	return false
 }
 
-// endings adds numbers of turns after which loops are left, so that they end at each place of a ring.
+// endings adds iteration counts after which loops end, so that they end at each stage of a ring.
 func (p *program) endings(ring int) {
 	p.lasts = make([]bool, ring)
 	met := make([]bool, ring)
@@ -105,8 +106,9 @@ func (p *program) endings(ring int) {
 	}
 }
 
-// around is how many iterations of a loop around others are followed. Loops that hold none may be
-// left after as many too: one role's loop over tiles may hold a loop, and another's none.
+// around is the number of iterations that are followed of a loop around other loops. Loops without
+// inner loops may end after as many too: one role's loop over tiles may have an inner loop, and
+// another's none.
 const around = 4
 
 // ring returns the greatest small number that an index in a loop is compared with or wrapped at:
@@ -211,8 +213,8 @@ func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
 	return x, y, z, false
 }
 
-// apart returns how many threads along x a function tells apart at least: one beyond the greatest
-// number that it compares %tid.x with, or the number of their warp.
+// apart returns the least number of threads along x that a function distinguishes: one more than
+// the largest constant that it compares %tid.x, or its warp index, with.
 func apart(f *ir.Func) int {
 	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, and by how much it was shifted to the right
 	n := 0

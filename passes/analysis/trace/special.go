@@ -57,9 +57,9 @@ func (w *walk) special(s *state, name string) *value.Value {
 	return v
 }
 
-// ofCluster returns a special register that tells blocks of a cluster apart, or how many there are,
-// where that is known; else nil. Grids are made of whole clusters, so that the number of a block is
-// that of its cluster and its own there.
+// ofCluster returns the value of a special register that describes the cluster, if it is known;
+// else nil. Grids consist of whole clusters, so a block index is derived from the cluster index and
+// the block's rank.
 func (w *walk) ofCluster(name string, width int) *value.Value {
 	if w.k.Cluster == 0 {
 		return nil
@@ -102,13 +102,13 @@ func furthest(name string) int64 {
 	return 0
 }
 
-// ticks reports whether a special register holds something else each time that it is read.
+// ticks reports whether a special register has a new value at each read.
 func ticks(name string) bool {
 	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
 }
 
-// tick returns a clock that is read again: one of 64 bits has gone on since, and not back. Sums do
-// not grow for ever: now and then one is taken for a clock of its own.
+// tick returns a clock that is read again: a 64-bit clock has advanced. Sums do not grow forever:
+// occasionally one is replaced by a new clock.
 func (w *walk) tick(s *state, name string, width int) *value.Value {
 	const reads = 32
 	n := name + "#" + strconv.Itoa(s.skipped)
@@ -213,7 +213,8 @@ func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	set(&to.Args()[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
 }
 
-// opaque is any other instruction: what is pure gives the same for the same, all else something new.
+// opaque evaluates any other instruction: a pure one gives the same result for the same operands,
+// others give a new value.
 func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	name := in.Op
 	level := value.Constant

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A step is one instruction to be followed, with what its opcode says taken apart: it is followed many times.
+// A step is one instruction to follow, with its opcode decoded, since it is followed many times.
 type step struct {
 	in    *ir.Instr
 	kind  Kind  // Other where it is no event
@@ -27,7 +27,7 @@ type step struct {
 	// Sums and products that wrap and carry nothing; of numbers twice as wide as their factors; high halves.
 	plain, wide, high bool
 	space             string // of a load
-	polled            bool   // a load that others are taken to write while it is made
+	polled            bool   // a load of memory that other threads are assumed to write meanwhile
 	memo              *memo  // nil if the results depend on more than operands
 }
 

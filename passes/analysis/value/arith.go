@@ -14,7 +14,7 @@ func (p *Pool) Add(width int, a, b *Value) *Value { return p.combine(width, a, b
 // Sub returns the difference.
 func (p *Pool) Sub(width int, a, b *Value) *Value { return p.combine(width, a, b, -1) }
 
-// combine returns a and factor times b.
+// combine returns a plus factor times b.
 func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 	if len(b.Terms) == 0 && len(a.Terms) == 0 {
 		return p.Const(width, a.K+factor*b.K)

@@ -70,7 +70,7 @@ func (p *Pool) At(v *Value, t int) int64 {
 
 func (p *Pool) atom(a *Atom, t int) int64 { return p.column(a)[t] }
 
-// column returns what an atom is in every thread.
+// column returns the value of an atom in every thread.
 func (p *Pool) column(a *Atom) []int64 {
 	if a.each != nil {
 		return a.each

@@ -115,7 +115,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 	default:
 		for other := range births {
 			if other.Variable() == v {
-				return // told
+				return // reported
 			}
 		}
 		p.Report(&ruleMade, in, "mbarrier is initialized at byte %d of %s, which has 1 byte; "+
