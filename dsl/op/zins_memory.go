@@ -749,7 +749,7 @@ func (i *St) Do(a, b any, more ...any) {
 //	.space = .global .shared[1.2 sm_12+] .shared::cta[7.8 sm_12+] .shared::cluster[7.8 sm_90+]
 //	.op = .and .or .xor .exch .add .inc .dec .min .max
 //	.type = .b32 .b64 .b128 .u32 .u64 .s32 .s64 .f32 .f64 .b16[6.3 sm_70+] .f16[6.3 sm_70+] .f16x2[6.2 sm_60+] .bf16[7.8 sm_90+] .bf16x2[7.8 sm_90+]
-//	.bits = .and .or .xor
+//	.bits = .and .or .xor .exch
 //	.vec = .v2 .v4 .v8
 func (p PTX) Atom() *Atom {
 	return (*Atom)(p.begin(129))
@@ -821,22 +821,22 @@ func (i *Atom) SharedCluster() *Atom {
 	return (*Atom)((*ins)(i).with(".shared::cluster"))
 }
 
-// And adds .and, one of .and .or .xor.
+// And adds .and, one of .and .or .xor .exch.
 func (i *Atom) And() *Atom {
 	return (*Atom)((*ins)(i).with(".and"))
 }
 
-// Or adds .or, one of .and .or .xor.
+// Or adds .or, one of .and .or .xor .exch.
 func (i *Atom) Or() *Atom {
 	return (*Atom)((*ins)(i).with(".or"))
 }
 
-// Xor adds .xor, one of .and .or .xor.
+// Xor adds .xor, one of .and .or .xor .exch.
 func (i *Atom) Xor() *Atom {
 	return (*Atom)((*ins)(i).with(".xor"))
 }
 
-// Exch adds .exch.
+// Exch adds .exch, one of .and .or .xor .exch.
 func (i *Atom) Exch() *Atom {
 	return (*Atom)((*ins)(i).with(".exch"))
 }
@@ -980,7 +980,7 @@ func (i *Atom) Mod(words ...dsl.Mod) *Atom {
 //     vector of .vec; or .type register or constant, vector of .vec; or another, depending on the
 //     form
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
-//   - c: .b32 register; or .type register or constant
+//   - c: .b32 register or .f32 constant or function; or .type register or constant
 func (i *Atom) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
@@ -1520,7 +1520,7 @@ func (i *CreatepolicyFractional) Mod(words ...dsl.Mod) *CreatepolicyFractional {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyFractional]:
 //   - d: 64-bit integer register, written
-//   - fraction: .f32 register or constant; may be left out
+//   - fraction: .f32 register or .f32 constant or .f64 constant; may be left out
 func (i *CreatepolicyFractional) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }

@@ -1426,7 +1426,7 @@ func (i *Stmatrix) Mod(words ...dsl.Mod) *Stmatrix {
 //   - p: address in the space of .ss
 //   - r: .x32 register or constant, vector of .num; or .x32 register or constant, vector of 1 or
 //     .x32 register or constant, vector of 2 or .x32 register or constant, vector of 4 or .x32
-//     register or .f32 constant or predicate, may be negated
+//     register or .f32 constant or predicate, may be negated 1 to 0
 func (i *Stmatrix) Do(p, r any) {
 	(*ins)(i).do(p, r)
 }
@@ -1478,7 +1478,7 @@ func (i *Movmatrix) Mod(words ...dsl.Mod) *Movmatrix {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Movmatrix]:
 //   - d: .x32 register, written
-//   - a: .x32 register or .f32 constant or predicate, may be negated
+//   - a: .x32 register or .f32 constant or predicate, may be negated 1 to 0
 func (i *Movmatrix) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
