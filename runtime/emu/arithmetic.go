@@ -214,8 +214,12 @@ func copiesStep(from, to []ref) step {
 
 // combine returns the function of an atomic operation or a reduction.
 func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
-	var modifiers []string
-	name := ""
+	name, modifiers := reductionOfMods(op)
+	return eval.CombineOf(name, op.Type(), modifiers...)
+}
+
+// reductionOfMods returns the name of the reduction of an operation, and how it treats numbers.
+func reductionOfMods(op *isa.Operation) (name string, modifiers []string) {
 	for _, m := range op.Mods() {
 		switch m {
 		case isa.ModNoFTZ:
@@ -228,5 +232,5 @@ func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
 			name = m.String()[1:]
 		}
 	}
-	return eval.CombineOf(name, op.Type(), modifiers...)
+	return name, modifiers
 }

@@ -251,7 +251,8 @@ func match(d *decoder) (step, error) {
 func redux(d *decoder) (step, error) {
 	op := d.operation()
 	args, results := d.reads(), d.writes()
-	combine, err := d.combine(&op)
+	name, modifiers := reductionOfMods(&op)
+	reduce, err := eval.ReduxOf(name, op.Type(), modifiers...)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func redux(d *decoder) (step, error) {
 		if act != advance {
 			return act
 		}
-		r := eval.Redux(combine, w.value(&args[0], &w.scratch[0]), mask)
+		r := reduce(w.value(&args[0], &w.scratch[0]), mask)
 		for l := range w.out[0] {
 			w.out[0][l] = r
 		}
