@@ -1370,7 +1370,7 @@ func (i *TensormapReplace) Do(operands ...any) {
 //
 //	tensormap.query.alloc_class_large{.space}.b1024 p, [map]
 //
-//	.space = .global .shared::cta
+//	.space = .global .shared::cta .const .param .param::entry
 //
 // It requires PTX 9.5 on sm_90a, sm_100f and its family, sm_110f and its family, sm_120f and its
 // family.
@@ -1384,14 +1384,29 @@ func (p PTX) TensormapQueryAllocClassLarge() *TensormapQueryAllocClassLarge {
 // construction; see [PTX.TensormapQueryAllocClassLarge].
 type TensormapQueryAllocClassLarge ins
 
-// Global adds .global, one of .global .shared::cta.
+// Global adds .global, one of .global .shared::cta .const .param .param::entry.
 func (i *TensormapQueryAllocClassLarge) Global() *TensormapQueryAllocClassLarge {
 	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".global"))
 }
 
-// SharedCTA adds .shared::cta, one of .global .shared::cta.
+// SharedCTA adds .shared::cta, one of .global .shared::cta .const .param .param::entry.
 func (i *TensormapQueryAllocClassLarge) SharedCTA() *TensormapQueryAllocClassLarge {
 	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".shared::cta"))
+}
+
+// Const adds .const, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) Const() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".const"))
+}
+
+// Param adds .param, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) Param() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".param"))
+}
+
+// ParamEntry adds .param::entry, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) ParamEntry() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".param::entry"))
 }
 
 // B1024 adds .b1024.

@@ -243,7 +243,7 @@ func (i *TraceMark) Mod(words ...dsl.Mod) *TraceMark {
 // Do appends the instruction. Its operands depend on the form; see [PTX.TraceMark]:
 //   - id: constant 0 to 4095
 //   - value: .type register or constant
-//   - p: .pred register
+//   - p: predicate, may be negated 1 to 0
 func (i *TraceMark) Do(id any, more ...any) {
 	(*ins)(i).do(append([]any{id}, more...)...)
 }

@@ -708,6 +708,8 @@ func (i *MembarProxy) Do() {
 //	fence.release.sync_restrict::shared::cta.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.6 on sm_90 or later
 //	fence.mbarrier_init.release.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.0 on sm_90 or later
 //	fence.mbarrier_init.release.restrict.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
+//	fence.alias.release.sync_restrict::read.sys  // PTX 6.0 on sm_70 or later, and PTX 9.5 on sm_90 or later
+//	fence.alias.mbarrier_init.release.sync_restrict::read.cluster  // PTX 6.0 on sm_70 or later, and PTX 9.5 on sm_90 or later; not in the manual
 //
 //	.sem = .sc .acq_rel .acquire[8.6 sm_90+] .release[8.6 sm_90+]
 //	.scope = .cta .cluster[7.8 sm_90+] .gpu .sys
@@ -774,6 +776,16 @@ func (i *Fence) SyncRestrictSharedCTA() *Fence {
 // MbarrierInit adds .mbarrier_init.
 func (i *Fence) MbarrierInit() *Fence {
 	return (*Fence)((*ins)(i).with(".mbarrier_init"))
+}
+
+// Alias adds .alias.
+func (i *Fence) Alias() *Fence {
+	return (*Fence)((*ins)(i).with(".alias"))
+}
+
+// SyncRestrictRead adds .sync_restrict::read.
+func (i *Fence) SyncRestrictRead() *Fence {
+	return (*Fence)((*ins)(i).with(".sync_restrict::read"))
 }
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
