@@ -60,8 +60,6 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindPrefetch:               {make: nothing},
 		isa.KindPrefetchu:              {make: nothing},
 		isa.KindGriddepcontrol:         {make: dependents},
-		isa.KindSetmaxnregInc:          {make: nothing},
-		isa.KindSetmaxnregDec:          {make: nothing},
 		isa.KindCreatepolicyCvt:        {make: policy},
 		isa.KindCreatepolicyFractional: {make: policy},
 		isa.KindCreatepolicyRange:      {make: policy},

@@ -56,6 +56,15 @@ func load(d *decoder) (step, error) {
 		return s, nil
 	}
 	return func(w *warp, mask uint32) action {
+		if mask == full && !strong && !w.observing() {
+			if r, low, ok := w.contiguous(&at, &q); ok {
+				data := r.data[low:]
+				for i := range x.regs {
+					x.loadRun(w, data, i)
+				}
+				return advance
+			}
+		}
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
@@ -176,6 +185,19 @@ func store(d *decoder) (step, error) {
 	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
+		if mask == full && !strong && !w.observing() {
+			if r, low, ok := w.contiguous(&at, &q); ok {
+				w.block.changes++
+				data := r.data[low:]
+				for i := range x.regs {
+					x.storeRun(w, data, i)
+				}
+				if r.init != nil {
+					fill(r.init[low:low+eval.Lanes*q.size], 0xff)
+				}
+				return advance
+			}
+		}
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
