@@ -123,7 +123,8 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	for i := range args {
 		if err := put(&k.sig.params[i], p.values, m.dev, &args[i]); err != nil {
 			k.packets.Put(p)
-			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1, comma(k.sig.params[i].Name), err)
+			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1, comma(k.sig.params[i].Name),
+				err)
 		}
 	}
 	p.launch = l
@@ -188,7 +189,8 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 		return l, argument("launch of %s: %s does not support programmatic launches, which "+
 			"require sm_90", k.name, info.Place)
 	}
-	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared), c.cooperative, c.programmatic
+	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared),
+		c.cooperative, c.programmatic
 	for i := range 3 {
 		l.Grid[i], l.Block[i], l.Cluster[i] = uint32(c.grid[i]), uint32(c.block[i]), uint32(c.cluster[i])
 	}

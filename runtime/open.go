@@ -199,7 +199,10 @@ func (d *Device) Close() error {
 	if !known {
 		errs = append(errs, d.back.Synchronize())
 	}
-	newestFirst := slices.SortedFunc(maps.Keys(things), func(a, b *thing) int { return cmp.Compare(things[b], things[a]) })
+	newestFirst := slices.SortedFunc(maps.Keys(things), func(a,
+		b *thing) int {
+		return cmp.Compare(things[b], things[a])
+	})
 	for _, t := range newestFirst {
 		t.closed.Store(true)
 		if d.back.Lost() == nil {

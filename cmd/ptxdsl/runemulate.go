@@ -147,7 +147,8 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	}
 	if !d.Info().Emulated {
 		if f.emulate.wanted() {
-			return nil, errors.Join(fmt.Errorf("%s is a GPU: the flags for the emulator need -device emu", d), d.Close())
+			return nil, errors.Join(fmt.Errorf("%s is a GPU: the flags for the emulator need -device emu",
+				d), d.Close())
 		}
 		return d, nil
 	}
@@ -166,7 +167,8 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 func (f *emulateFlags) report(c *call) error {
 	for _, w := range f.watches {
 		if w.Shown() == 0 {
-			fmt.Fprintf(c.stderr, "ptxdsl run: %s did not change in this thread, or is not a register there\n", w.Register)
+			fmt.Fprintf(c.stderr,
+				"ptxdsl run: %s did not change in this thread, or is not a register there\n", w.Register)
 		}
 	}
 	for _, b := range f.breaks {
@@ -199,5 +201,6 @@ func showProgress(w io.Writer, p emu.Progress) {
 	if d := p.Left(); d > 0 {
 		left = fmt.Sprintf(", about %s left", d.Round(time.Second))
 	}
-	fmt.Fprintf(w, "\r\x1b[K%s: %d of %d blocks, %s%s", p.Kernel, p.Done, p.Blocks, p.Elapsed.Round(time.Second), left)
+	fmt.Fprintf(w, "\r\x1b[K%s: %d of %d blocks, %s%s", p.Kernel, p.Done, p.Blocks,
+		p.Elapsed.Round(time.Second), left)
 }

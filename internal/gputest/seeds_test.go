@@ -22,13 +22,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// unordered are the examples whose results depend on the order of their atomic additions in floating
-// point. Their references have tolerances; here they only have to pass.
+// unordered are the examples whose results depend on the order of their atomic additions in
+// floating point. Their references have tolerances; here they only have to pass.
 var unordered = map[string]bool{"12_matmul_splitk": true}
 
-// TestSeeds runs the examples with many seeds, which choose the order of warps and when asynchronous
-// operations complete, and with operations that complete at once and as late as they may. All results
-// must be the same, byte by byte. EMU_SEEDS is the number of seeds.
+// TestSeeds runs the examples with many seeds, which choose the order of warps and when
+// asynchronous operations complete, and with operations that complete at once and as late as they
+// may. All results must be the same, byte by byte. EMU_SEEDS is the number of seeds.
 func TestSeeds(t *testing.T) {
 	seeds := 2
 	if text := os.Getenv("EMU_SEEDS"); text != "" {
@@ -96,7 +96,8 @@ type recorder struct {
 }
 
 // Download copies from the device.
-func (r *recorder) Download(to unsafe.Pointer, from device.Address, n int64, s device.Handle, later bool) error {
+func (r *recorder) Download(to unsafe.Pointer, from device.Address, n int64, s device.Handle,
+	later bool) error {
 	if err := r.Device.Download(to, from, n, s, later); err != nil {
 		return err
 	}

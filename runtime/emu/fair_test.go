@@ -54,9 +54,11 @@ func TestForwardProgress(t *testing.T) {
 	} {
 		for seed := range uint64(6) {
 			ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
-			d := open(t, emu.Options{Seed: seed, Completion: emu.Completion(seed % 3), Workers: 1 + int(seed)%2})
+			d := open(t, emu.Options{Seed: seed, Completion: emu.Completion(seed % 3),
+				Workers: 1 + int(seed)%2})
 			out := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, words)))
-			err := kernel(t, d, source(test.body)).LaunchContext(ctx, runtime.Grid(test.blocks).Block(test.threads), out)
+			err := kernel(t, d, source(test.body)).LaunchContext(ctx,
+				runtime.Grid(test.blocks).Block(test.threads), out)
 			end()
 			if err != nil {
 				t.Errorf("%s, seed %d: %v", test.name, seed, err)
@@ -78,8 +80,8 @@ func first(a, b uint32) func(i int) uint32 {
 	return func(i int) uint32 { return [...]uint32{a, b, 0}[min(i, 2)] }
 }
 
-// TestMeet holds that lanes that took different ways run together again behind them: the rounds of the
-// loops differ, and each lane counts the lanes that are active after them.
+// TestMeet holds that lanes that took different ways run together again behind them: the rounds of
+// the loops differ, and each lane counts the lanes that are active after them.
 func TestMeet(t *testing.T) {
 	body := `mov.u32 %r1, 0; outer: mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r0; @%p1 bra inner;
 		and.b32 %r3, %r0, 3; setp.eq.u32 %p2, %r3, %r1; @%p2 bra odd; add.u32 %r4, %r4, 1; bra both; odd: add.u32 %r5, %r5, 1;
@@ -92,7 +94,8 @@ func TestMeet(t *testing.T) {
 		}
 		for i, x := range got {
 			if x != 128 {
-				t.Fatal(fmt.Errorf("seed %d: thread %d counted %d active lanes in 4 rounds, want 128", seed, i, x))
+				t.Fatal(fmt.Errorf("seed %d: thread %d counted %d active lanes in 4 rounds, want 128", seed, i,
+					x))
 			}
 		}
 	}

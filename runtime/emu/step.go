@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A Stepper is an Observer that is also shown every instruction, before the lanes of the event's mask
-// run it. An instruction that waits is shown again when it goes on.
+// A Stepper is an Observer that is also shown every instruction, before the lanes of the event's
+// mask run it. An instruction that waits is shown again when it goes on.
 type Stepper interface {
 	Observer
 	Step(*Event, *State)
@@ -53,8 +53,8 @@ func (s *State) Label() *ir.Label {
 	return f.frame.program.labels[f.pc]
 }
 
-// Register returns the bits of a register of the function that runs, and its declaration. Of a vector
-// it returns the first element.
+// Register returns the bits of a register of the function that runs, and its declaration. Of a
+// vector it returns the first element.
 func (s *State) Register(name string, lane int) (bits uint64, r *ir.Reg, ok bool) {
 	r, slot := s.warp.cur.frame.program.register(name)
 	if r == nil {
@@ -66,8 +66,8 @@ func (s *State) Register(name string, lane int) (bits uint64, r *ir.Reg, ok bool
 	return s.warp.regs[slot.index][lane], r, true
 }
 
-// Shared returns the shared memory of the block, and for each byte whether it was written: 0xff or 0.
-// Offsets are those of addresses in the state space.
+// Shared returns the shared memory of the block, and for each byte whether it was written: 0xff or
+// 0. Offsets are those of addresses in the state space.
 func (s *State) Shared() (data, written []byte) {
 	r := s.warp.block.shared
 	return r.data, r.init

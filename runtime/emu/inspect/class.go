@@ -49,8 +49,8 @@ func classOf(in *ir.Instr) string {
 	return "integer"
 }
 
-// multiplications returns the multiplications of a tensor-core instruction that one warp runs, 0 where
-// they are unknown.
+// multiplications returns the multiplications of a tensor-core instruction that one warp runs, 0
+// where they are unknown.
 func multiplications(in *ir.Instr) int64 {
 	if in.Form == nil {
 		return 0

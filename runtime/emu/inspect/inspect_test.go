@@ -32,7 +32,8 @@ func multiply(t *testing.T, observers ...emu.Observer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hopper.Multiply(x, k, hopper.Default, trial.Product{M: 128, N: 256, K: 128}); err != nil {
+	if err := hopper.Multiply(x, k, hopper.Default, trial.Product{M: 128, N: 256,
+		K: 128}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,8 +86,8 @@ type event struct {
 	Args              map[string]any
 }
 
-// TestTimeline reads the trace of a GEMM: tracks have their roles, slices of a warp do not overlap, and
-// every asynchronous operation ends after it began.
+// TestTimeline reads the trace of a GEMM: tracks have their roles, slices of a warp do not overlap,
+// and every asynchronous operation ends after it began.
 func TestTimeline(t *testing.T) {
 	l := inspect.NewTimeline()
 	multiply(t, l)
@@ -149,7 +150,8 @@ func TestBreak(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &inspect.Watch{Register: "%ab_stage", Out: &out}
-	b := &inspect.Break{Line: "169", Focus: inspect.Focus{Thread: 128}, Out: &out, Tiles: []inspect.Tile{tile}, Limit: 1}
+	b := &inspect.Break{Line: "169", Focus: inspect.Focus{Thread: 128}, Out: &out,
+		Tiles: []inspect.Tile{tile}, Limit: 1}
 	multiply(t, w, b)
 	if b.Shown() != 1 || w.Shown() == 0 {
 		t.Errorf("%d stops, %d changes", b.Shown(), w.Shown())
@@ -157,8 +159,10 @@ func TestBreak(t *testing.T) {
 	if strings.Contains(out.String(), "?") {
 		t.Error("the tile was not written before the wait ended")
 	}
-	for _, want := range []string{"%ab_stage = 0x00000001", "mbarrier barriers[0]: phase 1, 1 of 1 arrivals",
-		"ab_stages+0 as bf16[1x8]:", "matmul.ptx:169: mul.lo.u32, block (0,0,0), thread (128,0,0), warp 4"} {
+	for _, want := range []string{"%ab_stage = 0x00000001",
+		"mbarrier barriers[0]: phase 1, 1 of 1 arrivals",
+		"ab_stages+0 as bf16[1x8]:",
+		"matmul.ptx:169: mul.lo.u32, block (0,0,0), thread (128,0,0), warp 4"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
@@ -170,8 +174,9 @@ func TestParseTile(t *testing.T) {
 	for text, want := range map[string]inspect.Tile{
 		"a=f16[2x3]":       {Name: "a", Type: isa.F16, Rows: 2, Columns: 3},
 		"tmem+32=f32[1x1]": {Name: "tmem", Offset: 32, Type: isa.F32, Rows: 1, Columns: 1},
-		"a":                {}, "a=f16": {}, "a=f16[2]": {}, "a=f17[2x2]": {}, "a=f16[0x2]": {}, "a+x=f16[2x2]": {},
-		"a=pred[2x2]": {}, "a=f16[9999x9999]": {},
+		"a":                {}, "a=f16": {}, "a=f16[2]": {}, "a=f17[2x2]": {}, "a=f16[0x2]": {},
+		"a+x=f16[2x2]": {},
+		"a=pred[2x2]":  {}, "a=f16[9999x9999]": {},
 	} {
 		got, err := inspect.ParseTile(text)
 		if (err == nil) != (want.Name != "") || err == nil && got != want {

@@ -86,8 +86,8 @@ func (n *names) role(warp uint32) string {
 	return ""
 }
 
-// address describes an address by the variable or the part of it that it lies in. Elements of 8 bytes
-// are indexed: barriers[2].
+// address describes an address by the variable or the part of it that it lies in. Elements of 8
+// bytes are indexed: barriers[2].
 func (n *names) address(a emu.Address, size uint64) string {
 	text := n.launch.Symbol(a)
 	name, rest, ok := strings.Cut(text, "+")

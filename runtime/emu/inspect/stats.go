@@ -37,8 +37,8 @@ type Count struct{ Warps, Threads int64 }
 // Bytes are bytes that were read and written.
 type Bytes struct{ Read, Written int64 }
 
-// Accesses are accesses of warps, and the parts of memory that they touch: Least of them would do for
-// as many bytes.
+// Accesses are accesses of warps, and the parts of memory that they touch: Least of them would do
+// for as many bytes.
 type Accesses struct{ Warps, Parts, Least int64 }
 
 // Extra returns the parts beyond the least, as a share of all.
@@ -71,7 +71,8 @@ type wait struct {
 // NewStats returns empty statistics.
 func NewStats() *Stats {
 	return &Stats{
-		Classes: make(map[string]Count), Bytes: make(map[string]Bytes), Barriers: make(map[string]*Barrier),
+		Classes: make(map[string]Count), Bytes: make(map[string]Bytes),
+		Barriers:  make(map[string]*Barrier),
 		SpotLines: make(map[string]*Spot), waiting: make(map[thread]wait),
 	}
 }
@@ -102,7 +103,8 @@ func (s *Stats) Step(e *emu.Event, state *emu.State) {
 
 // products are the kinds of tensor-core products.
 var products = map[isa.Kind]bool{
-	isa.KindMma: true, isa.KindWgmmaMmaAsync: true, isa.KindTcgen05Mma: true, isa.KindTcgen05MmaWs: true,
+	isa.KindMma: true, isa.KindWgmmaMmaAsync: true, isa.KindTcgen05Mma: true,
+	isa.KindTcgen05MmaWs: true,
 }
 
 // private counts the bytes of loads and stores in spaces that are not observed.
@@ -143,7 +145,8 @@ func (s *Stats) Observe(e *emu.Event) {
 		clear(s.waiting)
 	case emu.EventRead, emu.EventWrite, emu.EventAtomic:
 		s.access(e)
-	case emu.EventArrive, emu.EventMeet, emu.EventLeave, emu.EventSignal, emu.EventPhase, emu.EventTest,
+	case emu.EventArrive, emu.EventMeet, emu.EventLeave, emu.EventSignal, emu.EventPhase,
+		emu.EventTest,
 		emu.EventClusterArrive, emu.EventClusterMeet, emu.EventClusterLeave:
 		s.barrier(e)
 	}
@@ -184,7 +187,8 @@ func isCopy(in *ir.Instr) bool {
 		return false
 	}
 	switch in.Form.Form.Kind {
-	case isa.KindCpAsyncBulk, isa.KindCpReduceAsyncBulk, isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor:
+	case isa.KindCpAsyncBulk, isa.KindCpReduceAsyncBulk, isa.KindCpAsyncBulkTensor,
+		isa.KindCpReduceAsyncBulkTensor:
 		return true
 	}
 	return false
@@ -211,8 +215,8 @@ func (a *Accesses) add(b Accesses) {
 	a.Least += b.Least
 }
 
-// wavefronts returns how many passes an access to shared memory takes: 32 banks of 4 bytes serve one
-// word each. Accesses of 8 and 16 bytes go by halves and quarters of a warp.
+// wavefronts returns how many passes an access to shared memory takes: 32 banks of 4 bytes serve
+// one word each. Accesses of 8 and 16 bytes go by halves and quarters of a warp.
 func wavefronts(e *emu.Event) Accesses {
 	a := Accesses{Warps: 1}
 	group := emu.Lanes
@@ -245,8 +249,8 @@ func wavefronts(e *emu.Event) Accesses {
 	return a
 }
 
-// sectors returns how many sectors of 32 bytes an access to global memory touches. The least are those
-// that hold as many different bytes.
+// sectors returns how many sectors of 32 bytes an access to global memory touches. The least are
+// those that hold as many different bytes.
 func sectors(e *emu.Event) Accesses {
 	const sector = 32
 	touched, words := make(map[uint64]bool), make(map[uint64]bool)

@@ -46,11 +46,13 @@ func (s *Stats) Print(out io.Writer) error {
 		return err
 	}
 	if s.Shared.Warps > 0 {
-		fmt.Fprintf(out, "shared memory: %d accesses of warps took %d wavefronts, %d more than without bank conflicts\n",
+		fmt.Fprintf(out,
+			"shared memory: %d accesses of warps took %d wavefronts, %d more than without bank conflicts\n",
 			s.Shared.Warps, s.Shared.Parts, s.Shared.Parts-s.Shared.Least)
 	}
 	if s.Global.Warps > 0 {
-		fmt.Fprintf(out, "global memory: %d accesses of warps touched %d sectors of 32 bytes, %d more than coalesced ones would\n",
+		fmt.Fprintf(out,
+			"global memory: %d accesses of warps touched %d sectors of 32 bytes, %d more than coalesced ones would\n",
 			s.Global.Warps, s.Global.Parts, s.Global.Parts-s.Global.Least)
 	}
 	s.printSpots(out)
@@ -60,7 +62,9 @@ func (s *Stats) Print(out io.Writer) error {
 // byCount returns the classes, those with the most instructions first.
 func (s *Stats) byCount() []string {
 	names := slices.Sorted(maps.Keys(s.Classes))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(s.Classes[b].Warps, s.Classes[a].Warps) })
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(s.Classes[b].Warps, s.Classes[a].Warps)
+	})
 	return names
 }
 

@@ -44,7 +44,8 @@ func ParseTile(text string) (Tile, error) {
 		return t, bad
 	}
 	bits := t.Type.Bits()
-	if t.Rows < 1 || t.Columns < 1 || t.Rows*t.Columns > 1<<16 || bits < 8 || bits > 64 || t.Type == isa.Predicate {
+	if t.Rows < 1 || t.Columns < 1 || t.Rows*t.Columns > 1<<16 || bits < 8 || bits > 64 ||
+		t.Type == isa.Predicate {
 		return t, bad
 	}
 	return t, nil
@@ -52,7 +53,8 @@ func ParseTile(text string) (Tile, error) {
 
 // print writes the tile. Elements that were never written are shown as ?.
 func (t *Tile) print(out io.Writer, s *emu.State, n *names) {
-	fmt.Fprintf(out, "  %s+%d as %s[%dx%d]:\n", t.Name, t.Offset, t.Type.String()[1:], t.Rows, t.Columns)
+	fmt.Fprintf(out, "  %s+%d as %s[%dx%d]:\n", t.Name, t.Offset, t.Type.String()[1:], t.Rows,
+		t.Columns)
 	if t.Name == "tmem" {
 		t.rows(out, func(row, column int) (uint64, bool) {
 			x, ok := s.Tensor(row, int(t.Offset)+column)

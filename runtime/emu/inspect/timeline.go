@@ -80,14 +80,16 @@ func (t *Timeline) Step(e *emu.Event, s *emu.State) {
 		return
 	}
 	t.endSlice(who, now-1)
-	t.running[who] = &slice{name: name, category: category, begin: now - 1, end: now, line: t.names.line(e), stage: at}
+	t.running[who] = &slice{name: name, category: category, begin: now - 1, end: now,
+		line: t.names.line(e), stage: at}
 }
 
 // activity names what a warp does at an instruction: it waits, or it runs in its role.
 func (t *Timeline) activity(e *emu.Event, s *emu.State) (name, category string) {
 	switch kind := e.Instr.Form.Form.Kind; {
 	case waitsForPhase(e.Instr), kind == isa.KindBarrierSync, kind == isa.KindBarrierRed,
-		kind == isa.KindBarrierClusterWait, kind == isa.KindCpAsyncWaitGroup, kind == isa.KindCpAsyncWaitAll,
+		kind == isa.KindBarrierClusterWait, kind == isa.KindCpAsyncWaitGroup,
+		kind == isa.KindCpAsyncWaitAll,
 		kind == isa.KindCpAsyncBulkWaitGroup, kind == isa.KindWgmmaWaitGroup:
 		return kind.String(), "wait"
 	}
@@ -185,7 +187,8 @@ func (t *Timeline) start(e *emu.Event) {
 	}
 	if e.Warp == 0 {
 		label := fmt.Sprintf("%s, block %d", t.names.launch.Kernel, e.Block)
-		t.add(traceEvent{Name: "process_name", Phase: "M", Process: t.process(e.Block), Args: map[string]any{"name": label}})
+		t.add(traceEvent{Name: "process_name", Phase: "M", Process: t.process(e.Block),
+			Args: map[string]any{"name": label}})
 	}
 	t.add(traceEvent{
 		Name: "thread_name", Phase: "M", Process: t.process(e.Block), Thread: int(e.Warp) + 1,
@@ -200,8 +203,9 @@ func (t *Timeline) issue(e *emu.Event) {
 		args["stage"] = s
 	}
 	t.open[e.Operation] = traceEvent{
-		Name: nameOf(e.Instr), Category: "asynchronous", Time: t.clock[e.Block], Process: t.process(e.Block),
-		ID: fmt.Sprintf("%d.%d", t.launch, e.Operation), Args: args,
+		Name: nameOf(e.Instr), Category: "asynchronous", Time: t.clock[e.Block],
+		Process: t.process(e.Block),
+		ID:      fmt.Sprintf("%d.%d", t.launch, e.Operation), Args: args,
 	}
 }
 

@@ -21,8 +21,8 @@ func (f Focus) lane(e *emu.Event) (int, bool) {
 	return int(f.Thread % emu.Lanes), e.Block == f.Block && e.Warp == f.Thread/emu.Lanes
 }
 
-// Watch prints each change of a register of a thread, with the line of the instruction that made it.
-// It is an observer.
+// Watch prints each change of a register of a thread, with the line of the instruction that made
+// it. It is an observer.
 type Watch struct {
 	Register string // %r12
 	Focus    Focus
