@@ -21,6 +21,7 @@ type agent struct {
 	threads value.Set
 	apart   bool // other lanes of its warp are other agents
 	t       *trace.Trace
+	idle    []bool // of its events, see idle
 	at      int
 	clock   *clock
 	// groups of operations that end at a wait of the agent itself: wgmma and bulk stores.
@@ -47,9 +48,10 @@ type passage struct {
 
 // Awaited is what an agent waits for: the objects of a wait that it asked after before.
 type awaited struct {
-	at   int // the event behind the wait
-	made int // see machine.changed
-	list []target
+	at     int // the event behind the wait
+	made   int // see machine.changed
+	list   []target
+	parity int64 // that it names, or -1
 }
 
 // An operation is asynchronous.
@@ -173,6 +175,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, stock *stock) *mach
 	}
 	for _, a := range m.agents {
 		a.apart = m.lanes[a.home()] > 1
+		a.idle = stock.idle(p, a.t, a.apart)
 	}
 	return m
 }

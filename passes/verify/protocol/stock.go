@@ -3,12 +3,18 @@
 
 package protocol
 
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
 // A stock keeps what a scene needs of memory for the scenes after it: most of it is the same again.
 type stock struct {
 	accesses   parts[access]
 	operations parts[operation]
 	shelves    parts[shelf]
 	piles      parts[pile]
+	// idlers is the idle events of traces, for lanes that their warp is whole with, and for others.
+	idlers [2]map[*trace.Trace][]bool
 }
 
 // reset takes everything back.
