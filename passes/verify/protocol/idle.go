@@ -37,8 +37,8 @@ func (s *stock) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
 // idle reports whether an event does nothing in the simulation.
 func idle(p *verify.Pass, e *trace.Event) bool {
 	switch e.Kind {
-	case trace.Collective, trace.CopyCommit, trace.CopyWait, trace.Fence, trace.InitFence,
-		trace.GroupFence, trace.TensorWait, trace.TensorBefore, trace.TensorAfter, trace.Registers,
+	case trace.Collective, trace.CopyCommit, trace.CopyWait, trace.InitFence, trace.GroupFence,
+		trace.TensorWait, trace.TensorBefore, trace.TensorAfter, trace.Registers,
 		trace.Touch:
 		return true
 	case trace.Load, trace.Store, trace.Atomic:

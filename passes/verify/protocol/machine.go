@@ -34,6 +34,8 @@ type agent struct {
 	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
 	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
 	fences              []fence
+	fenced              []int  // what it knew at its last fence; see mark
+	polls               []mark // flags that it loaded since
 	left                bool
 	lasts               map[*ir.Instr]int // where it comes to what its warp does together for the last time
 	with                int               // the event behind the last one that its warp did together
@@ -102,6 +104,7 @@ type access struct {
 	tensor    bool
 	number    int          // of those that were noted
 	lanes     verify.Lanes // of tensor memory
+	knows     []int        // the progress of all agents, if the kernel has flags
 }
 
 // A machine runs one scene.
@@ -136,6 +139,10 @@ type machine struct {
 	doubts  []doubt
 	idle    []doubt // races with copies where there is nothing to do
 	lapses  lapses
+	flags   *flags
+	// released and acquired are the marks of flags, and suspects the races that they may exclude.
+	released, acquired []mark
+	suspects           []suspect
 	// signalled is what commits told other blocks.
 	signalled []signal
 	plain     bool // plain accesses are compared among themselves

@@ -194,6 +194,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		m.commit(a, e)
 	case trace.ProxyFence:
 		m.fenced(a, e)
+	case trace.Fence:
+		m.fence(a)
 	case trace.TensorLoad, trace.TensorStore, trace.TensorFree:
 		m.columns(a, e, 0, e.Kind != trace.TensorLoad)
 	case trace.GroupMultiply:
@@ -218,6 +220,7 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		m.placed(e)
 		if r, ok := m.p.Access(e); ok && r.Shared() {
 			m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
+			m.mark(a, e, r)
 		} else if block, ok := m.away(a, e); ok {
 			if r, ok := m.p.Peer(e, memory.Bytes(e.In)); ok {
 				m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})
