@@ -86,10 +86,32 @@ type demand struct {
 	align uint64
 	write bool
 	read  bool // the bytes must have been written
+
+	// For an observer.
+	quiet bool // who locates the memory reports the access
+	order isa.Order
+	scope isa.Scope
+	proxy Proxy
 }
 
 // locate finds the memory of the lanes of a mask and checks the access. A false result is a fault.
 func (w *warp) locate(a *addressRef, mask uint32, q *demand) bool {
+	if !w.observing() || q.quiet {
+		return w.resolve(a, mask, q)
+	}
+	if !w.resolve(a, mask, q) {
+		return false
+	}
+	kind := EventRead
+	if q.write {
+		kind = EventWrite
+	}
+	w.tellAccess(kind, mask, q, nil)
+	return true
+}
+
+// resolve is locate without an observer.
+func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	base := w.value(&a.base, &w.scratch[7])
 	v := &w.address
 	low, high, all := ^uint64(0), uint64(0), uint64(0)

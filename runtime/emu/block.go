@@ -20,6 +20,10 @@ type block struct {
 	count   int // warps
 	alive   int // those with lanes that have not ended
 
+	tensorMemory *tensorMemory // nil until it is used
+	tensorGroup  uint8         // cta_group of the first tcgen05 instruction
+	collectors   collectors
+
 	barriers [16]barrier
 	phases   map[uint64]*phaseState // mbarriers, by their offsets in shared memory
 
@@ -42,9 +46,14 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	b.barriers, b.fault = [16]barrier{}, nil
 	b.executed, b.threadInstructions, b.changes = 0, 0, 0
 	clear(b.phases)
+	b.tensorGroup = 0
+	clear(b.collectors)
+	if b.tensorMemory != nil {
+		b.tensorMemory.reset()
+	}
 	if b.shared == nil {
 		b.shared = newRegion("shared memory", sharedWindow, sharedStart+g.sharedBytes())
-		b.shared.named = g.image.sharedSymbols
+		b.shared.named, b.shared.owner = g.image.sharedSymbols, b
 	} else {
 		clear(b.shared.data)
 		clear(b.shared.init)
@@ -60,6 +69,8 @@ func (w *warp) start(threads int) {
 	w.live = uint32(1<<threads - 1)
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
+	w.tensorLoads, w.tensorStores, w.turn = nil, nil, 0
+	clear(w.tensorTail[:])
 	w.copyGroups, w.bulkGroups = groupCount{}, groupCount{}
 	clear(w.recent[:])
 	x, y := uint64(g.launch.Block[0]), uint64(g.launch.Block[1])
@@ -73,6 +84,7 @@ func (w *warp) start(threads int) {
 	}
 	w.root = w.newFrame(g.image.body, 0)
 	w.enter(&fragment{mask: w.live, frame: w.root})
+	w.tell(EventStart, w.live, nil)
 }
 
 // newFrame makes the frame of a call whose local memory begins at local.
@@ -119,7 +131,9 @@ func (w *warp) growLocal(n uint64) {
 func (b *block) lanesEnded(w *warp) {
 	b.changes++
 	if w.live == 0 {
-		b.alive--
+		if b.alive--; b.alive == 0 {
+			b.leak(w)
+		}
 	}
 	for i := range b.barriers {
 		b.barriers[i].check(b)

@@ -22,6 +22,7 @@ type bulkOperands struct {
 	size          ref
 	mask          *ref
 	told          bool // an mbarrier is told; otherwise the copy is part of a group
+	pair          bool // the mbarrier is that of the block of the pair that its address names
 	combine       eval.Combine
 	width         uint64 // bytes of an element that is combined
 }
@@ -79,11 +80,11 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		if n%16 != 0 {
 			return w.fault(l, nil, "a bulk copy of %d bytes; they are a multiple of 16", n)
 		}
-		if !w.locate(&o.from, lane, &demand{space: from, size: n, align: 16}) {
+		if !w.locate(&o.from, lane, &demand{space: from, size: n, align: 16, quiet: true}) {
 			return failed
 		}
 		source, at := w.where.of(l), w.where.at[l]
-		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true}) {
+		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true, quiet: true}) {
 			return failed
 		}
 		target, off := w.where.of(l), w.where.at[l]
@@ -93,13 +94,17 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		}
 		e := w.describe(w.cur, l)
 		act = w.issue(lane, &w.bulkGroups, w.grouped(o.told), func(int) *Fault {
+			g, running := w.block.grid, w.block.cluster.queue.running
+			g.tellRange(running, EventRead, l, source, at, n, ProxyAsync)
 			for _, t := range targets {
+				g.tellRange(running, writeKind(o.combine), l, t.region, off, n, ProxyAsync)
 				if o.combine != nil {
 					w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine)
 				} else {
 					copyBytes(t.region, off, source, at, n)
 				}
 				if t.phase != nil {
+					g.tellPhase(running, EventSignal, l, t.phase.owner, t.phase.at)
 					if why := t.phase.complete(int64(n)); why != "" {
 						e.Message = why
 						return e
@@ -115,14 +120,24 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 	return advance
 }
 
+// writeKind returns the kind of event of what a copy writes: a reduction reads it too.
+func writeKind(f eval.Combine) EventKind {
+	if f != nil {
+		return EventAtomic
+	}
+	return EventWrite
+}
+
 // bulkTargets returns the blocks that a copy of a lane writes to.
 func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTarget, action) {
 	list := []bulkTarget{{region: target}}
 	var at uint64
+	var teller *block
 	if o.told {
 		act := w.mbarriers(&o.bar, isa.Shared, 1<<lane, func(l int, p *phaseState) string {
 			at = w.where.at[l]
 			list[0].phase = p
+			teller = w.ownerOf(w.where.of(l))
 			return ""
 		})
 		if act != advance {
@@ -141,6 +156,9 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 		}
 		k := w.block.cluster.blocks[rank]
 		p := k.phases[at]
+		if o.pair && teller != nil {
+			p = w.block.cluster.blocks[uint32(rank)&^1|teller.rank&1].phases[at]
+		}
 		if p == nil && o.told {
 			return nil, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", rank)
 		}

@@ -20,6 +20,8 @@ type cluster struct {
 
 	barrier clusterBarrier
 	queue   asyncQueue
+
+	products productCache
 }
 
 // An outcome is how far a cluster came.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
@@ -24,6 +25,11 @@ type grid struct {
 	checks bool   // of what was never written
 	strict bool   // of shared memory too
 	alone  bool   // one worker runs the grid: atomics need no locks
+
+	observer  Observer // nil where nobody watches
+	event     Event    // at hand
+	addresses [eval.Lanes]Address
+	serial    uint64 // of asynchronous operations
 
 	mutex   sync.Mutex
 	next    uint64     // cluster to be started
@@ -62,6 +68,11 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	n := g.clusters()
 	total := uint64(n[0]) * uint64(n[1]) * uint64(n[2])
 	workers = int(min(uint64(max(workers, 1)), total))
+	if g.observer != nil {
+		workers = 1
+		g.begin()
+		defer g.finish()
+	}
 	g.alone = workers == 1
 	if g.alone {
 		g.work(ctx, total)

@@ -63,7 +63,7 @@ func (k *kernel) run(l *device.Launch) error {
 		return fault("launch", nil, "%d bytes of parameters; the kernel has %d", len(l.Values), n)
 	}
 	copy(params.data, l.Values)
-	g := &grid{device: d, image: k.image, launch: l, params: params, seed: d.options.Seed, checks: !d.options.Unchecked, strict: d.options.Strict}
+	g := &grid{device: d, image: k.image, launch: l, params: params, seed: d.options.Seed, checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer}
 	for i := range 3 {
 		if l.Grid[i] == 0 || l.Block[i] == 0 || l.Cluster[0] != 0 && (l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0) {
 			return fault("launch", nil, "a grid of %v blocks of %v threads in clusters of %v", l.Grid, l.Block, l.Cluster)

@@ -60,7 +60,7 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindPrefetch:               {make: nothing},
 		isa.KindPrefetchu:              {make: nothing},
 		isa.KindApplypriority:          {make: nothing},
-		isa.KindGriddepcontrol:         {make: nothing},
+		isa.KindGriddepcontrol:         {make: dependents},
 		isa.KindSetmaxnregInc:          {make: nothing},
 		isa.KindSetmaxnregDec:          {make: nothing},
 		isa.KindCreatepolicyCvt:        {make: policy},
@@ -104,13 +104,14 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindBarrierClusterWait:         {make: clusterWait, whole: true},
 	}
 	wgmmaKinds(kinds)
+	tensorKinds(kinds)
 	return kinds
 }
 
 // tensorModes are the modes of tensor copies that are not emulated yet.
 func tensorModes() []isa.Mod {
 	return []isa.Mod{
-		isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128, isa.ModTileGather4, isa.ModTileScatter4, isa.ModCTAGroup1, isa.ModCTAGroup2,
+		isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128, isa.ModTileGather4, isa.ModTileScatter4,
 		isa.ModOverrideGlobalAddress,
 	}
 }

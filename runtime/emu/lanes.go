@@ -311,6 +311,7 @@ func warpSync(d *decoder) (step, error) {
 		}
 		want &= w.live
 		if want&^f.mask == 0 {
+			w.tell(EventWarpSync, f.mask, nil)
 			return advance
 		}
 		note := func() string { return fmt.Sprintf("waits for lanes %08x", want&w.live) }
@@ -325,6 +326,7 @@ func warpSync(d *decoder) (step, error) {
 		if want&^come != 0 {
 			return w.park(waitsMembers, wait{mask: want, note: note})
 		}
+		w.tell(EventWarpSync, come, nil)
 		for _, x := range group {
 			x.pc++
 			w.wake(x)

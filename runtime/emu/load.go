@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
 var little = binary.LittleEndian
@@ -49,7 +50,7 @@ func load(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	if s, ok := d.parameter(&at, &op, x); ok {
 		return s, nil
@@ -172,7 +173,7 @@ func store(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) {
@@ -182,11 +183,23 @@ func store(d *decoder) (step, error) {
 			w.block.grid.order()
 		}
 		w.block.changes++
+		if w.observing() {
+			x.tell(w, mask, &q)
+		}
 		for i := range x.regs {
 			x.storeElement(w, mask, i)
 		}
 		return advance
 	}, nil
+}
+
+// tell shows a store with its values.
+func (x *transfer) tell(w *warp, mask uint32, q *demand) {
+	values := make([]*eval.Vector, len(x.regs))
+	for i := range x.regs {
+		values[i] = w.value(&x.regs[i], new(eval.Vector))
+	}
+	w.tellAccess(EventWrite, mask, q, values)
 }
 
 // storeElement stores element i of each lane.
@@ -249,10 +262,14 @@ func atomically(d *decoder) (step, error) {
 		in[i] = d.fit(in[i], t)
 	}
 	swaps := op.Has(isa.ModCAS)
-	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true}
+	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true,
+		quiet: true, order: op.Order, scope: op.Scope}
 	return func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
 			return failed
+		}
+		if w.observing() {
+			w.tellAccess(EventAtomic, mask, &q, nil)
 		}
 		before := w.block.changes
 		g := w.block.grid

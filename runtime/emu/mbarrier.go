@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
 // A phaseState is the state of an mbarrier. Memory holds nothing of it.
@@ -16,6 +17,9 @@ type phaseState struct {
 	pending  int64  // arrivals that the current phase waits for
 	bytes    int64  // that were announced and have not come
 	phase    uint64 // phases that are complete
+
+	owner *block // whose shared memory holds it, and where, for an observer
+	at    uint64
 }
 
 // settle begins the next phase if the current one is complete.
@@ -23,6 +27,9 @@ func (p *phaseState) settle() {
 	if p.pending == 0 && p.bytes == 0 {
 		p.phase++
 		p.pending = p.expected
+		if p.owner != nil {
+			p.owner.grid.tellPhase(nil, EventPhase, 0, p.owner, p.at)
+		}
 	}
 }
 
@@ -68,7 +75,7 @@ func (p *phaseState) String() string {
 
 // mbarrierAt finds the mbarriers of the lanes of a mask. Each runs use on its own.
 func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(lane int, p *phaseState) string) action {
-	q := demand{space: space, size: 8, align: 8}
+	q := demand{space: space, size: 8, align: 8, quiet: true}
 	if space == isa.Generic || space == isa.SharedCluster {
 		q.space = space
 	}
@@ -96,6 +103,20 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(
 	return advance
 }
 
+// tellMbarrier shows what a lane does with an mbarrier.
+func (w *warp) tellMbarrier(kind EventKind, lane int, p *phaseState, op *isa.Operation) {
+	if !w.observing() {
+		return
+	}
+	e := w.event(kind, 1<<lane)
+	e.Size = 8
+	if op != nil {
+		e.Order, e.Scope = op.Order, op.Scope
+	}
+	e.At[lane] = Address{isa.Shared, uint32(p.owner.number()), p.at}
+	w.block.grid.observer.Observe(e)
+}
+
 // ownerOf returns the block whose shared memory r is.
 func (w *warp) ownerOf(r *region) *block {
 	for _, k := range w.block.cluster.blocks {
@@ -114,13 +135,16 @@ func mbarrierInit(d *decoder) (step, error) {
 		return nil, err
 	}
 	count := d.reads()[0]
-	q := demand{space: op.Space, size: 8, align: 8, write: true}
+	q := demand{space: op.Space, size: 8, align: 8, write: true, quiet: true}
 	return func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
 		w.block.changes++
 		n := w.value(&count, &w.scratch[0])
+		if w.observing() {
+			w.tellAccess(EventInit, mask, &q, []*eval.Vector{n})
+		}
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			x := int64(uint32(n[l]))
@@ -132,7 +156,7 @@ func mbarrierInit(d *decoder) (step, error) {
 			if k == nil {
 				return w.fault(l, nil, "an mbarrier lies in shared memory, and this address does not")
 			}
-			k.phases[off] = &phaseState{expected: x, pending: x}
+			k.phases[off] = &phaseState{expected: x, pending: x, owner: k, at: off}
 			fill(r.init[off:off+8], 0xff)
 		}
 		return advance
@@ -147,7 +171,8 @@ func mbarrierInval(d *decoder) (step, error) {
 		return nil, err
 	}
 	return func(w *warp, mask uint32) action {
-		return w.mbarriers(&at, op.Space, mask, func(l int, _ *phaseState) string {
+		return w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
+			w.tellMbarrier(EventInval, l, p, nil)
 			delete(w.ownerOf(w.where.of(l)).phases, w.where.at[l])
 			return ""
 		})
@@ -185,6 +210,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 		state := &w.out[0]
 		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) (why string) {
 			x := int64(uint32(n[l]))
+			w.tellMbarrier(EventSignal, l, p, &op)
 			if completes {
 				return p.complete(x)
 			}
@@ -233,6 +259,7 @@ func mbarrierWait(d *decoder) (step, error) {
 			}
 			if complete {
 				done |= 1 << l
+				w.tellMbarrier(EventTest, l, p, &op)
 			} else {
 				pending = p
 			}

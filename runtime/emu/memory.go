@@ -38,6 +38,7 @@ type region struct {
 	init  []byte // for each byte whether it was written: 0 or 0xff; nil where all were
 	fixed bool   // kernels may not write it
 	freed bool
+	owner *block   // of shared memory
 	named []symbol // what lies where, for messages
 }
 

@@ -15,7 +15,7 @@ import (
 // tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tile mode.
 func tensorCopy(d *decoder) (step, error) {
 	op := d.operation()
-	t := &tensorStep{o: bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes)}}
+	t := &tensorStep{o: bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
 	t.loads = op.From == isa.Global
 	mapArg, sharedArg := 0, 1
 	if t.loads {
@@ -82,23 +82,28 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		lane := uint32(1) << l
-		if !w.locate(&t.tensor, lane, &demand{size: tensorMapLen, align: 64}) {
+		if !w.locate(&t.tensor, lane, &demand{size: tensorMapLen, align: 64, proxy: ProxyTensorMap}) {
 			return failed
 		}
 		box, err := decodeMap(w.where.of(l).data[w.where.at[l]:])
 		if err != nil {
 			return w.fault(l, nil, "%v", err)
 		}
-		if box.rank != len(t.at) || box.im2col || box.leave != 0 || box.elementBytes() == 0 {
+		if box.rank != len(t.at) || box.im2col || box.leave != 0 || !t.loads && box.sharedBytes() != box.elementBytes() {
 			return w.fault(l, nil, "the tensor map has %d dimensions and is of a kind that is not emulated yet, or the copy has %d", box.rank, len(t.at))
 		}
 		var start [mostDims]int64
 		for i := range t.at {
 			start[i] = int64(int32(w.value(&t.at[i], &w.scratch[2])[l]))
 		}
+		if g := int64(box.together()); start[0]%g != 0 {
+			return w.fault(l, nil, "the first coordinate %d of elements of this type is not a multiple of %d", start[0], g)
+		} else {
+			start[0] /= g
+		}
 		n := box.bytes()
 		align := uint64(128)
-		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: n, align: align, write: t.loads}) {
+		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: box.room(), align: align, write: t.loads, quiet: true}) {
 			return failed
 		}
 		shared, off := w.where.of(l), w.where.at[l]
@@ -115,9 +120,10 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.told), func(int) *Fault {
 			for _, target := range targets {
-				c := boxCopy{grid: w.block.grid, tensor: box, start: start, shared: target.region, at: off, loads: t.loads, combine: combine}
+				c := boxCopy{grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, start: start, shared: target.region, at: off, loads: t.loads, combine: combine}
 				why := c.run()
 				if why == "" && target.phase != nil {
+					c.grid.tellPhase(c.running, EventSignal, l, target.phase.owner, target.phase.at)
 					why = target.phase.complete(int64(n))
 				}
 				if why != "" {
@@ -162,7 +168,22 @@ func elementType(t device.TensorType) isa.Type {
 // elements returns how many elements the box has in a dimension: a step leaves some out.
 func (m *tensorMap) elements(i int) uint64 { return (m.box[i] + m.steps[i] - 1) / m.steps[i] }
 
-// bytes returns the bytes of a box in shared memory.
+// pitch returns the bytes from a row of a box to the next in shared memory. With a swizzle a row takes
+// all of its width.
+func (m *tensorMap) pitch() uint64 {
+	return max(m.elements(0)*m.sharedBytes(), uint64(m.swizzle))
+}
+
+// room returns the bytes that a box takes in shared memory.
+func (m *tensorMap) room() uint64 {
+	n := m.pitch()
+	for i := 1; i < m.rank; i++ {
+		n *= m.elements(i)
+	}
+	return n
+}
+
+// bytes returns the bytes that a copy of a box counts. Padding is not among them.
 func (m *tensorMap) bytes() uint64 {
 	n := m.elementBytes()
 	for i := range m.rank {
@@ -180,6 +201,18 @@ type boxCopy struct {
 	at      uint64
 	loads   bool
 	combine eval.Combine
+
+	lane    int
+	running *operation
+}
+
+// tell shows an access to the box in shared memory or to the tensor.
+func (c *boxCopy) tell(writes bool, r *region, at, n uint64) {
+	kind := EventRead
+	if writes {
+		kind = writeKind(c.combine)
+	}
+	c.grid.tellRange(c.running, kind, c.lane, r, at, n, ProxyAsync)
 }
 
 // run copies the rows of the box.
@@ -189,7 +222,7 @@ func (c *boxCopy) run() string {
 	for i := 1; i < m.rank; i++ {
 		rows *= m.elements(i)
 	}
-	rowBytes := m.elements(0) * m.elementBytes()
+	rowBytes, pitch := m.elements(0)*m.elementBytes(), m.pitch()
 	for row := range rows {
 		inside, at := true, m.address
 		rest := row
@@ -203,7 +236,7 @@ func (c *boxCopy) run() string {
 			}
 			at += uint64(x) * m.strides[i]
 		}
-		if why := c.row(inside, at, row*rowBytes, rowBytes); why != "" {
+		if why := c.row(inside, at, row*pitch, rowBytes); why != "" {
 			return why
 		}
 	}
@@ -214,15 +247,20 @@ func (c *boxCopy) run() string {
 func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	m := c.tensor
 	width := m.elementBytes()
+	padded := m.sharedBytes() != width
 	for i := uint64(0); i < n; i += width {
 		x := c.start[0] + int64(i/width*m.steps[0])
-		place := c.at + off + i
+		place := c.at + off + i/width*m.sharedBytes()
 		if place = m.swizzled(place); place+width > uint64(len(c.shared.data)) {
 			return fmt.Sprintf("tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place, m.swizzle)
 		}
 		if !inside || x < 0 || uint64(x) >= m.sizes[0] {
 			if c.loads {
-				put(c.shared.data[place:], width, m.outside())
+				c.tell(true, c.shared, place, width)
+				clear(c.shared.data[place : place+width])
+				if m.nan && !padded {
+					put(c.shared.data[place:], width, m.outside())
+				}
 				fill(c.shared.init[place:place+width], 0xff)
 			}
 			continue
@@ -234,9 +272,11 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		}
 		// Elements that follow each other in both places go at once.
 		run := width
-		for m.steps[0] == 1 && i+run < n && (place+run)%16 != 0 && uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
+		for m.steps[0] == 1 && !padded && i+run < n && (place+run)%16 != 0 && uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
 			run += width
 		}
+		c.tell(!c.loads, r, address-r.base, run)
+		c.tell(c.loads, c.shared, place, run)
 		switch {
 		case c.loads:
 			copyBytes(c.shared, place, r, address-r.base, run)

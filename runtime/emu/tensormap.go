@@ -122,10 +122,33 @@ func decodeMap(b []byte) (*tensorMap, error) {
 		}
 	}
 	m.strides[0] = m.elementBytes()
+	if n := m.together(); n > 1 {
+		m.sizes[0], m.box[0] = (m.sizes[0]+n-1)/n, m.box[0]/n
+	}
 	return m, nil
 }
 
-// elementBytes returns the bytes of an element in global memory; 0 of one that is smaller than a byte.
+// together returns how many elements smaller than a byte are copied as one.
+func (m *tensorMap) together() uint64 {
+	switch m.kind {
+	case device.Packed4x8:
+		return 2
+	case device.Packed4x16, device.Packed6x16:
+		return 16
+	}
+	return 1
+}
+
+// sharedBytes returns the bytes of an element in shared memory. Sixteen elements that are padded take
+// 16 bytes.
+func (m *tensorMap) sharedBytes() uint64 {
+	if m.kind == device.Packed4x16 || m.kind == device.Packed6x16 {
+		return 16
+	}
+	return m.elementBytes()
+}
+
+// elementBytes returns the bytes in global memory of an element, or of those that are copied as one.
 func (m *tensorMap) elementBytes() uint64 {
 	switch m.kind {
 	case device.U8:
@@ -134,8 +157,12 @@ func (m *tensorMap) elementBytes() uint64 {
 		return 2
 	case device.U64, device.S64, device.F64:
 		return 8
-	case device.Packed4x8, device.Packed4x16, device.Packed6x16:
-		return 0
+	case device.Packed4x8:
+		return 1
+	case device.Packed4x16:
+		return 8
+	case device.Packed6x16:
+		return 12
 	}
 	return 4
 }

@@ -42,6 +42,10 @@ type warp struct {
 	spare                  []*frame     // of calls that have returned
 	copies, bulk           []*operation // in flight
 	copyGroups, bulkGroups groupCount
+	tensorLoads            []*operation           // tcgen05.ld in flight
+	tensorStores           []*operation           // tcgen05.st in flight
+	tensorTail             [eval.Lanes]*operation // the last one for the tensor cores, by lane
+	turn                   int                    // of the collective with the other block of the pair, or 0
 	matrix                 *tensorcore.Frame
 	products               map[*tensorcore.Product]*tensorcore.Product
 	result                 [8]eval.Vector
@@ -239,6 +243,7 @@ func (w *warp) leave(lanes uint32, j, end *join) {
 // end ends lanes of the current fragment.
 func (w *warp) end(lanes uint32) action {
 	f := w.cur
+	w.tell(EventExit, lanes, nil)
 	w.live &^= lanes
 	f.mask &^= lanes
 	w.leave(lanes, f.joins, nil)
@@ -303,12 +308,30 @@ func (w *warp) describe(f *fragment, lane int) *Fault {
 		}
 	}
 	if f != nil && f.pc < len(f.frame.program.code) {
-		in := &f.frame.program.code[f.pc]
-		if in.at != nil {
-			e.Opcode = in.at.Op
-			e.Place, _ = w.block.grid.image.module.ir.At(in.at.Pos)
-		}
-		e.Source = w.block.grid.image.module.lines[in.source]
+		w.locateFault(e, &f.frame.program.code[f.pc])
 	}
 	return e
+}
+
+// describeAt returns a fault at a command.
+func (w *warp) describeAt(in *command, lane int) *Fault {
+	e := w.describe(nil, lane)
+	w.locateFault(e, in)
+	return e
+}
+
+// faultAt returns a fault of an operation that a command issued.
+func (w *warp) faultAt(in *command, format string, args ...any) *Fault {
+	e := w.describeAt(in, -1)
+	e.Message = fmt.Sprintf(format, args...)
+	return e
+}
+
+// locateFault adds the place of a command to a fault.
+func (w *warp) locateFault(e *Fault, in *command) {
+	if in.at != nil {
+		e.Opcode = in.at.Op
+		e.Place, _ = w.block.grid.image.module.ir.At(in.at.Pos)
+	}
+	e.Source = w.block.grid.image.module.lines[in.source]
 }

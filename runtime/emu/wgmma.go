@@ -102,6 +102,8 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 func (g *groupProduct) load(w *warp, p *tensorcore.Product) error {
 	var v eval.Vector
 	memory := w.block.shared
+	o := w.matrixOperation()
+	defer w.block.grid.tellOperation(o, EventComplete, full)
 	read := func(address uint32, to *[16]byte) error {
 		at := uint64(address) & (1<<18 - 1)
 		if at < sharedStart || at+16 > uint64(len(memory.data)) {
@@ -110,6 +112,7 @@ func (g *groupProduct) load(w *warp, p *tensorcore.Product) error {
 		if w.mustBeWritten(memory) && !allSet(memory.init[at:at+16]) {
 			return fmt.Errorf("wgmma reads shared memory at 0x%x that was never written", at)
 		}
+		w.block.grid.tellRange(o, EventRead, 0, memory, at, 16, ProxyAsync)
 		copy(to[:], memory.data[at:])
 		return nil
 	}
@@ -137,10 +140,38 @@ func (g *groupProduct) load(w *warp, p *tensorcore.Product) error {
 	return p.LoadB(m, g.across, g.negB, 0, p.N, read)
 }
 
+// matrixOperation shows that the warp begins an operation of tensor cores, and returns it.
+func (w *warp) matrixOperation() *operation {
+	g := w.block.grid
+	if g.observer == nil {
+		return nil
+	}
+	g.serial++
+	e := w.event(EventIssue, full)
+	o := &operation{warp: w, serial: g.serial, kind: GroupMatrix, at: e.Instr, source: e.Source}
+	g.tellOperation(o, EventIssue, full)
+	return o
+}
+
+// matrixGroup decodes wgmma.commit_group and wgmma.wait_group.
+func matrixGroup(d *decoder) (step, error) {
+	if d.is(isa.KindWgmmaCommitGroup) {
+		return func(w *warp, mask uint32) action {
+			w.tellGroup(EventCommit, mask, GroupMatrix, 0, false)
+			return advance
+		}, nil
+	}
+	n := int(d.reads()[0].constant[0])
+	return func(w *warp, mask uint32) action {
+		w.tellGroup(EventWait, mask, GroupMatrix, n, false)
+		return advance
+	}, nil
+}
+
 // wgmmaKinds are the instructions of warpgroups.
 func wgmmaKinds(to map[isa.Kind]entry) {
 	to[isa.KindWgmmaMmaAsync] = entry{make: wgmma, whole: true, without: []isa.Mod{isa.ModSp}}
-	for _, k := range []isa.Kind{isa.KindWgmmaFence, isa.KindWgmmaCommitGroup, isa.KindWgmmaWaitGroup} {
-		to[k] = entry{make: nothing}
-	}
+	to[isa.KindWgmmaFence] = entry{make: nothing}
+	to[isa.KindWgmmaCommitGroup] = entry{make: matrixGroup}
+	to[isa.KindWgmmaWaitGroup] = entry{make: matrixGroup}
 }

@@ -120,24 +120,58 @@ func (p *Product) set(to *panel, e *Element, row, i int, code uint64, negate boo
 
 // LoadA reads A from shared memory: rows from first on.
 func (p *Product) LoadA(m Matrix, across, negate bool, first, rows int, read Reader) error {
-	return p.load(&p.a, p.A, m, across, negate, first, rows, read)
+	return p.load(&p.a, p.A, m, across, negate, first, rows, 0, read)
 }
 
 // LoadB reads B from shared memory: columns from first on, which are the rows of the descriptor.
 func (p *Product) LoadB(m Matrix, across, negate bool, first, columns int, read Reader) error {
-	return p.load(&p.b, p.B, m, across, negate, first, columns, read)
+	return p.load(&p.b, p.B, m, across, negate, first, columns, 0, read)
 }
 
-func (p *Product) load(to *panel, e *Element, m Matrix, across, negate bool, first, rows int,
+// LoadShifted is LoadB from column skip of the matrix on.
+func (p *Product) LoadShifted(m Matrix, across, negate bool, first, columns, skip int,
+	read Reader) error {
+	return p.load(&p.b, p.B, m, across, negate, first, columns, skip, read)
+}
+
+// PlacesFit reports four bits of sparse metadata that do not select the elements of a chunk. All bits
+// are zero where copies filled what is out of bounds; the elements are zeros then.
+func (p *Product) PlacesFit(row, chunk int, bits uint64) string {
+	switch {
+	case bits == 0:
+		if each := p.DepthA() / p.Chunks(); p.a.zeros(row, chunk*each, each) {
+			return ""
+		}
+	case p.A == TF32:
+		if bits == 0x4 || bits == 0xe {
+			return ""
+		}
+	case bits&3 < bits>>2:
+		return ""
+	}
+	return fmt.Sprintf("sparse metadata %#x of row %d selects no elements", bits, row)
+}
+
+// zeros reports whether n elements of a row are zero.
+func (p *panel) zeros(row, first, n int) bool {
+	for i := row*p.depth + first; i < row*p.depth+first+n; i++ {
+		if p.integer != nil && p.integer[i] != 0 || p.integer == nil && p.value[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Product) load(to *panel, e *Element, m Matrix, across, negate bool, first, rows, skip int,
 	read Reader) error {
 	if across {
-		return p.loadAcross(to, e, m, negate, first, rows, read)
+		return p.loadAcross(to, e, m, negate, first, rows, skip, read)
 	}
 	per := p.perUnit(e)
 	var unit [16]byte
 	for row := range rows {
 		for i := 0; i < to.depth; i += per {
-			if err := read(m.AlongK(row, i/per*16), &unit); err != nil {
+			if err := read(m.AlongK(row+skip, i/per*16), &unit); err != nil {
 				return err
 			}
 			for j := range min(per, to.depth-i) {
@@ -149,17 +183,17 @@ func (p *Product) load(to *panel, e *Element, m Matrix, across, negate bool, fir
 }
 
 // loadAcross reads a matrix whose columns lie along M or N.
-func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first, rows int,
+func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first, rows, skip int,
 	read Reader) error {
 	per := p.perUnit(e)
 	var unit [16]byte
 	for k := range to.depth {
-		for row := 0; row < rows; row += per {
+		for row := skip / per * per; row < skip+rows; row += per {
 			if err := read(m.AlongMN(row/per*16, k), &unit); err != nil {
 				return err
 			}
-			for j := range min(per, rows-row) {
-				p.set(to, e, first+row+j, k, field(&unit, j*e.Bits, e.Bits), negate)
+			for j := max(skip-row, 0); j < min(per, skip+rows-row); j++ {
+				p.set(to, e, first+row+j-skip, k, field(&unit, j*e.Bits, e.Bits), negate)
 			}
 		}
 	}

@@ -1,0 +1,237 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// tensorKinds are the instructions of tensor memory.
+func tensorKinds(to map[isa.Kind]entry) {
+	to[isa.KindTcgen05Alloc] = entry{make: tensorAlloc, whole: true}
+	to[isa.KindTcgen05Dealloc] = entry{make: tensorDealloc, whole: true}
+	to[isa.KindTcgen05RelinquishAllocPermit] = entry{make: tensorRelinquish, whole: true}
+	to[isa.KindTcgen05Ld] = entry{make: tensorLoad, whole: true}
+	to[isa.KindTcgen05LdRed] = entry{make: tensorLoad, whole: true}
+	to[isa.KindTcgen05St] = entry{make: tensorStore, whole: true}
+	to[isa.KindTcgen05WaitLd] = entry{make: tensorWait, whole: true}
+	to[isa.KindTcgen05WaitSt] = entry{make: tensorWait, whole: true}
+	to[isa.KindTcgen05FenceBeforeThreadSync] = entry{make: nothing}
+	to[isa.KindTcgen05FenceAfterThreadSync] = entry{make: nothing}
+	to[isa.KindTcgen05Cp] = entry{make: tensorFill}
+	to[isa.KindTcgen05Shift] = entry{make: tensorShift}
+	to[isa.KindTcgen05Commit] = entry{make: tensorCommit}
+	later := []isa.Mod{isa.ModKindTi16, isa.ModDecompressLutB}
+	to[isa.KindTcgen05Mma] = entry{make: tensorMMA, without: later}
+	to[isa.KindTcgen05MmaWs] = entry{make: tensorMMA, without: later}
+}
+
+// A tensorGroup says for which blocks an instruction works: one, or both of a pair.
+type tensorGroup struct{ pair bool }
+
+// tensorGroup decodes .cta_group.
+func (d *decoder) tensorGroup() tensorGroup {
+	op := d.operation()
+	return tensorGroup{op.Has(isa.ModCTAGroup2)}
+}
+
+// blocks returns the blocks that an instruction works for. A kernel uses one group throughout.
+func (g tensorGroup) blocks(w *warp) ([]*block, string) {
+	b := w.block
+	want := uint8(1)
+	if g.pair {
+		want = 2
+	}
+	if b.tensorGroup != 0 && b.tensorGroup != want {
+		return nil, fmt.Sprintf("tcgen05 with cta_group::%d after cta_group::%d; a kernel uses one of them", want, b.tensorGroup)
+	}
+	b.tensorGroup = want
+	all := b.cluster.blocks
+	if !g.pair {
+		return all[b.rank : b.rank+1], ""
+	}
+	first := int(b.rank &^ 1)
+	if first+2 > len(all) {
+		return nil, fmt.Sprintf("cta_group::2 in a cluster of %d blocks: this block has no peer", len(all))
+	}
+	return all[first : first+2], ""
+}
+
+// running is blocks for instructions that need the peer to run.
+func (g tensorGroup) running(w *warp) ([]*block, string) {
+	list, why := g.blocks(w)
+	if why == "" {
+		why = w.peerEnded(list)
+	}
+	return list, why
+}
+
+// peerEnded reports a pair whose other block has ended.
+func (w *warp) peerEnded(blocks []*block) string {
+	for _, b := range blocks {
+		if b != w.block && b.alive == 0 {
+			return fmt.Sprintf("cta_group::2, and the peer block %s has ended", point(b.id))
+		}
+	}
+	return ""
+}
+
+// uniform returns the value of an operand that all lanes have alike.
+func (w *warp) uniform(r *ref, mask uint32, what string) (uint32, bool) {
+	v := w.value(r, &w.scratch[0])
+	first := v[bits.TrailingZeros32(mask)]
+	for m := mask; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m); uint32(v[l]) != uint32(first) {
+			w.fault(l, nil, "%s differs between the lanes of a warp: 0x%x and 0x%x", what, uint32(first), uint32(v[l]))
+			return 0, false
+		}
+	}
+	return uint32(first), true
+}
+
+// pointer returns the value of an address operand of a lane.
+func (w *warp) pointer(a *addressRef, lane int) uint32 {
+	return uint32(w.value(&a.base, &w.scratch[7])[lane]&a.keep + a.offset)
+}
+
+// meetPeer makes a warp of a pair wait until its peer has come as far. A result other than advance
+// ends the step, which runs again when the wait is over.
+func (w *warp) meetPeer(blocks []*block, columns int) action {
+	if len(blocks) == 1 {
+		return advance
+	}
+	t := w.block.tensor()
+	if w.turn == 0 {
+		t.requested++
+		t.columns = columns
+		w.turn = t.requested
+		w.block.changes++
+	}
+	peer, turn := w.block.cluster.blocks[w.block.rank^1], w.turn
+	if peer.tensor().requested < turn {
+		if why := w.peerEnded(blocks); why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		return w.park(waitsCompletion, wait{
+			note: func() string { return "waits for the same instruction in the other block of its pair" },
+			met:  func() bool { return peer.tensor().requested >= turn },
+		})
+	}
+	if peer.tensor().requested == turn && peer.tensor().columns != columns {
+		return w.fault(-1, nil, "%d columns here and %d in the other block of the pair", columns, peer.tensor().columns)
+	}
+	return advance
+}
+
+// tensorAlloc decodes tcgen05.alloc.
+func tensorAlloc(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	number, group := d.reads()[0], d.tensorGroup()
+	exclusive := op.Has(isa.ModExclusive)
+	q := demand{space: op.Space, size: 4, align: 4, write: true}
+	return func(w *warp, mask uint32) action {
+		if !w.together() {
+			return parked
+		}
+		mask = w.cur.mask
+		blocks, why := group.blocks(w)
+		if why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		columns, ok := w.uniform(&number, mask, "the number of columns")
+		if !ok || !w.locate(&at, mask&-mask, &q) {
+			return failed
+		}
+		n, t := int(columns), w.block.tensor()
+		if why := t.mayTake(n, exclusive); why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		if act := w.meetPeer(blocks, n); act != advance {
+			return act
+		}
+		base, ok := t.find(n)
+		if !ok {
+			return w.park(waitsCompletion, wait{
+				note: func() string { return fmt.Sprintf("waits for %d columns of tensor memory; %s", n, t) },
+				met:  func() bool { _, ok := t.find(n); return ok },
+			})
+		}
+		w.turn = 0
+		t.take(tensorRange{base, n, w.command()})
+		lane := bits.TrailingZeros32(mask)
+		r, off := w.where.of(lane), w.where.at[lane]
+		put(r.data[off:], 4, uint64(base))
+		fill(r.init[off:off+4], 0xff)
+		w.block.changes++
+		return advance
+	}, nil
+}
+
+// mayTake reports an allocation that is not allowed.
+func (t *tensorMemory) mayTake(n int, exclusive bool) string {
+	switch {
+	case n < tensorUnit || n > tensorColumns || n%tensorUnit != 0 || !exclusive && n&(n-1) != 0:
+		return fmt.Sprintf("allocation of %d columns of tensor memory; the number is a power of two from 32 to 512", n)
+	case t.gaveUp:
+		return "tcgen05.alloc after tcgen05.relinquish_alloc_permit"
+	case t.last != 0 && n > t.last:
+		return fmt.Sprintf("allocation of %d columns of tensor memory after one of %d; numbers must not increase", n, t.last)
+	}
+	return ""
+}
+
+// tensorDealloc decodes tcgen05.dealloc.
+func tensorDealloc(d *decoder) (step, error) {
+	args, group := d.reads(), d.tensorGroup()
+	return func(w *warp, mask uint32) action {
+		if !w.together() {
+			return parked
+		}
+		mask = w.cur.mask
+		blocks, why := group.blocks(w)
+		if why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		at, ok := w.uniform(&args[0], mask, "the address")
+		if !ok {
+			return failed
+		}
+		n, ok := w.uniform(&args[1], mask, "the number of columns")
+		if !ok {
+			return failed
+		}
+		if act := w.meetPeer(blocks, int(n)); act != advance {
+			return act
+		}
+		w.turn = 0
+		t := w.block.tensor()
+		if laneOf(at) != 0 || !t.drop(columnOf(at), int(n)) {
+			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x, which were not allocated together; %s", n, at, t)
+		}
+		w.block.changes++
+		return advance
+	}, nil
+}
+
+// tensorRelinquish decodes tcgen05.relinquish_alloc_permit.
+func tensorRelinquish(d *decoder) (step, error) {
+	group := d.tensorGroup()
+	return func(w *warp, _ uint32) action {
+		if !w.together() {
+			return parked
+		}
+		if _, why := group.blocks(w); why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		w.block.tensor().gaveUp = true
+		return advance
+	}, nil
+}

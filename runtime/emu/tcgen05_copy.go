@@ -1,0 +1,239 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
+)
+
+// A tensorSpread says where tcgen05.cp puts the rows of a matrix.
+type tensorSpread struct {
+	rows, units int                 // units are 16 bytes
+	lanes       func(row int) []int // lanes that a row goes to
+}
+
+// tensorSpreadOf returns the spread of an instruction.
+func tensorSpreadOf(op *isa.Operation) tensorSpread {
+	one := func(row int) []int { return []int{row} }
+	switch {
+	case op.Has(isa.ModShape128x256b):
+		return tensorSpread{128, 2, one}
+	case op.Has(isa.ModShape128x128b):
+		return tensorSpread{128, 1, one}
+	case op.Has(isa.ModShape4x256b): // the first lane of each quarter
+		return tensorSpread{4, 2, func(row int) []int { return []int{32 * row} }}
+	case op.Has(isa.ModWarpX2Pairs02And13):
+		return tensorSpread{64, 1, func(row int) []int { return []int{row, row + 64} }}
+	case op.Has(isa.ModWarpX2Pairs01And23):
+		return tensorSpread{64, 1, func(row int) []int { return []int{row/32*64 + row%32, row/32*64 + row%32 + 32} }}
+	}
+	return tensorSpread{32, 1, func(row int) []int { return []int{row, row + 32, row + 64, row + 96} }}
+}
+
+// tensorFill decodes tcgen05.cp. Each block copies from its own shared memory to its own tensor memory.
+func tensorFill(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	from, group, spread := d.reads()[0], d.tensorGroup(), tensorSpreadOf(&op)
+	expands := 0
+	switch {
+	case op.Has(isa.ModB4x16P64):
+		expands = 4
+	case op.Has(isa.ModB6x16P32):
+		expands = 6
+	}
+	return func(w *warp, mask uint32) action {
+		blocks, why := group.running(w)
+		if why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			matrix, err := tensorcore.DecodeBlackwell(w.value(&from, &w.scratch[0])[l])
+			if err != nil {
+				return w.fault(l, nil, "%v", err)
+			}
+			address := w.pointer(&at, l)
+			act := w.issueTensor(l, func() string {
+				for _, b := range blocks {
+					if why := spread.copy(b, &matrix, address, expands); why != "" {
+						return why
+					}
+				}
+				return ""
+			})
+			if act != advance {
+				return act
+			}
+		}
+		return advance
+	}, nil
+}
+
+// copy copies the rows of a block.
+func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expands int) string {
+	t := b.tensor()
+	var unit [16]byte
+	for row := range s.rows {
+		for i := range s.units {
+			if err := b.unit(m.AlongK(row, i*16), &unit, "tcgen05.cp"); err != nil {
+				return err.Error()
+			}
+			if expands > 0 {
+				unit = tensorcore.Expand(unit, expands)
+			}
+			for _, lane := range s.lanes(row) {
+				cells, known, why := t.row(lane+laneOf(address), columnOf(address)+i*4, 4)
+				if why != "" {
+					return why
+				}
+				for j := range cells {
+					cells[j] = little.Uint32(unit[4*j:])
+				}
+				fill(known, 0xff)
+			}
+		}
+	}
+	return ""
+}
+
+// unit reads 16 bytes of the block's shared memory for a tensor core.
+func (b *block) unit(address uint32, to *[16]byte, who string) error {
+	at, r := uint64(address)&(1<<18-1), b.shared
+	if at < sharedStart || at+16 > uint64(len(r.data)) {
+		return fmt.Errorf("access out of bounds: %s reads 16 bytes at shared address 0x%x", who, at)
+	}
+	if g := b.grid; g.checks && g.strict && r.init != nil && !allSet(r.init[at:at+16]) {
+		return fmt.Errorf("%s reads shared memory at 0x%x that was never written", who, at)
+	}
+	*to = [16]byte(r.data[at:])
+	return nil
+}
+
+// tensorShift decodes tcgen05.shift: 32 bytes of all rows of a warp but the last move down one row.
+func tensorShift(d *decoder) (step, error) {
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	group := d.tensorGroup()
+	return func(w *warp, mask uint32) action {
+		blocks, why := group.running(w)
+		if why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			address := w.pointer(&at, l)
+			if laneOf(address)%32 != 0 {
+				return w.fault(l, nil, "tcgen05.shift from lane %d; it is a multiple of 32", laneOf(address))
+			}
+			act := w.issueTensor(l, func() string {
+				for _, b := range blocks {
+					if why := b.tensor().shift(laneOf(address), columnOf(address)); why != "" {
+						return why
+					}
+				}
+				return ""
+			})
+			if act != advance {
+				return act
+			}
+		}
+		return advance
+	}, nil
+}
+
+// shift moves eight columns of 32 lanes down by one lane; the first lane keeps what it has.
+func (t *tensorMemory) shift(lane, column int) string {
+	for l := lane + 31; l > lane; l-- {
+		to, known, why := t.row(l, column, 8)
+		if why != "" {
+			return why
+		}
+		from, was, why := t.row(l-1, column, 8)
+		if why != "" {
+			return why
+		}
+		copy(to, from)
+		copy(known, was)
+	}
+	return ""
+}
+
+// tensorCommit decodes tcgen05.commit: mbarriers are told when all that the thread issued is complete.
+func tensorCommit(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	var ranks *ref
+	if args := d.reads(); len(args) > 0 {
+		ranks = &args[0]
+	}
+	group, o := d.tensorGroup(), &bulkOperands{bar: at, mask: ranks, told: true}
+	return func(w *warp, mask uint32) action {
+		if _, why := group.blocks(w); why != "" {
+			return w.fault(-1, nil, "%s", why)
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			targets, act := w.commitTargets(o, op.Space, l)
+			if act != advance {
+				return act
+			}
+			act = w.issueTensor(l, func() string {
+				for _, p := range targets {
+					if why := p.arrive(1); why != "" {
+						return why
+					}
+				}
+				return ""
+			})
+			if act != advance {
+				return act
+			}
+		}
+		return advance
+	}, nil
+}
+
+// commitTargets returns the mbarriers that a commit of a lane tells.
+func (w *warp) commitTargets(o *bulkOperands, space isa.Space, lane int) ([]*phaseState, action) {
+	var one *phaseState
+	var at uint64
+	act := w.mbarriers(&o.bar, space, 1<<lane, func(l int, p *phaseState) string {
+		one, at = p, w.where.at[l]
+		return ""
+	})
+	if act != advance || o.mask == nil {
+		return []*phaseState{one}, act
+	}
+	var list []*phaseState
+	all := w.block.cluster.blocks
+	ranks := uint32(w.value(o.mask, &w.scratch[1])[lane])
+	if o.mask.bits != 32 {
+		ranks &= 0xffff
+	}
+	for ; ranks != 0; ranks &= ranks - 1 {
+		rank := bits.TrailingZeros32(ranks)
+		if rank >= len(all) {
+			return nil, w.fault(lane, nil, "multicast to block %d of a cluster of %d", rank, len(all))
+		}
+		p := all[rank].phases[at]
+		if p == nil {
+			return nil, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", rank)
+		}
+		list = append(list, p)
+	}
+	return list, advance
+}

@@ -1,0 +1,281 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
+)
+
+// A tensorProduct is a decoded tcgen05.mma.
+type tensorProduct struct {
+	arch                             tensorcore.Arch
+	number                           int // of the target
+	kind, vectors                    string
+	group                            tensorGroup
+	stationary, sparse, scaled       bool
+	shifted, inTensor                bool
+	d, aAddress, meta, sfa, sfb      addressRef
+	aDescriptor, b, descriptor, adds ref
+	lanes                            []ref // bits of lanes of D that are not written
+	zeroes                           *ref  // columns of B that count as zeros
+	divide                           int   // D is divided by so many powers of two
+	hint                             collectorHint
+}
+
+// tensorMMA decodes tcgen05.mma and tcgen05.mma.ws.
+func tensorMMA(d *decoder) (step, error) {
+	op := d.operation()
+	number := d.image.module.ir.Target.Info().Number
+	t := &tensorProduct{
+		arch: tensorcore.ArchOf(number), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
+		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale), shifted: op.Has(isa.ModAshift),
+	}
+	for _, m := range op.Mods() {
+		switch word := m.String()[1:]; {
+		case strings.HasPrefix(word, "kind::"):
+			t.kind = word[len("kind::"):]
+		case strings.HasPrefix(word, "scale_vec::"), m == isa.ModBlock16, m == isa.ModBlock32:
+			t.vectors = word
+		case strings.HasPrefix(word, "collector::"):
+			t.hint = collectorHintOf(word)
+		}
+	}
+	return t.run, t.operands(d)
+}
+
+// operands decodes the operands, which stand in the order of the manual.
+func (t *tensorProduct) operands(d *decoder) error {
+	args := d.in.Args
+	address := func(to *addressRef) (err error) {
+		if len(args) == 0 || args[0].Kind != ir.Address {
+			return fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		}
+		*to, err = d.addressOf(&args[0])
+		args = args[1:]
+		return err
+	}
+	scalar := func(to *ref) error {
+		if len(args) == 0 || args[0].Kind == ir.Address {
+			return fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		}
+		*to = d.flatten(nil, &args[0])[0]
+		args = args[1:]
+		return nil
+	}
+	steps := []func() error{func() error { return address(&t.d) }}
+	if t.inTensor = len(args) > 1 && args[1].Kind == ir.Address; t.inTensor {
+		steps = append(steps, func() error { return address(&t.aAddress) })
+	} else {
+		steps = append(steps, func() error { return scalar(&t.aDescriptor) })
+	}
+	steps = append(steps, func() error { return scalar(&t.b) })
+	if t.sparse {
+		steps = append(steps, func() error { return address(&t.meta) })
+	}
+	steps = append(steps, func() error { return scalar(&t.descriptor) })
+	if t.scaled {
+		steps = append(steps, func() error { return address(&t.sfa) }, func() error { return address(&t.sfb) })
+	}
+	for _, f := range steps {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	if len(args) > 0 && args[0].Kind == ir.Vector {
+		t.lanes = d.flatten(nil, &args[0])
+		args = args[1:]
+	}
+	if err := scalar(&t.adds); err != nil {
+		return err
+	}
+	switch {
+	case len(args) == 0 || t.kind == "i8" && !t.stationary:
+	case t.stationary:
+		t.zeroes = new(ref)
+		return scalar(t.zeroes)
+	default:
+		t.divide = int(args[0].Value)
+	}
+	return nil
+}
+
+// run issues the products of the lanes of a mask.
+func (t *tensorProduct) run(w *warp, mask uint32) action {
+	blocks, why := t.group.running(w)
+	if why != "" {
+		return w.fault(-1, nil, "%s", why)
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		j := &tensorJob{tensorProduct: t, w: w, blocks: blocks}
+		if why := j.capture(l); why != "" {
+			return w.fault(l, nil, "%s", why)
+		}
+		if act := w.issueTensor(l, j.run); act != advance {
+			return act
+		}
+	}
+	return advance
+}
+
+// A tensorJob is one product in flight: its operands are values.
+type tensorJob struct {
+	*tensorProduct
+	w             *warp
+	blocks        []*block
+	in            *tensorcore.Instruction
+	product       *tensorcore.Product
+	path          tensorcore.Path
+	at            uint32 // of D
+	left          uint64 // the descriptor or the address of A
+	right         uint64
+	places        uint32 // the address of the sparse metadata
+	factorA       uint32 // the addresses of scale factors
+	factorB       uint32
+	accumulates   bool
+	off           [8]uint32 // lanes that are not written
+	zero          tensorcore.ZeroColumns
+	ma, mb        tensorcore.Matrix
+	base, rows, n int // the first lane of D; rows of a block; columns of B of a block
+}
+
+// capture reads the operands of a lane and reports what is wrong with them.
+func (j *tensorJob) capture(l int) string {
+	w := j.w
+	one := func(r *ref) uint64 { return w.value(r, &w.scratch[0])[l] }
+	descriptor := uint32(one(&j.descriptor))
+	in, p, err := w.block.cluster.products.of(j.tensorProduct, descriptor)
+	if err != nil {
+		return err.Error()
+	}
+	j.in, j.product = in, p
+	if in.Sparse != j.sparse {
+		return fmt.Sprintf("instruction descriptor 0x%08x: sparse is %v, and the opcode says %v", descriptor, in.Sparse, j.sparse)
+	}
+	if why := j.fits(); why != "" {
+		return fmt.Sprintf("instruction descriptor 0x%08x: %s", descriptor, why)
+	}
+	if j.path, err = tensorcore.PathOf(in.M, j.group.pair, j.sparse, j.stationary); err != nil {
+		return err.Error()
+	}
+	j.rows, j.n = j.path.Rows(in.M), in.N/len(j.blocks)
+	j.at, j.right = w.pointer(&j.d, l), one(&j.b)
+	if j.mb, err = tensorcore.DecodeBlackwell(j.right); err != nil {
+		return err.Error()
+	}
+	if j.inTensor {
+		j.left = uint64(w.pointer(&j.aAddress, l))
+	} else {
+		j.left = one(&j.aDescriptor)
+		if j.ma, err = tensorcore.DecodeBlackwell(j.left); err != nil {
+			return err.Error()
+		}
+	}
+	if j.sparse {
+		j.places = w.pointer(&j.meta, l)
+	}
+	if j.scaled {
+		j.factorA, j.factorB = w.pointer(&j.sfa, l), w.pointer(&j.sfb, l)
+	}
+	j.accumulates = w.truth(&j.adds)>>l&1 != 0
+	for i := range j.lanes {
+		j.off[i] = uint32(one(&j.lanes[i]))
+	}
+	if j.zeroes != nil {
+		j.zero = tensorcore.ZeroColumnsOf(one(j.zeroes), in.M, in.N)
+	}
+	if why := j.aligned(); why != "" {
+		return why
+	}
+	return w.block.collectors.use(j.hint, j.left, j.right)
+}
+
+// aligned checks the lanes of addresses.
+func (j *tensorJob) aligned() string {
+	j.base = laneOf(j.at)
+	half := j.path == tensorcore.PathC || j.path == tensorcore.PathF
+	if j.base != 0 && !(half && j.base == 16) {
+		return fmt.Sprintf("D begins at lane %d of tensor memory; this layout begins at lane 0%s", j.base, map[bool]string{true: " or 16"}[half])
+	}
+	if j.inTensor && laneOf(uint32(j.left)) != j.base {
+		return fmt.Sprintf("A begins at lane %d of tensor memory and D at lane %d", laneOf(uint32(j.left)), j.base)
+	}
+	if j.sparse && laneOf(j.places) != j.base {
+		return fmt.Sprintf("the sparse metadata begins at lane %d of tensor memory and D at lane %d", laneOf(j.places), j.base)
+	}
+	return ""
+}
+
+// fits reports a shape that the kind does not have.
+func (j *tensorJob) fits() string {
+	o, pair := j.in, j.group.pair
+	step, least := 8, 8
+	switch {
+	case j.stationary:
+		ok := (o.M == 32 || o.M == 64 || o.M == 128) && (o.N == 64 || o.N == 128 || o.N == 256 && !o.Sparse)
+		if !ok {
+			return fmt.Sprintf("there is no m%dn%d of kind %s with .ws", o.M, o.N, j.kind)
+		}
+		return ""
+	case j.kind == "i8" && pair:
+		step, least = 32, 32
+	case j.kind == "i8" && o.N > 32:
+		step = 16
+	case pair, o.M == 128 && !j.scaled && j.kind != "i8":
+		step, least = 16, 16
+	}
+	m := o.M == 128 || o.M == 64 && !j.scaled
+	if pair {
+		m = o.M == 256 || o.M == 128 && !(j.scaled && o.Sparse)
+	}
+	if !m || o.N < least || o.N > 256 || o.N%step != 0 {
+		return fmt.Sprintf("there is no m%dn%d of kind %s for %d blocks", o.M, o.N, j.kind, len(j.blocks))
+	}
+	if o.K == 96 && j.number < 103 {
+		return "a depth of 96 needs sm_103a"
+	}
+	if o.Packed && (o.AcrossA || o.AcrossB) {
+		return "elements of four bits cannot be transposed in kind " + j.kind
+	}
+	if j.shifted && o.M == 64 {
+		return ".ashift needs 128 or 256 rows"
+	}
+	if j.scaled {
+		return j.factorsFit()
+	}
+	return ""
+}
+
+// factorsFit reports scale factors that an instruction cannot select.
+func (j *tensorJob) factorsFit() string {
+	o := j.in
+	depth := o.K
+	if o.Sparse {
+		depth /= 2
+	}
+	vector := o.Vector
+	if o.Sparse {
+		vector /= 2
+	}
+	each := depth / vector
+	want := map[string]int{"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4}[j.vectors]
+	if want != 0 && want != each && depth != 96 {
+		return fmt.Sprintf("%s with %d scale factors of a row", j.vectors, each)
+	}
+	if depth == 96 {
+		if each = 1; vector == 16 {
+			each = 2
+		}
+	}
+	if o.FactorA%each != 0 || o.FactorB%each != 0 {
+		return fmt.Sprintf("scale factors from bytes %d and %d on, of which an instruction reads %d", o.FactorA, o.FactorB, each)
+	}
+	return ""
+}

@@ -1,0 +1,326 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
+)
+
+// A productCache keeps the products of instruction descriptors, which hold work space.
+type productCache struct {
+	list map[productKey]*cachedProduct
+}
+
+type productKey struct {
+	of         *tensorProduct
+	descriptor uint32
+}
+
+type cachedProduct struct {
+	in      *tensorcore.Instruction
+	product *tensorcore.Product
+}
+
+// of returns the product of an instruction with a descriptor.
+func (c *productCache) of(t *tensorProduct, descriptor uint32) (*tensorcore.Instruction, *tensorcore.Product, error) {
+	key := productKey{t, descriptor}
+	if x := c.list[key]; x != nil {
+		return x.in, x.product, nil
+	}
+	in, err := tensorcore.InstructionOf(descriptor, t.kind, t.vectors)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.list == nil {
+		c.list = make(map[productKey]*cachedProduct)
+	}
+	x := &cachedProduct{in, in.Product(t.arch)}
+	c.list[key] = x
+	return x.in, x.product, nil
+}
+
+// run computes the product.
+func (j *tensorJob) run() string {
+	for _, b := range j.blocks {
+		if b != j.w.block && b.alive == 0 {
+			return j.w.peerEnded(j.blocks)
+		}
+	}
+	if !j.scaled {
+		if why := j.load(nil); why != "" {
+			return why
+		}
+		return j.compute(nil)
+	}
+	// Every quarter of the lanes has the scale factors of B. They should all be the same.
+	var done [][]uint32
+	var passes []*quarter
+	for i := range j.blocks {
+		for q := range 4 {
+			x := &quarter{block: i, index: q}
+			if !j.reaches(q) {
+				continue
+			}
+			var why string
+			if x.factors, why = j.factorsB(i, q); why != "" {
+				return why
+			}
+			at := slices.IndexFunc(done, func(y []uint32) bool { return slices.Equal(x.factors, y) })
+			if at >= 0 {
+				passes[at].also = append(passes[at].also, [2]int{i, q})
+				continue
+			}
+			done = append(done, x.factors)
+			x.also = [][2]int{{i, q}}
+			passes = append(passes, x)
+		}
+	}
+	for _, x := range passes {
+		if why := j.load(x); why != "" {
+			return why
+		}
+		if why := j.compute(x); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// A quarter is a part of the lanes of a block, and its scale factors of B.
+type quarter struct {
+	block, index int
+	factors      []uint32
+	also         [][2]int // blocks and quarters with the same factors
+}
+
+// has reports whether a row of a block is computed with the factors of q.
+func (q *quarter) has(block, lane int) bool {
+	return q == nil || slices.Contains(q.also, [2]int{block, lane / 32})
+}
+
+// reaches reports whether rows lie in a quarter of the lanes.
+func (j *tensorJob) reaches(q int) bool {
+	for row := range j.rows {
+		if lane, _ := j.path.D(row, 0, j.in.N); (lane+j.base)/32 == q {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf returns the number of columns between words of scale factors of one row.
+func wordsOf(rows int) int { return (rows + 127) / 128 * 4 }
+
+// factors reads the scale factors of a row of A or a column of B.
+func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int, add func(i int, code uint64)) string {
+	lane, column, first := tensorcore.ScaleFactor(row, 0, id)
+	for i := range j.product.Factors {
+		n := first + i
+		c, why := b.tensor().read(laneOf(at)+32*q+lane, columnOf(at)+column+n/4*wordsOf(rows), "a scale factor")
+		if why != "" {
+			return why
+		}
+		add(i, uint64(c>>(n%4*8)&255))
+	}
+	return ""
+}
+
+// factorsB reads the scale factors of B that a quarter of a block has.
+func (j *tensorJob) factorsB(block, q int) (list []uint32, why string) {
+	for col := range j.in.N {
+		why = j.factors(j.blocks[block], j.factorB, q, col, j.in.N, j.in.FactorB, func(_ int, code uint64) {
+			list = append(list, uint32(code))
+		})
+		if why != "" {
+			return nil, why
+		}
+	}
+	return list, ""
+}
+
+// load gives the product its operands: all rows of all blocks.
+func (j *tensorJob) load(q *quarter) string {
+	p := j.product
+	p.Begin(j.rows*len(j.blocks), j.in.N)
+	for i, b := range j.blocks {
+		if why := j.loadA(i, b); why != "" {
+			return why
+		}
+		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		err := p.LoadShifted(j.mb, j.in.AcrossB, j.in.NegateB, i*j.n, j.n, j.zero.Shift, read)
+		if err != nil {
+			return err.Error()
+		}
+	}
+	for col, zero := range j.zero.Zero {
+		for k := 0; zero && k < j.in.K; k++ {
+			p.SetB(col, k, 0, false)
+		}
+	}
+	if q != nil {
+		for col := range j.in.N {
+			for i := range p.Factors {
+				p.SetScaleB(col, i, uint64(q.factors[col*p.Factors+i]))
+			}
+		}
+	}
+	p.Ready()
+	return ""
+}
+
+// loadA loads the rows of a block, with their metadata and scale factors.
+func (j *tensorJob) loadA(i int, b *block) string {
+	p, first := j.product, i*j.rows
+	if j.inTensor {
+		if why := j.leftInTensor(b, first); why != "" {
+			return why
+		}
+	} else {
+		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		if err := p.LoadA(j.ma, j.in.AcrossA, j.in.NegateA, first, j.rows, read); err != nil {
+			return err.Error()
+		}
+	}
+	for row := range j.rows {
+		for chunk := 0; j.sparse && chunk < p.Chunks(); chunk++ {
+			lane, column, bit := j.path.Metadata(p.A, row, chunk, j.in.Selector)
+			c, why := b.tensor().read(j.base+lane, columnOf(j.places)+column, "sparse metadata")
+			if why == "" {
+				why = p.PlacesFit(first+row, chunk, uint64(c>>bit&15))
+			}
+			if why != "" {
+				return why
+			}
+			p.SetPlaces(chunk, uint64(c>>bit&15))
+		}
+		if !j.scaled {
+			continue
+		}
+		lane, _ := j.path.D(row, 0, j.in.N)
+		why := j.factors(b, j.factorA, (lane+j.base)/32, row, j.rows, j.in.FactorA, func(k int, code uint64) {
+			p.SetScaleA(first+row, k, code)
+		})
+		if why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// leftInTensor reads the rows of A of a block from its tensor memory.
+func (j *tensorJob) leftInTensor(b *block, first int) string {
+	p := j.product
+	wide, inset := p.A.Bits, 0
+	if wide < 8 && !p.Packed {
+		wide, inset = 8, tensorcore.Container(p.A)
+	}
+	keep := uint64(1)<<uint(p.A.Bits) - 1
+	for row := range j.rows {
+		from := row
+		if j.shifted && row > 0 {
+			from--
+		}
+		lane := j.base + j.path.A(from)
+		for i := range p.DepthA() {
+			c, why := b.tensor().read(lane, columnOf(uint32(j.left))+i*wide/32, "A")
+			if why != "" {
+				return why
+			}
+			code := uint64(c) >> (i * wide % 32)
+			if wide != p.A.Bits && code&255&^(keep<<inset) != 0 {
+				return fmt.Sprintf("byte 0x%02x of A in tensor memory is no element of %s", code&255, p.A.Name)
+			}
+			p.SetA(first+row, i, code>>inset&keep, j.in.NegateA)
+		}
+	}
+	return ""
+}
+
+// compute adds the product to D, for the lanes of a quarter and those like it.
+func (j *tensorJob) compute(q *quarter) string {
+	p, n := j.product, j.in.N
+	half := p.D.Bits == 16
+	for i, b := range j.blocks {
+		t := b.tensor()
+		for row := range j.rows {
+			first, _ := j.path.D(row, 0, n)
+			if !q.has(i, first+j.base) {
+				continue
+			}
+			for col := range n {
+				lane, column := j.path.D(row, col, n)
+				lane += j.base
+				if why := t.check(lane, columnOf(j.at)+column, 1); why != "" {
+					return why
+				}
+				if len(j.lanes) > 0 && j.off[i*4+lane/32]>>(lane%32)&1 != 0 {
+					continue
+				}
+				cell, known := &t.cells[lane][columnOf(j.at)+column], &t.known[lane][columnOf(j.at)+column]
+				c := uint64(0)
+				if j.accumulates {
+					if *known == 0 {
+						return fmt.Sprintf("tcgen05.mma adds to lane %d, column %d of tensor memory, which was never written", lane, columnOf(j.at)+column)
+					}
+					if c = uint64(*cell); half {
+						c &= 0xffff
+					}
+					c = p.ScaleInput(c, j.divide)
+				}
+				*cell = uint32(p.Element(i*j.rows+row, col, c))
+				*known = 0xff
+			}
+		}
+	}
+	return ""
+}
+
+// A collectorHint is what an instruction says of a buffer that keeps A or B.
+type collectorHint struct {
+	buffer string // a, b, b0 to b3; "" for none
+	action string // fill, use, lastuse or discard
+}
+
+// collectorHintOf reads collector::a::fill and its like.
+func collectorHintOf(word string) collectorHint {
+	var h collectorHint
+	rest := word[len("collector::"):]
+	for i := range rest {
+		if rest[i] == ':' {
+			return collectorHint{rest[:i], rest[i+2:]}
+		}
+	}
+	return h
+}
+
+// collectors are the buffers of a block and the operands that they keep. They change no results.
+type collectors map[string]uint64
+
+// use applies a hint and reports the use of a buffer that does not hold the operand.
+func (c *collectors) use(h collectorHint, a, b uint64) string {
+	if h.buffer == "" {
+		return ""
+	}
+	if *c == nil {
+		*c = make(collectors)
+	}
+	operand := a
+	if h.buffer[0] == 'b' {
+		operand = b
+	}
+	if h.action == "use" || h.action == "lastuse" {
+		if held, ok := (*c)[h.buffer]; !ok || held != operand {
+			return fmt.Sprintf("collector::%s::%s, and the buffer does not hold this operand", h.buffer, h.action)
+		}
+	}
+	if h.action == "fill" {
+		(*c)[h.buffer] = operand
+	} else if h.action != "use" {
+		delete(*c, h.buffer)
+	}
+	return ""
+}

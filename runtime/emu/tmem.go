@@ -1,0 +1,147 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import "fmt"
+
+// Tensor memory of a block: 128 lanes of 512 columns of 32 bits.
+const (
+	tensorLanes   = 128
+	tensorColumns = 512
+	tensorUnit    = 32 // columns are allocated in multiples of it
+)
+
+// A tensorMemory is the tensor memory of a block. An address has the lane in its upper half and the
+// column in its lower half.
+type tensorMemory struct {
+	cells     [tensorLanes][tensorColumns]uint32
+	known     [tensorLanes][tensorColumns]byte // 0xff where a cell was written
+	held      []tensorRange
+	last      int // columns of the last allocation
+	gaveUp    bool
+	requested int // collective allocations and releases that the block has begun
+	columns   int // of the last one
+}
+
+// A tensorRange is columns that were allocated.
+type tensorRange struct {
+	base, columns int
+	in            *command
+}
+
+// poison is what cells hold that were never written: a NaN in all formats that have one.
+const poison = 0xffff_ffff
+
+// reset makes t the tensor memory of a new block.
+func (t *tensorMemory) reset() {
+	t.held, t.last, t.gaveUp, t.requested = t.held[:0], 0, false, 0
+}
+
+// find returns where n columns are free. The highest are taken first, so that a kernel that ignores
+// the address that it is given does not work by chance.
+func (t *tensorMemory) find(n int) (base int, ok bool) {
+	for base = tensorColumns - n; base >= 0; base -= tensorUnit {
+		free := true
+		for _, r := range t.held {
+			free = free && (base+n <= r.base || r.base+r.columns <= base)
+		}
+		if free {
+			return base, true
+		}
+	}
+	return 0, false
+}
+
+// take allocates columns.
+func (t *tensorMemory) take(r tensorRange) {
+	t.held = append(t.held, r)
+	t.last = r.columns
+	for l := range t.cells {
+		clear(t.known[l][r.base : r.base+r.columns])
+		for i := r.base; i < r.base+r.columns; i++ {
+			t.cells[l][i] = poison
+		}
+	}
+}
+
+// drop releases columns. It reports whether they were allocated together.
+func (t *tensorMemory) drop(base, columns int) bool {
+	for i, r := range t.held {
+		if r.base == base && r.columns == columns {
+			t.held = append(t.held[:i], t.held[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// check reports an access to n columns of a lane that are not allocated.
+func (t *tensorMemory) check(lane, column, n int) string {
+	if t != nil && lane >= 0 && lane < tensorLanes {
+		for _, r := range t.held {
+			if column >= r.base && column+n <= r.base+r.columns {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("tensor memory out of bounds: lane %d, columns %d to %d; %s", lane, column, column+n-1, t)
+}
+
+// String describes what is allocated.
+func (t *tensorMemory) String() string {
+	if t == nil || len(t.held) == 0 {
+		return "nothing is allocated"
+	}
+	s := "allocated are columns"
+	for i, r := range t.held {
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprintf(" %d to %d", r.base, r.base+r.columns-1)
+	}
+	return s
+}
+
+// row returns n cells of a lane and what is known of them.
+func (t *tensorMemory) row(lane, column, n int) (cells []uint32, known []byte, why string) {
+	if why = t.check(lane, column, n); why != "" {
+		return nil, nil, why
+	}
+	return t.cells[lane][column : column+n], t.known[lane][column : column+n], ""
+}
+
+// read returns a cell that must have been written.
+func (t *tensorMemory) read(lane, column int, what string) (uint32, string) {
+	c, known, why := t.row(lane, column, 1)
+	switch {
+	case why != "":
+		return 0, why
+	case known[0] == 0:
+		return 0, fmt.Sprintf("%s in lane %d, column %d of tensor memory was never written", what, lane, column)
+	}
+	return c[0], ""
+}
+
+// laneOf and columnOf are the parts of an address in tensor memory.
+func laneOf(address uint32) int   { return int(address >> 16) }
+func columnOf(address uint32) int { return int(address & 0xffff) }
+
+// tensor returns the tensor memory of the block.
+func (b *block) tensor() *tensorMemory {
+	if b.tensorMemory == nil {
+		b.tensorMemory = new(tensorMemory)
+	}
+	return b.tensorMemory
+}
+
+// leak faults a block that ends with columns that are still allocated.
+func (b *block) leak(w *warp) {
+	if b.tensorMemory == nil || len(b.tensorMemory.held) == 0 {
+		return
+	}
+	r := b.tensorMemory.held[0]
+	f := w.describeAt(r.in, -1)
+	f.Message = fmt.Sprintf("tensor memory leak: the block ends and %d columns that it allocated are not deallocated", r.columns)
+	b.fail(f)
+}
