@@ -93,8 +93,8 @@ bar.sync 2, 64;
 		Title: "member mask names lanes that do not reach the instruction",
 		What: "Reports bar.warp.sync, shfl, vote, match and redux with a constant member mask " +
 			"that names a lane which took another branch, if the branch depends on the thread " +
-			"index. Also reports these instructions and elect.sync if the mask omits a lane that " +
-			"executes them.",
+			"index. A branch that compares the thread index with a parameter is a review. Also " +
+			"reports these instructions and elect.sync if the mask omits a lane that executes them.",
 		Why: "The lanes that did arrive wait forever, or the result is undefined.",
 		Wrong: `
 mov.u32 %r1, %tid.x;

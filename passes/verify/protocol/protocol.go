@@ -380,8 +380,9 @@ ld.shared.b32 %r1, [tile];
 		Title: "shared-memory race between two warps: missing barrier",
 		What: "Reports a plain load and a plain store, two stores, or one of them and an " +
 			"atomic, by different warps to the same bytes of shared memory, when nothing orders " +
-			"the two. Access by a block to its own shared memory between its cluster arrival and " +
-			"its cluster wait, while other blocks access the same variable, is a review. Where " +
+			"the two. A volatile access counts as a plain one, unless a branch depends on what is " +
+			"loaded there. Access by a block to its own shared memory between its cluster arrival " +
+			"and its cluster wait, while other blocks access the same variable, is a review. Where " +
 			"values are tried for parameters, a race is an error if it occurs for all of them " +
 			"under which both accesses execute, and else a review that names one.",
 		Why: "The order of the accesses is undefined. Some such races are intended, for " +

@@ -19,6 +19,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/protocol"
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
 	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
+	"github.com/ptxdsl/ptxdsl/passes/verify/shared"
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unchecked"
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
@@ -29,7 +30,7 @@ func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
 		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), flags.Analyzer(), protocol.Analyzer(),
-		unchecked.Analyzer(),
+		shared.Analyzer(), unchecked.Analyzer(),
 	}
 }
 
