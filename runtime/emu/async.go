@@ -36,6 +36,8 @@ type operation struct {
 	in     *command              // that issued it
 
 	// For an observer.
+	hidden bool // parts stand for it
+	parts  []*operation
 	serial uint64
 	kind   Group
 	at     *ir.Instr
@@ -62,7 +64,9 @@ func (o *operation) run(lanes uint32) *Fault {
 		if f != nil {
 			return f
 		}
-		g.tellOperation(o, EventComplete, 1<<l)
+		if !o.hidden {
+			g.tellOperation(o, EventComplete, 1<<l)
+		}
 	}
 	return nil
 }
@@ -84,16 +88,16 @@ func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply 
 	return w.begin(o, list)
 }
 
-// issueOne adds an operation of the warp as a whole, which completes after another one.
-func (w *warp) issueOne(list *[]*operation, before *operation, apply func(lane int) *Fault) action {
-	return w.begin(&operation{warp: w, lanes: 1, apply: apply, before: before, in: w.command()}, list)
+// issueOne adds an operation of the warp as a whole.
+func (w *warp) issueOne(list *[]*operation, kind Group, apply func(lane int) *Fault) action {
+	return w.begin(&operation{warp: w, lanes: 1, apply: apply, kind: kind, in: w.command()}, list)
 }
 
 // issueTensor adds an operation of a lane for the tensor cores: those of one thread complete in their
 // order. The manual promises less, but kernels of the field depend on it.
 func (w *warp) issueTensor(lane int, apply func() string) action {
 	in := w.command()
-	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], in: in}
+	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], kind: GroupTensor, in: in}
 	o.apply = func(int) *Fault {
 		if why := apply(); why != "" {
 			return w.faultAt(in, "%s", why)
@@ -106,7 +110,7 @@ func (w *warp) issueTensor(lane int, apply func() string) action {
 
 // begin puts an operation in flight.
 func (w *warp) begin(o *operation, list *[]*operation) action {
-	if g := w.block.grid; g.observer != nil {
+	if g := w.block.grid; g.observer != nil && !o.hidden {
 		g.serial++
 		e := w.event(EventIssue, o.lanes)
 		o.serial, o.at, o.source = g.serial, e.Instr, e.Source
