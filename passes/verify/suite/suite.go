@@ -13,6 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/cluster"
 	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
 	"github.com/ptxdsl/ptxdsl/passes/verify/flags"
+	"github.com/ptxdsl/ptxdsl/passes/verify/global"
 	"github.com/ptxdsl/ptxdsl/passes/verify/groups"
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
 	"github.com/ptxdsl/ptxdsl/passes/verify/objects"
@@ -30,7 +31,7 @@ func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
 		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), flags.Analyzer(), protocol.Analyzer(),
-		shared.Analyzer(), unchecked.Analyzer(),
+		shared.Analyzer(), global.Analyzer(), unchecked.Analyzer(),
 	}
 }
 
