@@ -63,12 +63,12 @@ const groupOffsetB = 16384
 func (c groupCase) kernel() string {
 	regs := c.sumRegisters()
 	var s strings.Builder
-	s.WriteString(".version 8.6\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n"+
+	s.WriteString(".version 8.6\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n" +
 		".visible .entry k(.param .u64 image, .param .u64 threads, .param .u64 out) {\n.reg .pred %p<3>;\n.reg .b32 %r<20>;\n.reg .b64 %d<20>;\n")
 	fmt.Fprintf(&s, ".reg .b32 %%a<4>;\n.reg .b32 %%s<%d>;\n", regs)
-	s.WriteString("ld.param.u64 %d0, [image];\nld.param.u64 %d1, [threads];\nld.param.u64 %d2, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, memory;\n"+
-		"shl.b32 %r2, %r0, 4;\nloop:\ncvt.u64.u32 %d3, %r2;\nadd.u64 %d3, %d0, %d3;\nld.global.v4.b32 {%r4,%r5,%r6,%r7}, [%d3];\n"+
-		"add.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r4,%r5,%r6,%r7};\nadd.u32 %r2, %r2, 2048;\nsetp.lt.u32 %p0, %r2, 65536;\n@%p0 bra loop;\n"+
+	s.WriteString("ld.param.u64 %d0, [image];\nld.param.u64 %d1, [threads];\nld.param.u64 %d2, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, memory;\n" +
+		"shl.b32 %r2, %r0, 4;\nloop:\ncvt.u64.u32 %d3, %r2;\nadd.u64 %d3, %d0, %d3;\nld.global.v4.b32 {%r4,%r5,%r6,%r7}, [%d3];\n" +
+		"add.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r4,%r5,%r6,%r7};\nadd.u32 %r2, %r2, 2048;\nsetp.lt.u32 %p0, %r2, 65536;\n@%p0 bra loop;\n" +
 		"fence.proxy.async;\nbar.sync 0;\n")
 	// A thread has four registers of A, its metadata and its part of D.
 	fmt.Fprintf(&s, "mad.wide.u32 %%d1, %%r0, %d, %%d1;\nld.global.b32 %%r8, [%%d1+16];\n", 4*(5+regs))
