@@ -96,8 +96,9 @@ ld.shared.b32 %r2, [sums];
 ld.shared.b32 %r3, [sums+4];
 `,
 		Fix: "Store to every element before it is read, in all warps whose result is read.",
-		Gaps: "That a store comes before the load is not checked, only that there is one. If a " +
-			"store goes to an address that is not known, nothing is reported.",
+		Gaps: "That a store comes before the load is not checked, only that there is one. If " +
+			"nothing writes any byte of an array, or a store goes to an address that is not " +
+			"known, nothing is reported.",
 		Section: "5.1.6 Shared State Space",
 	}
 )

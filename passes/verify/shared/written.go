@@ -4,6 +4,7 @@
 package shared
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -156,6 +157,9 @@ func (w *writes) check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) 
 		return false
 	}
 	list := w.of(v)
+	if !slices.Contains(list, true) {
+		return false // as of a kernel that is being written
+	}
 	never, some, first := false, false, int64(0)
 	for _, at := range r.Starts() {
 		for n := max(0, at); n < min(at+r.Bytes, int64(len(list))); n++ {
