@@ -24,6 +24,7 @@ address of global memory, and a plain load by one of what the other stores. It c
 whose threads communicate in no other way: without atomics, fences, flags, clusters and
 asynchronous copies.`,
 		Rules:    diag.Rules{ruleRace},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.Store},
 		Flow:     true,
 		Run:      run,

@@ -25,6 +25,7 @@ not aligned, and loads of shared memory that no instruction of the kernel writes
 them where the address depends only on the thread index and constants, on paths that no
 parameter and no data decides.`,
 		Rules:    diag.Rules{ruleBounds, ruleAlign, ruleUnwritten},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.Load, trace.Store, trace.Atomic},
 		Run:      run,
 	}
