@@ -252,10 +252,13 @@ func (w *warp) fragments() []*fragment {
 func (w *warp) report(f *fragment) string {
 	e := w.describe(f, -1)
 	what := "repeats without effect"
-	if f.group.note != nil {
+	switch {
+	case f.group.note != nil:
 		what = f.group.note()
-	} else if f.state == waitsConverge {
+	case f.state == waitsConverge:
 		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
+	case f.state == waitsLanes:
+		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere", f.group.mask&w.live&^f.mask)
 	}
 	place := fmt.Sprintf("%s:%d", e.Place.File, e.Place.Line)
 	if e.Source != "" {
