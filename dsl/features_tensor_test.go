@@ -151,7 +151,9 @@ var tensorFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		d := k.Matrix("d", isa.F32)
 		y := k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 32, Swizzle: dsl.Swizzle64})
-		dsl.Element[dsl.F16](y, k.Lane().AndI(15), k.U32(0)).StoreFirst(k.F16(1))
+		for col := range k.RangeI(0, 32) {
+			dsl.Element[dsl.F16](y, k.Lane().AndI(15), col).StoreFirst(k.F16(1))
+		}
 		k.Sync()
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16)
 		left := w.AFragmentsFunc(32, func(step, rows int) (cell []dsl.Reg[dsl.B32]) {

@@ -156,6 +156,16 @@ func (r *Region) some(low, high int64) bool {
 	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
 
+// Starts returns the offsets at which the accesses of the threads start, in order. They are exact only
+// if r is Sure.
+func (r *Region) Starts() []int64 {
+	list := make([]int64, len(r.threads.At))
+	for i, at := range r.threads.At {
+		list[i] = r.base + at
+	}
+	return list
+}
+
 // Grown returns r extended by more bytes for each thread.
 func (r Region) Grown(bytes int64) Region {
 	r.High += bytes - r.Bytes

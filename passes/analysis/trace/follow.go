@@ -38,6 +38,25 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	if !interesting || len(f.Blocks) == 0 {
 		return p.k
 	}
+	return p.followed(l)
+}
+
+// FollowGlobal follows a kernel for its accesses to global memory, also where Follow would not: without
+// calls, and without substituting values for inputs.
+func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
+	p := newProgram(m, f)
+	p.global = true
+	p.k.work, p.k.Ranks = l.Work, 1
+	if p.k.Needs(Call) || len(f.Blocks) == 0 {
+		return p.k
+	}
+	p.prepare()
+	p.apart(l)
+	return p.k
+}
+
+// followed follows a kernel that does something relevant.
+func (p *program) followed(l Limits) *Kernel {
 	p.prepare()
 	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait, ClusterArrive) {
 		// If there are only barriers, a few paths show as much as many.

@@ -43,6 +43,7 @@ type program struct {
 	params map[*ir.Var]bool
 	missed []string        // before anything was followed
 	round  int             // how often it was followed
+	global bool            // accesses to global memory are events, see FollowGlobal
 	taken  map[[2]int]bool // edges between blocks that were followed
 	scales scales          // of what values are substituted for; see choices
 	// unknowns holds results of instructions that are something new each time.
@@ -182,7 +183,7 @@ func (p *program) prepare() {
 // late holds, if global memory matters only before a wait for the preceding grid, the blocks
 // that cannot reach such a wait; nil if global memory matters for other reasons.
 func (p *program) late() []bool {
-	if !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
+	if p.global || !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
 		return nil
 	}
 	late := make([]bool, len(p.k.Func.Blocks))
@@ -220,11 +221,11 @@ func (p *program) kind(in *ir.Instr) Kind {
 		case "param", "local", "const":
 			k = Other
 		case "global":
-			if !p.k.Needs(BulkStore, GridWait, MapFence, MapCopy, MapEdit) {
+			if !p.global && !p.k.Needs(BulkStore, GridWait, MapFence, MapCopy, MapEdit) {
 				k = Other
 			}
 		default:
-			if where == "" && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
+			if where == "" && !p.global && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
 				k = Other
 			}
 		}

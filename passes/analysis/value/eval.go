@@ -230,17 +230,26 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 		v = v.bare
 	}
 	// Warps are asked for in turn, or one set of threads again and again.
-	for range v.patterns {
-		if list := v.patterns[v.latest]; list.Threads == s {
-			return list
-		}
-		v.latest = (v.latest + 1) % len(v.patterns)
+	first := s.Least()
+	if first < 0 {
+		return &Pattern{pool: p, of: &Value{Width: 64}}
+	}
+	if v.patterns == nil {
+		v.patterns = make([]*Pattern, (p.Threads+31)/32)
+	}
+	var latest **Pattern
+	if n := first / 32; n < len(v.patterns) {
+		latest = &v.patterns[n]
+	} else {
+		latest = new(*Pattern)
+	}
+	if *latest != nil && (*latest).Threads == s {
+		return *latest
 	}
 	key := points{v, s}
-	if len(v.patterns) == mostPatterns {
-		if list, ok := p.points[key]; ok {
-			return list
-		}
+	if list, ok := p.points[key]; ok {
+		*latest = list
+		return list
 	}
 	own := Value{Width: 64}
 	for _, t := range v.Terms {
@@ -256,17 +265,13 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	})
 	slices.Sort(list.At)
 	list.At = slices.Compact(list.At)
-	if len(v.patterns) < mostPatterns {
-		v.patterns = append(v.patterns, list)
-	} else {
+	if was := *latest; was != nil {
+		p.points[points{v, was.Threads}] = was
 		p.points[key] = list
 	}
+	*latest = list
 	return list
 }
-
-// mostPatterns is the number of patterns that a value keeps itself, where they are found faster than in
-// the map of the pool.
-const mostPatterns = 16
 
 // In returns the value in thread t.
 func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }

@@ -37,9 +37,9 @@ type Value struct {
 
 	where *Set   // the threads in which it holds, once asked for
 	bare  *Value // without its constant, once asked for
-	// patterns holds a few patterns of the value; see Pool.Pattern.
+	// patterns holds, by the warp of the first thread, the pattern of the value that was asked for
+	// last; see Pool.Pattern.
 	patterns []*Pattern
-	latest   int    // the one that was asked for last
 	next     *Value // with the same hash
 }
 

@@ -60,6 +60,7 @@ func run(p *verify.Pass) {
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
 	near, found, things := engines(p), make(lapses), &freeList{}
+	marks := newFlags(p)
 	defer found.merge()
 	out := &outcomes{p: p}
 	defer out.settle()
@@ -67,7 +68,7 @@ func run(p *verify.Pass) {
 		m := newMachine(p, s, &work, things)
 		m.most = min(m.most, worth)
 		m.plain = i == 0 || len(out.races) > 0 || short(s)
-		m.engines, m.lapses = near, found
+		m.engines, m.lapses, m.flags = near, found, marks
 		m.outcomes = out
 		reported := p.Reports()
 		m.units(s)
@@ -76,6 +77,7 @@ func run(p *verify.Pass) {
 			missed("the simulation exceeds its limit (a larger -effort continues it)")
 			return
 		}
+		m.settleSuspects()
 		if len(stuck) > 0 {
 			m.hang(stuck)
 		} else {
