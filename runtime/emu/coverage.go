@@ -96,7 +96,6 @@ func ofTextures(form *isa.Form) bool {
 
 // meaningless are words of the notes of forms that the assembler takes without a documented meaning.
 var meaningless = []string{
-	"are meaningless here",                  // counts of ldmatrix and stmatrix
 	"without the modifier that asks for it", // scale factors of cvt
 	"one register is taken for a vector",    // of st.async
 }

@@ -50,7 +50,7 @@ func load(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, order: op.Order, scope: op.Scope}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, later: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	if s, ok := d.parameter(&at, &op, x); ok {
 		return s, nil

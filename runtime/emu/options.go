@@ -26,11 +26,11 @@ type Options struct {
 	Completion Completion
 	// Workers is how many blocks run at once; with 0, as many as there are processors.
 	Workers int
-	// Unchecked accepts reads of memory that was never written.
+	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
 	Unchecked bool
-	// Strict reports such reads in shared memory too. Kernels that fetch ahead read a stage that was
-	// never filled and do not use it, which is no mistake.
-	Strict bool
+	// AllowUnwrittenShared accepts such reads in shared memory. Kernels that fetch ahead may read a stage
+	// that was never filled and not use it.
+	AllowUnwrittenShared bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
 	Memory int64
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
