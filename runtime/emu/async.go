@@ -58,10 +58,10 @@ func (o *operation) run(lanes uint32) *Fault {
 		o.lanes &^= 1 << l
 		o.warp.block.changes++
 		q, g := &o.warp.block.cluster.queue, o.warp.block.grid
-		outer := q.running
-		q.running = o
+		outer, lane := q.running, q.lane
+		q.running, q.lane = o, l
 		f := o.apply(l)
-		q.running = outer
+		q.running, q.lane = outer, lane
 		if f != nil {
 			return f
 		}
@@ -76,6 +76,7 @@ func (o *operation) run(lanes uint32) *Fault {
 type asyncQueue struct {
 	list    []*operation
 	running *operation // that reads and writes memory at the moment
+	lane    int        // whose part of it
 	fault   *Fault
 }
 
