@@ -94,7 +94,7 @@ type demand struct {
 	align uint64
 	write bool
 	read  bool // the bytes must have been written
-	later bool // in shared memory, where the value is used
+	later bool // in shared and local memory, where the value is used
 
 	// For an observer.
 	quiet bool // who locates the memory reports the access
@@ -236,7 +236,7 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 		l := bits.TrailingZeros32(m)
 		at := w.where.at[l]
 		if !allSet(r.init[at : at+q.size]) {
-			if !q.later || r.base != sharedWindow {
+			if !w.mayLoadUnwritten(r, q) {
 				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
 			}
 			lanes |= 1 << l
@@ -251,7 +251,12 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 // mustBeWritten reports whether reads of what was never written are looked for in a region.
 func (w *warp) mustBeWritten(r *region) bool {
 	g := w.block.grid
-	return r.init != nil && g.checks && (g.strict || r.base != sharedWindow)
+	return r.init != nil && g.checks
+}
+
+// mayLoadUnwritten reports whether an access may load what was never written, as long as no lane uses it.
+func (w *warp) mayLoadUnwritten(r *region, q *demand) bool {
+	return q.later && (r.base == sharedWindow || r.base == localWindow) && !w.block.grid.strict
 }
 
 // allSet reports whether all bytes are set.
@@ -272,6 +277,7 @@ func allSet(b []byte) bool {
 // scattered is locate for lanes that access different allocations, or that are out of bounds.
 func (w *warp) scattered(mask uint32, q *demand) bool {
 	w.where.region = nil
+	unwritten := uint32(0)
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		space, at := w.space, w.address[l]
@@ -285,10 +291,16 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		if q.write && r.fixed {
 			return w.denied(l, "kernels cannot write "+r.name)
 		}
-		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) && (!q.later || r.base != sharedWindow) {
-			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
+			if !w.mayLoadUnwritten(r, q) {
+				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			}
+			unwritten |= 1 << l
 		}
 		w.where.each[l], w.where.at[l] = r, off
+	}
+	if unwritten != 0 {
+		w.loadUnwritten(unwritten, bits.TrailingZeros32(unwritten), q.size)
 	}
 	return true
 }

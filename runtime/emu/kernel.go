@@ -73,7 +73,7 @@ func (k *kernel) run(l *device.Launch) error {
 	copy(params.data, l.Values)
 	g := &grid{
 		device: d, image: k.image, launch: l, params: params, seed: d.options.Seed,
-		checks: !d.options.Unchecked, strict: !d.options.AllowUnwrittenShared, observer: d.options.Observer,
+		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
 		stepper: stepperOf(d.options.Observer),
 	}
 	return d.run(g)

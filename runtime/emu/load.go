@@ -31,7 +31,7 @@ func (d *decoder) transferOf(op *isa.Operation, regs []ref) (*transfer, error) {
 		x.width, n = 8, 2*n
 	}
 	if len(regs) != n {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	return x, nil
 }

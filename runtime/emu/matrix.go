@@ -20,7 +20,7 @@ func mma(d *decoder) (step, error) {
 	}
 	to, args := d.writes(), d.reads()
 	if len(to) != m.RegsD || len(args) < m.RegsA+m.RegsB+m.RegsC {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	a, rest := args[:m.RegsA], args[m.RegsA:]
 	b, rest := rest[:m.RegsB], rest[m.RegsB:]
@@ -35,7 +35,7 @@ func mma(d *decoder) (step, error) {
 		scales, rest = rest, nil
 	}
 	if len(rest) != 0 {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {

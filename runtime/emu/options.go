@@ -28,9 +28,10 @@ type Options struct {
 	Workers int
 	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
 	Unchecked bool
-	// AllowUnwrittenShared accepts such reads in shared memory. Kernels that fetch ahead may read a stage
-	// that was never filled and not use it.
-	AllowUnwrittenShared bool
+	// Strict reports loads of shared and local memory that was never written even where no lane uses the
+	// value.
+	// Kernels that fetch ahead load from a stage that was never filled, which is no mistake.
+	Strict bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
 	Memory int64
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
