@@ -51,7 +51,6 @@ func Rooms() []Room {
 		{"docs", "dsl dsl/op runtime golden isa", ""}, // listings: public packages only
 
 		{"internal/agree", Anything, ""},
-		{"internal/blackwell", "diag ir isa lift ptx runtime/device", ""},
 		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/cleanups/cmd", Anything, ""},
 		{"internal/corpus", "", ""},

@@ -82,9 +82,13 @@ func tensorFill(d *decoder) (step, error) {
 func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expands int) string {
 	t := b.tensor()
 	var unit [16]byte
+	need := 16
+	if expands > 0 {
+		need = 2 * expands
+	}
 	for row := range s.rows {
 		for i := range s.units {
-			if err := b.unit(m.AlongK(row, i*16), &unit, "tcgen05.cp"); err != nil {
+			if err := b.unit(m.AlongK(row, i*16), &unit, need, "tcgen05.cp"); err != nil {
 				return err.Error()
 			}
 			if expands > 0 {
@@ -106,13 +110,14 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 	return ""
 }
 
-// unit reads 16 bytes of the block's shared memory for a tensor core.
-func (b *block) unit(address uint32, to *[16]byte, who string) error {
+// unit reads 16 bytes of the block's shared memory for a tensor core, which needs the first of them: the
+// others may be padding.
+func (b *block) unit(address uint32, to *[16]byte, need int, who string) error {
 	at, r := uint64(address)&(1<<18-1), b.shared
 	if at < sharedStart || at+16 > uint64(len(r.data)) {
 		return fmt.Errorf("access out of bounds: %s reads 16 bytes at shared address 0x%x", who, at)
 	}
-	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+16]) {
+	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+uint64(need)]) {
 		return fmt.Errorf("%s reads shared memory at 0x%x that was never written", who, at)
 	}
 	if g := b.grid; g.observer != nil {

@@ -165,7 +165,7 @@ func (j *tensorJob) load(q *quarter) string {
 		if why := j.loadA(i, b); why != "" {
 			return why
 		}
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, j.need(p.B), "tcgen05.mma") }
 		err := p.LoadShifted(j.mb, j.in.AcrossB, j.in.NegateB, i*j.n, j.n, j.zero.Shift, read)
 		if err != nil {
 			return err.Error()
@@ -195,7 +195,7 @@ func (j *tensorJob) loadA(i int, b *block) string {
 			return why
 		}
 	} else {
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, j.need(p.A), "tcgen05.mma") }
 		if err := p.LoadA(j.ma, j.in.AcrossA, j.in.NegateA, first, j.rows, read); err != nil {
 			return err.Error()
 		}
@@ -224,6 +224,14 @@ func (j *tensorJob) loadA(i int, b *block) string {
 		}
 	}
 	return ""
+}
+
+// need returns how many of 16 bytes hold elements; the others are padding.
+func (j *tensorJob) need(e *tensorcore.Element) int {
+	if e.Bits < 8 && !j.product.Packed {
+		return 2 * e.Bits
+	}
+	return 16
 }
 
 // leftInTensor reads the rows of A of a block from its tensor memory.

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package blackwell
+package products
 
 import (
 	"context"
@@ -176,7 +176,7 @@ func places(r *rand.Rand, s *sample, together int) (kept sample, told []byte) {
 func (c warpCase) run(d *Device) error {
 	r := rand.New(rand.NewPCG(3, 4))
 	dev := runtime.On(d)
-	m := dsl.New("m.ptx", d.target)
+	m := dsl.New("m.ptx", d.Info().Target)
 	c.build(m)
 	text, err := m.Text()
 	if err != nil {
