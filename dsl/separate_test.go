@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// apart are right kernels that look like those.
+// apart are correct kernels that resemble those.
 var apart = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // each warp has its own part
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
@@ -63,10 +63,10 @@ var apart = []wrongKernel{
 	}},
 }
 
-// TestApart holds that nothing is said of right ones.
+// TestApart checks that correct kernels have no findings.
 //
-// The hazard analyzers are left out: they review stores of one value by all threads and data that is
-// handed over by a flag, which are meant here.
+// The hazard analyzers are left out: they review stores of one value by all threads and data that
+// is passed by a flag, which are intended here.
 func TestApart(t *testing.T) {
 	testWrong(t, "separate_test.go", apart, false, dsl.SkipHazards())
 }
