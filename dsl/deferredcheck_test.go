@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestTurns holds that a mistake in a loop of Go is told once, and that calls in a long one leave room for those behind it.
+// TestTurns checks that a mistake in a Go loop is reported once, and that a long loop does not use
+// up the limit for later checks.
 func TestTurns(t *testing.T) {
 	const iterations = 3000
 	m := dsl.New("m", "sm_90")

@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// valueFeatures are kernels with numbers that memory holds in fewer bits than registers compute with, and with pointers.
+// valueFeatures are kernels with types that are smaller in memory than in registers, and with
+// pointers.
 var valueFeatures = []feature{
 	{"small floats one by one", "sm_89", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))

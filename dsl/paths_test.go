@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestWays builds what looks like the mistakes of wrongWays and is none.
+// TestWays builds correct kernels that resemble the mistakes in wrongWays.
 func TestWays(t *testing.T) {
 	m := dsl.New("ways", "sm_90")
 	f, g := m.Func("f"), m.Func("g")

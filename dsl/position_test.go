@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// TestRun holds that a position inside of what run runs has the calls outside of it too, and that they are not looked at again.
+// TestRun checks that a position inside a function that run calls includes the outer calls, and
+// that they are not walked again.
 func TestRun(t *testing.T) {
 	var c calls
 	var bare, inner, after []uintptr
@@ -49,7 +50,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestSame holds that calls which a loop makes again are the same ones, and that those of other lines are not.
+// TestSame checks that calls which a loop repeats are the same, and that calls of other lines are
+// not.
 func TestSame(t *testing.T) {
 	var c calls
 	var loop, others [300]ir.Pos // nodes on several pages

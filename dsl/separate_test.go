@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// apart are right kernels that look like those.
+// apart are correct kernels that resemble those.
 var apart = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // each warp has its own part
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
@@ -66,7 +66,7 @@ var apart = []wrongKernel{
 	}},
 }
 
-// TestApart holds that nothing is said of right ones.
+// TestApart checks that correct kernels have no findings.
 func TestApart(t *testing.T) {
 	testWrong(t, "separate_test.go", apart, false)
 }

@@ -58,7 +58,8 @@ func TestHazards(t *testing.T) {
 	}
 }
 
-// TestIgnored: a comment ahead of an instruction takes a finding away, says why, and is a finding itself where there is none.
+// TestIgnored checks that a comment before an instruction suppresses a finding with a reason, and
+// is a finding itself if there is none to suppress.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {
 		comment string

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// budgets are kernels whose sums alone take the registers that a thread has.
+// budgets are kernels whose accumulators alone need all registers of a thread.
 var budgets = []wrongKernel{
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		multiplied(m, 120, func(k *dsl.Kernel) []*dsl.Accumulator {
@@ -108,12 +108,14 @@ func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulat
 	)
 }
 
-// TestBudgets builds kernels that the assembler cannot give the registers that they ask for: each warning must be at a line that wants it.
+// TestBudgets builds kernels that need more registers than they request: each warning must be at a
+// line with a want comment.
 func TestBudgets(t *testing.T) {
 	testWrong(t, "wrong_budgets_test.go", budgets, false)
 }
 
-// TestRightBudgets builds kernels whose sums fit, one by one or all at once: nothing is told of them.
+// TestRightBudgets builds kernels whose accumulators fit, one by one or all at once: they have no
+// findings.
 func TestRightBudgets(t *testing.T) {
 	one := func(k *dsl.Kernel) []*dsl.Accumulator { return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)} }
 	two := func(n int) func(k *dsl.Kernel) []*dsl.Accumulator {

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// TestArguments holds what is said of every argument that does not fit.
+// TestArguments checks the error of every argument that does not fit.
 func TestArguments(t *testing.T) {
 	d := fakecuda.New()
 	dev := open(t, d)
@@ -70,7 +70,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestShapes holds what is said of every launch that cannot be.
+// TestShapes checks the error of every invalid launch.
 func TestShapes(t *testing.T) {
 	dev := open(t, fakecuda.New())
 	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))

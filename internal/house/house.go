@@ -1,9 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package house says which room of the project may import which: the table of the design, with the
-// internal rooms. Its test holds the table against the imports that there are. Tests are free to import
-// what they like.
+// Package house lists which packages may import which. Its test compares the list with the imports.
+// Tests may import anything.
 package house
 
 import "strings"
@@ -11,7 +10,8 @@ import "strings"
 // Anything stands for every room of ours.
 const Anything = "*"
 
-// A Room is a folder of packages and what they may import: rooms of ours, and modules of others.
+// A Room is a directory of packages and what they may import: directories of this project, and
+// modules of others.
 type Room struct {
 	Path   string // from the root of the module; a room holds what is under it
 	Ours   string // paths with spaces between

@@ -151,7 +151,7 @@ func Predict(m *Model, features []float64) int {
 	if n := int(features[featureLimit]); n > 0 {
 		most = n
 		if features[featureKinds+kindBudget] > 0 {
-			// Who changes the count on the way starts with all that the directives allow.
+			// A kernel with setmaxnreg starts with all registers that the directives allow.
 			return most
 		}
 	}

@@ -25,7 +25,7 @@ func (k *Kernel) LeavesKernel(c Choice) bool {
 	return quits
 }
 
-// A turning is a branch and whether it is taken. What is said of one holds on all traces.
+// A turning is a branch and whether it is taken. Results for one apply to all traces.
 type turning struct {
 	in    *ir.Instr
 	block int
