@@ -61,6 +61,7 @@ func Rooms() []Room {
 		{"internal/diagram", "dsl isa", ""},
 		{"internal/diff", "", ""},
 		{"internal/doctest", "", ""},
+		{"internal/emutest", "runtime/device runtime/emu", ""},
 		{"internal/exampletest", "", ""},
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},

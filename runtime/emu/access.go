@@ -86,18 +86,48 @@ type demand struct {
 	align uint64
 	write bool
 	read  bool // the bytes must have been written
+
+	// For an observer.
+	quiet bool // who locates the memory reports the access
+	order isa.Order
+	scope isa.Scope
+	proxy Proxy
 }
 
 // locate finds the memory of the lanes of a mask and checks the access. A false result is a fault.
 func (w *warp) locate(a *addressRef, mask uint32, q *demand) bool {
+	if !w.observing() || q.quiet {
+		return w.resolve(a, mask, q)
+	}
+	if !w.resolve(a, mask, q) {
+		return false
+	}
+	kind := EventRead
+	if q.write {
+		kind = EventWrite
+	}
+	w.tellAccess(kind, mask, q, nil)
+	return true
+}
+
+// resolve is locate without an observer.
+func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	base := w.value(&a.base, &w.scratch[7])
 	v := &w.address
 	low, high, all := ^uint64(0), uint64(0), uint64(0)
-	for l := range v {
-		x := base[l]&a.keep + a.offset
-		v[l] = x
-		if mask>>l&1 != 0 {
+	if mask == full {
+		for l, x := range base {
+			x = x&a.keep + a.offset
+			v[l] = x
 			low, high, all = min(low, x), max(high, x), all|x
+		}
+	} else {
+		for l, x := range base {
+			x = x&a.keep + a.offset
+			v[l] = x
+			if mask>>l&1 != 0 {
+				low, high, all = min(low, x), max(high, x), all|x
+			}
 		}
 	}
 	if all&(q.align-1) != 0 {

@@ -6,6 +6,7 @@ package emu
 import (
 	"math/bits"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
@@ -33,6 +34,14 @@ type operation struct {
 	group  [eval.Lanes]int       // the lane's groups that were committed before it
 	before *operation            // completes first
 	in     *command              // that issued it
+
+	// For an observer.
+	hidden bool // parts stand for it
+	parts  []*operation
+	serial uint64
+	kind   Group
+	at     *ir.Instr
+	source string
 }
 
 // run completes the operation for some lanes.
@@ -47,8 +56,16 @@ func (o *operation) run(lanes uint32) *Fault {
 		l := bits.TrailingZeros32(m)
 		o.lanes &^= 1 << l
 		o.warp.block.changes++
-		if f := o.apply(l); f != nil {
+		q, g := &o.warp.block.cluster.queue, o.warp.block.grid
+		outer := q.running
+		q.running = o
+		f := o.apply(l)
+		q.running = outer
+		if f != nil {
 			return f
+		}
+		if !o.hidden {
+			g.tellOperation(o, EventComplete, 1<<l)
 		}
 	}
 	return nil
@@ -56,8 +73,9 @@ func (o *operation) run(lanes uint32) *Fault {
 
 // An asyncQueue is the asynchronous operations of a cluster that are in flight, oldest first.
 type asyncQueue struct {
-	list  []*operation
-	fault *Fault
+	list    []*operation
+	running *operation // that reads and writes memory at the moment
+	fault   *Fault
 }
 
 // A groupCount counts the groups that each lane has committed.
@@ -66,19 +84,20 @@ type groupCount [eval.Lanes]int
 // issue adds an operation of the lanes of a mask, to a list of the warp if it belongs to groups.
 func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply func(lane int) *Fault) action {
 	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups, in: w.command()}
+	o.kind = w.groupOf(groups, list)
 	return w.begin(o, list)
 }
 
-// issueOne adds an operation of the warp as a whole, which completes after another one.
-func (w *warp) issueOne(list *[]*operation, before *operation, apply func(lane int) *Fault) action {
-	return w.begin(&operation{warp: w, lanes: 1, apply: apply, before: before, in: w.command()}, list)
+// issueOne adds an operation of the warp as a whole.
+func (w *warp) issueOne(list *[]*operation, kind Group, apply func(lane int) *Fault) action {
+	return w.begin(&operation{warp: w, lanes: 1, apply: apply, kind: kind, in: w.command()}, list)
 }
 
 // issueTensor adds an operation of a lane for the tensor cores: those of one thread complete in their
 // order. The manual promises less, but kernels of the field depend on it.
 func (w *warp) issueTensor(lane int, apply func() string) action {
 	in := w.command()
-	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], in: in}
+	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], kind: GroupTensor, in: in}
 	o.apply = func(int) *Fault {
 		if why := apply(); why != "" {
 			return w.faultAt(in, "%s", why)
@@ -91,6 +110,12 @@ func (w *warp) issueTensor(lane int, apply func() string) action {
 
 // begin puts an operation in flight.
 func (w *warp) begin(o *operation, list *[]*operation) action {
+	if g := w.block.grid; g.observer != nil && !o.hidden {
+		g.serial++
+		e := w.event(EventIssue, o.lanes)
+		o.serial, o.at, o.source = g.serial, e.Instr, e.Source
+		g.tellOperation(o, EventIssue, o.lanes)
+	}
 	w.block.changes++
 	if w.block.grid.device.options.Completion == Eager {
 		if f := o.run(full); f != nil {
@@ -108,6 +133,27 @@ func (w *warp) begin(o *operation, list *[]*operation) action {
 
 // command returns the command that the warp runs.
 func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
+
+// groupOf returns which groups an operation belongs to.
+func (w *warp) groupOf(groups *groupCount, list *[]*operation) Group {
+	switch {
+	case list == nil:
+		return NoGroup
+	case groups == &w.copyGroups:
+		return GroupCopy
+	}
+	return GroupBulk
+}
+
+// tellGroup shows that lanes close a group, or wait for groups.
+func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, reads bool) {
+	if !w.observing() {
+		return
+	}
+	e := w.event(kind, mask)
+	e.Group, e.Count, e.Reads = group, int64(count), reads
+	w.block.grid.observer.Observe(e)
+}
 
 // sweep forgets operations that are complete.
 func sweep(list []*operation) []*operation {
@@ -217,18 +263,25 @@ func cpAsync(d *decoder) (step, error) {
 		}
 		var source access
 		if reads != 0 { // where nothing is read the address does not count
-			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size}) {
+			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size, quiet: true}) {
 				return failed
 			}
 			source = w.where
 		}
-		if !w.locate(&to, mask, &demand{space: isa.Shared, size: size, align: size, write: true}) {
+		if !w.locate(&to, mask, &demand{space: isa.Shared, size: size, align: size, write: true, quiet: true}) {
 			return failed
 		}
 		target := w.where
 		return w.issue(mask, &w.copyGroups, &w.copies, func(l int) *Fault {
 			r, at := target.of(l), target.at[l]
 			n := filled[l]
+			g := w.block.grid
+			if o := w.block.cluster.queue.running; g.observer != nil {
+				if n != 0 {
+					g.tellRange(o, EventRead, l, source.of(l), source.at[l], n, ProxyGeneric)
+				}
+				g.tellRange(o, EventWrite, l, r, at, size, ProxyGeneric)
+			}
 			if n != 0 {
 				copyBytes(r, at, source.of(l), source.at[l], n)
 			}
@@ -254,6 +307,10 @@ func copyBytes(to *region, at uint64, from *region, off, n uint64) {
 // commitGroup decodes cp.async.commit_group and cp.async.bulk.commit_group.
 func commitGroup(d *decoder) (step, error) {
 	bulk := d.is(isa.KindCpAsyncBulkCommitGroup)
+	kind := GroupCopy
+	if bulk {
+		kind = GroupBulk
+	}
 	return func(w *warp, mask uint32) action {
 		groups := &w.copyGroups
 		if bulk {
@@ -262,6 +319,7 @@ func commitGroup(d *decoder) (step, error) {
 		for m := mask; m != 0; m &= m - 1 {
 			groups[bits.TrailingZeros32(m)]++
 		}
+		w.tellGroup(EventCommit, mask, kind, 0, false)
 		return advance
 	}, nil
 }
@@ -270,6 +328,8 @@ func commitGroup(d *decoder) (step, error) {
 func waitGroup(d *decoder) (step, error) {
 	bulk := d.is(isa.KindCpAsyncBulkWaitGroup)
 	all := d.is(isa.KindCpAsyncWaitAll)
+	op := d.operation()
+	reads := op.Has(isa.ModRead)
 	n := 0
 	if !all {
 		n = int(d.reads()[0].constant[0])
@@ -278,10 +338,16 @@ func waitGroup(d *decoder) (step, error) {
 		if bulk {
 			act := w.finishGroups(w.bulk, &w.bulkGroups, mask, n, false)
 			w.bulk = sweep(w.bulk)
+			w.tellGroup(EventWait, mask, GroupBulk, n, reads)
 			return act
 		}
 		act := w.finishGroups(w.copies, &w.copyGroups, mask, n, all)
 		w.copies = sweep(w.copies)
+		if all {
+			w.tellGroup(EventWait, mask, GroupCopy, -1, false)
+		} else {
+			w.tellGroup(EventWait, mask, GroupCopy, n, false)
+		}
 		return act
 	}, nil
 }
@@ -314,6 +380,7 @@ func copiesArrive(d *decoder) (step, error) {
 					return f
 				}
 			}
+			w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, phases[l].owner, phases[l].at)
 			if why := phases[l].arrive(1); why != "" {
 				e.Message = why
 				return e

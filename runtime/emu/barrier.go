@@ -44,8 +44,39 @@ func (b *barrier) arrive(w *warp, threads int) string {
 		n = eval.Lanes // a count is one of whole warps
 	}
 	b.came += n
+	if w.observing() {
+		e := w.event(EventArrive, w.cur.mask)
+		e.Number, e.Count = uint32(b.index(w.block)), int64(threads)
+		w.block.grid.observer.Observe(e)
+	}
 	w.block.changes++
 	return ""
+}
+
+// index returns the number of the barrier in its block.
+func (b *barrier) index(k *block) int {
+	for i := range k.barriers {
+		if b == &k.barriers[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// tell shows that the barrier completed, or that fragments leave it.
+func (b *barrier) tell(kind EventKind, k *block, w *warp, f *fragment) {
+	g := k.grid
+	if g.observer == nil {
+		return
+	}
+	g.event = Event{Kind: kind, Block: uint32(k.number()), Number: uint32(b.index(k))}
+	if w != nil {
+		g.event.Warp, g.event.Mask = uint32(w.index), f.mask
+		if in := &f.frame.program.code[f.pc]; in.at != nil {
+			g.event.Instr, g.event.Source = in.at, g.image.module.lines[in.source]
+		}
+	}
+	g.observer.Observe(&g.event)
 }
 
 func threadsOf(n int) string {
@@ -70,6 +101,7 @@ func (b *barrier) check(k *block) {
 	waiting := b.waiting
 	result := *b
 	*b = barrier{waiting: b.waiting[len(b.waiting):]}
+	b.tell(EventMeet, k, nil, nil)
 	for _, x := range waiting {
 		if x.done != nil {
 			regs, preds := x.warp.regs, x.warp.preds
@@ -77,6 +109,7 @@ func (b *barrier) check(k *block) {
 			x.done(&result)
 			x.warp.regs, x.warp.preds = regs, preds
 		}
+		b.tell(EventLeave, k, x.warp, x.at)
 		x.at.pc++
 		x.warp.wake(x.at)
 	}

@@ -14,6 +14,7 @@ type clusterBarrier struct {
 // clusterArrive decodes barrier.cluster.arrive.
 func clusterArrive(d *decoder) (step, error) {
 	aligned := d.aligned()
+	op := d.operation()
 	return func(w *warp, _ uint32) action {
 		if aligned && !w.together() {
 			return parked
@@ -27,6 +28,7 @@ func clusterArrive(d *decoder) (step, error) {
 			return w.fault(-1, nil, "barrier.cluster.arrive twice without barrier.cluster.wait")
 		}
 		b.came[w] |= mask
+		w.tell(EventClusterArrive, mask, &op)
 		w.arrivals++
 		w.block.changes++
 		w.cur.pc++
@@ -50,11 +52,26 @@ func (c *cluster) checkBarrier() {
 	}
 	clear(b.came)
 	b.phase++
+	c.tell(EventClusterMeet, nil, nil)
 	for i, f := range b.waiting {
+		c.tell(EventClusterLeave, b.owners[i], f)
 		f.pc++
 		b.owners[i].wake(f)
 	}
 	b.waiting, b.owners = b.waiting[:0], b.owners[:0]
+}
+
+// tell shows that the barrier completed, or that a fragment leaves it.
+func (c *cluster) tell(kind EventKind, w *warp, f *fragment) {
+	g := c.grid
+	if g.observer == nil {
+		return
+	}
+	g.event = Event{Kind: kind, Block: uint32(c.blocks[0].number())}
+	if w != nil {
+		g.event.Block, g.event.Warp, g.event.Mask = uint32(w.block.number()), uint32(w.index), f.mask
+	}
+	g.observer.Observe(&g.event)
 }
 
 // clusterWait decodes barrier.cluster.wait.
@@ -69,6 +86,7 @@ func clusterWait(d *decoder) (step, error) {
 			if w.arrivals == 0 {
 				return w.fault(-1, nil, "barrier.cluster.wait without barrier.cluster.arrive before")
 			}
+			w.tell(EventClusterLeave, w.cur.mask, nil)
 			return advance // the phase is complete
 		}
 		b.waiting, b.owners = append(b.waiting, w.cur), append(b.owners, w)

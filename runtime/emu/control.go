@@ -115,9 +115,23 @@ func trap(*decoder) (step, error) {
 
 // fence decodes fences. Accesses take effect in the order of the program here; a fence orders them for
 // other workers.
-func fence(*decoder) (step, error) {
+func fence(d *decoder) (step, error) {
+	op := d.operation()
+	kind := EventFence
+	if op.Kind == isa.KindFenceProxy {
+		kind = EventProxyFence
+	}
 	return func(w *warp, mask uint32) action {
+		w.tell(kind, mask, &op)
 		w.block.grid.order()
+		return advance
+	}, nil
+}
+
+// dependents decodes griddepcontrol.
+func dependents(*decoder) (step, error) {
+	return func(w *warp, mask uint32) action {
+		w.tell(EventDependents, mask, nil)
 		return advance
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
@@ -25,6 +26,11 @@ type grid struct {
 	strict bool   // of shared memory too
 	alone  bool   // one worker runs the grid: atomics need no locks
 
+	observer  Observer // nil where nobody watches
+	event     Event    // at hand
+	addresses [eval.Lanes]Address
+	serial    uint64 // of asynchronous operations
+
 	mutex   sync.Mutex
 	next    uint64     // cluster to be started
 	waiting []*cluster // started, and not finished
@@ -33,7 +39,9 @@ type grid struct {
 	fault   *Fault
 	stalled int // clusters that hang, of those in waiting
 
-	executed atomic.Int64
+	executed atomic.Int64 // instructions of threads
+	ended    atomic.Int64 // blocks
+	stop     atomic.Bool  // the context has ended
 }
 
 // sharedBytes returns the bytes of shared memory of a block.
@@ -62,28 +70,44 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	n := g.clusters()
 	total := uint64(n[0]) * uint64(n[1]) * uint64(n[2])
 	workers = int(min(uint64(max(workers, 1)), total))
-	g.alone = workers == 1
-	if g.alone {
-		g.work(ctx, total)
+	if g.observer != nil {
+		workers = 1
+		g.begin()
+		defer g.finish()
+	}
+	defer context.AfterFunc(ctx, func() { g.stop.Store(true) })()
+	defer g.watch(g.device.options.Progress)()
+	if g.alone = workers == 1; g.alone {
+		g.work(total)
 	} else {
 		var all sync.WaitGroup
 		for range workers {
-			all.Go(func() { g.work(ctx, total) })
+			all.Go(func() { g.work(total) })
 		}
 		all.Wait()
 	}
 	if g.fault != nil {
 		return g.fault
 	}
-	return ctx.Err()
+	if done := g.ended.Load(); done < int64(total)*int64(g.clusterBlocks()) {
+		return fmt.Errorf("kernel %s was stopped after %d of %d blocks: %w", g.image.entry.Name,
+			done, int64(total)*int64(g.clusterBlocks()), context.Cause(ctx))
+	}
+	return nil
+}
+
+// clusterBlocks returns the number of blocks of a cluster.
+func (g *grid) clusterBlocks() int {
+	n := g.clusterSize()
+	return int(n[0] * n[1] * n[2])
 }
 
 // turnLength is how many instructions of warps a cluster runs before another has its turn.
 const turnLength = 1 << 18
 
 // work runs clusters until there are none.
-func (g *grid) work(ctx context.Context, total uint64) {
-	for ctx.Err() == nil {
+func (g *grid) work(total uint64) {
+	for !g.stop.Load() {
 		c := g.take(total)
 		if c == nil {
 			return
@@ -147,6 +171,7 @@ func (g *grid) put(c *cluster, out outcome) {
 	switch out {
 	case finished:
 		g.stalled = 0
+		g.ended.Add(int64(len(c.blocks)))
 		g.idle = append(g.idle, c)
 	case faulted:
 		for _, b := range c.blocks {

@@ -1,0 +1,288 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// An Observer watches launches: every access to global, shared and tensor memory, and every event that
+// may order accesses. Observe runs for one event at a time, in the order in which the emulator performs
+// them; the event is valid during the call. A device with an observer runs its blocks on one goroutine.
+type Observer interface {
+	Observe(*Event)
+}
+
+// An EventKind says what an Event is.
+type EventKind uint8
+
+// Kinds of event. Each comment says which fields count besides the place.
+const (
+	EventBegin EventKind = iota // a launch begins: Launch
+	EventEnd                    // a launch ended
+	EventStart                  // threads start: Mask
+	EventExit                   // threads end: Mask
+
+	EventRead   // Mask, At, Size, Order, Scope, Proxy, Operation
+	EventWrite  // and Values, where they are known
+	EventAtomic // a read and a write that nothing separates
+
+	EventIssue    // an asynchronous operation begins: Mask, Operation, Group
+	EventComplete // it has performed its accesses: Mask, Operation; At where an mbarrier is told
+	EventCommit   // its thread closes a group of operations: Mask, Group
+	EventWait     // threads wait for all but the last Count groups: Mask, Group, Count, Reads
+
+	EventFence      // Mask, Order, Scope, and Form for restrictions
+	EventProxyFence // Mask, Order, Scope, and Form for proxies and state spaces
+
+	EventWarpSync      // the lanes of Mask have met
+	EventArrive        // threads arrive at barrier Number of their block: Mask
+	EventMeet          // barrier Number completed
+	EventLeave         // threads go on that waited at it: Mask
+	EventClusterArrive // Mask, Order
+	EventClusterMeet   // the barrier of the cluster completed
+	EventClusterLeave  // Mask, Order
+
+	EventInit       // an mbarrier is initialized: Mask, At, Values
+	EventInval      // Mask, At
+	EventSignal     // an arrival, an announcement or a completion of bytes: Mask, At, Order, Scope
+	EventPhase      // a phase of the mbarrier completed: At of lane 0
+	EventTest       // threads saw a phase complete: Mask, At, Order, Scope
+	EventDependents // griddepcontrol: Mask, and Form for what it does
+	EventTensor     // a tcgen05 instruction that orders others: Mask, Form
+)
+
+// A Proxy is the path on which an access reaches memory.
+type Proxy uint8
+
+// Proxies.
+const (
+	ProxyGeneric Proxy = iota
+	ProxyAsync
+	ProxyTensorMap
+	ProxyConstant
+)
+
+// A Group is a list of asynchronous operations of a thread that complete together.
+type Group uint8
+
+// Groups. NoGroup is that of an operation that tells an mbarrier.
+const (
+	NoGroup Group = iota
+	GroupCopy
+	GroupBulk
+	GroupMatrix // of wgmma
+	GroupTensor // of tcgen05.commit
+	GroupTensorLoad
+	GroupTensorStore
+)
+
+// An Address is where an access begins. Block is the number of the block whose memory it is, for shared
+// and tensor memory.
+type Address struct {
+	Space isa.Space
+	Block uint32
+	At    uint64
+}
+
+// An Event is what an Observer is shown.
+type Event struct {
+	Kind   EventKind
+	Order  isa.Order
+	Scope  isa.Scope
+	Proxy  Proxy
+	Group  Group
+	Reads  bool   // a wait for the reads of operations only
+	Mask   uint32 // lanes
+	Block  uint32 // number in the grid
+	Warp   uint32 // in the block
+	Number uint32 // of a barrier
+
+	Count     int64
+	Operation uint64 // 0 where the threads themselves act
+	At        *[eval.Lanes]Address
+	Size      uint64         // bytes of each lane
+	Values    []*eval.Vector // elements that are stored, with Size/len(Values) bytes each
+
+	Instr  *ir.Instr // nil at the end of a kernel without ret
+	Source string    // the line that .loc names
+	Launch *Launching
+}
+
+// A Launching is a launch that begins.
+type Launching struct {
+	Kernel  string
+	Module  *ir.Module
+	Launch  *device.Launch
+	Threads int // of a block
+	Blocks  int // of the grid
+	Cluster int // blocks of a cluster
+	Symbol  func(Address) string
+}
+
+// Place returns where an instruction stands.
+func (l *Launching) Place(in *ir.Instr) diag.Place {
+	if in == nil {
+		return diag.Place{}
+	}
+	at, _ := l.Module.At(in.Pos)
+	return at
+}
+
+// observing reports whether somebody watches.
+func (w *warp) observing() bool { return w.block.grid.observer != nil }
+
+// event returns an event at the current instruction.
+func (w *warp) event(kind EventKind, mask uint32) *Event {
+	g := w.block.grid
+	e := &g.event
+	*e = Event{Kind: kind, Mask: mask, Block: uint32(w.block.number()), Warp: uint32(w.index), At: &g.addresses}
+	if f := w.cur; f != nil && f.pc < len(f.frame.program.code) {
+		in := &f.frame.program.code[f.pc]
+		e.Instr, e.Source = in.at, g.image.module.lines[in.source]
+	}
+	return e
+}
+
+// tell shows an event of the current instruction that has no addresses.
+func (w *warp) tell(kind EventKind, mask uint32, op *isa.Operation) {
+	if !w.observing() || mask == 0 {
+		return
+	}
+	e := w.event(kind, mask)
+	if op != nil {
+		e.Order, e.Scope = op.Order, op.Scope
+	}
+	w.block.grid.observer.Observe(e)
+}
+
+// tellAccess shows an access of lanes to the memory that locate found.
+func (w *warp) tellAccess(kind EventKind, mask uint32, q *demand, values []*eval.Vector) {
+	e := w.event(kind, mask)
+	e.Order, e.Scope, e.Proxy, e.Size, e.Values = q.order, q.scope, q.proxy, q.size, values
+	if w.setAddresses(e, mask) {
+		w.block.grid.observer.Observe(e)
+	}
+}
+
+// setAddresses fills in the addresses that locate found. It reports whether there are any that count.
+func (w *warp) setAddresses(e *Event, mask uint32) bool {
+	for l := range eval.Lanes {
+		if mask>>l&1 == 0 {
+			continue
+		}
+		at, ok := w.where.of(l).address(w.where.at[l])
+		if !ok {
+			e.Mask &^= 1 << l
+		}
+		e.At[l] = at
+	}
+	return e.Mask != 0
+}
+
+// address returns the address of a byte; ok is false for memory that is not watched.
+func (r *region) address(at uint64) (_ Address, ok bool) {
+	switch {
+	case r.owner != nil:
+		return Address{isa.Shared, uint32(r.owner.number()), at}, true
+	case r.base >= globalBase || r.host:
+		return Address{Space: isa.Global, At: r.base + at}, true
+	}
+	return Address{}, false
+}
+
+// tellRange shows an access of an asynchronous operation of a lane, or of the lane itself for operation
+// 0, to bytes of a region. The warp need not be at the instruction any more.
+func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, n uint64, proxy Proxy) {
+	if g.observer == nil || o == nil || n == 0 {
+		return
+	}
+	a, ok := r.address(at)
+	if !ok {
+		return
+	}
+	e := &g.event
+	w := o.warp
+	*e = Event{
+		Kind: kind, Mask: 1 << lane, Block: uint32(w.block.number()), Warp: uint32(w.index), Operation: o.serial, Proxy: proxy,
+		At: &g.addresses, Size: n, Instr: o.at, Source: o.source,
+	}
+	e.At[lane] = a
+	g.observer.Observe(e)
+}
+
+// tellOperation shows that operations begin or are complete.
+func (g *grid) tellOperation(o *operation, kind EventKind, lanes uint32) {
+	if g.observer == nil || o == nil {
+		return
+	}
+	e := &g.event
+	*e = Event{
+		Kind: kind, Mask: lanes, Block: uint32(o.warp.block.number()), Warp: uint32(o.warp.index), Operation: o.serial, Group: o.kind,
+		Instr: o.at, Source: o.source,
+	}
+	g.observer.Observe(e)
+}
+
+// tellPhase shows that an operation, or a thread for a nil one, acted on an mbarrier of block k.
+func (g *grid) tellPhase(o *operation, kind EventKind, lane int, k *block, at uint64) {
+	if g.observer == nil {
+		return
+	}
+	e := &g.event
+	*e = Event{Kind: kind, Mask: 1 << lane, At: &g.addresses, Size: 8}
+	if o != nil {
+		e.Block, e.Warp, e.Operation = uint32(o.warp.block.number()), uint32(o.warp.index), o.serial
+		e.Instr, e.Source = o.at, o.source
+	}
+	e.At[lane] = Address{isa.Shared, uint32(k.number()), at}
+	g.observer.Observe(e)
+}
+
+// begin shows that the grid begins.
+func (g *grid) begin() {
+	if g.observer == nil {
+		return
+	}
+	n := g.launch.Grid
+	size := g.clusterSize()
+	b := g.launch.Block
+	g.event = Event{Kind: EventBegin, Launch: &Launching{
+		Kernel: g.image.entry.Name, Module: g.image.module.ir, Launch: g.launch, Threads: int(b[0] * b[1] * b[2]),
+		Blocks: int(n[0] * n[1] * n[2]), Cluster: int(size[0] * size[1] * size[2]), Symbol: g.symbol,
+	}}
+	g.observer.Observe(&g.event)
+}
+
+// finish shows that the grid has ended.
+func (g *grid) finish() {
+	if g.observer != nil {
+		g.event = Event{Kind: EventEnd}
+		g.observer.Observe(&g.event)
+	}
+}
+
+// symbol describes an address by the variable or the allocation that it lies in.
+func (g *grid) symbol(a Address) string {
+	switch a.Space {
+	case isa.Shared:
+		for _, s := range g.image.sharedSymbols {
+			if a.At >= s.at && a.At < s.at+s.size {
+				return fmt.Sprintf("%s+%d", s.name, a.At-s.at)
+			}
+		}
+		return fmt.Sprintf("dynamic shared memory+%d", int(a.At)-sharedStart-g.image.sharedSize)
+	case isa.Global:
+		if r := g.device.memory.find(a.At); r != nil && a.At < r.end() {
+			return fmt.Sprintf("%s+%d", r.name, a.At-r.base)
+		}
+	}
+	return fmt.Sprintf("%s address 0x%x", a.Space.String(), a.At)
+}
