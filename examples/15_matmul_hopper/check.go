@@ -34,12 +34,17 @@ func Check(t *kerneltest.T) error {
 			kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 72}, kerneltest.GEMM{M: 256, N: 256, K: 64},
 			kerneltest.GEMM{M: 333, N: 1000, K: 72}, kerneltest.GEMM{M: 768, N: 1280, K: 448}, kerneltest.GEMM{M: 2048, N: 2304, K: 2048},
 		) {
-			grid := runtime.Grid(tiling.Blocks(g.M, g.N, t.Device.Info().SMs))
-			a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
-			if err := kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, nil); err != nil {
+			if err := Multiply(t, k, tiling, g); err != nil {
 				return fmt.Errorf("%+v: %w", tiling, err)
 			}
 		}
 	}
 	return nil
+}
+
+// Multiply runs the kernel on random matrices and compares the product.
+func Multiply(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, g kerneltest.GEMM) error {
+	grid := runtime.Grid(tiling.Blocks(g.M, g.N, t.Device.Info().SMs))
+	a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, nil)
 }

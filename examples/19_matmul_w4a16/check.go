@@ -21,22 +21,23 @@ type variant struct {
 	name   string
 	build  func(*dsl.Module)
 	blocks func(m, n, k int) (runtime.Config, error)
+	weight func(weight uint8, scale float32) float64 // the number that is multiplied
 }
 
 var variants = []variant{
 	{"w4a16", Build, func(m, n, k int) (runtime.Config, error) {
 		blocks, err := Blocks(m, n, k)
 		return runtime.Grid(blocks), err
-	}},
+	}, func(weight uint8, scale float32) float64 { return float64(Dequantize(weight, scale)) }},
 	{"w4a16_few", BuildFew, func(m, n, k int) (runtime.Config, error) {
 		x, y, err := BlocksFew(m, n, k)
 		return runtime.Grid(x, y), err
-	}},
+	}, func(weight uint8, scale float32) float64 { return float64(int(weight)-Zero) * float64(scale) }},
 }
 
 // tolerance is half a unit in the last place of F16, and that of sums in F32, which an MMA truncates
-// after 8 products. BuildFew multiplies sums by scales in place of weights, which BuildFew does not round.
-var tolerance = kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-14))
+// after 8 products.
+var tolerance = kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(8))
 
 // Check multiplies random matrices of several shapes with both kernels.
 func Check(t *kerneltest.T) error {
@@ -71,7 +72,7 @@ func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	}
 	b := kerneltest.MatrixOf(g.N, g.K, packed, func(row, col int) float64 {
 		scale := scales[col/Group*g.N+row].Float32()
-		return float64(Dequantize(weights[row*g.K+col], scale))
+		return v.weight(weights[row*g.K+col], scale)
 	})
 	a := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.F16)
 	more := map[string]kerneltest.Matrix{"scales": kerneltest.MatrixOf(g.K/Group, g.N, factors, nil)}

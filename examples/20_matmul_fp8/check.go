@@ -16,7 +16,7 @@ var Targets = []string{"sm_90a"}
 
 // tolerance is half a unit in the last place of BF16, and the error of sums of 128 products of FP8, of
 // which wgmma keeps 13 bits after the point of the largest.
-var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-13))
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))
 
 // Check multiplies random matrices of several shapes, some of which end within a tile.
 func Check(t *kerneltest.T) error {
