@@ -70,11 +70,15 @@ func infoOf(o Options) (device.Info, error) {
 		place += ":" + strconv.Itoa(o.Number)
 	}
 	limits := limitsOf(n)
+	reserved := 0 // bytes of shared memory of each block, from sm_80 on
+	if n >= 80 {
+		reserved = sharedStart
+	}
 	info := device.Info{
 		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(), Driver: "emulator on " + goruntime.GOARCH, Capability: n,
 		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000, MemoryClock: 1_000_000, MemoryBits: 64,
 		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64}, MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
-		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - 1<<10, SharedPerSM: limits.shared,
+		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - reserved, SharedPerSM: limits.shared,
 		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096, AllTargets: o.Target == "",
 	}
 	if n >= 70 {

@@ -95,6 +95,7 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 				if why != "" {
 					return why
 				}
+				b.tellTensor(EventWrite, lane+laneOf(address), columnOf(address)+i*4, 4)
 				for j := range cells {
 					cells[j] = little.Uint32(unit[4*j:])
 				}
@@ -153,7 +154,7 @@ func tensorShift(d *decoder) (step, error) {
 			}
 			act := w.issueTensor(l, func() string {
 				for _, b := range blocks {
-					if why := b.tensor().shift(laneOf(address), columnOf(address)); why != "" {
+					if why := b.shift(laneOf(address), columnOf(address)); why != "" {
 						return why
 					}
 				}
@@ -168,7 +169,8 @@ func tensorShift(d *decoder) (step, error) {
 }
 
 // shift moves eight columns of 32 lanes down by one lane; the first lane keeps what it has.
-func (t *tensorMemory) shift(lane, column int) string {
+func (b *block) shift(lane, column int) string {
+	t := b.tensor()
 	for l := lane + 31; l > lane; l-- {
 		to, known, why := t.row(l, column, 8)
 		if why != "" {
@@ -178,6 +180,8 @@ func (t *tensorMemory) shift(lane, column int) string {
 		if why != "" {
 			return why
 		}
+		b.tellTensor(EventRead, l-1, column, 8)
+		b.tellTensor(EventWrite, l, column, 8)
 		copy(to, from)
 		copy(known, was)
 	}
