@@ -23,7 +23,7 @@ type grid struct {
 	number uint64 // %gridid
 	began  uint64 // the clock when it began
 	checks bool   // of what was never written
-	strict bool   // of shared memory too
+	strict bool   // of loads whose values nobody uses, too
 	alone  bool   // one worker runs the grid: atomics need no locks
 
 	observer  Observer // nil where nobody watches

@@ -26,10 +26,11 @@ type Options struct {
 	Completion Completion
 	// Workers is how many blocks run at once; with 0, as many as there are processors.
 	Workers int
-	// Unchecked accepts reads of memory that was never written.
+	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
 	Unchecked bool
-	// Strict reports such reads in shared memory too. Kernels that fetch ahead read a stage that was
-	// never filled and do not use it, which is no mistake.
+	// Strict reports loads of shared and local memory that was never written even where no lane uses the
+	// value.
+	// Kernels that fetch ahead load from a stage that was never filled, which is no mistake.
 	Strict bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
 	Memory int64

@@ -112,7 +112,7 @@ func (b *block) unit(address uint32, to *[16]byte, who string) error {
 	if at < sharedStart || at+16 > uint64(len(r.data)) {
 		return fmt.Errorf("access out of bounds: %s reads 16 bytes at shared address 0x%x", who, at)
 	}
-	if g := b.grid; g.checks && g.strict && r.init != nil && !allSet(r.init[at:at+16]) {
+	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+16]) {
 		return fmt.Errorf("%s reads shared memory at 0x%x that was never written", who, at)
 	}
 	if g := b.grid; g.observer != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
@@ -37,6 +39,7 @@ type warp struct {
 	out     [4]eval.Vector
 	where   access
 	address eval.Vector
+	space   isa.Space   // that the addresses are in, Generic where they are in several
 	recent  [16]*region // by the address of the instruction
 
 	root                   *frame       // of the kernel
@@ -78,6 +81,8 @@ type frame struct {
 	caller  *frame
 	lanes   uint32     // that have not returned
 	results []argument // of the caller
+
+	unwritten map[*ir.Reg]unwrittenValue // nil where there are none
 }
 
 // A join is a place at which the lanes that diverged before it wait for each other.
@@ -200,6 +205,10 @@ func (w *warp) burst(budget int) (n int, last action) {
 				f.pc++
 				continue
 			}
+		}
+		if f.frame.unwritten != nil && w.usesUnwritten(in, mask) {
+			last = failed
+			break
 		}
 		counted += bits.OnesCount32(mask)
 		if stepper != nil && in.at != nil {
