@@ -108,11 +108,16 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 
 // unit reads 16 bytes of the block's shared memory for a tensor core.
 func (b *block) unit(address uint32, to *[16]byte, who string) error {
+	return b.padded(address, to, 16, who)
+}
+
+// padded is unit for elements with padding after them: only the first bytes must have been written.
+func (b *block) padded(address uint32, to *[16]byte, bytes uint64, who string) error {
 	at, r := uint64(address)&(1<<18-1), b.shared
 	if at < sharedStart || at+16 > uint64(len(r.data)) {
 		return fmt.Errorf("access out of bounds: %s reads 16 bytes at shared address 0x%x", who, at)
 	}
-	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+16]) {
+	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+bytes]) {
 		return fmt.Errorf("%s reads shared memory at 0x%x that was never written", who, at)
 	}
 	if g := b.grid; g.observer != nil {

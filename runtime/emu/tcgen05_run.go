@@ -165,7 +165,9 @@ func (j *tensorJob) load(q *quarter) string {
 		if why := j.loadA(i, b); why != "" {
 			return why
 		}
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error {
+			return b.padded(address, to, dataBytes(p.B.Bits), "tcgen05.mma")
+		}
 		err := p.LoadShifted(j.mb, j.in.AcrossB, j.in.NegateB, i*j.n, j.n, j.zero.Shift, read)
 		if err != nil {
 			return err.Error()
@@ -187,6 +189,15 @@ func (j *tensorJob) load(q *quarter) string {
 	return ""
 }
 
+// dataBytes returns how many of 16 bytes are data for elements of so many bits. Mixed kinds pad 16
+// elements of four or six bits; other kinds do not, and the rest of their bytes is not looked at.
+func dataBytes(bits int) uint64 {
+	if bits < 8 {
+		return uint64(2 * bits)
+	}
+	return 16
+}
+
 // loadA loads the rows of a block, with their metadata and scale factors.
 func (j *tensorJob) loadA(i int, b *block) string {
 	p, first := j.product, i*j.rows
@@ -195,7 +206,9 @@ func (j *tensorJob) loadA(i int, b *block) string {
 			return why
 		}
 	} else {
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error {
+			return b.padded(address, to, dataBytes(p.A.Bits), "tcgen05.mma")
+		}
 		if err := p.LoadA(j.ma, j.in.AcrossA, j.in.NegateA, first, j.rows, read); err != nil {
 			return err.Error()
 		}

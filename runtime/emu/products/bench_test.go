@@ -32,8 +32,8 @@ func BenchmarkGEMM(b *testing.B) {
 			}
 			before := device.Stats()
 			for b.Loop() {
-				a, b := kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16), kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16)
-				if err := kerneltest.Multiply(d, k, runtime.Grid(8), a, b, kerneltest.BF16, kerneltest.BF16.ULPs(0.55), nil); err != nil {
+				x, y := kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16), kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16)
+				if err := kerneltest.Multiply(d, k, runtime.Grid(8), x, y, kerneltest.BF16, kerneltest.BF16.ULPs(0.55), nil); err != nil {
 					b.Fatal(err)
 				}
 			}
