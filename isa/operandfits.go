@@ -162,8 +162,8 @@ func constantFits(k *WantKind, a *Arg) bool {
 			return a.Type.Bits() == k.Settled.Bits() && len(k.Range) == 0
 		}
 		return inRange(k.Range, a.Value)
-	case Float:
-		return a.Kind == ArgFloat
+	case Float: // where nothing but a constant may stand, it has the width of the type
+		return a.Kind == ArgFloat && (k.Word != KImm || a.Type.Bits() == k.Settled.Bits())
 	case Pred:
 		return a.Kind == ArgInt && inRange(k.Range, a.Value)
 	}

@@ -20,6 +20,8 @@ var odd = map[string]string{
 	".warpx4":        "WarpX4",
 	".nan":           "IsNaN", // the comparison; .NaN is the modifier of min and max
 	".num":           "IsNum",
+	".2pi":           "Turns",
+	".1d_buffer":     "D1Buffer",
 	".b4e":           "B4e",
 	".f4e":           "F4e",
 }
