@@ -44,13 +44,13 @@ func Rooms() []Room {
 		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
 		{"runtime/kerneltest", "dsl isa runtime", ""}, // isa: names of types
 		{"runtime/kernelcmd", "dsl isa runtime runtime/kerneltest", ""},
-		{"runtime/emu", "diag isa isa/eval ptx lift ir passes/analysis runtime/device passes/pressure", ""},
+		{"runtime/emu", "diag isa isa/eval ptx lift ir passes/analysis runtime/device passes", ""},
 		{"golden", "diag ptx internal/diff internal/ptxas", cmp},
 		{"examples", "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd golden isa", ""}, // isa: names of targets and types
 		{"bench", "dsl isa runtime runtime/kerneltest examples runtime/emu", "github.com/ebitengine/purego"},
 		{"cmd/ptxdsl", Anything, ""},
 
-		{"docs", "dsl dsl/op runtime runtime/kerneltest golden isa runtime/emu runtime/emu/inspect examples", ""}, // listings: public packages only
+		{"docs", "dsl dsl/op runtime runtime/kerneltest golden isa runtime/emu examples", ""}, // listings: public packages only
 
 		{"internal/agree", Anything, ""},
 		{"internal/blackwell", "diag ir isa lift ptx runtime/device", ""},
