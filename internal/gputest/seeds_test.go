@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -16,10 +15,10 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // unordered are the examples whose results depend on the order of their atomic additions in
@@ -43,7 +42,7 @@ func TestSeeds(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			want, err := resultsOf(c, emu.Options{Completion: emu.Eager})
-			if errors.Is(err, trial.ErrSkip) || errors.As(err, new(*emu.Unsupported)) {
+			if errors.Is(err, kerneltest.ErrSkip) || errors.As(err, new(*emu.Unsupported)) {
 				t.Skipf("the emulator does not run it yet: %v", err)
 			}
 			if err != nil {
@@ -82,8 +81,9 @@ func resultsOf(c Check, o emu.Options) (string, error) {
 	}
 	r := &recorder{Device: back, sum: sha256.New()}
 	d := runtime.On(r)
-	const work = 3000
-	err = c.Run(&T{&trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2)), Work: work}})
+	t := kerneltest.New(d)
+	t.Budget = 3000
+	err = c.Run(&T{t})
 	err = errors.Join(err, d.Close())
 	return fmt.Sprintf("%x", r.sum.Sum(nil)), err
 }

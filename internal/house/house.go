@@ -42,13 +42,15 @@ func Rooms() []Room {
 		{"runtime", "diag ptx runtime/device runtime/driver runtime/emu", ""}, // ptx: parameters of kernels
 		{"runtime/device", "diag", ""},
 		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
-		{"runtime/emu", "diag isa isa/eval ptx lift ir passes/analysis runtime/device", ""},
-		{"golden", "diag ptx internal/diff", cmp},
-		{"examples", "dsl dsl/op runtime golden isa internal/show internal/trial", ""}, // isa: names of targets and types
-		{"bench", "dsl isa runtime examples internal/trial", "github.com/ebitengine/purego"},
+		{"runtime/kerneltest", "dsl isa runtime", ""}, // isa: names of types
+		{"runtime/kernelcmd", "dsl isa runtime runtime/kerneltest", ""},
+		{"runtime/emu", "diag isa isa/eval ptx lift ir passes/analysis runtime/device passes", ""},
+		{"golden", "diag ptx internal/diff internal/ptxas", cmp},
+		{"examples", "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd golden isa", ""}, // isa: names of targets and types
+		{"bench", "dsl isa runtime runtime/kerneltest examples runtime/emu", "github.com/ebitengine/purego"},
 		{"cmd/ptxdsl", Anything, ""},
 
-		{"docs", "dsl dsl/op runtime golden isa", ""}, // listings: public packages only
+		{"docs", "dsl dsl/op runtime runtime/kerneltest golden isa runtime/emu examples", ""}, // listings: public packages only
 
 		{"internal/agree", Anything, ""},
 		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
@@ -59,11 +61,11 @@ func Rooms() []Room {
 		{"internal/diff", "", ""},
 		{"internal/doctest", "", ""},
 		{"internal/emutest", "runtime/device runtime/emu", ""},
-		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},
+		{"internal/exampletest", "", ""},
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
-		{"internal/gputest", "dsl isa runtime examples internal/trial passes ptx lift lower", ""},
+		{"internal/gputest", "dsl isa runtime runtime/kerneltest examples passes ptx lift lower", ""},
 		{"internal/hazardtest", "diag form lift ptx passes/verify internal/filetest", ""},
 		{"internal/hostile", "", ""},
 		{"internal/house", "", ""},
@@ -71,9 +73,7 @@ func Rooms() []Room {
 		{"internal/npy", "", ""},
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},
-		{"internal/show", "dsl isa runtime internal/trial", ""},
 		{"internal/slab", "", ""},
-		{"internal/trial", "dsl runtime", ""},
 		{"internal/registers", "lift passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/registers/cmd", Anything, ""},
 		{"internal/roundtrip", "diag internal/ptxas", ""},

@@ -22,10 +22,10 @@ import (
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 func main() {
@@ -120,8 +120,7 @@ func measure(name string, workers, rounds int, target string, j job) (sample, er
 
 // kernel builds and loads a kernel.
 func kernel(d *runtime.Device, name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
-	t := &trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
-	return t.Kernel(name, build)
+	return kerneltest.New(d).Kernel(name, build)
 }
 
 // floats uploads n random numbers.
@@ -195,9 +194,8 @@ func wgmmaJob(n int) job {
 		if err != nil {
 			return nil, err
 		}
-		t := &trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
-		p := trial.Product{M: n, N: n, K: n}
-		return func() error { return hopper.Multiply(t, k, hopper.Default, p) }, nil
+		t := kerneltest.New(d)
+		return func() error { return hopper.Multiply(t, k, hopper.Default, kerneltest.GEMM{M: n, N: n, K: n}) }, nil
 	}
 }
 

@@ -6,18 +6,17 @@ package inspect_test
 import (
 	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/inspect"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // multiply runs the Hopper GEMM on one tile, 128 x 256 x 128, with observers.
@@ -27,13 +26,12 @@ func multiply(t *testing.T, observers ...emu.Observer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &trial.T{Device: runtime.On(back), Rand: rand.New(rand.NewPCG(1, 2))}
+	x := kerneltest.New(runtime.On(back))
 	k, err := x.Kernel("matmul", func(m *dsl.Module) { hopper.Build(m, hopper.Default) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hopper.Multiply(x, k, hopper.Default, trial.Product{M: 128, N: 256,
-		K: 128}); err != nil {
+	if err := hopper.Multiply(x, k, hopper.Default, kerneltest.GEMM{M: 128, N: 256, K: 128}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,14 +4,13 @@
 package products
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
 	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // BenchmarkGEMM multiplies 512x512x512 in bf16 on one worker. It reports the time of the launches, which
@@ -26,15 +25,15 @@ func BenchmarkGEMM(b *testing.B) {
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			device := New(test.target)
-			d := &trial.T{Device: runtime.On(device), Rand: rand.New(rand.NewPCG(1, 2))}
+			d := kerneltest.New(runtime.On(device))
 			k, err := d.Kernel("matmul", test.build)
 			if err != nil {
 				b.Fatal(err)
 			}
 			before := device.Stats()
 			for b.Loop() {
-				grid := func(trial.Product) runtime.Config { return runtime.Grid(8) }
-				if err := trial.Products(d, k, grid, trial.Brain, 1.0/200, trial.Product{M: 512, N: 512, K: 512}); err != nil {
+				x, y := kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16), kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16)
+				if err := kerneltest.Multiply(d, k, runtime.Grid(8), x, y, kerneltest.BF16, kerneltest.BF16.ULPs(0.55), nil); err != nil {
 					b.Fatal(err)
 				}
 			}
