@@ -35,6 +35,8 @@ type Options struct {
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
 	// addresses.
 	Number int
+	// Limit ends a launch with a fault after about so many instructions of threads; 0 is no limit.
+	Limit int64
 	// Observer watches what kernels do; nil for none.
 	Observer Observer
 	// Output is where vprintf writes; with nil, the standard output.
