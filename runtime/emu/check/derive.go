@@ -52,7 +52,11 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Grid[0] == 0 {
-		s.Grid = [3]uint32{2, 1, 1}
+		// Blocks that do not know which they are do all the same: such a kernel is for one block.
+		s.Grid = [3]uint32{1, 1, 1}
+		if k.mentions("%ctaid") || k.mentions("%clusterid") || k.uses(isa.KindAtom, isa.KindRed) {
+			s.Grid[0] = 2
+		}
 		if k.mentions("%ctaid.y") {
 			s.Grid[1] = 2
 		}
@@ -150,9 +154,11 @@ func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	return yes
 }
 
-// mentions reports whether an operand is a special register.
+// mentions reports whether an operand is a special register, or a component of it.
 func (k *kernel) mentions(name string) (yes bool) {
-	k.fn.Operands(func(o *ir.Operand) { yes = yes || o.Kind == ir.Special && o.Text() == name })
+	k.fn.Operands(func(o *ir.Operand) {
+		yes = yes || o.Kind == ir.Special && (o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
+	})
 	return yes
 }
 

@@ -30,7 +30,7 @@ type run struct {
 	err      error  // the launch was refused
 	outside  bool   // an access lay outside of the arrays
 	result   uint64 // a hash of all arrays
-	reached  func(*ir.Instr) bool
+	reached  func(line int) bool
 	skipped  int
 }
 
@@ -83,7 +83,7 @@ func (k *kernel) runs(r *Result) []*run {
 		}
 		all = append(all, x)
 		before := missing
-		if missing = len(k.unreached(all)); missing != before || best == nil {
+		if missing = len(k.unreached(all)); missing != before || best == nil && x.fault == nil {
 			r.Tried = append(r.Tried, k.describe(n)+ending(x))
 		}
 		if best == nil && x.fault == nil {
@@ -120,12 +120,12 @@ func (k *kernel) unreached(all []*run) (lines []int) {
 		if !watched(in) {
 			return
 		}
+		at, _ := k.module.At(in.Pos)
 		for _, x := range all {
-			if x.reached != nil && x.reached(in) {
+			if x.reached != nil && x.reached(at.Line) {
 				return
 			}
 		}
-		at, _ := k.module.At(in.Pos)
 		lines = append(lines, at.Line)
 	})
 	slices.Sort(lines)

@@ -45,7 +45,7 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 		i = uint32(len(s.sites))
 		s.index[x] = i
 		s.sites = append(s.sites, x)
-		d.reached[e.Instr] = true
+		d.reach(e.Instr)
 	}
 	return i
 }
@@ -292,6 +292,9 @@ func (d *Detector) foreign(e *emu.Event, v *view, y stamp, a emu.Address) {
 		k.remote = make(map[uint32]stamp)
 	}
 	k.remote[y.agent] = y
+	if v.begun {
+		return
+	}
 	n := uint32(d.perWarp * eval.Lanes)
 	first := a.Block * n
 	for i := first; i < first+n; i++ {

@@ -35,7 +35,7 @@ type delayed struct {
 
 // issue begins operations of threads.
 func (d *Detector) issue(e *emu.Event) {
-	d.reached[e.Instr] = true
+	d.reach(e.Instr)
 	if e.Group == emu.GroupMatrix {
 		t := d.threadOf(e.Block, e.Warp, 0)
 		m := d.matrixAgent(e)

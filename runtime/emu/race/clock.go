@@ -69,6 +69,7 @@ type view struct {
 	base   clock
 	thread uint32
 	own    [slots]uint32
+	begun  bool // all blocks of its cluster have begun
 }
 
 // knows reports whether an epoch of an agent is known.

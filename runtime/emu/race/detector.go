@@ -33,6 +33,7 @@ type Detector struct {
 	seen    map[raceKey]*Race
 	cache   joinCache
 	reached map[*ir.Instr]bool
+	lines   map[int]bool // of the PTX, of what was reached
 
 	idle    bool // the launch at hand is too large
 	skipped int
@@ -105,7 +106,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.cache = joinCache{}
 	if d.seen == nil {
 		d.seen = make(map[raceKey]*Race)
-		d.reached = make(map[*ir.Instr]bool)
+		d.reached, d.lines = make(map[*ir.Instr]bool), make(map[int]bool)
 	}
 	d.agents = uint32(n*slots) + 1
 	d.previous = uint32(n * slots)
@@ -159,9 +160,8 @@ func (d *Detector) Observe(e *emu.Event) {
 		b := d.clusterOf(e.Block)
 		b.met, b.arrived = b.arrived, sum{}
 	case emu.EventClusterLeave:
-		if e.Order != isa.Relaxed {
-			d.leave(e, &d.clusterOf(e.Block).met)
-		}
+		d.lanes(e, func(_ int, t *thread) { t.begun = true })
+		d.leave(e, &d.clusterOf(e.Block).met)
 	case emu.EventInit, emu.EventInval, emu.EventSignal, emu.EventPhase, emu.EventTest:
 		d.mbarrier(e)
 	case emu.EventDependents:
@@ -214,8 +214,19 @@ func (d *Detector) barrier(block, number uint32) *barrier {
 	return b
 }
 
-// Reached reports whether an instruction performed an access or an event.
-func (d *Detector) Reached(in *ir.Instr) bool { return d.reached[in] }
+// Reached reports whether an instruction on a line performed an access or an operation.
+func (d *Detector) Reached(line int) bool { return d.lines[line] }
+
+// reach notes an instruction.
+func (d *Detector) reach(in *ir.Instr) {
+	if in == nil || d.reached[in] {
+		return
+	}
+	d.reached[in] = true
+	if at := d.launch.Place(in); at.IsValid() {
+		d.lines[at.Line] = true
+	}
+}
 
 // Skipped returns the number of launches that were too large.
 func (d *Detector) Skipped() int { return d.skipped }

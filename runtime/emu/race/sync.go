@@ -202,7 +202,7 @@ type sumKey struct {
 
 // mbarrier follows an mbarrier.
 func (d *Detector) mbarrier(e *emu.Event) {
-	d.reached[e.Instr] = true
+	d.reach(e.Instr)
 	d.lanes(e, func(l int, t *thread) {
 		a := e.At[l]
 		k := key{a.Space, a.Block, a.At}
