@@ -4,6 +4,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -88,10 +89,21 @@ type packet struct {
 // Launch launches the kernel with arguments in the order of its parameters: *Buffer for
 // pointers, *TensorMap for tensor maps, Go numbers for scalars, and []byte for arrays of
 // bytes. It returns before the kernel has run. Errors of the kernel are returned by a later
-// call, at the latest by Sync.
+// call, at the latest by Sync. On an emulated device it returns when the kernel has run, with its
+// errors.
 func (k *Kernel) Launch(c Config, args ...any) error {
+	return k.LaunchContext(context.Background(), c, args...)
+}
+
+// LaunchContext is Launch with a context. On an emulated device the kernel ends when the context
+// does, and the error wraps the context's. A GPU cannot end a kernel: there the context counts only
+// before the launch, and [Device.SyncContext] waits no longer than it lasts.
+func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error {
 	if k == nil {
 		return argument("launch of a nil kernel")
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("launch of %s: %w", k.name, context.Cause(ctx))
 	}
 	m := k.module
 	if err := m.usable(nil); err != nil {
@@ -115,8 +127,10 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 		}
 	}
 	p.launch = l
+	p.launch.Context = ctx
 	p.launch.Values, p.launch.Places = p.values, k.places
 	err = k.back.Launch(&p.launch)
+	p.launch.Context = nil
 	k.packets.Put(p)
 	if err != nil {
 		return fmt.Errorf("launch of %s: %w", k.name, err)

@@ -5,6 +5,7 @@ package runtime
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,8 +36,9 @@ type Device struct {
 type Info = device.Info
 
 // Open opens a device. "cuda:0" is the first GPU, and "cuda" is too. "emu:sm_90a" is an emulated
-// device with the limits of a target, and "emu" one that runs modules for every target. "" is the
-// first GPU, or an emulated device where there is none.
+// device with the limits of a target, and "emu" one that runs modules for every target. A number, as
+// in "emu:1" and "emu:sm_90a:1", gives the memory of an emulated device addresses of its own. "" is
+// the first GPU, or an emulated device where there is none.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -75,16 +77,12 @@ func openGPU(n int) (*Device, error) {
 	return On(c), nil
 }
 
-// emulators counts the emulated devices, so that the memory of each has addresses of its own.
-var emulators atomic.Int32
-
 // openEmulator opens an emulated device.
 func openEmulator(name string) (*Device, error) {
 	o, err := emu.ParsePlace(name)
 	if err != nil {
 		return nil, argument("%v", err)
 	}
-	o.Number = int(emulators.Add(1)-1) % 256
 	d, err := emu.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("open %q: %w", name, err)
@@ -131,6 +129,14 @@ func (d *Device) Sync() error {
 		return err
 	}
 	return d.back.Synchronize()
+}
+
+// SyncContext is Sync that returns when the context ends. The work goes on then.
+func (d *Device) SyncContext(ctx context.Context) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	return within(ctx, d.back.Synchronize)
 }
 
 // Do runs work on a thread of its own on which the device is current, as libraries such as

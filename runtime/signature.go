@@ -201,7 +201,7 @@ func (p *Param) String() string {
 // the list of them.
 func unfit(target string, info device.Info) string {
 	number, found := strings.CutPrefix(target, "sm_")
-	if !found {
+	if !found || info.AllTargets {
 		return ""
 	}
 	digits := strings.TrimRight(number, "af")

@@ -4,6 +4,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -72,6 +73,30 @@ func (s *Stream) Sync() error {
 	return s.dev.back.WaitStream(s.id)
 }
 
+// SyncContext is Sync that returns when the context ends. The work goes on then.
+func (s *Stream) SyncContext(ctx context.Context) error {
+	return within(ctx, s.Sync)
+}
+
+// within calls wait and returns when the call or the context ends. A wait that the context cuts short
+// goes on in its goroutine until the device has done the work.
+func within(ctx context.Context, wait func() error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if ctx.Done() == nil {
+		return wait()
+	}
+	done := make(chan error, 1)
+	go func() { done <- wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Done reports whether the stream has done its work.
 func (s *Stream) Done() (bool, error) {
 	if s == nil {
@@ -126,6 +151,11 @@ func (e *Event) Sync() error {
 		return err
 	}
 	return e.dev.back.WaitEvent(e.id)
+}
+
+// SyncContext is Sync that returns when the context ends.
+func (e *Event) SyncContext(ctx context.Context) error {
+	return within(ctx, e.Sync)
 }
 
 // Done reports whether the event has happened.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/blackwell"
+	"github.com/ptxdsl/ptxdsl/internal/emutest"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -18,7 +18,7 @@ func TestModel(t *testing.T) {
 	for _, dynamic := range []bool{false, true} {
 		tiling := Default
 		tiling.Dynamic = dynamic
-		d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+		d := &trial.T{Device: runtime.On(emutest.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
 		k, err := d.Kernel("matmul", func(m *dsl.Module) { Build(m, tiling) })
 		if err != nil {
 			t.Fatal(err)

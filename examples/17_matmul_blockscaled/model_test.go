@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/blackwell"
+	"github.com/ptxdsl/ptxdsl/internal/emutest"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -20,7 +20,7 @@ func TestModel(t *testing.T) {
 	for _, f := range Formats {
 		for _, pair := range []bool{false, true} {
 			tiling := f.Default(pair)
-			d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+			d := &trial.T{Device: runtime.On(emutest.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
 			k, err := d.Kernel("matmul_"+f.Name, func(m *dsl.Module) { Build(m, f, tiling) })
 			if err != nil {
 				t.Fatal(err)
@@ -39,7 +39,7 @@ func TestModel(t *testing.T) {
 
 // TestModelSync multiplies matrices of the formats of sm_120 on the model.
 func TestModelSync(t *testing.T) {
-	d := &trial.T{Device: runtime.On(blackwell.New("sm_120a")), Rand: rand.New(rand.NewPCG(1, 2))}
+	d := &trial.T{Device: runtime.On(emutest.New("sm_120a")), Rand: rand.New(rand.NewPCG(1, 2))}
 	if err := checkSync(d, trial.Product{M: 200, N: 136, K: 640}); err != nil {
 		t.Error(err)
 	}
@@ -49,7 +49,7 @@ func TestModelSync(t *testing.T) {
 func TestModelHalves(t *testing.T) {
 	for _, f := range []Format{nvfp4, mxfp8} {
 		for _, tiling := range []Tiling{{N: 64, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8, Pair: true}} {
-			d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+			d := &trial.T{Device: runtime.On(emutest.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
 			k, err := d.Kernel("matmul_"+f.Name, func(m *dsl.Module) { Build(m, f, tiling) })
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +74,7 @@ func TestModelClusters(t *testing.T) {
 		{nvfp4, 256, 4, 1, true}, {mxfp8, 256, 2, 2, true}, {nvfp4.Zeros(), 256, 4, 2, true}, {nvfp4, 64, 4, 4, false}, {mxfp8, 128, 4, 4, true},
 	} {
 		tiling := Tiling{N: c.n, Stages: 2, Group: 8, Pair: c.pair, Rows: c.rows, Cols: c.cols}
-		d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+		d := &trial.T{Device: runtime.On(emutest.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
 		k, err := d.Kernel("matmul_"+c.f.Name, func(m *dsl.Module) { Build(m, c.f, tiling) })
 		if err != nil {
 			t.Fatal(err)
@@ -113,8 +113,8 @@ func TestModelClusterMistakes(t *testing.T) {
 }
 
 // model is a model that runs a kernel with everything that a pattern finds replaced.
-func model(old, with string, t *testing.T) *blackwell.Device {
-	d := blackwell.New("sm_100a")
+func model(old, with string, t *testing.T) *emutest.Device {
+	d := emutest.New("sm_100a")
 	d.Edit = func(text string) string {
 		out := regexp.MustCompile(old).ReplaceAllString(text, with)
 		if out == text {
@@ -128,7 +128,7 @@ func model(old, with string, t *testing.T) *blackwell.Device {
 // TestModelEpilogues writes results of several types, with new scale factors and with another matrix, on one multiprocessor and on a pair.
 func TestModelEpilogues(t *testing.T) {
 	for _, tiling := range []Tiling{{N: 128, Stages: 2, Group: 8}, {N: 64, Stages: 2, Group: 8}, {N: 128, Stages: 2, Group: 8, Pair: true, Cols: 2}} {
-		d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+		d := &trial.T{Device: runtime.On(emutest.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
 		if err := checkEpilogues(d, nvfp4, tiling, trial.Product{M: 200, N: 224, K: 512}); err != nil {
 			t.Errorf("%+v: %v", tiling, err)
 		}

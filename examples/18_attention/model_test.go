@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/blackwell"
+	"github.com/ptxdsl/ptxdsl/internal/emutest"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -15,7 +15,7 @@ import (
 
 // TestModel runs the kernel for sm_100 on the model of an SM: two heads that end within a tile.
 func TestModel(t *testing.T) {
-	d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+	d := &trial.T{Device: runtime.On(emutest.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
 	for _, causal := range []bool{false, true} {
 		s, size := Shape{isa.F16, 64, causal}, [3]int{1, 140, 200}
 		q, k, v := d.Floats(size[0]*size[1]*s.Width), d.Floats(size[0]*size[2]*s.Width), d.Floats(size[0]*size[2]*s.Width)

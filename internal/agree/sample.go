@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -21,6 +23,32 @@ type Sample struct {
 	Args        []isa.Arg
 	Version     isa.Version
 	Target      isa.Target
+
+	made instance
+}
+
+// Module returns PTX with one kernel k, whose only instruction is s.
+func (s *Sample) Module() string {
+	p := s.made.probe(place{s.Version, s.Target})
+	return module(place{s.Version, s.Target}, &p)
+}
+
+// module returns PTX with a kernel k that holds a probe.
+func module(at place, p *ptxas.Probe) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".version %s\n.target %s\n", at.version, at.target)
+	if at.version >= isa.MakeVersion(2, 3) {
+		b.WriteString(".address_size 64\n")
+	}
+	for _, text := range p.Module {
+		b.WriteString(text + "\n")
+	}
+	fmt.Fprintf(&b, ".entry k(%s) {\n", strings.Join(p.Params, ", "))
+	for _, text := range slices.Concat(p.Decls, p.Body) {
+		b.WriteString(text + "\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
 }
 
 // Samples are instructions of a form that show every value of its slots at least once,
@@ -87,7 +115,7 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rn
 			return nil, true, fmt.Errorf("%s: no operands can be made up", f.Template)
 		}
 		if got, _ := m.Match(op, x.isaArgs()); got != nil && got.Form.Is(f) {
-			return &Sample{ins, f, slots, op, x.isaArgs(), at.version, at.target}, true, nil
+			return &Sample{ins, f, slots, op, x.isaArgs(), at.version, at.target, x}, true, nil
 		}
 	}
 	return nil, true, nil

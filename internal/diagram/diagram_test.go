@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/blackwell"
+	"github.com/ptxdsl/ptxdsl/internal/emutest"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -60,7 +60,7 @@ func wellFormed(t *testing.T, f File) {
 // fragmentA places them and B is the identity, so that D must hold the same numbers as fragmentC
 // places them.
 func TestFragments(t *testing.T) {
-	dev := runtime.On(blackwell.New("sm_120a"))
+	dev := runtime.On(emutest.New("sm_120a"))
 	for half := range 2 {
 		m := dsl.New("fragments", "sm_120a")
 		identity(m)

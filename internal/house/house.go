@@ -59,6 +59,7 @@ func Rooms() []Room {
 		{"internal/diagram", "dsl isa", ""},
 		{"internal/diff", "", ""},
 		{"internal/doctest", "", ""},
+		{"internal/emutest", "runtime/device runtime/emu", ""},
 		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},

@@ -17,14 +17,14 @@ const word = 1<<32 - 1
 // two completes an operation of two operands with a loop of its own.
 func two(t, out isa.Type, lane func(a, b uint64) uint64, warp func(d, a, b *Vector)) *Op {
 	op := binary(out, t, t, lane)
-	op.Warp = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }
+	op.Warp, op.Two = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }, warp
 	return op
 }
 
 // three completes an operation of three operands with a loop of its own.
 func three(t, out isa.Type, lane func(a, b, c uint64) uint64, warp func(d, a, b, c *Vector)) *Op {
 	op := ternary(out, t, t, out, lane)
-	op.Warp = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1], f.In[2]) }
+	op.Warp, op.Three = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1], f.In[2]) }, warp
 	return op
 }
 
@@ -206,7 +206,7 @@ func fastShift(t isa.Type, left bool) *Op {
 	m := mask(t)
 	count := func(lane func(a, n uint64) uint64, warp func(d, a, n *Vector)) *Op {
 		op := binary(t, t, isa.U32, lane)
-		op.Warp = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }
+		op.Warp, op.Two = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }, warp
 		return op
 	}
 	switch {

@@ -5,6 +5,7 @@ package eval
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -40,11 +41,7 @@ func fastFloat(s *spec) *Op {
 			}
 		})
 	case "fma", "mad":
-		return three(isa.F32, isa.F32, fmaSingle, func(d, a, b, c *Vector) {
-			for l := range d {
-				d[l] = fmaSingle(a[l], b[l], c[l])
-			}
-		})
+		return three(isa.F32, isa.F32, fmaSingle, fmaSingles)
 	}
 	return nil
 }
@@ -78,13 +75,43 @@ func mulSingle(a, b uint64) uint64 {
 // fmaSingle adds in float64. Rounding that sum once more is right unless it lies half way between
 // two numbers of f32, or is subnormal there.
 func fmaSingle(a, b, c uint64) uint64 {
-	x, y, z := single(a), single(b), single(c)
-	r := float64(x*y) + z
-	bits := math.Float64bits(r)
-	if bits&(1<<29-1) != 1<<28 && bits>>52&2047 >= 1023-126 && r == r {
+	p, z := float64(single(a)*single(b)), single(c)
+	r := p + z
+	if needsMore(math.Float64bits(r)) == 0 {
 		return uint64(math.Float32bits(float32(r)))
 	}
-	f := float32(fmaOdd(x, y, z))
+	return fmaRare(p, z)
+}
+
+// fmaSingles is fmaSingle for a warp. It collects the lanes that roundsOnce does not accept without
+// branches, which would be mispredicted.
+func fmaSingles(d, a, b, c *Vector) {
+	var sums Vector
+	rare := uint64(0)
+	for l := range d {
+		r := float64(single(a[l])*single(b[l])) + single(c[l])
+		rare |= needsMore(math.Float64bits(r)) << l
+		sums[l] = uint64(math.Float32bits(float32(r)))
+	}
+	for ; rare != 0; rare &= rare - 1 {
+		l := bits.TrailingZeros64(rare) & (Lanes - 1)
+		sums[l] = fmaRare(float64(single(a[l])*single(b[l])), single(c[l]))
+	}
+	*d = sums
+}
+
+// needsMore is 0 for the bits of a sum in float64 that is rounded to f32 as the exact sum is, because
+// it is normal there and not half way between two numbers. It is 1 for others.
+func needsMore(x uint64) uint64 {
+	tail := x&(1<<29-1) ^ 1<<28
+	exponent := int64(x>>52&2047) - (1023 - 126)
+	most := int64(2047 - (1023 - 126) - 1)
+	return (tail - 1 | uint64(exponent) | uint64(most-exponent)) >> 63
+}
+
+// fmaRare rounds a sum that roundsOnce does not accept.
+func fmaRare(p, z float64) uint64 {
+	f := float32(addOdd(p, z))
 	if f != f {
 		return singleNaN
 	}

@@ -44,6 +44,11 @@ type Op struct {
 	CarryOut  bool       // the operation writes the condition code as its last predicate result
 	Lane      func(c *Cell)
 	Warp      func(f *Frame) // all 32 lanes, whatever the guard; operations never trap
+
+	// Two and Three are Warp without a frame, for the operations of two and three operands that
+	// kernels run most; nil for others.
+	Two   func(d, a, b *Vector)
+	Three func(d, a, b, c *Vector)
 }
 
 // A spec is an opcode in parts.

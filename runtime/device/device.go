@@ -6,7 +6,10 @@
 // checks nothing, because package runtime checks before it calls.
 package device
 
-import "unsafe"
+import (
+	"context"
+	"unsafe"
+)
 
 // An Address is an address in the memory of a device.
 type Address uint64
@@ -103,6 +106,7 @@ type Info struct {
 	TensorMaps   bool
 	PeerCapable  bool
 	Emulated     bool // by this program, which is slower than hardware by far
+	AllTargets   bool // modules for every target run, each with the limits of its target
 	MaxParameter int  // bytes of kernel parameters
 }
 
@@ -149,10 +153,11 @@ type Launch struct {
 	Stream       Handle
 	Grid         [3]uint32
 	Block        [3]uint32
-	Cluster      [3]uint32 // zero for none
-	Shared       uint32    // dynamic
-	Cooperative  bool      // cooperative: all blocks run at the same time
-	Programmatic bool      // programmatic: may start before the preceding work has ended
+	Cluster      [3]uint32       // zero for none
+	Shared       uint32          // dynamic
+	Context      context.Context // ends the launch where the device can; nil for none
+	Cooperative  bool            // cooperative: all blocks run at the same time
+	Programmatic bool            // programmatic: may start before the preceding work has ended
 	Values       []byte
 	Places       []int
 }

@@ -115,11 +115,19 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	base := w.value(&a.base, &w.scratch[7])
 	v := &w.address
 	low, high, all := ^uint64(0), uint64(0), uint64(0)
-	for l := range v {
-		x := base[l]&a.keep + a.offset
-		v[l] = x
-		if mask>>l&1 != 0 {
+	if mask == full {
+		for l, x := range base {
+			x = x&a.keep + a.offset
+			v[l] = x
 			low, high, all = min(low, x), max(high, x), all|x
+		}
+	} else {
+		for l, x := range base {
+			x = x&a.keep + a.offset
+			v[l] = x
+			if mask>>l&1 != 0 {
+				low, high, all = min(low, x), max(high, x), all|x
+			}
 		}
 	}
 	if all&(q.align-1) != 0 {

@@ -69,6 +69,7 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 // extended is op with a result that is sign-extended to the width of its register.
 func extended(op *eval.Op, from, to int) *eval.Op {
 	wide := *op
+	wide.Two, wide.Three = nil, nil
 	keep := ^uint64(0) >> (64 - to)
 	wide.Warp = func(f *eval.Frame) {
 		op.Warp(f)
@@ -91,6 +92,12 @@ func (d *decoder) fit(r ref, t isa.Type) ref {
 // simple is the step of an operation with one result.
 func (s *assignment) simple() step {
 	run, in, out, n := s.op.Warp, s.in, s.out[0], len(s.in)
+	switch {
+	case n == 2 && s.op.Two != nil:
+		return twoStep(s.op.Two, in[0], in[1], out.index)
+	case n == 3 && s.op.Three != nil:
+		return threeStep(s.op.Three, in[0], in[1], in[2], out.index)
+	}
 	return func(w *warp, mask uint32) action {
 		f := &w.frame
 		for i := range n {
@@ -104,6 +111,35 @@ func (s *assignment) simple() step {
 		f.Out[0] = &w.out[0]
 		run(f)
 		blend(&w.regs[out.index], &w.out[0], mask)
+		return advance
+	}
+}
+
+// twoStep is the step of an operation of two operands.
+func twoStep(run func(d, a, b *eval.Vector), a, b ref, out int32) step {
+	return func(w *warp, mask uint32) action {
+		x, y := w.value(&a, &w.scratch[0]), w.value(&b, &w.scratch[1])
+		if mask == full {
+			run(&w.regs[out], x, y)
+			return advance
+		}
+		run(&w.out[0], x, y)
+		blend(&w.regs[out], &w.out[0], mask)
+		return advance
+	}
+}
+
+// threeStep is the step of an operation of three operands.
+func threeStep(run func(d, a, b, c *eval.Vector), a, b, c ref, out int32) step {
+	return func(w *warp, mask uint32) action {
+		x, y := w.value(&a, &w.scratch[0]), w.value(&b, &w.scratch[1])
+		z := w.value(&c, &w.scratch[2])
+		if mask == full {
+			run(&w.regs[out], x, y, z)
+			return advance
+		}
+		run(&w.out[0], x, y, z)
+		blend(&w.regs[out], &w.out[0], mask)
 		return advance
 	}
 }
@@ -214,8 +250,12 @@ func copiesStep(from, to []ref) step {
 
 // combine returns the function of an atomic operation or a reduction.
 func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
-	var modifiers []string
-	name := ""
+	name, modifiers := reductionOfMods(op)
+	return eval.CombineOf(name, op.Type(), modifiers...)
+}
+
+// reductionOfMods returns the name of the reduction of an operation, and how it treats numbers.
+func reductionOfMods(op *isa.Operation) (name string, modifiers []string) {
 	for _, m := range op.Mods() {
 		switch m {
 		case isa.ModNoFTZ:
@@ -228,5 +268,5 @@ func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
 			name = m.String()[1:]
 		}
 	}
-	return eval.CombineOf(name, op.Type(), modifiers...)
+	return name, modifiers
 }

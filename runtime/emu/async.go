@@ -36,6 +36,8 @@ type operation struct {
 	in     *command              // that issued it
 
 	// For an observer.
+	hidden bool // parts stand for it
+	parts  []*operation
 	serial uint64
 	kind   Group
 	at     *ir.Instr
@@ -55,14 +57,16 @@ func (o *operation) run(lanes uint32) *Fault {
 		o.lanes &^= 1 << l
 		o.warp.block.changes++
 		q, g := &o.warp.block.cluster.queue, o.warp.block.grid
-		outer, lane := q.running, q.lane
-		q.running, q.lane = o, l
+		outer := q.running
+		q.running = o
 		f := o.apply(l)
-		q.running, q.lane = outer, lane
+		q.running = outer
 		if f != nil {
 			return f
 		}
-		g.tellOperation(o, EventComplete, 1<<l)
+		if !o.hidden {
+			g.tellOperation(o, EventComplete, 1<<l)
+		}
 	}
 	return nil
 }
@@ -71,7 +75,6 @@ func (o *operation) run(lanes uint32) *Fault {
 type asyncQueue struct {
 	list    []*operation
 	running *operation // that reads and writes memory at the moment
-	lane    int        // whose part of it
 	fault   *Fault
 }
 
@@ -85,16 +88,16 @@ func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply 
 	return w.begin(o, list)
 }
 
-// issueOne adds an operation of the warp as a whole, which completes after another one.
-func (w *warp) issueOne(list *[]*operation, before *operation, apply func(lane int) *Fault) action {
-	return w.begin(&operation{warp: w, lanes: 1, apply: apply, before: before, in: w.command(), kind: GroupTensorLoad}, list)
+// issueOne adds an operation of the warp as a whole.
+func (w *warp) issueOne(list *[]*operation, kind Group, apply func(lane int) *Fault) action {
+	return w.begin(&operation{warp: w, lanes: 1, apply: apply, kind: kind, in: w.command()}, list)
 }
 
 // issueTensor adds an operation of a lane for the tensor cores: those of one thread complete in their
 // order. The manual promises less, but kernels of the field depend on it.
 func (w *warp) issueTensor(lane int, apply func() string) action {
 	in := w.command()
-	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], in: in, kind: GroupTensor}
+	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], kind: GroupTensor, in: in}
 	o.apply = func(int) *Fault {
 		if why := apply(); why != "" {
 			return w.faultAt(in, "%s", why)
@@ -107,9 +110,10 @@ func (w *warp) issueTensor(lane int, apply func() string) action {
 
 // begin puts an operation in flight.
 func (w *warp) begin(o *operation, list *[]*operation) action {
-	if g := w.block.grid; g.observer != nil {
+	if g := w.block.grid; g.observer != nil && !o.hidden {
 		g.serial++
-		o.serial, o.at, o.source = g.serial, o.in.at, g.image.module.lines[o.in.source]
+		e := w.event(EventIssue, o.lanes)
+		o.serial, o.at, o.source = g.serial, e.Instr, e.Source
 		g.tellOperation(o, EventIssue, o.lanes)
 	}
 	w.block.changes++
@@ -126,6 +130,9 @@ func (w *warp) begin(o *operation, list *[]*operation) action {
 	}
 	return advance
 }
+
+// command returns the command that the warp runs.
+func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
 
 // groupOf returns which groups an operation belongs to.
 func (w *warp) groupOf(groups *groupCount, list *[]*operation) Group {
@@ -147,9 +154,6 @@ func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, re
 	e.Group, e.Count, e.Reads = group, int64(count), reads
 	w.block.grid.observer.Observe(e)
 }
-
-// command returns the command that the warp runs.
-func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
 
 // sweep forgets operations that are complete.
 func sweep(list []*operation) []*operation {

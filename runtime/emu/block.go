@@ -23,6 +23,8 @@ type block struct {
 	tensorMemory *tensorMemory // nil until it is used
 	tensorGroup  uint8         // cta_group of the first tcgen05 instruction
 	collectors   collectors
+	registers    registerPool
+	groups       []warpgroup
 
 	barriers [16]barrier
 	phases   map[uint64]*phaseState // mbarriers, by their offsets in shared memory
@@ -47,7 +49,9 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	b.executed, b.threadInstructions, b.changes = 0, 0, 0
 	clear(b.phases)
 	b.tensorGroup = 0
+	b.registers = registerPool{launch: launchRegisters(g.image.entry, threads, g.device.info.Registers)}
 	clear(b.collectors)
+	b.groups = b.groups[:0]
 	if b.tensorMemory != nil {
 		b.tensorMemory.reset()
 	}
@@ -69,7 +73,8 @@ func (w *warp) start(threads int) {
 	w.live = uint32(1<<threads - 1)
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
-	w.tensorLoads, w.tensorStores, w.turn = nil, nil, 0
+	w.tensorLoads, w.tensorStores, w.turn, w.registers = nil, nil, 0, 0
+	w.groupJobs, w.groupCount = nil, 0
 	clear(w.tensorTail[:])
 	w.copyGroups, w.bulkGroups = groupCount{}, groupCount{}
 	clear(w.recent[:])

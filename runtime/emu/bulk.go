@@ -4,6 +4,7 @@
 package emu
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -21,38 +22,40 @@ type bulkOperands struct {
 	to, from, bar addressRef
 	size          ref
 	mask          *ref
+	bytes         *ref // a mask of the bytes of each 16 that are copied
+	left, right   *ref // bytes at the ends that are not read
 	told          bool // an mbarrier is told; otherwise the copy is part of a group
 	pair          bool // the mbarrier is that of the block of the pair that its address names
 	combine       eval.Combine
 	width         uint64 // bytes of an element that is combined
 }
 
-// bulkCopy decodes cp.async.bulk and cp.reduce.async.bulk.
+// bulkCopy decodes cp.async.bulk, cp.reduce.async.bulk and what copies to a multimem address.
 func bulkCopy(d *decoder) (step, error) {
 	op := d.operation()
 	o := &bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes)}
-	args := d.reads()
-	if op.Has(isa.ModL2CacheHint) {
-		args = args[:len(args)-1]
-	}
-	extra := len(args) - 1
-	if op.Has(isa.ModMulticastCluster) && extra == 1 {
-		o.mask = &args[1]
-		extra--
-	}
-	if extra != 0 {
-		d.fail(d.in.Op + " with these operands is not emulated yet")
-	}
-	o.size = args[0]
-	addresses := []*addressRef{&o.to, &o.from, &o.bar}
-	for i := range 2 + count(o.told) {
-		a, err := d.address(i)
-		if err != nil {
+	for _, a := range []struct {
+		name string
+		to   *addressRef
+	}{{"to", &o.to}, {"from", &o.from}, {"mbar", &o.bar}} {
+		if a.name == "mbar" && !o.told {
+			continue
+		}
+		var err error
+		if *a.to, err = d.addressNamed(a.name); err != nil {
 			return nil, err
 		}
-		*addresses[i] = a
 	}
-	if op.Kind == isa.KindCpReduceAsyncBulk {
+	size := d.valueNamed("size")
+	if size == nil {
+		return nil, fmt.Errorf("%s has no size", d.in.Op)
+	}
+	o.size = *size
+	if o.mask = d.valueNamed("mask"); o.mask == nil {
+		o.mask = d.valueNamed("mask32")
+	}
+	o.bytes, o.left, o.right = d.valueNamed("bytes"), d.valueNamed("left"), d.valueNamed("right")
+	if op.Kind == isa.KindCpReduceAsyncBulk || op.Kind == isa.KindMultimemCpReduceAsyncBulk {
 		c, err := d.combine(&op)
 		if err != nil {
 			return nil, err
@@ -63,11 +66,31 @@ func bulkCopy(d *decoder) (step, error) {
 	return func(w *warp, mask uint32) action { return w.bulkCopy(o, to, from, mask) }, nil
 }
 
-func count(b bool) int {
-	if b {
-		return 1
+// checkBulk decodes what names a range of memory and has no effect that a program can see.
+func checkBulk(d *decoder) (step, error) {
+	name := "a"
+	if d.named("from") != nil {
+		name = "from"
 	}
-	return 0
+	at, err := d.addressNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	size := d.valueNamed("size")
+	return func(w *warp, mask uint32) action {
+		v := *w.value(size, &w.scratch[0])
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			n := v[l] & 0xffffffff
+			if n%16 != 0 {
+				return w.fault(l, nil, "a bulk operation on %d bytes; they are a multiple of 16", n)
+			}
+			if !w.locate(&at, 1<<l, &demand{space: isa.Global, size: n, align: 16}) {
+				return failed
+			}
+		}
+		return advance
+	}, nil
 }
 
 // bulkCopy issues the copies of the lanes of a mask.
@@ -80,7 +103,17 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		if n%16 != 0 {
 			return w.fault(l, nil, "a bulk copy of %d bytes; they are a multiple of 16", n)
 		}
-		if !w.locate(&o.from, lane, &demand{space: from, size: n, align: 16, quiet: true}) {
+		left, right, bytes := uint64(0), uint64(0), uint64(1<<16-1)
+		if o.left != nil && o.right != nil {
+			left, right = w.value(o.left, &w.scratch[1])[l]&0xffffffff, w.value(o.right, &w.scratch[2])[l]&0xffffffff
+			if left > 15 || right > 15 || left+right > n {
+				return w.fault(l, nil, "a bulk copy of %d bytes ignores %d bytes and %d bytes at its ends; at most 15 each", n, left, right)
+			}
+		}
+		if o.bytes != nil {
+			bytes = w.value(o.bytes, &w.scratch[1])[l]
+		}
+		if !w.locateInner(&o.from, lane, left, n-left-right, &demand{space: from, size: n, align: 16, quiet: true}) {
 			return failed
 		}
 		source, at := w.where.of(l), w.where.at[l]
@@ -101,7 +134,7 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 				if o.combine != nil {
 					w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine)
 				} else {
-					copyBytes(t.region, off, source, at, n)
+					copyMasked(t.region, off, source, at, n, left, right, uint16(bytes))
 				}
 				if t.phase != nil {
 					g.tellPhase(running, EventSignal, l, t.phase.owner, t.phase.at)
@@ -118,6 +151,48 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		}
 	}
 	return advance
+}
+
+// locateInner is locate for memory of which only a part is accessed. Offsets are those of the whole.
+func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand) bool {
+	if skip == 0 && n == q.size {
+		return w.locate(a, lane, q)
+	}
+	l := bits.TrailingZeros32(lane)
+	base := w.value(&a.base, &w.scratch[7])[l]&a.keep + a.offset
+	if base%q.align != 0 {
+		w.address[l] = base
+		return w.misaligned(lane, q)
+	}
+	inner := *a
+	inner.offset += skip
+	part := *q
+	part.size, part.align = n, 1
+	if !w.locate(&inner, lane, &part) {
+		return false
+	}
+	r := w.where.of(l)
+	w.where.region, w.where.at[l] = r, w.where.at[l]-skip
+	return true
+}
+
+// copyMasked copies the bytes of each 16 that a mask names, without so many at both ends: those are
+// undefined.
+func copyMasked(to *region, at uint64, from *region, off, n, left, right uint64, bytes uint16) {
+	if left|right == 0 && bytes == 1<<16-1 {
+		copyBytes(to, at, from, off, n)
+		return
+	}
+	for i := range n {
+		switch {
+		case i < left || i >= n-right:
+			if to.init != nil {
+				to.init[at+i] = 0
+			}
+		case bytes>>(i%16)&1 != 0:
+			copyBytes(to, at+i, from, off+i, 1)
+		}
+	}
 }
 
 // writeKind returns the kind of event of what a copy writes: a reduction reads it too.

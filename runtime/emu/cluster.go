@@ -22,6 +22,7 @@ type cluster struct {
 	queue   asyncQueue
 
 	products productCache
+	refused  bool // a thread has seen that there is no cluster left to take over
 }
 
 // An outcome is how far a cluster came.
@@ -52,7 +53,7 @@ func (c *cluster) start(id [3]uint32) {
 		c.blocks = append(c.blocks, &block{grid: g, cluster: c, phases: map[uint64]*phaseState{}})
 	}
 	c.id, c.still, c.sum = id, 0, -1
-	c.barrier, c.queue = clusterBarrier{}, asyncQueue{}
+	c.barrier, c.queue, c.refused = clusterBarrier{}, asyncQueue{}, false
 	seed := uint64(id[0]) | uint64(id[1])<<24 | uint64(id[2])<<44
 	c.random = rand.New(rand.NewPCG(g.seed, seed))
 	c.order = c.order[:0]
@@ -67,7 +68,7 @@ func (c *cluster) start(id [3]uint32) {
 
 // run runs the cluster for about so many instructions of warps.
 func (c *cluster) run(budget int) outcome {
-	for budget > 0 {
+	for budget > 0 && !c.grid.stop.Load() {
 		ran, most, alive := 0, 0, false
 		for _, w := range c.order {
 			if w.live == 0 {
@@ -102,7 +103,7 @@ func (c *cluster) run(budget int) outcome {
 }
 
 // warpQuantum is how many instructions a warp runs before the next has its turn.
-const warpQuantum = 1024
+const warpQuantum = 64
 
 // progress reports whether a round changed anything that others can see, or computed.
 // Most is the number of instructions of the warp that ran the most.

@@ -6,15 +6,52 @@ package emu
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
+// exclusions are the kinds that are not emulated, and why. Families of textures, surfaces and the fabric
+// are excluded as a whole.
+var exclusions = map[isa.Kind]string{
+	isa.KindSpcompress:   "no public source says how it chooses and packs elements",
+	isa.KindSpdecompress: "no public source says how its indices are packed",
+}
+
+// excludedFamilies are the families that are not emulated, and why.
+var excludedFamilies = map[string]string{
+	"texture": "textures are not emulated",
+	"surface": "surfaces are not emulated",
+	"fabric":  "the fabric between devices is not emulated",
+}
+
+// excludedKinds are all kinds that are not emulated, with reasons.
+var excludedKinds = sync.OnceValue(func() map[isa.Kind]string {
+	all := make(map[isa.Kind]string)
+	for k, why := range exclusions {
+		all[k] = why
+	}
+	for ins := range isa.Standard().All() {
+		if why := excludedFamilies[ins.Family]; why != "" {
+			for i := range ins.Forms {
+				all[ins.Forms[i].Kind] = why
+			}
+		}
+	}
+	return all
+})
+
+// excluded returns why instructions of a kind are not emulated, "" if they are.
+func excluded(k isa.Kind) string { return excludedKinds()[k] }
+
 // Emulates reports whether the emulator runs instructions of a form. A form of which it runs only some
 // types or modifiers counts if it runs the first.
 func Emulates(ins *isa.Instruction, form *isa.Form) bool {
-	e := newEntries()[form.Kind]
+	if excluded(form.Kind) != "" || undocumented(form) || ofTextures(form) {
+		return false
+	}
+	e := coveredEntries()[form.Kind]
 	if e.make != nil {
 		return !slices.ContainsFunc(form.Slots, func(s isa.Slot) bool {
 			return s.Required && !slices.ContainsFunc(s.Values, func(v isa.Value) bool { return !slices.Contains(e.without, v.Mod) })
@@ -27,6 +64,41 @@ func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 		return emulated
 	})
 	return emulated
+}
+
+// coveredEntries are the entries that Emulates asks.
+var coveredEntries = sync.OnceValue(newEntries)
+
+// undocumented reports whether the assembler takes a form of which nobody says what it means.
+func undocumented(form *isa.Form) bool {
+	if form.Lenient == "" {
+		return false
+	}
+	for _, m := range meaningless {
+		if strings.Contains(form.Lenient, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofTextures reports whether a form is about the address of a texture, a sampler or a surface.
+func ofTextures(form *isa.Form) bool {
+	for i := range form.Operands {
+		for _, k := range form.Operands[i].Kinds {
+			if k.Word == isa.KTexref || k.Word == isa.KSurfref {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// meaningless are words of the notes of forms that the assembler takes without a documented meaning.
+var meaningless = []string{
+	"are meaningless here",                  // counts of ldmatrix and stmatrix
+	"without the modifier that asks for it", // scale factors of cvt
+	"one register is taken for a vector",    // of st.async
 }
 
 // mostOpcodes is how many opcodes of a form are tried.

@@ -222,14 +222,21 @@ func (d *decoder) decode() (run step, err error) {
 		op := d.operation()
 		for _, m := range e.without {
 			if op.Has(m) {
-				return nil, fmt.Errorf("%s: %s is not emulated yet", d.in.Op, m)
+				return nil, fmt.Errorf("%s: %s is not emulated", d.in.Op, m)
 			}
 		}
 		return e.make(d)
 	}
-	op, err := eval.Of(d.in.Form.Opcode)
+	if why := excluded(d.in.Form.Form.Kind); why != "" {
+		return nil, fmt.Errorf("%s is not emulated: %s", d.in.Op, why)
+	}
+	evaluated := eval.Of
+	if (d.is(isa.KindMin) || d.is(isa.KindMax)) && len(d.in.Args) == 4 {
+		evaluated = eval.OfThree
+	}
+	op, err := evaluated(d.in.Form.Opcode)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s is not emulated", d.in.Op)
 	}
 	return d.arithmetic(op)
 }

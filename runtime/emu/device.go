@@ -23,10 +23,10 @@ type Device struct {
 	memory  *memory
 	began   time.Time
 
-	ordering ordering // of atomic operations
+	ordering *ordering     // of atomic operations; peers share it
+	work     chan struct{} // holds a token while a launch runs
 
 	mutex   sync.Mutex // of everything below
-	work    sync.Mutex // one launch at a time
 	serial  device.Handle
 	pinned  map[unsafe.Pointer][]byte
 	events  map[device.Handle]time.Time
@@ -34,10 +34,12 @@ type Device struct {
 	modules map[device.Handle]*module
 	graphs  map[device.Handle][]func() error
 	peers   []*Device
-	grids   uint64
-	clock   uint64 // instructions of all launches so far
-	closed  bool
-	stats   Stats
+	// Devices that reach the memory here.
+	reachedBy []*Device
+	grids     uint64
+	clock     uint64 // instructions of all launches so far
+	closed    bool
+	stats     Stats
 }
 
 // Stats are counts of what a device did.
@@ -61,8 +63,8 @@ func New(o Options) (*Device, error) {
 	if o.Workers <= 0 {
 		o.Workers = goruntime.GOMAXPROCS(0)
 	}
-	if o.Number < 0 || o.Number > 255 {
-		return nil, fmt.Errorf("device number %d; there are 0 to 255", o.Number)
+	if o.Number < 0 || o.Number >= mostDevices {
+		return nil, fmt.Errorf("device number %d; there are 0 to %d", o.Number, mostDevices-1)
 	}
 	info, err := infoOf(o)
 	if err != nil {
@@ -70,6 +72,7 @@ func New(o Options) (*Device, error) {
 	}
 	return &Device{
 		options: o, info: info, memory: newMemory(o.Memory, o.Number), began: time.Now(),
+		ordering: new(ordering), work: make(chan struct{}, 1),
 		pinned: make(map[unsafe.Pointer][]byte), events: make(map[device.Handle]time.Time), streams: map[device.Handle]*stream{0: {}},
 		modules: make(map[device.Handle]*module), graphs: make(map[device.Handle][]func() error),
 	}, nil
@@ -104,6 +107,7 @@ func (d *Device) Close() error {
 	defer d.mutex.Unlock()
 	d.closed = true
 	d.memory.list.Store(new([]*region))
+	d.memory.peers.Store(new([]*memory))
 	clear(d.pinned)
 	clear(d.modules)
 	return nil
@@ -120,11 +124,11 @@ func fault(call string, kind error, format string, args ...any) error {
 // Allocate allocates global memory.
 func (d *Device) Allocate(bytes int64) (device.Address, error) {
 	if bytes <= 0 {
-		return 0, fault("allocate", nil, "%d bytes", bytes)
+		return 0, refuse("cuMemAlloc_v2", invalidValue, "%d bytes", bytes)
 	}
 	r, ok := d.memory.allocate("", bytes)
 	if !ok {
-		return 0, fault("allocate", device.ErrMemory, "%d bytes; %d of %d are in use", bytes, d.memory.used, d.memory.total)
+		return 0, refuse("cuMemAlloc_v2", outOfMemory, "%d bytes; %d of %d are in use", bytes, d.memory.used, d.memory.total)
 	}
 	return device.Address(r.base), nil
 }
@@ -132,7 +136,7 @@ func (d *Device) Allocate(bytes int64) (device.Address, error) {
 // Free frees what Allocate allocated.
 func (d *Device) Free(at device.Address) error {
 	if !d.memory.free(uint64(at)) {
-		return fault("free", nil, "0x%x is not the address of an allocation", at)
+		return refuse("cuMemFree_v2", invalidValue, "0x%x is not the address of an allocation", at)
 	}
 	return nil
 }
@@ -147,6 +151,7 @@ func (d *Device) AllocateHost(bytes int64) (unsafe.Pointer, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.pinned[p] = b
+	d.memory.pin(b)
 	return p, nil
 }
 
@@ -157,6 +162,7 @@ func (d *Device) FreeHost(p unsafe.Pointer) error {
 	if d.pinned[p] == nil {
 		return fault("free host memory", nil, "%p is not the address of an allocation", p)
 	}
+	d.memory.unpin(p)
 	delete(d.pinned, p)
 	return nil
 }
@@ -251,21 +257,6 @@ func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64,
 	})
 }
 
-// Reach lets kernels use memory of another emulated device.
-func (d *Device) Reach(other device.Device) error {
-	o, ok := other.(*Device)
-	if !ok {
-		return fault("reach", nil, "%s is not emulated", other.Info().Place)
-	}
-	if o.options.Number == d.options.Number {
-		return fault("reach", nil, "both devices have number %d, and so the same addresses", o.options.Number)
-	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	d.peers = append(d.peers, o)
-	return nil
-}
-
 // Load reads a module. It needs its text.
 func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	if im.PTX == "" {
@@ -291,14 +282,21 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	return device.Loaded{Module: d.serial, Assembler: "the emulator"}, nil
 }
 
-// accepts holds the target of a module against that of the device.
+// accepts compares the target of a module with that of the device.
 func (d *Device) accepts(m *module) error {
 	if d.options.Target == "" {
 		return nil
 	}
-	have, want := d.info.Target, m.ir.Target.Info()
-	if want.Number > d.info.Capability || want.Suffix != 0 && want.Number != d.info.Capability {
-		return fault("load", nil, "%s is for %s, and the device is %s", m.ir.Name, want.Name, have)
+	have, want := d.info.Capability, m.ir.Target.Info()
+	ok := want.Number <= have
+	switch want.Suffix {
+	case 'a':
+		ok = want.Number == have
+	case 'f':
+		ok = ok && want.Number/10 == have/10
+	}
+	if !ok {
+		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, and the device is %s", m.ir.Name, want.Name, d.info.Target)
 	}
 	return nil
 }
@@ -330,16 +328,24 @@ func (d *Device) Variable(h device.Handle, name string) (device.Address, int64, 
 	return 0, 0, fault("variable", nil, "there is no variable %s in global memory", name)
 }
 
-// run runs a grid.
+// run runs a grid when no other runs, unless its context ends before.
 func (d *Device) run(g *grid) error {
-	d.work.Lock()
-	defer d.work.Unlock()
+	ctx := g.launch.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	select {
+	case d.work <- struct{}{}:
+		defer func() { <-d.work }()
+	case <-ctx.Done():
+		return fmt.Errorf("kernel %s was not started: %w", g.image.entry.Name, context.Cause(ctx))
+	}
 	d.mutex.Lock()
 	d.grids++
 	g.number, g.began = d.grids, d.clock
 	d.mutex.Unlock()
 	begin := time.Now()
-	err := g.run(context.Background(), d.options.Workers)
+	err := g.run(ctx, d.options.Workers)
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.stats.Launches++

@@ -87,7 +87,7 @@ func TestFaults(t *testing.T) {
 		{"parameter", "st.param.u32 [out], %r0;", "cannot write kernel parameters"},
 		{"trap", "trap;", "trap"},
 		{"barrier", "setp.eq.u32 %p1, %r0, 0; @%p1 bra a; bar.sync 1; a: bar.sync 2;", "hangs"},
-		{"unsupported", "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "not emulated yet"},
+		{"unsupported", "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "not emulated"},
 	} {
 		_, err := try(t, open(t, emu.Options{Workers: 1, Strict: true}), source(test.body), 32)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

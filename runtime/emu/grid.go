@@ -39,7 +39,9 @@ type grid struct {
 	fault   *Fault
 	stalled int // clusters that hang, of those in waiting
 
-	executed atomic.Int64
+	executed atomic.Int64 // instructions of threads
+	ended    atomic.Int64 // blocks
+	stop     atomic.Bool  // the context has ended
 }
 
 // sharedBytes returns the bytes of shared memory of a block.
@@ -73,20 +75,31 @@ func (g *grid) run(ctx context.Context, workers int) error {
 		g.begin()
 		defer g.finish()
 	}
-	g.alone = workers == 1
-	if g.alone {
-		g.work(ctx, total)
+	defer context.AfterFunc(ctx, func() { g.stop.Store(true) })()
+	defer g.watch(g.device.options.Progress)()
+	if g.alone = workers == 1; g.alone {
+		g.work(total)
 	} else {
 		var all sync.WaitGroup
 		for range workers {
-			all.Go(func() { g.work(ctx, total) })
+			all.Go(func() { g.work(total) })
 		}
 		all.Wait()
 	}
 	if g.fault != nil {
 		return g.fault
 	}
-	return ctx.Err()
+	if done := g.ended.Load(); done < int64(total)*int64(g.clusterBlocks()) {
+		return fmt.Errorf("kernel %s was stopped after %d of %d blocks: %w", g.image.entry.Name,
+			done, int64(total)*int64(g.clusterBlocks()), context.Cause(ctx))
+	}
+	return nil
+}
+
+// clusterBlocks returns the number of blocks of a cluster.
+func (g *grid) clusterBlocks() int {
+	n := g.clusterSize()
+	return int(n[0] * n[1] * n[2])
 }
 
 // turnLength is how many instructions of warps a cluster runs before another has its turn.
@@ -96,8 +109,8 @@ const turnLength = 1 << 18
 const LimitReached = "the launch reached its limit of instructions"
 
 // work runs clusters until there are none.
-func (g *grid) work(ctx context.Context, total uint64) {
-	for ctx.Err() == nil {
+func (g *grid) work(total uint64) {
+	for !g.stop.Load() {
 		c := g.take(total)
 		if c == nil {
 			return
@@ -165,6 +178,7 @@ func (g *grid) put(c *cluster, out outcome) {
 	switch out {
 	case finished:
 		g.stalled = 0
+		g.ended.Add(int64(len(c.blocks)))
 		g.idle = append(g.idle, c)
 	case faulted:
 		for _, b := range c.blocks {

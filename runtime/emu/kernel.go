@@ -6,6 +6,7 @@ package emu
 import (
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -15,6 +16,10 @@ type kernel struct {
 	device *Device
 	image  *image
 	info   device.KernelInfo
+	limits *device.Info // of the device, or of the module's target
+
+	estimate sync.Once
+	least    int // registers of a thread
 }
 
 // Kernel decodes a kernel of a module.
@@ -29,8 +34,15 @@ func (d *Device) Kernel(h device.Handle, name string, _ int) (device.Kernel, err
 	if err != nil {
 		return nil, err
 	}
-	k := &kernel{device: d, image: im}
-	k.info = device.KernelInfo{Registers: min(im.body.regs, 255), Shared: im.sharedSize, Local: im.body.local, MaxThreads: d.info.MaxThreads, Known: true}
+	k := &kernel{device: d, image: im, limits: &d.info}
+	if d.options.Target == "" {
+		limits, err := infoOf(Options{Target: m.ir.Target.String(), Memory: d.options.Memory})
+		if err != nil {
+			return nil, err
+		}
+		k.limits = &limits
+	}
+	k.info = device.KernelInfo{Registers: min(im.body.regs, 255), Shared: im.sharedSize, Local: im.body.local, MaxThreads: k.limits.MaxThreads, Known: true}
 	at := uint64(0)
 	for _, v := range im.entry.Params {
 		at = up(at, uint64(v.Alignment()))
@@ -52,25 +64,16 @@ func (k *kernel) Launch(l *device.Launch) error {
 
 // run runs a launch.
 func (k *kernel) run(l *device.Launch) error {
+	if err := k.check(l); err != nil {
+		return err
+	}
 	d := k.device
-	if int(l.Shared)+k.image.sharedSize > d.info.SharedOptIn {
-		return fault("launch", nil, "%d bytes of shared memory; a block has at most %d", int(l.Shared)+k.image.sharedSize, d.info.SharedOptIn)
-	}
-	n := k.image.body.paramBytes()
-	params := newRegion("kernel parameters", paramWindow, n)
+	params := newRegion("kernel parameters", paramWindow, k.image.body.paramBytes())
 	params.init, params.fixed = nil, true
-	if len(l.Values) < n {
-		return fault("launch", nil, "%d bytes of parameters; the kernel has %d", len(l.Values), n)
-	}
 	copy(params.data, l.Values)
-	g := &grid{device: d, image: k.image, launch: l, params: params, seed: d.options.Seed, checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer}
-	for i := range 3 {
-		if l.Grid[i] == 0 || l.Block[i] == 0 || l.Cluster[0] != 0 && (l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0) {
-			return fault("launch", nil, "a grid of %v blocks of %v threads in clusters of %v", l.Grid, l.Block, l.Cluster)
-		}
-	}
-	if t := uint64(l.Block[0]) * uint64(l.Block[1]) * uint64(l.Block[2]); t > uint64(d.info.MaxThreads) {
-		return fault("launch", nil, "blocks of %d threads; there are at most %d", t, d.info.MaxThreads)
+	g := &grid{
+		device: d, image: k.image, launch: l, params: params, seed: d.options.Seed,
+		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
 	}
 	return d.run(g)
 }
@@ -80,7 +83,7 @@ func (k *kernel) Blocks(threads, shared int) (int, error) {
 	if threads < 1 {
 		return 0, fault("occupancy", nil, "%d threads", threads)
 	}
-	i := k.device.info
+	i := k.limits
 	n := min(i.Blocks, i.Threads/((threads+31)/32*32))
 	if bytes := k.info.Shared + shared + sharedStart; bytes > 0 {
 		n = min(n, i.SharedPerSM/bytes)
@@ -95,5 +98,5 @@ func (k *kernel) Clusters(l *device.Launch) (int, error) {
 	if err != nil || size == 0 {
 		return 0, errors.Join(err)
 	}
-	return blocks * k.device.info.SMs / size, nil
+	return blocks * k.limits.SMs / size, nil
 }

@@ -93,6 +93,9 @@ func (w *warp) members(mask *ref) (uint32, action) {
 	lane := bits.TrailingZeros32(f.mask)
 	v := w.value(mask, &w.scratch[7])
 	want := uint32(v[lane])
+	if f.mask == full && mask.kind == refConstant && want == full {
+		return full, advance
+	}
 	for l := range eval.Lanes {
 		if f.mask>>l&1 == 0 {
 			continue
@@ -120,10 +123,10 @@ func (w *warp) members(mask *ref) (uint32, action) {
 func shfl(d *decoder) (step, error) {
 	op := d.operation()
 	args, results := d.reads(), d.writes()
-	synced := op.Has(isa.ModSync)
+	synced, up := op.Has(isa.ModSync), op.Has(isa.ModUp)
 	var source func(lane, b, segment, limit uint64) (from uint64, ok bool)
 	switch {
-	case op.Has(isa.ModUp):
+	case up:
 		source = func(lane, b, segment, limit uint64) (uint64, bool) {
 			return lane - b, int64(lane)-int64(b) >= int64(limit)
 		}
@@ -148,13 +151,10 @@ func shfl(d *decoder) (step, error) {
 		a, b, c := w.value(&args[0], &w.scratch[0]), w.value(&args[1], &w.scratch[1]), w.value(&args[2], &w.scratch[2])
 		out, p := &w.out[0], uint32(0)
 		for l := range uint64(eval.Lanes) {
-			if mask>>l&1 == 0 {
-				continue
-			}
 			segment := c[l] >> 8 & 31
-			limit := l&segment | c[l]&31&^segment
-			if op.Has(isa.ModUp) {
-				limit = l & segment
+			limit := l & segment
+			if !up {
+				limit |= c[l] & 31 &^ segment
 			}
 			from, ok := source(l, b[l]&31, segment, limit)
 			if !ok {
@@ -251,7 +251,8 @@ func match(d *decoder) (step, error) {
 func redux(d *decoder) (step, error) {
 	op := d.operation()
 	args, results := d.reads(), d.writes()
-	combine, err := d.combine(&op)
+	name, modifiers := reductionOfMods(&op)
+	reduce, err := eval.ReduxOf(name, op.Type(), modifiers...)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func redux(d *decoder) (step, error) {
 		if act != advance {
 			return act
 		}
-		r := eval.Redux(combine, w.value(&args[0], &w.scratch[0]), mask)
+		r := reduce(w.value(&args[0], &w.scratch[0]), mask)
 		for l := range w.out[0] {
 			w.out[0][l] = r
 		}

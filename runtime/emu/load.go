@@ -56,6 +56,15 @@ func load(d *decoder) (step, error) {
 		return s, nil
 	}
 	return func(w *warp, mask uint32) action {
+		if mask == full && !strong && !w.observing() {
+			if r, low, ok := w.contiguous(&at, &q); ok {
+				data := r.data[low:]
+				for i := range x.regs {
+					x.loadRun(w, data, i)
+				}
+				return advance
+			}
+		}
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
@@ -176,6 +185,19 @@ func store(d *decoder) (step, error) {
 	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
+		if mask == full && !strong && !w.observing() {
+			if r, low, ok := w.contiguous(&at, &q); ok {
+				w.block.changes++
+				data := r.data[low:]
+				for i := range x.regs {
+					x.storeRun(w, data, i)
+				}
+				if r.init != nil {
+					fill(r.init[low:low+eval.Lanes*q.size], 0xff)
+				}
+				return advance
+			}
+		}
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
@@ -238,30 +260,39 @@ func (g *grid) order() {
 	}
 }
 
-// atomically decodes atom and red.
+// atomically decodes atom, red and multimem.red.
 func atomically(d *decoder) (step, error) {
 	op := d.operation()
+	if op.Type().Bits() == 128 {
+		return atomicWide(d)
+	}
 	combine, err := d.combine(&op)
 	if err != nil {
 		return nil, err
 	}
-	at, err := d.address(0)
+	inShared := combine // sums of f32 keep subnormal numbers in shared memory
+	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
+		if inShared, err = eval.CombineOf("add", isa.F32, "noftz"); err != nil {
+			return nil, err
+		}
+	}
+	at, err := d.addressNamed("a")
 	if err != nil {
 		return nil, err
 	}
-	out, in := d.writes(), d.reads()
-	if op.Has(isa.ModL2CacheHint) {
-		in = in[:len(in)-1]
-	}
+	out, in := d.writes(), d.registersNamed("b")
 	t := op.Type()
 	width, n := uint64(t.Bits()/8), op.Vec
-	if width > 8 || len(in) != n && !(op.Has(isa.ModCAS) && len(in) == 2) {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+	swaps := op.Has(isa.ModCAS)
+	if swaps {
+		in = append(in, d.registersNamed("c")...)
+	}
+	if width > 8 || len(in) != n && !(swaps && len(in) == 2) {
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	for i := range in {
 		in[i] = d.fit(in[i], t)
 	}
-	swaps := op.Has(isa.ModCAS)
 	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true,
 		quiet: true, order: op.Order, scope: op.Scope}
 	return func(w *warp, mask uint32) action {
@@ -283,21 +314,82 @@ func atomically(d *decoder) (step, error) {
 			if swaps {
 				b = w.value(&in[1], &w.scratch[1])
 			}
-			old := &w.out[i]
+			old := &w.out[i&3]
 			for m := mask; m != 0; m &= m - 1 {
 				l := bits.TrailingZeros32(m)
-				data := w.where.of(l).data[w.where.at[l]+uint64(i)*width:]
+				r := w.where.of(l)
+				data := r.data[w.where.at[l]+uint64(i)*width:]
 				old[l] = read(data, width)
-				if x := combine(old[l], a[l], b[l]); x != old[l] {
+				f := combine
+				if r.base == sharedWindow {
+					f = inShared
+				}
+				if x := f(old[l], a[l], b[l]); x != old[l] {
 					put(data, width, x)
 					w.block.changes++
 				}
 			}
-		}
-		for i := range out {
-			w.write(&out[i], mask, &w.out[i])
+			if i < len(out) {
+				w.write(&out[i], mask, old)
+			}
 		}
 		w.yield = w.block.changes == before // it may be a try that others let succeed
+		return advance
+	}, nil
+}
+
+// atomicWide decodes exch and cas of 128 bits.
+func atomicWide(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.addressNamed("a")
+	if err != nil {
+		return nil, err
+	}
+	out, b := d.writes(), d.registersNamed("b")
+	swaps := op.Has(isa.ModCAS)
+	c := b
+	if swaps {
+		c = d.registersNamed("c")
+	}
+	if len(b) != 2 || len(c) != 2 || !swaps && !op.Has(isa.ModExch) {
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
+	}
+	q := demand{space: op.Space, size: 16, align: 16, write: true, read: true, quiet: true, order: op.Order, scope: op.Scope}
+	return func(w *warp, mask uint32) action {
+		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
+			return failed
+		}
+		if w.observing() {
+			w.tellAccess(EventAtomic, mask, &q, nil)
+		}
+		g := w.block.grid
+		if !g.alone {
+			g.device.ordering.Lock()
+			defer g.device.ordering.Unlock()
+		}
+		before := w.block.changes
+		var want, next [2]*eval.Vector
+		for i := range 2 {
+			want[i], next[i] = w.value(&b[i], &w.scratch[i]), w.value(&c[i], &w.scratch[2+i])
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			data := w.where.of(l).data[w.where.at[l]:]
+			low, high := little.Uint64(data), little.Uint64(data[8:])
+			w.out[0][l], w.out[1][l] = low, high
+			if swaps && (low != want[0][l] || high != want[1][l]) {
+				continue
+			}
+			little.PutUint64(data, next[0][l])
+			little.PutUint64(data[8:], next[1][l])
+			if low != next[0][l] || high != next[1][l] {
+				w.block.changes++
+			}
+		}
+		for i := range min(len(out), 2) {
+			w.write(&out[i], mask, &w.out[i])
+		}
+		w.yield = w.block.changes == before
 		return advance
 	}, nil
 }

@@ -5,6 +5,7 @@ package emu
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
@@ -32,11 +33,6 @@ func mma(d *decoder) (step, error) {
 	var scales []ref
 	if m.Scaled && len(rest) == 6 {
 		scales, rest = rest, nil
-		for _, i := range []int{1, 2, 4, 5} {
-			if scales[i].kind != refConstant {
-				return nil, fmt.Errorf("%s with a selector that is no constant is not emulated yet", d.in.Op)
-			}
-		}
 	}
 	if len(rest) != 0 {
 		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
@@ -63,8 +59,9 @@ func mma(d *decoder) (step, error) {
 			f.Meta, f.Selector = w.value(meta, &scratch[0]), selector
 		}
 		if scales != nil {
-			f.ScaleA, f.ByteA, f.ThreadA = w.value(&scales[0], &scratch[1]), int(scales[1].constant[0]), int(scales[2].constant[0])
-			f.ScaleB, f.ByteB, f.ThreadB = w.value(&scales[3], &scratch[2]), int(scales[4].constant[0]), int(scales[5].constant[0])
+			lane := bits.TrailingZeros32(w.cur.mask)
+			f.ScaleA, f.ByteA, f.ThreadA = w.value(&scales[0], &scratch[1]), w.selector(&scales[1], lane), w.selector(&scales[2], lane)
+			f.ScaleB, f.ByteB, f.ThreadB = w.value(&scales[3], &scratch[2]), w.selector(&scales[4], lane), w.selector(&scales[5], lane)
 		}
 		m.Run(f)
 		for i := range to {
@@ -74,6 +71,9 @@ func mma(d *decoder) (step, error) {
 	}, nil
 }
 
+// selector returns a selector of scale factors, which is the same in all lanes.
+func (w *warp) selector(r *ref, lane int) int { return int(w.value(r, &w.scratch[0])[lane] & 3) }
+
 // matrixFrame returns the work space of matrix instructions.
 func (w *warp) matrixFrame() *tensorcore.Frame {
 	if w.matrix == nil {
@@ -82,20 +82,91 @@ func (w *warp) matrixFrame() *tensorcore.Frame {
 	return w.matrix
 }
 
-// matrixShape returns how many 8x8 matrices of 16-bit elements an ldmatrix or stmatrix moves.
-func matrixShape(d *decoder, n int) (transposed bool, err error) {
-	op := d.operation()
-	if !op.Has(isa.ModM8N8) || op.Type() != isa.B16 || n != 1 && n != 2 && n != 4 {
-		return false, fmt.Errorf("%s is not emulated yet", d.in.Op)
-	}
-	return op.Has(isa.ModTrans), nil
+// A matrixLayout says where the elements of the matrices of ldmatrix and stmatrix lie: the lane that has
+// the address of their row, and the offset in the row.
+type matrixLayout struct {
+	addresses int // lanes whose addresses count
+	bytes     int // of an element in a register: 1 or 2
+	packed    int // bits of an element in memory, where it is spread over a byte; or 0
+	signed    bool
+	of        func(lane, register, element int) (row, col int)
 }
 
-// ldmatrix decodes ldmatrix of 8x8 matrices. Lanes 8i to 8i+7 have the addresses of the rows of matrix i.
+// matrixLayout returns the layout of an ldmatrix or stmatrix that moves n registers.
+func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
+	op := d.operation()
+	m := &matrixLayout{addresses: 8 * n, bytes: 1}
+	for _, lenient := range []isa.Mod{isa.ModX8, isa.ModX16, isa.ModX32, isa.ModX64, isa.ModX128} {
+		if op.Has(lenient) {
+			return nil, fmt.Errorf("%s moves more matrices than there are; the manual does not list it", d.in.Op)
+		}
+	}
+	switch {
+	case op.Has(isa.ModB6x16P32):
+		m.packed = 6
+	case op.Has(isa.ModB4x16P64):
+		m.packed = 4
+	case op.Has(isa.ModS4):
+		m.packed, m.signed = 4, true
+	}
+	transposed := op.Has(isa.ModTrans)
+	switch {
+	case op.Has(isa.ModM8N8):
+		m.bytes = 2
+		m.of = func(lane, register, element int) (row, col int) {
+			row, col = lane/4, lane%4*2+element
+			if transposed {
+				row, col = col, row
+			}
+			return 8*register + row, col
+		}
+	case op.Has(isa.ModM8N16): // four bytes of a row
+		m.of = func(lane, register, element int) (row, col int) { return 8*register + lane/4, lane%4*4 + element }
+	case op.Has(isa.ModM16N16): // two registers of a matrix; two rows of each of two groups of eight columns
+		m.of = func(lane, register, element int) (row, col int) {
+			return 16*(register/2) + lane%4*4 + register%2*2 + element%2, lane/4 + element/2*8
+		}
+	case op.Has(isa.ModM16N8): // as accumulators have their elements, which go to the columns
+		m.of = func(lane, register, element int) (row, col int) {
+			return 8*register + lane%4*2 + element%2, lane/4 + element/2*8
+		}
+	default:
+		return nil, fmt.Errorf("%s has a shape that is not emulated", d.in.Op)
+	}
+	return m, nil
+}
+
+// rows returns the lanes whose addresses count.
+func (m *matrixLayout) rows() uint32 { return uint32(1<<m.addresses - 1) }
+
+// rowBytes returns the bytes of a row that are read or written: the rest of 16 is padding.
+func (m *matrixLayout) rowBytes() uint64 {
+	if m.packed != 0 {
+		return uint64(m.packed * 2)
+	}
+	return 16
+}
+
+// expand returns the 16 bytes of a row in memory as registers take them.
+func (m *matrixLayout) expand(b []byte) (row [16]byte) {
+	copy(row[:], b)
+	switch {
+	case m.signed:
+		packed := row
+		for i := range row {
+			row[i] = byte(int8(packed[i/2]>>(i%2*4)<<4) >> 4)
+		}
+	case m.packed != 0:
+		row = tensorcore.Expand(row, m.packed)
+	}
+	return row
+}
+
+// ldmatrix decodes ldmatrix. Each of the first lanes has the address of a row.
 func ldmatrix(d *decoder) (step, error) {
 	op := d.operation()
 	to := d.writes()
-	transposed, err := matrixShape(d, len(to))
+	m, err := d.matrixLayout(len(to))
 	if err != nil {
 		return nil, err
 	}
@@ -103,33 +174,28 @@ func ldmatrix(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := uint32(1<<(8*len(to)) - 1)
-	if len(to) == 4 {
-		rows = full
-	}
-	q := demand{space: op.Space, size: 16, align: 16, read: true}
+	q := demand{space: op.Space, size: m.rowBytes(), align: 16, read: true}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
 		}
-		if !w.locate(&at, rows&w.live, &q) {
+		if !w.locate(&at, m.rows()&w.live, &q) {
 			return failed
 		}
-		half := func(matrix, row, col int) uint64 {
-			l := 8*matrix + row
-			if w.live>>l&1 == 0 {
-				return 0
+		var rows [eval.Lanes][16]byte
+		for l := range m.addresses {
+			if w.live>>l&1 != 0 {
+				rows[l] = m.expand(w.where.of(l).data[w.where.at[l]:][:q.size])
 			}
-			return uint64(little.Uint16(w.where.of(l).data[w.where.at[l]+uint64(2*col):]))
 		}
 		for i := range to {
 			for l := range eval.Lanes {
-				x, y := l/4, l%4*2
-				if transposed {
-					w.out[i][l] = half(i, y, x) | half(i, y+1, x)<<16
-				} else {
-					w.out[i][l] = half(i, x, y) | half(i, x, y+1)<<16
+				x := uint64(0)
+				for e := range 4 / m.bytes {
+					row, col := m.of(l, i, e)
+					x |= read(rows[row][col*m.bytes:], uint64(m.bytes)) << (8 * m.bytes * e)
 				}
+				w.out[i][l] = x
 			}
 		}
 		for i := range to {
@@ -139,11 +205,11 @@ func ldmatrix(d *decoder) (step, error) {
 	}, nil
 }
 
-// stmatrix decodes stmatrix of 8x8 matrices.
+// stmatrix decodes stmatrix.
 func stmatrix(d *decoder) (step, error) {
 	op := d.operation()
 	from := d.reads()
-	transposed, err := matrixShape(d, len(from))
+	m, err := d.matrixLayout(len(from))
 	if err != nil {
 		return nil, err
 	}
@@ -151,35 +217,27 @@ func stmatrix(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := uint32(1<<(8*len(from)) - 1)
-	if len(from) == 4 {
-		rows = full
-	}
 	q := demand{space: op.Space, size: 16, align: 16, write: true}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
 		}
-		if !w.locate(&at, rows&w.live, &q) {
+		if !w.locate(&at, m.rows()&w.live, &q) {
 			return failed
 		}
 		w.block.changes++
 		for i := range from {
 			v := w.value(&from[i], &w.scratch[0])
 			for l := range eval.Lanes {
-				for h := range 2 {
-					row, col := l/4, l%4*2+h
-					if transposed {
-						row, col = col, row
-					}
-					to := 8*i + row
-					if w.live>>to&1 == 0 {
+				for e := range 4 / m.bytes {
+					row, col := m.of(l, i, e)
+					if w.live>>row&1 == 0 {
 						continue
 					}
-					r, off := w.where.of(to), w.where.at[to]+uint64(2*col)
-					little.PutUint16(r.data[off:], uint16(v[l]>>(16*h)))
+					r, off := w.where.of(row), w.where.at[row]+uint64(m.bytes*col)
+					put(r.data[off:], uint64(m.bytes), v[l]>>(8*m.bytes*e))
 					if r.init != nil {
-						little.PutUint16(r.init[off:], 0xffff)
+						put(r.init[off:], uint64(m.bytes), ^uint64(0))
 					}
 				}
 			}

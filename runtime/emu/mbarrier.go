@@ -17,6 +17,7 @@ type phaseState struct {
 	pending  int64  // arrivals that the current phase waits for
 	bytes    int64  // that were announced and have not come
 	phase    uint64 // phases that are complete
+	layout   byte   // 0 or 1
 
 	owner *block // whose shared memory holds it, and where, for an observer
 	at    uint64
@@ -103,6 +104,57 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(
 	return advance
 }
 
+// mbarriersOf is mbarriers for those at the same offset in the blocks of a mask, if there is one. The block
+// that the address names comes first.
+func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks *ref, use func(lane int, p *phaseState) string) action {
+	if blocks == nil {
+		return w.mbarriers(at, space, mask, use)
+	}
+	ranks := *w.value(blocks, &w.scratch[1])
+	return w.mbarriers(at, space, mask, func(l int, _ *phaseState) string {
+		for m := ranks[l] & 0xffffffff; m != 0; m &= m - 1 {
+			rank := bits.TrailingZeros64(m)
+			if rank >= len(w.block.cluster.blocks) {
+				return fmt.Sprintf("multicast to block %d of a cluster of %d", rank, len(w.block.cluster.blocks))
+			}
+			p := w.block.cluster.blocks[rank].phases[w.where.at[l]]
+			if p == nil {
+				return fmt.Sprintf("mbarrier of block %d of the cluster is used but never initialized", rank)
+			}
+			if why := use(l, p); why != "" {
+				return why
+			}
+		}
+		return ""
+	})
+}
+
+// mbarrierLayout decodes mbarrier.check_layout.
+func mbarrierLayout(d *decoder) (step, error) {
+	op := d.operation()
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	out, want := d.writes(), byte(0)
+	if op.Has(isa.ModLayoutV1) {
+		want = 1
+	}
+	return func(w *warp, mask uint32) action {
+		holds := uint32(0)
+		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
+			if p.layout == want {
+				holds |= 1 << l
+			}
+			return ""
+		})
+		if act == advance {
+			w.writeTruth(&out[0], mask, holds)
+		}
+		return act
+	}, nil
+}
+
 // tellMbarrier shows what a lane does with an mbarrier.
 func (w *warp) tellMbarrier(kind EventKind, lane int, p *phaseState, op *isa.Operation) {
 	if !w.observing() {
@@ -134,7 +186,10 @@ func mbarrierInit(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := d.reads()[0]
+	count, layout := d.reads()[0], byte(0)
+	if op.Has(isa.ModLayoutV1) {
+		layout = 1
+	}
 	q := demand{space: op.Space, size: 8, align: 8, write: true, quiet: true}
 	return func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) {
@@ -156,7 +211,7 @@ func mbarrierInit(d *decoder) (step, error) {
 			if k == nil {
 				return w.fault(l, nil, "an mbarrier lies in shared memory, and this address does not")
 			}
-			k.phases[off] = &phaseState{expected: x, pending: x, owner: k, at: off}
+			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off}
 			fill(r.init[off:off+8], 0xff)
 		}
 		return advance
@@ -186,7 +241,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	args, out := d.reads(), d.writes()
+	out := d.writes()
 	arrives, drops, expects, completes := true, false, false, false
 	switch op.Kind {
 	case isa.KindMbarrierArriveExpectTx:
@@ -200,15 +255,17 @@ func mbarrierArrive(d *decoder) (step, error) {
 	case isa.KindMbarrierCompleteTx:
 		arrives, completes = false, true
 	}
-	one := ref{kind: refConstant, constant: d.image.splat(1)}
-	number := one
-	if len(args) > 0 {
-		number = args[0]
+	number := ref{kind: refConstant, constant: d.image.splat(1)}
+	for _, name := range []string{"count", "bytes"} {
+		if r := d.valueNamed(name); r != nil {
+			number = *r
+		}
 	}
+	blocks := d.valueNamed("mask")
 	return func(w *warp, mask uint32) action {
 		n := *w.value(&number, &w.scratch[0])
 		state := &w.out[0]
-		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) (why string) {
+		act := w.mbarriersOf(&at, op.Space, mask, blocks, func(l int, p *phaseState) (why string) {
 			x := int64(uint32(n[l]))
 			w.tellMbarrier(EventSignal, l, p, &op)
 			if completes {
@@ -241,24 +298,31 @@ func mbarrierWait(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	args, out := d.reads(), d.writes()
-	if len(args) == 0 || len(out) == 0 || op.Has(isa.ModPhaseTypePrimary) {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+	phase := d.valueNamed("state")
+	if phase == nil {
+		phase = d.valueNamed("parity")
 	}
+	out := d.writes()
+	if phase == nil || len(out) == 0 {
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
+	}
+	done := out[0]
+	reports := out[1:] // nothing reports an error here
 	parity := op.Kind == isa.KindMbarrierTestWaitParity || op.Kind == isa.KindMbarrierTryWaitParity
 	tries := op.Kind == isa.KindMbarrierTryWait || op.Kind == isa.KindMbarrierTryWaitParity
+	none := d.image.splat(0)
 	return func(w *warp, mask uint32) action {
-		states := *w.value(&args[0], &w.scratch[0])
-		done := uint32(0)
+		states := *w.value(phase, &w.scratch[0])
+		complete := uint32(0)
 		var pending *phaseState
 		before := w.block.changes
 		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
-			complete := p.phase != states[l]>>32
+			passed := p.phase != states[l]>>32
 			if parity {
-				complete = p.phase&1 != states[l]&1
+				passed = p.phase&1 != states[l]&1
 			}
-			if complete {
-				done |= 1 << l
+			if passed {
+				complete |= 1 << l
 				w.tellMbarrier(EventTest, l, p, &op)
 			} else {
 				pending = p
@@ -269,16 +333,20 @@ func mbarrierWait(d *decoder) (step, error) {
 		if act != advance {
 			return act
 		}
-		if done != 0 || !tries || w.cur.expired {
+		if complete != 0 || !tries || w.cur.expired {
 			w.cur.expired = false
-			w.yield = done != mask
-			w.writeTruth(&out[0], mask, done)
+			w.yield = complete != mask
+			w.writeTruth(&done, mask, complete)
+			for i := range reports {
+				w.writeTruth(&reports[i], mask, 0)
+				w.write(&reports[i], mask, none)
+			}
 			return advance
 		}
-		phase := pending.phase
+		now := pending.phase
 		return w.park(waitsPhase, wait{
 			note: func() string { return "waits for an mbarrier: " + pending.String() },
-			met:  func() bool { return pending.phase != phase },
+			met:  func() bool { return pending.phase != now },
 		})
 	}, nil
 }

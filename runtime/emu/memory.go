@@ -23,6 +23,7 @@ const (
 	codeWindow   = 0x0500_0000_0000
 	windowSize   = 1 << 32
 	globalBase   = 0x7000_0000_0000
+	lowestHost   = 1 << 32 // no pinned memory of the host lies below
 
 	// The rank of a block in its cluster stands above the offset in a shared address, as on hardware.
 	rankShift = 24
@@ -38,6 +39,8 @@ type region struct {
 	init  []byte // for each byte whether it was written: 0 or 0xff; nil where all were
 	fixed bool   // kernels may not write it
 	freed bool
+	host  bool     // pinned memory of the host, whose address the host uses too
+	size  uint64   // of a freed region, whose bytes are gone
 	owner *block   // of shared memory
 	named []symbol // what lies where, for messages
 }
@@ -63,7 +66,7 @@ func bytesOf(n int) []byte {
 }
 
 // end returns the address behind the region.
-func (r *region) end() uint64 { return r.base + uint64(len(r.data)) }
+func (r *region) end() uint64 { return r.base + max(uint64(len(r.data)), r.size) }
 
 // written marks bytes as written.
 func (r *region) written(at, n uint64) {
@@ -94,7 +97,7 @@ func (r *region) String() string {
 	if r.freed {
 		state = ", which was freed"
 	}
-	return fmt.Sprintf("%s: %d bytes at 0x%x%s", r.name, len(r.data), r.base, state)
+	return fmt.Sprintf("%s: %d bytes at 0x%x%s", r.name, r.end()-r.base, r.base, state)
 }
 
 // A memory is the global memory of a device.
@@ -104,13 +107,50 @@ type memory struct {
 	next  uint64
 	used  int64
 	count int
+	hosts int
 	total int64
+	peers atomic.Pointer[[]*memory] // memory that kernels here can use too; replaced, never changed
 }
 
 func newMemory(total int64, device int) *memory {
-	m := &memory{next: globalBase + uint64(device)<<40, total: total}
+	m := &memory{total: total}
 	m.list.Store(new([]*region))
+	m.peers.Store(new([]*memory))
+	m.number(device)
 	return m
+}
+
+// number chooses the addresses of allocations that follow.
+func (m *memory) number(device int) { m.next = globalBase + uint64(device)<<40 }
+
+// insert adds a region to the list.
+func (m *memory) insert(r *region) {
+	list := slices.Clone(*m.list.Load())
+	at := sort.Search(len(list), func(i int) bool { return list[i].base > r.base })
+	list = slices.Insert(list, at, r)
+	m.list.Store(&list)
+}
+
+// pin adds memory of the host at its own address.
+func (m *memory) pin(data []byte) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.hosts++
+	m.insert(&region{
+		name: fmt.Sprintf("pinned memory %d", m.hosts), data: data, host: true,
+		base: uint64(uintptr(unsafe.Pointer(&data[0]))),
+	})
+}
+
+// unpin removes what pin added.
+func (m *memory) unpin(p unsafe.Pointer) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	list := slices.Clone(*m.list.Load())
+	list = slices.DeleteFunc(list, func(r *region) bool {
+		return r.host && r.base == uint64(uintptr(p))
+	})
+	m.list.Store(&list)
 }
 
 // gap is what lies between allocations at least, so that accesses out of bounds are seen.
@@ -130,8 +170,7 @@ func (m *memory) allocate(name string, n int64) (*region, bool) {
 	r := newRegion(name, m.next, int(n))
 	m.next += (uint64(n) + gap + 511) &^ 511
 	m.used += n
-	list := append(slices.Clip(*m.list.Load()), r)
-	m.list.Store(&list)
+	m.insert(r)
 	return r, true
 }
 
@@ -140,7 +179,7 @@ func (m *memory) free(base uint64) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	r := m.find(base)
-	if r == nil || r.base != base || r.freed {
+	if r == nil || r.base != base || r.freed || r.host {
 		return false
 	}
 	m.used -= int64(len(r.data))
@@ -161,7 +200,7 @@ func (m *memory) free(base uint64) bool {
 			return r.freed && freed > mostFreed/2
 		})
 	}
-	gone.data, gone.init = gone.data[:len(gone.data):len(gone.data)], nil
+	gone.size, gone.data, gone.init = uint64(len(r.data)), nil, nil
 	m.list.Store(&list)
 	return true
 }
@@ -179,8 +218,22 @@ func (m *memory) find(address uint64) *region {
 	return list[i-1]
 }
 
-// span returns the region that holds n bytes at an address, nil where none does.
+// span returns the region here or in the memory of a peer that holds n bytes at an address, nil
+// where none does.
 func (m *memory) span(address, n uint64) *region {
+	if r := m.own(address, n); r != nil {
+		return r
+	}
+	for _, p := range *m.peers.Load() {
+		if r := p.own(address, n); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// own is span without peers.
+func (m *memory) own(address, n uint64) *region {
 	r := m.find(address)
 	if r == nil || r.freed || address > r.end() || n > r.end()-address {
 		return nil
@@ -201,6 +254,8 @@ func spaceOf(address uint64) (isa.Space, uint64) {
 		return isa.Const, address - constWindow
 	case address-paramWindow < windowSize:
 		return isa.Param, address - paramWindow
+	case address >= lowestHost:
+		return isa.Global, address // memory of the host, if it is pinned
 	}
 	return isa.Generic, address
 }

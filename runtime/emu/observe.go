@@ -192,7 +192,7 @@ func (r *region) address(at uint64) (_ Address, ok bool) {
 	switch {
 	case r.owner != nil:
 		return Address{isa.Shared, uint32(r.owner.number()), at}, true
-	case r.base >= globalBase:
+	case r.base >= globalBase || r.host:
 		return Address{Space: isa.Global, At: r.base + at}, true
 	}
 	return Address{}, false

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	goruntime "runtime"
+	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -33,10 +34,13 @@ type Options struct {
 	// Memory is the bytes of global memory; with 0, 16 GiB.
 	Memory int64
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
-	// addresses.
+	// addresses. Device.Reach changes the number of a device without memory where it must.
 	Number int
 	// Limit ends a launch with a fault after about so many instructions of threads; 0 is no limit.
 	Limit int64
+	// Progress is called now and then while a kernel runs, and once when it has ended, if it took
+	// long. It must not use the device.
+	Progress func(Progress)
 	// Observer watches what kernels do; nil for none.
 	Observer Observer
 	// Output is where vprintf writes; with nil, the standard output.
@@ -64,16 +68,22 @@ func infoOf(o Options) (device.Info, error) {
 	if o.Target != "" {
 		place += ":" + o.Target
 	}
+	if o.Number != 0 {
+		place += ":" + strconv.Itoa(o.Number)
+	}
 	limits := limitsOf(n)
 	info := device.Info{
 		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(), Driver: "emulator on " + goruntime.GOARCH, Capability: n,
 		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000, MemoryClock: 1_000_000, MemoryBits: 64,
 		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64}, MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
 		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - 1<<10, SharedPerSM: limits.shared,
-		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096,
+		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096, AllTargets: o.Target == "",
 	}
 	if n >= 70 {
 		info.MaxParameter = 32764
+	}
+	if info.AllTargets { // kernels have the limits of their target
+		info.Clusters, info.TensorMaps = true, true
 	}
 	return info, nil
 }
@@ -106,13 +116,24 @@ func limitsOf(number int) limit {
 	return limit{48, 24, 100 * k, 170}
 }
 
-// ParsePlace reads the name of an emulated device as runtime.Open takes it: emu, emu:sm_90a.
+// ParsePlace reads the name of an emulated device as runtime.Open takes it: emu, emu:sm_90a, and with
+// a number emu:1, emu:sm_90a:1.
 func ParsePlace(name string) (Options, error) {
-	kind, target, named := strings.Cut(name, ":")
-	if kind != "emu" || named && target == "" {
-		return Options{}, fmt.Errorf("%q is not an emulated device; emu and emu:sm_90a are", name)
+	parts := strings.Split(name, ":")
+	var o Options
+	if n := len(parts); n > 1 && parts[n-1] != "" && !strings.HasPrefix(parts[n-1], "sm_") {
+		number, err := strconv.Atoi(parts[n-1])
+		if err != nil || number < 0 || number >= mostDevices {
+			return Options{}, fmt.Errorf("%q is not an emulated device; emu, emu:sm_90a and emu:1 are", name)
+		}
+		o.Number, parts = number, parts[:n-1]
 	}
-	o := Options{Target: target}
+	if parts[0] != "emu" || len(parts) > 2 || len(parts) == 2 && parts[1] == "" {
+		return Options{}, fmt.Errorf("%q is not an emulated device; emu, emu:sm_90a and emu:1 are", name)
+	}
+	if len(parts) == 2 {
+		o.Target = parts[1]
+	}
 	_, err := infoOf(o)
 	return o, err
 }

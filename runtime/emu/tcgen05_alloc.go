@@ -10,8 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// tensorKinds are the instructions of tensor memory.
+// tensorKinds are the instructions of tensor memory, and those that came with them.
 func tensorKinds(to map[isa.Kind]entry) {
+	to[isa.KindSetmaxnregInc] = entry{make: setmaxnreg, whole: true}
+	to[isa.KindSetmaxnregDec] = entry{make: setmaxnreg, whole: true}
+	to[isa.KindClusterlaunchcontrolTryCancelAsync] = entry{make: tryCancel}
+	to[isa.KindClusterlaunchcontrolQueryCancel] = entry{make: queryCancel}
 	to[isa.KindTcgen05Alloc] = entry{make: tensorAlloc, whole: true}
 	to[isa.KindTcgen05Dealloc] = entry{make: tensorDealloc, whole: true}
 	to[isa.KindTcgen05RelinquishAllocPermit] = entry{make: tensorRelinquish, whole: true}

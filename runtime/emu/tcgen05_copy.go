@@ -114,10 +114,23 @@ func (b *block) unit(address uint32, to *[16]byte, who string) error {
 	if g := b.grid; g.checks && g.strict && r.init != nil && !allSet(r.init[at:at+16]) {
 		return fmt.Errorf("%s reads shared memory at 0x%x that was never written", who, at)
 	}
-	q := &b.cluster.queue
-	b.grid.tellRange(q.running, EventRead, q.lane, r, at, 16, ProxyAsync)
+	if g := b.grid; g.observer != nil {
+		b.tellUnit(r, at)
+	}
 	*to = [16]byte(r.data[at:])
 	return nil
+}
+
+// tellUnit shows that the operation that runs reads 16 bytes.
+func (b *block) tellUnit(r *region, at uint64) {
+	o := b.cluster.queue.running
+	if o == nil || !o.hidden {
+		b.grid.tellRange(o, EventRead, 0, r, at, 16, ProxyAsync)
+		return
+	}
+	for _, x := range o.parts {
+		b.grid.tellRange(x, EventRead, 0, r, at, 16, ProxyAsync)
+	}
 }
 
 // tensorShift decodes tcgen05.shift: 32 bytes of all rows of a warp but the last move down one row.
@@ -194,9 +207,8 @@ func tensorCommit(d *decoder) (step, error) {
 				return act
 			}
 			act = w.issueTensor(l, func() string {
-				q := &w.block.cluster.queue
 				for _, p := range targets {
-					w.block.grid.tellPhase(q.running, EventSignal, q.lane, p.owner, p.at)
+					w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, p.owner, p.at)
 					if why := p.arrive(1); why != "" {
 						return why
 					}

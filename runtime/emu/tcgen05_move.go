@@ -115,7 +115,7 @@ func tensorLoad(d *decoder) (step, error) {
 		}
 		regs, b := w.regs, w.block
 		in := w.command()
-		return w.issueOne(&w.tensorLoads, nil, func(int) *Fault {
+		return w.issueOne(&w.tensorLoads, GroupTensorLoad, func(int) *Fault {
 			if why := t.load(b, regs, address); why != "" {
 				return w.faultAt(in, "%s", why)
 			}
@@ -202,7 +202,7 @@ func tensorStore(d *decoder) (step, error) {
 			values[i] = *w.value(&t.regs[i], &w.scratch[0])
 		}
 		b, in := w.block, w.command()
-		return w.issueOne(&w.tensorStores, nil, func(int) *Fault {
+		return w.issueOne(&w.tensorStores, GroupTensorStore, func(int) *Fault {
 			if why := t.store(b, values, address); why != "" {
 				return w.faultAt(in, "%s", why)
 			}
@@ -242,9 +242,9 @@ func tensorWait(d *decoder) (step, error) {
 		if !w.together() {
 			return parked
 		}
-		list := &w.tensorStores
+		list, kind := &w.tensorStores, GroupTensorStore
 		if loads {
-			list = &w.tensorLoads
+			list, kind = &w.tensorLoads, GroupTensorLoad
 		}
 		for _, o := range *list {
 			if f := o.run(full); f != nil {
@@ -254,6 +254,7 @@ func tensorWait(d *decoder) (step, error) {
 		}
 		clear(*list)
 		*list = (*list)[:0]
+		w.tellGroup(EventWait, full, kind, 0, false)
 		return advance
 	}, nil
 }

@@ -12,7 +12,8 @@ import (
 
 // A productCache keeps the products of instruction descriptors, which hold work space.
 type productCache struct {
-	list map[productKey]*cachedProduct
+	list   map[productKey]*cachedProduct
+	groups map[*groupProduct]*tensorcore.Product
 }
 
 type productKey struct {
@@ -41,6 +42,20 @@ func (c *productCache) of(t *tensorProduct, descriptor uint32) (*tensorcore.Inst
 	x := &cachedProduct{in, in.Product(t.arch)}
 	c.list[key] = x
 	return x.in, x.product, nil
+}
+
+// group returns the product of a wgmma instruction.
+func (c *productCache) group(g *groupProduct) *tensorcore.Product {
+	p := c.groups[g]
+	if p == nil {
+		if c.groups == nil {
+			c.groups = make(map[*groupProduct]*tensorcore.Product)
+		}
+		own := *g.product
+		p = &own
+		c.groups[g] = p
+	}
+	return p
 }
 
 // run computes the product.

@@ -12,50 +12,55 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tile mode.
+// tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func tensorCopy(d *decoder) (step, error) {
 	op := d.operation()
 	t := &tensorStep{o: bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
 	t.loads = op.From == isa.Global
-	mapArg, sharedArg := 0, 1
+	shared := "from"
 	if t.loads {
-		mapArg, sharedArg = 1, 0
+		shared = "to"
 	}
 	var err error
-	if t.tensor, err = d.address(mapArg); err != nil {
+	if t.tensor, err = d.addressNamed("map"); err != nil {
 		return nil, err
 	}
-	if t.o.to, err = d.address(sharedArg); err != nil {
+	if t.o.to, err = d.addressNamed(shared); err != nil {
 		return nil, err
 	}
 	if t.o.told {
-		if t.o.bar, err = d.address(2); err != nil {
+		if t.o.bar, err = d.addressNamed("mbar"); err != nil {
 			return nil, err
 		}
 	}
-	n := -1
-	for i := range d.in.Args {
-		if parts := d.in.Args[i].Args(); len(parts) == 2 {
-			if n++; n == 0 {
-				t.at = d.flatten(nil, &parts[1])
-			}
-		}
+	t.at, t.offsets, t.base = d.registersNamed("at"), d.registersNamed("offsets"), d.valueNamed("base")
+	if t.o.mask = d.valueNamed("mask"); t.o.mask == nil {
+		t.o.mask = d.valueNamed("mask32")
 	}
-	args := d.reads()
-	if op.Has(isa.ModL2CacheHint) {
-		args = args[:len(args)-1]
+	if len(t.at) == 0 {
+		return nil, fmt.Errorf("%s has no coordinates", d.in.Op)
 	}
-	if op.Has(isa.ModMulticastCluster) && len(args) == 1 {
-		t.o.mask, args = &args[0], nil
-	}
-	if len(args) != 0 || len(t.at) == 0 {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+	switch {
+	case op.Has(isa.ModTileGather4), op.Has(isa.ModTileScatter4):
+		t.mode = fourRows
+	case op.Has(isa.ModIm2col), op.Has(isa.ModIm2colNoOffs):
+		t.mode = pixels
 	}
 	if op.Kind == isa.KindCpReduceAsyncBulkTensor {
 		t.reduces = reductionName(&op)
 	}
 	return t.run, nil
 }
+
+// A tensorMode says which elements of a tensor a copy moves.
+type tensorMode uint8
+
+// Modes of tensor copies.
+const (
+	tile     tensorMode = iota // a box
+	fourRows                   // four rows of a matrix
+	pixels                     // channels of pixels under a filter
+)
 
 // reductionName returns the name of the reduction of an operation.
 func reductionName(op *isa.Operation) string {
@@ -73,8 +78,34 @@ type tensorStep struct {
 	o       bulkOperands // to is the address in shared memory in both directions
 	tensor  addressRef
 	at      []ref
+	offsets []ref // of a filter
+	base    *ref  // the address of the tensor, which replaces that of the map
+	mode    tensorMode
 	loads   bool
 	reduces string
+}
+
+// fits returns why a copy cannot use a tensor map, "" if it can.
+func (t *tensorStep) fits(m *tensorMap) string {
+	rank := len(t.at)
+	if t.mode == fourRows {
+		rank = 2
+	}
+	switch {
+	case m.rank != rank:
+		return fmt.Sprintf("the tensor map has %d dimensions, and the copy has %d", m.rank, rank)
+	case m.im2col != (t.mode == pixels):
+		return "the tensor map is of another mode than the copy: one is tiled, the other im2col"
+	case t.mode == fourRows && m.box[1] != 1:
+		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1", m.box[1])
+	case m.leave != 0:
+		return "tensor maps with interleaved channels are not emulated"
+	case m.swizzle == swizzle96 || m.atom == atom32Flip:
+		return "a swizzle of 96 bytes, or one that exchanges 8 bytes, is not emulated"
+	case !t.loads && m.sharedBytes() != m.elementBytes():
+		return "elements of this type cannot be stored: they are padded in shared memory"
+	}
+	return ""
 }
 
 // run issues the copies of the lanes of a mask.
@@ -89,21 +120,27 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		if err != nil {
 			return w.fault(l, nil, "%v", err)
 		}
-		if box.rank != len(t.at) || box.im2col || box.leave != 0 || !t.loads && box.sharedBytes() != box.elementBytes() {
-			return w.fault(l, nil, "the tensor map has %d dimensions and is of a kind that is not emulated yet, or the copy has %d", box.rank, len(t.at))
+		if why := t.fits(box); why != "" {
+			return w.fault(l, nil, "%s", why)
+		}
+		if t.base != nil {
+			box.address = w.value(t.base, &w.scratch[2])[l]
 		}
 		var start [mostDims]int64
 		for i := range t.at {
 			start[i] = int64(int32(w.value(&t.at[i], &w.scratch[2])[l]))
+		}
+		for i := range t.offsets {
+			box.offsets[i] = int64(w.value(&t.offsets[i], &w.scratch[2])[l] & 0xffff)
 		}
 		if g := int64(box.together()); start[0]%g != 0 {
 			return w.fault(l, nil, "the first coordinate %d of elements of this type is not a multiple of %d", start[0], g)
 		} else {
 			start[0] /= g
 		}
-		n := box.bytes()
-		align := uint64(128)
-		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: box.room(), align: align, write: t.loads, quiet: true}) {
+		rows := box.rows(t.mode)
+		n := rows * box.rowBytes(t.mode)
+		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: rows * box.pitch(t.mode), align: 128, write: t.loads, quiet: true}) {
 			return failed
 		}
 		shared, off := w.where.of(l), w.where.at[l]
@@ -120,7 +157,10 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.told), func(int) *Fault {
 			for _, target := range targets {
-				c := boxCopy{grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, start: start, shared: target.region, at: off, loads: t.loads, combine: combine}
+				c := boxCopy{
+					grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, mode: t.mode,
+					start: start, shared: target.region, at: off, loads: t.loads, combine: combine,
+				}
 				why := c.run()
 				if why == "" && target.phase != nil {
 					c.grid.tellPhase(c.running, EventSignal, l, target.phase.owner, target.phase.at)
@@ -168,35 +208,44 @@ func elementType(t device.TensorType) isa.Type {
 // elements returns how many elements the box has in a dimension: a step leaves some out.
 func (m *tensorMap) elements(i int) uint64 { return (m.box[i] + m.steps[i] - 1) / m.steps[i] }
 
-// pitch returns the bytes from a row of a box to the next in shared memory. With a swizzle a row takes
-// all of its width.
-func (m *tensorMap) pitch() uint64 {
-	return max(m.elements(0)*m.sharedBytes(), uint64(m.swizzle))
+// across returns how many elements a row of a copy has.
+func (m *tensorMap) across(mode tensorMode) uint64 {
+	if mode == pixels {
+		return m.channels / m.together()
+	}
+	return m.elements(0)
 }
 
-// room returns the bytes that a box takes in shared memory.
-func (m *tensorMap) room() uint64 {
-	n := m.pitch()
+// rows returns how many rows a copy has.
+func (m *tensorMap) rows(mode tensorMode) uint64 {
+	switch mode {
+	case fourRows:
+		return 4
+	case pixels:
+		return m.pixels
+	}
+	n := uint64(1)
 	for i := 1; i < m.rank; i++ {
 		n *= m.elements(i)
 	}
 	return n
 }
 
-// bytes returns the bytes that a copy of a box counts. Padding is not among them.
-func (m *tensorMap) bytes() uint64 {
-	n := m.elementBytes()
-	for i := range m.rank {
-		n *= m.elements(i)
-	}
-	return n
+// rowBytes returns the bytes of a row that a copy counts. Padding is not among them.
+func (m *tensorMap) rowBytes(mode tensorMode) uint64 { return m.across(mode) * m.elementBytes() }
+
+// pitch returns the bytes from a row to the next in shared memory. With a swizzle a row takes all of
+// its width.
+func (m *tensorMap) pitch(mode tensorMode) uint64 {
+	return max(m.across(mode)*m.sharedBytes(), uint64(m.swizzle))
 }
 
 // A boxCopy is a copy of a box between a tensor and shared memory.
 type boxCopy struct {
 	grid    *grid
 	tensor  *tensorMap
-	start   [mostDims]int64
+	mode    tensorMode
+	start   [mostDims]int64 // with four rows: the column and the rows
 	shared  *region
 	at      uint64
 	loads   bool
@@ -218,29 +267,50 @@ func (c *boxCopy) tell(writes bool, r *region, at, n uint64) {
 // run copies the rows of the box.
 func (c *boxCopy) run() string {
 	m := c.tensor
-	rows := uint64(1)
-	for i := 1; i < m.rank; i++ {
-		rows *= m.elements(i)
-	}
-	rowBytes, pitch := m.elements(0)*m.elementBytes(), m.pitch()
-	for row := range rows {
-		inside, at := true, m.address
-		rest := row
-		for i := 1; i < m.rank; i++ {
-			n := m.elements(i)
-			x := c.start[i] + int64(rest%n*m.steps[i])
-			rest /= n
-			if x < 0 || uint64(x) >= m.sizes[i] {
-				inside = false
-				break
+	at := c.start
+	rowBytes, pitch := m.rowBytes(c.mode), m.pitch(c.mode)
+	for row := range m.rows(c.mode) {
+		var x [mostDims]int64
+		switch c.mode {
+		case fourRows:
+			x[1] = c.start[1+row]
+		case pixels:
+			x = at
+			for i := 1; i < m.rank-1; i++ {
+				x[i] += m.offsets[i-1]
 			}
-			at += uint64(x) * m.strides[i]
+			m.nextPixel(&at)
+		default:
+			rest := row
+			for i := 1; i < m.rank; i++ {
+				n := m.elements(i)
+				x[i] = c.start[i] + int64(rest%n*m.steps[i])
+				rest /= n
+			}
 		}
-		if why := c.row(inside, at, row*pitch, rowBytes); why != "" {
+		inside, address := true, m.address
+		for i := 1; i < m.rank; i++ {
+			inside = inside && x[i] >= 0 && uint64(x[i]) < m.sizes[i]
+			address += uint64(x[i]) * m.strides[i]
+		}
+		if why := c.row(inside, address, row*pitch, rowBytes); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// nextPixel moves on to the next pixel of the box that an im2col map describes: within a row, then to the
+// next row, then to the next image.
+func (m *tensorMap) nextPixel(at *[mostDims]int64) {
+	for i := 1; i < m.rank-1; i++ {
+		at[i] += int64(m.steps[i])
+		if at[i] < int64(m.sizes[i])+m.upper[i-1] {
+			return
+		}
+		at[i] = m.lower[i-1]
+	}
+	at[m.rank-1]++
 }
 
 // row copies the elements of a row of the box. Those outside of the tensor are zero, or not-a-number.
@@ -290,7 +360,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	return ""
 }
 
-// swizzled returns where the byte at a shared address lies.
+// swizzled returns where the byte at a shared address lies. Units of 16 bytes change places, or larger
+// ones as the map says.
 func (m *tensorMap) swizzled(at uint64) uint64 {
 	switch m.swizzle {
 	case 32:
@@ -298,6 +369,12 @@ func (m *tensorMap) swizzled(at uint64) uint64 {
 	case 64:
 		return at ^ at>>3&0x30
 	case 128:
+		switch m.atom {
+		case atom32:
+			return at ^ at>>2&0x60
+		case atom64:
+			return at ^ at>>1&0x40
+		}
 		return at ^ at>>3&0x70
 	}
 	return at

@@ -19,6 +19,7 @@ const (
 	mapLeave     = 11
 	mapSwizzle   = 12
 	mapFlags     = 13
+	mapAtom      = 14
 	mapSizes     = 16
 	mapStrides   = 40
 	mapBox       = 72
@@ -99,7 +100,27 @@ type tensorMap struct {
 	strides [mostDims]uint64 // bytes; that of the innermost dimension is the element
 	box     [mostDims]uint64
 	steps   [mostDims]uint64
+
+	atom         swizzleAtom
+	lower, upper [mostDims - 2]int64 // corners of the pixel box of an im2col map
+	channels     uint64
+	pixels       uint64
+	offsets      [mostDims - 2]int64 // of the filter, which a copy has
 }
+
+// A swizzleAtom is what a swizzle of 128 bytes moves as one, with the numbers of tensormap.replace.
+type swizzleAtom uint8
+
+// Atoms of swizzles.
+const (
+	atom16     swizzleAtom = iota
+	atom32                 // 32 bytes
+	atom32Flip             // 32 bytes, whose halves of 8 change places
+	atom64
+)
+
+// swizzle96 is the width of a swizzle that is not emulated.
+const swizzle96 = 96
 
 // decodeMap reads a tensor map.
 func decodeMap(b []byte) (*tensorMap, error) {
@@ -122,6 +143,10 @@ func decodeMap(b []byte) (*tensorMap, error) {
 		}
 	}
 	m.strides[0] = m.elementBytes()
+	m.atom, m.channels, m.pixels = swizzleAtom(b[mapAtom]), uint64(little.Uint16(b[mapChannels:])), uint64(little.Uint16(b[mapPixels:]))
+	for i := range m.lower {
+		m.lower[i], m.upper[i] = int64(int16(little.Uint16(b[mapLower+2*i:]))), int64(int16(little.Uint16(b[mapUpper+2*i:])))
+	}
 	if n := m.together(); n > 1 {
 		m.sizes[0], m.box[0] = (m.sizes[0]+n-1)/n, m.box[0]/n
 	}

@@ -45,9 +45,11 @@ type warp struct {
 	tensorLoads            []*operation           // tcgen05.ld in flight
 	tensorStores           []*operation           // tcgen05.st in flight
 	tensorTail             [eval.Lanes]*operation // the last one for the tensor cores, by lane
+	groupJobs              []*groupJob            // wgmma that no wait has covered, oldest first
+	groupCount             int                    // of wgmma.commit_group
+	registers              int                    // of a thread, once setmaxnreg was run
 	turn                   int                    // of the collective with the other block of the pair, or 0
 	matrix                 *tensorcore.Frame
-	products               map[*tensorcore.Product]*tensorcore.Product
 	result                 [8]eval.Vector
 	arrivals               int // at the barrier of the cluster
 }

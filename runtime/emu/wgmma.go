@@ -13,12 +13,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// A groupProduct is a decoded wgmma.mma_async. Each of the four warps computes its 16 rows of D, when
-// the instruction is issued.
+// A groupProduct is a decoded wgmma.mma_async.
 type groupProduct struct {
 	product         *tensorcore.Product
 	d, a            []ref // a holds the registers of A, or its descriptor
-	b, scale        ref
+	b, scale, meta  ref
+	selector        int
 	inRegisters     bool
 	negA, negB      bool
 	acrossA, across bool
@@ -36,11 +36,18 @@ func wgmma(d *decoder) (step, error) {
 	if g.inRegisters {
 		n = 4
 	}
-	if p.Sparse || len(args) < n+2 {
+	behind := n + 1
+	if p.Sparse {
+		behind += 2
+	}
+	if len(args) < behind+1 {
 		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
 	}
-	g.a, g.b, g.scale = args[:n], args[n], args[n+1]
-	rest := args[n+2:]
+	g.a, g.b, g.scale = args[:n], args[n], args[behind]
+	if p.Sparse {
+		g.meta, g.selector = args[n+1], int(args[n+2].constant[0])
+	}
+	rest := args[behind+1:]
 	for i := range rest {
 		if rest[i].kind != refConstant {
 			return nil, fmt.Errorf("%s: operands behind the scale are constants", d.in.Op)
@@ -58,7 +65,31 @@ func wgmma(d *decoder) (step, error) {
 	return g.run, nil
 }
 
-// run computes the rows of a warp.
+// groupWarps is the number of warps of a warpgroup.
+const groupWarps = 4
+
+// A warpgroup is four warps that compute products together. They issue the same ones in the same
+// order; a product is in flight when the last of them has issued it.
+type warpgroup struct {
+	open []*groupJob // issued by some warps and not by all
+	tail *operation  // products complete in their order
+}
+
+// A groupJob is a product of a warpgroup.
+type groupJob struct {
+	*groupProduct
+	block       *block
+	came        int
+	regs        [groupWarps][]eval.Vector
+	warps       [groupWarps]*warp
+	parts       []*operation // what an observer sees of each warp
+	left, right uint64       // descriptors
+	adds        bool
+	op          *operation      // nil until all warps have issued it
+	groups      [groupWarps]int // that each warp had committed before
+}
+
+// run issues the product for a warp.
 func (g *groupProduct) run(w *warp, _ uint32) action {
 	if !w.together() {
 		return parked
@@ -66,86 +97,204 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 	if w.live != full {
 		return w.fault(-1, nil, "wgmma runs in warps of 32 threads, and this one has %d", bits.OnesCount32(w.live))
 	}
-	p := w.products[g.product]
-	if p == nil {
-		if w.products == nil {
-			w.products = make(map[*tensorcore.Product]*tensorcore.Product)
-		}
-		own := *g.product
-		p = &own
-		w.products[g.product] = p
+	j, why := g.join(w)
+	if why != "" {
+		return w.fault(0, nil, "%s", why)
 	}
+	w.groupJobs = append(w.groupJobs, j)
+	if w.observing() {
+		j.parts = append(j.parts, w.matrixOperation())
+	}
+	w.block.changes++
+	if j.came < groupWarps {
+		return advance
+	}
+	group := w.block.warpgroup(w)
+	group.open = group.open[:copy(group.open, group.open[1:])]
+	in := w.command()
+	o := &operation{warp: w, lanes: 1, before: group.tail, in: in, hidden: true, parts: j.parts}
+	o.apply = func(int) *Fault {
+		if why := j.compute(); why != "" {
+			return w.faultAt(in, "%s", why)
+		}
+		for _, x := range j.parts {
+			w.block.grid.tellOperation(x, EventComplete, full)
+		}
+		return nil
+	}
+	j.op, group.tail = o, o
+	return w.begin(o, nil)
+}
+
+// warpgroup returns the warpgroup of a warp.
+func (b *block) warpgroup(w *warp) *warpgroup {
+	for len(b.groups) <= w.index/groupWarps {
+		b.groups = append(b.groups, warpgroup{})
+	}
+	return &b.groups[w.index/groupWarps]
+}
+
+// join adds a warp to the product that its warpgroup issues next.
+func (g *groupProduct) join(w *warp) (*groupJob, string) {
+	group := w.block.warpgroup(w)
+	own := w.index % groupWarps
+	var j *groupJob
+	for _, x := range group.open {
+		if x.warps[own] == nil {
+			j = x
+			break
+		}
+	}
+	one := func(r *ref) uint64 { return w.value(r, &w.scratch[0])[0] }
+	left, right, adds := uint64(0), one(&g.b), w.truth(&g.scale)&1 != 0
+	if !g.inRegisters {
+		left = one(&g.a[0])
+	}
+	switch {
+	case j == nil:
+		if w.index/groupWarps*groupWarps+groupWarps > w.block.count {
+			return nil, "wgmma in a warpgroup of fewer than four warps"
+		}
+		j = &groupJob{groupProduct: g, block: w.block, left: left, right: right, adds: adds}
+		group.open = append(group.open, j)
+	case j.groupProduct != g:
+		return nil, "the warps of a warpgroup run different wgmma instructions"
+	case j.left != left || j.right != right || j.adds != adds:
+		return nil, fmt.Sprintf("the warps of a warpgroup give wgmma different descriptors: 0x%x and 0x%x, 0x%x and 0x%x", j.left, left, j.right, right)
+	}
+	j.came++
+	j.warps[own], j.regs[own], j.groups[own] = w, w.regs, w.groupCount
+	return j, ""
+}
+
+// compute loads the operands and adds the product to the registers of the four warps.
+func (j *groupJob) compute() string {
+	p := j.block.cluster.products.group(j.groupProduct)
 	p.Begin(p.M, p.N)
-	if why := g.load(w, p); why != nil {
-		return w.fault(0, nil, "%v", why)
+	if why := j.load(p); why != "" {
+		return why
 	}
 	p.Ready()
 	half := p.D.Bits == 16
-	first := w.index % 4 * 16
-	adds := w.truth(&g.scale)&1 != 0
 	keep := uint64(1)<<uint(p.D.Bits) - 1
-	for row := first; row < first+16; row++ {
+	for row := range p.M {
+		regs := j.regs[row/16]
 		for col := range p.N {
 			_, at := tensorcore.WgmmaD(half, row, col)
-			x := &w.regs[g.d[at.Register].index][at.Lane]
+			x := &regs[j.d[at.Register].index][at.Lane]
 			c := uint64(0)
-			if adds {
+			if j.adds {
 				c = *x >> at.Bit & keep
 			}
 			*x = *x&^(keep<<at.Bit) | p.Element(row, col, c)&keep<<at.Bit
 		}
 	}
-	return advance
+	return ""
 }
 
 // load reads the operands.
-func (g *groupProduct) load(w *warp, p *tensorcore.Product) error {
-	var v eval.Vector
-	memory := w.block.shared
-	o := w.matrixOperation()
-	defer w.block.grid.tellOperation(o, EventComplete, full)
-	read := func(address uint32, to *[16]byte) error {
-		at := uint64(address) & (1<<18 - 1)
-		if at < sharedStart || at+16 > uint64(len(memory.data)) {
-			return fmt.Errorf("access out of bounds: wgmma reads 16 bytes at shared address 0x%x", at)
-		}
-		if w.mustBeWritten(memory) && !allSet(memory.init[at:at+16]) {
-			return fmt.Errorf("wgmma reads shared memory at 0x%x that was never written", at)
-		}
-		w.block.grid.tellRange(o, EventRead, 0, memory, at, 16, ProxyAsync)
-		copy(to[:], memory.data[at:])
-		return nil
-	}
-	if g.inRegisters {
-		keep := uint64(1)<<uint(p.A.Bits) - 1
-		for row := w.index % 4 * 16; row < w.index%4*16+16; row++ {
-			for i := range p.DepthA() {
-				_, at := p.WgmmaA(row, i)
-				p.SetA(row, i, w.value(&g.a[at.Register], &v)[at.Lane]>>at.Bit&keep, g.negA)
-			}
-		}
+func (j *groupJob) load(p *tensorcore.Product) string {
+	read := func(address uint32, to *[16]byte) error { return j.block.unit(address, to, "wgmma") }
+	if j.inRegisters {
+		j.loadRegisters(p)
 	} else {
-		m, err := tensorcore.DecodeHopper(w.value(&g.a[0], &v)[0])
+		m, err := tensorcore.DecodeHopper(j.left)
+		if err == nil {
+			err = p.LoadA(m, j.acrossA, j.negA, 0, p.M, read)
+		}
 		if err != nil {
-			return err
-		}
-		if err := p.LoadA(m, g.acrossA, g.negA, 0, p.M, read); err != nil {
-			return err
+			return err.Error()
 		}
 	}
-	m, err := tensorcore.DecodeHopper(w.value(&g.b, &v)[0])
+	for row := 0; p.Sparse && row < p.M; row++ {
+		meta := &j.regs[row/16][j.meta.index]
+		for chunk := range p.Chunks() {
+			at := p.Metadata(row%16, chunk, j.selector)
+			bits := meta[at.Lane&31] >> at.Bit & 15
+			if why := p.PlacesFit(row, chunk, bits); why != "" {
+				return why
+			}
+			p.SetPlaces(chunk, bits)
+		}
+	}
+	m, err := tensorcore.DecodeHopper(j.right)
+	if err == nil {
+		err = p.LoadB(m, j.across, j.negB, 0, p.N, read)
+	}
 	if err != nil {
-		return err
+		return err.Error()
 	}
-	return p.LoadB(m, g.across, g.negB, 0, p.N, read)
+	return ""
+}
+
+// loadRegisters reads A from the registers of the warps, as they are now.
+func (j *groupJob) loadRegisters(p *tensorcore.Product) {
+	keep := uint64(1)<<uint(p.A.Bits) - 1
+	if p.A.Bits == 64 {
+		keep = ^uint64(0)
+	}
+	for row := range p.M {
+		for i := range p.DepthA() {
+			_, at := p.WgmmaA(row, i)
+			x := uint64(0)
+			switch r := &j.a[at.Register]; r.kind {
+			case refRegister:
+				x = j.regs[row/16][r.index][at.Lane]
+			case refConstant:
+				x = r.constant[at.Lane]
+			}
+			p.SetA(row, i, x>>at.Bit&keep, j.negA)
+		}
+	}
+}
+
+// wgmmaCommit decodes wgmma.commit_group.
+func wgmmaCommit(d *decoder) (step, error) {
+	return func(w *warp, _ uint32) action {
+		if !w.together() {
+			return parked
+		}
+		w.groupCount++
+		w.tellGroup(EventCommit, full, GroupMatrix, 0, false)
+		return advance
+	}, nil
+}
+
+// wgmmaWait decodes wgmma.wait_group: all but the last n groups of the warp complete.
+func wgmmaWait(d *decoder) (step, error) {
+	n := int(min(d.reads()[0].constant[0], 1<<30))
+	return func(w *warp, _ uint32) action {
+		if !w.together() {
+			return parked
+		}
+		kept := 0
+		for _, j := range w.groupJobs {
+			if j.groups[w.index%groupWarps] >= w.groupCount-n {
+				break
+			}
+			if j.op == nil {
+				return w.park(waitsCompletion, wait{
+					note: func() string {
+						return fmt.Sprintf("waits for wgmma, which %d of the 4 warps of its warpgroup have issued", j.came)
+					},
+					met: func() bool { return j.op != nil },
+				})
+			}
+			if f := j.op.run(full); f != nil {
+				w.block.fail(f)
+				return failed
+			}
+			kept++
+		}
+		w.groupJobs = w.groupJobs[:copy(w.groupJobs, w.groupJobs[kept:])]
+		w.tellGroup(EventWait, full, GroupMatrix, n, false)
+		return advance
+	}, nil
 }
 
 // matrixOperation shows that the warp begins an operation of tensor cores, and returns it.
 func (w *warp) matrixOperation() *operation {
 	g := w.block.grid
-	if g.observer == nil {
-		return nil
-	}
 	g.serial++
 	e := w.event(EventIssue, full)
 	o := &operation{warp: w, serial: g.serial, kind: GroupMatrix, at: e.Instr, source: e.Source}
@@ -153,25 +302,10 @@ func (w *warp) matrixOperation() *operation {
 	return o
 }
 
-// matrixGroup decodes wgmma.commit_group and wgmma.wait_group.
-func matrixGroup(d *decoder) (step, error) {
-	if d.is(isa.KindWgmmaCommitGroup) {
-		return func(w *warp, mask uint32) action {
-			w.tellGroup(EventCommit, mask, GroupMatrix, 0, false)
-			return advance
-		}, nil
-	}
-	n := int(d.reads()[0].constant[0])
-	return func(w *warp, mask uint32) action {
-		w.tellGroup(EventWait, mask, GroupMatrix, n, false)
-		return advance
-	}, nil
-}
-
 // wgmmaKinds are the instructions of warpgroups.
 func wgmmaKinds(to map[isa.Kind]entry) {
-	to[isa.KindWgmmaMmaAsync] = entry{make: wgmma, whole: true, without: []isa.Mod{isa.ModSp}}
+	to[isa.KindWgmmaMmaAsync] = entry{make: wgmma, whole: true}
 	to[isa.KindWgmmaFence] = entry{make: nothing}
-	to[isa.KindWgmmaCommitGroup] = entry{make: matrixGroup}
-	to[isa.KindWgmmaWaitGroup] = entry{make: matrixGroup}
+	to[isa.KindWgmmaCommitGroup] = entry{make: wgmmaCommit, whole: true}
+	to[isa.KindWgmmaWaitGroup] = entry{make: wgmmaWait, whole: true}
 }

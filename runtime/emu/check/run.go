@@ -373,6 +373,10 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		}
 		seen[f.Message+f.Place.String()] = true
 		rule := RuleFault
+		severity := diag.Review
+		if good == 0 || len(k.shape.Args) > 0 || !k.varies() {
+			severity = diag.Error
+		}
 		switch {
 		case f.Message == emu.LimitReached:
 			r.Incomplete = append(r.Incomplete, fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count)))
@@ -382,13 +386,12 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			continue
 		case strings.Contains(f.Message, "hangs"):
 			rule = RuleHang
+			if waits(f) { // nothing that memory holds ends these waits
+				severity = diag.Error
+			}
 		case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
 			r.Incomplete = append(r.Incomplete, f.Message)
 			continue
-		}
-		severity := diag.Review
-		if good == 0 || len(k.shape.Args) > 0 || !k.varies() {
-			severity = diag.Error
 		}
 		d := diag.Diagnostic{Place: f.Place, Rule: rule, Severity: severity, Message: f.Message}
 		if d.Place.Line == 0 {
@@ -405,6 +408,16 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// waits reports whether a warp of a hang waits at a barrier.
+func waits(f *emu.Fault) bool {
+	for _, n := range f.Notes {
+		if strings.Contains(n, ": waits ") {
+			return true
+		}
+	}
+	return false
 }
 
 // varies reports whether launches differ in the values of parameters.

@@ -124,7 +124,7 @@ func (c leftCase) build(m *dsl.Module) {
 func (c leftCase) run(d *Device) error {
 	r := rand.New(rand.NewPCG(5, 6))
 	dev := runtime.On(d)
-	m := dsl.New("m.ptx", d.target)
+	m := dsl.New("m.ptx", d.Info().Target)
 	c.build(m)
 	loaded, err := dev.Load(m)
 	if err != nil {

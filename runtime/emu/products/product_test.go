@@ -340,7 +340,7 @@ func factors(r *rand.Rand, b dsl.BlockScale, rows, cols int) (worth func(row, co
 func (c productCase) run(d *Device) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	dev := runtime.On(d)
-	m := dsl.New("m.ptx", d.target)
+	m := dsl.New("m.ptx", d.Info().Target)
 	c.build(m)
 	loaded, err := dev.Load(m)
 	if err != nil {

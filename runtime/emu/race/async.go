@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
@@ -84,7 +85,7 @@ func (d *Detector) matrixAgent(e *emu.Event) *agentCount {
 // operationAccess is an access of an asynchronous operation.
 func (d *Detector) operationAccess(e *emu.Event) {
 	d.lanes(e, func(l int, t *thread) {
-		o := d.ops[opKey{e.Operation, l}]
+		o := d.operation(e, l)
 		if o == nil {
 			return
 		}
@@ -99,6 +100,19 @@ func (d *Detector) operationAccess(e *emu.Event) {
 		}
 		d.operationTouch(e, o, agent, o.epoch, e.At[l], l)
 	})
+}
+
+// operation returns the operation of an event. Tensor cores read for the only lane that issued.
+func (d *Detector) operation(e *emu.Event, lane int) *operation {
+	if o := d.ops[opKey{e.Operation, lane}]; o != nil || e.Proxy != emu.ProxyAsync {
+		return o
+	}
+	for l := range eval.Lanes {
+		if o := d.ops[opKey{e.Operation, l}]; o != nil {
+			return o
+		}
+	}
+	return nil
 }
 
 // operationTouch checks an access of an operation, and remembers it.

@@ -1,0 +1,11 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !unix
+
+package main
+
+import "time"
+
+// cpuTime returns no time: the processor time of the process is not known here.
+func cpuTime() time.Duration { return 0 }

@@ -1,0 +1,83 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/agree"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// leastEmulated is the share of the forms outside of textures, surfaces and the fabric that must be
+// emulated.
+const leastEmulated = 0.93
+
+// TestForms decodes samples of every form of the instruction set, which show each value of each slot at
+// least once, and compares with what Emulates reports.
+func TestForms(t *testing.T) {
+	set := isa.Standard()
+	total, emulated := 0, 0
+	for ins := range set.All() {
+		for i := range ins.Forms {
+			f := &ins.Forms[i]
+			says := Emulates(ins, f)
+			checkSamples(t, set, ins, f, says)
+			if excludedFamilies[ins.Family] != "" || ofTextures(f) {
+				continue
+			}
+			total++
+			if says {
+				emulated++
+			} else {
+				t.Logf("not emulated: %s (%s)", f.Template, f.Kind)
+			}
+		}
+	}
+	t.Logf("%d of %d forms outside of textures, surfaces and the fabric", emulated, total)
+	if float64(emulated) < leastEmulated*float64(total) {
+		t.Errorf("%d of %d forms are emulated, want %v", emulated, total, leastEmulated)
+	}
+}
+
+// checkSamples decodes samples of a form. If it is emulated all must be decoded that have no modifier
+// that the table of kinds excludes.
+func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form, emulated bool) {
+	list, _, err := agree.Samples(set, ins, f, func(string) bool { return true })
+	if err != nil || len(list) == 0 { // the lists of call cannot be made up; TestControl has them
+		if emulated && f.Kind != isa.KindCall && f.Kind != isa.KindBrxIdx {
+			t.Errorf("%s has no sample: %v", f.Template, err)
+		}
+		return
+	}
+	decoded := 0
+	for _, s := range list {
+		m, problems := parse("sample", s.Module())
+		if m == nil {
+			t.Fatalf("%s: %v\n%s", f.Template, problems, s.Module())
+		}
+		if err := m.place(newMemory(1<<20, 0)); err != nil {
+			t.Fatalf("%s: %v", f.Template, err)
+		}
+		_, err := m.image("k")
+		without := slices.ContainsFunc(s.Slots, func(mod isa.Mod) bool {
+			return mod != isa.NoMod && slices.Contains(m.entries[f.Kind].without, mod)
+		})
+		switch {
+		case err == nil && without:
+			t.Errorf("%s is decoded, and the table of kinds says that it is not emulated", s.Op)
+		case err == nil, strings.Contains(err.Error(), "function fn0 is declared and nowhere defined"):
+			decoded++
+		case emulated && !without:
+			t.Errorf("%s: %v", f.Template, err)
+		case !strings.Contains(err.Error(), "not emulated") && !strings.Contains(err.Error(), "not in the instruction set") && !strings.Contains(err.Error(), "does not list it") && !strings.Contains(err.Error(), "nowhere defined"):
+			t.Errorf("%s: %v; want an error that says what is not emulated", f.Template, err)
+		}
+	}
+	if decoded == len(list) && !emulated {
+		t.Errorf("%s is decoded, and Emulates denies it", f.Template)
+	}
+}

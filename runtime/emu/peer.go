@@ -1,0 +1,100 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// Reach lets kernels here use the memory of another emulated device. Each device needs addresses of
+// its own for that: of two devices with one number, one that has allocated nothing yet gets another.
+func (d *Device) Reach(other device.Device) error {
+	o, ok := other.(*Device)
+	if !ok {
+		return fault("reach", nil, "%s is not emulated", other.Info().Place)
+	}
+	if o == d {
+		return refuse("cuCtxEnablePeerAccess", invalidValue, "a device reaches its own memory")
+	}
+	if d.reaches(o) {
+		return nil
+	}
+	if d.numberOf() == o.numberOf() && !o.renumber(d) && !d.renumber(o) {
+		return fault("reach", nil, "both devices have number %d, and so the same addresses; "+
+			"open one as emu:%d", d.numberOf(), d.numberOf()+1)
+	}
+	d.work <- struct{}{} // no kernel runs meanwhile
+	defer func() { <-d.work }()
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.peers = append(d.peers, o)
+	d.ordering = o.shared()
+	list := append(slices.Clone(*d.memory.peers.Load()), o.memory)
+	d.memory.peers.Store(&list)
+	o.known(d)
+	return nil
+}
+
+// reaches reports whether kernels here can use the memory of another device.
+func (d *Device) reaches(o *Device) bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return slices.Contains(d.peers, o)
+}
+
+// numberOf returns the number of the device.
+func (d *Device) numberOf() int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.options.Number
+}
+
+// shared returns the lock that orders atomic operations.
+func (d *Device) shared() *ordering {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.ordering
+}
+
+// known notes that another device reaches the memory here.
+func (d *Device) known(by *Device) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.reachedBy = append(d.reachedBy, by)
+}
+
+// neighbours returns the device with those that it reaches and that reach it.
+func (d *Device) neighbours() []*Device {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return append(append([]*Device{d}, d.peers...), d.reachedBy...)
+}
+
+// renumber gives the device a number that neither it nor the other meets, if it has no memory yet.
+func (d *Device) renumber(other *Device) bool {
+	used := make(map[int]bool)
+	for _, n := range append(d.neighbours(), other.neighbours()...) {
+		used[n.numberOf()] = true
+	}
+	d.memory.mutex.Lock()
+	defer d.memory.mutex.Unlock()
+	if d.memory.count > 0 {
+		return false
+	}
+	for n := range mostDevices {
+		if !used[n] {
+			d.mutex.Lock()
+			defer d.mutex.Unlock()
+			d.options.Number = n
+			d.memory.number(n)
+			return true
+		}
+	}
+	return false
+}
+
+// mostDevices is how many emulated devices can have addresses of their own.
+const mostDevices = 256

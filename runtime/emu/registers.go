@@ -1,0 +1,75 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// A registerPool is the registers of a block. A launch gives all of them to its warps; setmaxnreg
+// moves them between warps.
+type registerPool struct {
+	launch int // registers of a thread at the launch
+	free   int
+}
+
+// registerUnit is what registers of a thread are allocated in.
+const registerUnit = 8
+
+// launchRegisters returns the registers that a thread of a kernel begins with: those of .maxnreg, or as
+// many as the block may have.
+func launchRegisters(fn *ir.Func, threads, all int) int {
+	if a := fn.Attr(".maxnreg"); a != nil {
+		var n int
+		if _, err := fmt.Sscanf(a.Text, "%d", &n); err == nil && n > 0 {
+			return (n + registerUnit - 1) / registerUnit * registerUnit
+		}
+	}
+	blocks := 1
+	if a := fn.Attr(".minnctapersm"); a != nil {
+		if _, err := fmt.Sscanf(a.Text, "%d", &blocks); err != nil || blocks < 1 {
+			blocks = 1
+		}
+	}
+	threads = (threads + eval.Lanes - 1) / eval.Lanes * eval.Lanes * blocks
+	return min(all/threads/registerUnit*registerUnit, 256)
+}
+
+// setmaxnreg decodes setmaxnreg.inc, which waits for registers, and setmaxnreg.dec.
+func setmaxnreg(d *decoder) (step, error) {
+	n := int(d.reads()[0].constant[0])
+	more := d.is(isa.KindSetmaxnregInc)
+	return func(w *warp, _ uint32) action {
+		if !w.together() {
+			return parked
+		}
+		pool := &w.block.registers
+		if w.registers == 0 {
+			w.registers = pool.launch
+		}
+		need := (n - w.registers) * eval.Lanes
+		switch {
+		case more && need < 0:
+			return w.fault(-1, nil, "setmaxnreg.inc to %d registers in a warp that has %d", n, w.registers)
+		case !more && need > 0:
+			return w.fault(-1, nil, "setmaxnreg.dec to %d registers in a warp that has %d", n, w.registers)
+		case need > pool.free:
+			return w.park(waitsPool, wait{
+				note: func() string {
+					return fmt.Sprintf("waits for %d registers: each thread has %d and asks for %d, and %d of the block are free",
+						need, w.registers, n, pool.free)
+				},
+				met: func() bool { return need <= pool.free },
+			})
+		}
+		pool.free -= need
+		w.registers = n
+		w.block.changes++
+		return advance
+	}, nil
+}
