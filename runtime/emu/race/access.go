@@ -106,7 +106,7 @@ func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64
 			d.check(e, v, &c.reads[i], &z, a, at)
 		}
 		c.writes = d.keep(c.writes, v, z)
-		c.reads = d.keepReads(c.reads, v)
+		c.reads = d.keepReads(c.reads, v, d.shadow.sites[z.site].strong)
 	})
 }
 
@@ -132,9 +132,13 @@ func remember(list []stamp, z stamp) []stamp {
 
 // keep replaces the writes that are ordered before the last one.
 func (d *Detector) keep(list []stamp, v *view, z stamp) []stamp {
+	strong := d.shadow.sites[z.site].strong
 	kept := list[:0]
 	for _, x := range list {
-		if x.agent != z.agent && !d.knows(v, &x) && len(kept) < 4 && d.shadow.sites[x.site].strong {
+		// Strong writes do not race with this one, but weak accesses later may race with them. A weak
+		// write races with strong ones that this one does not.
+		before := d.shadow.sites[x.site].strong
+		if len(kept) < 4 && (before && x.agent != z.agent && !d.knows(v, &x) || strong && !before) {
 			kept = append(kept, x)
 		}
 	}
@@ -142,13 +146,13 @@ func (d *Detector) keep(list []stamp, v *view, z stamp) []stamp {
 }
 
 // keepReads drops the reads that are ordered before a write.
-func (d *Detector) keepReads(list []stamp, v *view) []stamp {
+func (d *Detector) keepReads(list []stamp, v *view, strong bool) []stamp {
 	if len(list) == 0 {
 		return list
 	}
 	kept := list[:0]
 	for _, x := range list {
-		if !d.knows(v, &x) && d.shadow.sites[x.site].strong {
+		if before := d.shadow.sites[x.site].strong; before && !d.knows(v, &x) || strong && !before {
 			kept = append(kept, x)
 		}
 	}
