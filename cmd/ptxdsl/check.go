@@ -47,7 +47,7 @@ could not be read or run.`,
     ptxdsl check -launch a.launch a.ptx give one
     ptxdsl check -seeds 20 a.ptx        run 20 schedules of each launch
     ptxdsl check -replay 7 a.ptx        run schedule 7 only
-    ptxdsl explain D3                   the page of a rule`,
+    ptxdsl explain E3                   the page of a rule`,
 		run: runCheck,
 	}
 }

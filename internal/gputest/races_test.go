@@ -17,7 +17,7 @@ import (
 
 // raceTargets are the targets for which the race test runs examples.
 var raceTargets = map[string]string{
-	"13_matmul_multistage": "sm_80", "14_matmul_sparse": "sm_80", "16_matmul_blackwell": "sm_100a",
+	"13_matmul_multistage": "sm_80", "16_matmul_blackwell": "sm_100a",
 	"17_matmul_blockscaled": "sm_100a",
 }
 

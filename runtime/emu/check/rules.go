@@ -10,9 +10,9 @@ import (
 
 // Rules of executions that are not races.
 const (
-	RuleHang  = "D12"
-	RuleFault = "D13"
-	RuleOrder = "D14"
+	RuleHang  = "E12"
+	RuleFault = "E13"
+	RuleOrder = "E14"
 )
 
 // gaps is what no rule of this layer sees.

@@ -14,17 +14,17 @@ import (
 
 // Rules of races.
 const (
-	RuleBlock  = "D1"  // threads of different warps of a block
-	RuleWarp   = "D2"  // lanes of a warp
-	RuleGrid   = "D3"  // threads of different blocks
-	RuleScope  = "D4"  // a scope that does not include the other thread
-	RuleFlight = "D5"  // an asynchronous operation that may be in flight
-	RuleProxy  = "D6"  // a missing proxy fence
-	RuleMixed  = "D7"  // strong accesses that overlap in part, or with a weak one
-	RuleValues = "D8"  // lanes that store different values with one instruction
-	RuleInit   = "D9"  // an mbarrier that is not visibly initialized
-	RulePeer   = "D10" // shared memory of a block that may have ended, or not begun
-	RuleGrids  = "D11" // a dependent launch that does not wait
+	RuleBlock  = "E1"  // threads of different warps of a block
+	RuleWarp   = "E2"  // lanes of a warp
+	RuleGrid   = "E3"  // threads of different blocks
+	RuleScope  = "E4"  // a scope that does not include the other thread
+	RuleFlight = "E5"  // an asynchronous operation that may be in flight
+	RuleProxy  = "E6"  // a missing proxy fence
+	RuleMixed  = "E7"  // strong accesses that overlap in part, or with a weak one
+	RuleValues = "E8"  // lanes that store different values with one instruction
+	RuleInit   = "E9"  // an mbarrier that is not visibly initialized
+	RulePeer   = "E10" // shared memory of a block that may have ended, or not begun
+	RuleGrids  = "E11" // a dependent launch that does not wait
 )
 
 // An Access is one side of a race.
