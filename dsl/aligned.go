@@ -11,49 +11,49 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A rest is what is known of a number that is not: its lowest bits, so many of them.
-type rest struct {
+// lowBits holds the known low bits of an otherwise unknown value.
+type lowBits struct {
 	n    int64
 	bits int
 }
 
-// rest is what is known of a register of the thread.
-func (t *turn) rest(r *ir.Reg) rest {
+// lowBits returns the known low bits of a register, for the current thread.
+func (t *threadEval) lowBits(r *ir.Reg) lowBits {
 	if v := t.value(r); v.kind == sure {
 		return t.known(v)
 	}
 	w := t.of(r)
 	if w == nil {
-		return rest{}
+		return lowBits{}
 	}
 	if w.rested != t.begun {
-		w.rested, w.rest = t.begun, rest{} // of what rests on itself
-		w.rest = t.lowest(w.def)
+		w.rested, w.lowBits = t.begun, lowBits{} // a register that depends on itself
+		w.lowBits = t.lowest(w.def)
 	}
-	return w.rest
+	return w.lowBits
 }
 
-// lowest is rest of what an instruction makes.
-func (t *turn) lowest(in *ir.Instr) rest {
+// lowest returns the known low bits of the result of an instruction.
+func (t *threadEval) lowest(in *ir.Instr) lowBits {
 	if t.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || t.work > mostWork {
-		return rest{}
+		return lowBits{}
 	}
-	of := func(i int) rest {
+	of := func(i int) lowBits {
 		if i >= len(in.Args) {
-			return rest{}
+			return lowBits{}
 		}
 		o := &in.Args[i]
 		if o.Kind == ir.Register {
-			return t.rest(o.Reg)
+			return t.lowBits(o.Reg)
 		}
 		if v := t.operand(o); v.kind == sure {
 			return t.known(v)
 		}
-		return rest{}
+		return lowBits{}
 	}
 	head, last := in.Head(), in.Op[strings.LastIndexByte(in.Op, '.')+1:]
 	if width, _ := widthOf(last); width != 32 && width != 64 {
-		return rest{}
+		return lowBits{}
 	}
 	switch head {
 	case "mov", "cvt":
@@ -70,45 +70,47 @@ func (t *turn) lowest(in *ir.Instr) rest {
 		}
 	case "shl":
 		if by := of(2); by.bits == 64 && by.n >= 0 && by.n < 32 {
-			return of(1).times(rest{1 << by.n, 64})
+			return of(1).times(lowBits{1 << by.n, 64})
 		}
 	}
-	return rest{}
+	return lowBits{}
 }
 
-// known is a number that is known, or an address in global memory, of which what a pointer parameter promises is.
-func (t *turn) known(v worked) rest {
+// known returns the low bits of an evaluated value: all bits of a constant, or those that the
+// alignment of a pointer parameter determines.
+func (t *threadEval) known(v worked) lowBits {
 	if !isAddress(v.n) {
-		return rest{v.n, 64}
+		return lowBits{v.n, 64}
 	}
-	return rest{v.n, 4}
+	return lowBits{v.n, 4}
 }
 
-// cut keeps the bits that are known.
-func (x rest) cut(n int) rest {
+// cut keeps the low n bits.
+func (x lowBits) cut(n int) lowBits {
 	if n < 64 {
 		x.n &= 1<<n - 1
 	}
-	return rest{x.n, n}
+	return lowBits{x.n, n}
 }
 
-func (x rest) plus(y rest) rest { return rest{n: x.n + y.n}.cut(min(x.bits, y.bits)) }
+func (x lowBits) plus(y lowBits) lowBits { return lowBits{n: x.n + y.n}.cut(min(x.bits, y.bits)) }
 
-// times knows more bits than either where the other ends in zeros.
-func (x rest) times(y rest) rest {
-	zeros := func(r rest) int { return min(mathbits.TrailingZeros64(uint64(r.n)), r.bits) }
+// times multiplies. If one factor ends in zero bits, more bits of the product are known than of the
+// other factor.
+func (x lowBits) times(y lowBits) lowBits {
+	zeros := func(r lowBits) int { return min(mathbits.TrailingZeros64(uint64(r.n)), r.bits) }
 	if x.bits == 64 && y.bits == 64 {
-		return rest{x.n * y.n, 64}
+		return lowBits{x.n * y.n, 64}
 	}
-	return rest{n: x.n * y.n}.cut(min(x.bits+zeros(y), y.bits+zeros(x), 63))
+	return lowBits{n: x.n * y.n}.cut(min(x.bits+zeros(y), y.bits+zeros(x), 63))
 }
 
-// checkAligned reports an access to a place that is not known, and begins at no multiple of its bytes wherever that is.
-func (k *Kernel) checkAligned(t *turn, w *watched, thread int) bool {
+// checkAligned reports an access whose address is unknown but is certainly misaligned.
+func (k *Kernel) checkAligned(t *threadEval, w *deferredCheck, thread int) bool {
 	if w.space != isa.Global || w.bytes > 16 || w.bytes < 2 || w.bytes&(w.bytes-1) != 0 {
 		return false
 	}
-	at := t.rest(w.reg).plus(rest{w.off, 64})
+	at := t.lowBits(w.reg).plus(lowBits{w.off, 64})
 	if at.bits < mathbits.TrailingZeros64(uint64(w.bytes)) || at.n%w.bytes == 0 || !t.certain(w.conds) {
 		return false
 	}

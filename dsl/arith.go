@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Operations whose names end in I take a Go number, as the immediate instructions of other machines do.
+// Operations whose names end in I take a Go number, like the immediate instructions of other
+// machines.
 
 // Add returns x + y.
 func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return binary(doAdd, x, y, mods) }
@@ -188,7 +189,7 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	return d
 }
 
-// lessens is -n, where a type has no negative numbers and n is one.
+// lessens returns -n if the type is unsigned and n is negative.
 func lessens(t isa.Type, n int64) (int64, bool) {
 	if n >= 0 || n == math.MinInt64 || t.Class() != isa.Unsigned || t == isa.U64 {
 		return n, false
@@ -196,7 +197,7 @@ func lessens(t isa.Type, n int64) (int64, bool) {
 	return -n, true
 }
 
-// like is n as a value beside x.
+// like returns n as a value of the kernel and type of x.
 func like[T Scalar](x Reg[T], n int64) Reg[T] {
 	if x.k == nil {
 		return x
@@ -211,7 +212,7 @@ func likeF[T Scalar](x Reg[T], v float64) Reg[T] {
 	return ConstF[T](x.k, v)
 }
 
-// shiftBy is the count of a shift.
+// shiftBy returns the shift count n as a value.
 func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 	if x.k == nil {
 		return Reg[U32]{}
@@ -223,7 +224,7 @@ func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 	return Const[U32](x.k, n)
 }
 
-// either is the kernel of the first of two values that has one.
+// either returns the kernel of the first of two values that has one.
 func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 	if x.k != nil {
 		return x.k
@@ -257,7 +258,7 @@ func binary[T Scalar](v verb, x, y Reg[T], mods []Mod) Reg[T] {
 		return x
 	}
 	t := TypeOf[T]()
-	if (x.r == nil || y.r == nil) && integer(t) { // or nothing is known of either
+	if (x.r == nil || y.r == nil) && integer(t) { // or neither is a known register
 		if z, ok := folded(v, x, y); ok {
 			return z
 		}
@@ -279,7 +280,8 @@ func binary[T Scalar](v verb, x, y Reg[T], mods []Mod) Reg[T] {
 	return d
 }
 
-// fused is an operation on bfloat16 before sm_90, where there is fma alone, which rounds what these round, once.
+// fused emulates an operation on bfloat16 before sm_90, which has only fma. The fma rounds once, as
+// the operation does.
 func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	switch v {
 	case doAdd:
@@ -292,7 +294,8 @@ func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	return x, false
 }
 
-// computes reports whether there is arithmetic on numbers of t, as there is not on those that memory alone holds.
+// computes reports whether there are arithmetic instructions for type t. Some types exist only in
+// memory.
 func (k *Kernel) computes(head string, t isa.Type) bool {
 	how := ""
 	switch {

@@ -86,7 +86,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 	if t.Class() == isa.Half && (how == "min" || how == "max") {
 		how += ".noftz"
 	}
-	// What names the type stands last, and the vector before it.
+	// The type is the last modifier; the vector modifier precedes it.
 	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) + t.String()
 	in := make([]ir.Operand, len(x))
 	for n, v := range x {
@@ -111,7 +111,8 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	return d
 }
 
-// combinable is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
+// combinable returns x as the operand of an atomic. Constants are immediates, except for floats in
+// instructions that take plain bits.
 func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	if x.IsConstant() && numeral(x.Type()) != ir.Int {
 		x = x.register()
@@ -119,7 +120,7 @@ func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	return x.in(k)
 }
 
-// combines reports whether there is an atomic operation on numbers of T in the array's memory.
+// combines reports whether T has the atomic operation in the array's memory.
 func (a Array[T]) combines(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
 	width := t.Bits()
@@ -178,7 +179,7 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	return false
 }
 
-// atomics are the operations of a call.
+// atomics returns the operations that a call supports.
 func atomics(call string) []Mod {
 	list := []Mod{"add", "min", "max", "and", "or", "xor", "inc", "dec", "exch"}
 	switch call {

@@ -10,24 +10,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// setup is what one thread does at the start of a kernel, before the others go on: it initialises barriers and fetches
-// tensor maps.
+// setup is the code that one thread runs at the start of a kernel, before the other threads
+// continue: it initializes mbarriers and prefetches tensor maps.
 type setup struct {
-	store    *ir.Var // of all barriers
+	store    *ir.Var // of all mbarriers
 	barriers []*barrierSpec
 	extra    []func()
 }
 
-// A barrierSpec is a row of barriers in shared memory.
+// A barrierSpec is an array of mbarriers in shared memory.
 type barrierSpec struct {
 	name  string
-	first int // number of the first one
+	first int // index of the first one
 	n     int
-	count int    // arrivals that complete a phase; those that pipelines add included
-	asked ir.Pos // where the author waits first
-	comes bool   // something arrives, or may; of rings it is counted
+	count int    // arrivals that complete a phase, including those that pipelines add
+	asked ir.Pos // the author's first wait
+	comes bool   // something arrives, or may arrive; pipelines count their arrivals instead
 	pos   ir.Pos
-	pair  bool // copies of both blocks of a pair signal the even one's
+	pair  bool // copies of both blocks of a pair complete on the even block's mbarrier
 }
 
 // A Barrier is an mbarrier in shared memory, or one of an array of them. See [NamedBarrier] for
@@ -72,7 +72,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 	return Barrier{spec: spec, at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
 }
 
-// paired reports whether the copies of both blocks of a pair complete the even one's barrier.
+// paired reports whether the copies of both blocks of a pair complete on the even block's mbarrier.
 func (b Barrier) paired() bool { return b.spec != nil && b.spec.pair }
 
 // Addr returns the address of the mbarrier.
@@ -81,7 +81,7 @@ func (b Barrier) Addr() Addr {
 	return b.at
 }
 
-// reached notes that something may arrive at the barrier.
+// reached notes that something may arrive at the mbarrier.
 func (b Barrier) reached() {
 	if b.spec != nil {
 		b.spec.comes = true
@@ -114,7 +114,7 @@ func (b Barrier) Arrive() {
 	b.reached()
 	if k := b.at.k; k != nil {
 		if !k.m.Has(90) {
-			d := fresh[U64](k) // the sink came with sm_90
+			d := fresh[U64](k) // the sink operand requires sm_90
 			k.ins("mbarrier.arrive.shared::cta.b64", d.in(k), b.at.in(k))
 			return
 		}
@@ -152,8 +152,8 @@ func (b Barrier) ArriveExpect(bytes Reg[U32]) {
 // Threads that wait there with WaitCluster can read what this thread wrote before.
 func (b Barrier) ArriveAt(rank Reg[U32]) { b.arriveAt(rank, ".release") }
 
-// arriveAt is ArriveAt with an order. A .release of the whole cluster has the thread wait for all of its memory
-// accesses; whoever has none to order arrives .relaxed.
+// arriveAt is ArriveAt with a memory order. An arrival with .release at cluster scope makes the
+// thread wait for all of its memory accesses; use .relaxed if there is nothing to order.
 func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	k := b.at.k
 	if k == nil {
@@ -218,7 +218,7 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 	k.branchIf(done, true, again)
 }
 
-// emitSetup writes the setup. The kernel's blocks are taken away meanwhile.
+// emitSetup emits the setup code. It replaces the list of the kernel's blocks while it does.
 func (k *Kernel) emitSetup() {
 	s := &k.setup
 	if len(s.barriers) == 0 && len(s.extra) == 0 {
@@ -251,12 +251,12 @@ func (k *Kernel) emitSetup() {
 	switch {
 	case k.clusterSize() > 1:
 		k.SyncCluster()
-	case len(s.extra) == 0: // what is extra ends with one
+	case len(s.extra) == 0: // the extra setup ends with a barrier
 		k.Sync()
 	}
 }
 
-// clusterSize is the number of blocks of a cluster.
+// clusterSize returns the number of blocks in a cluster.
 func (k *Kernel) clusterSize() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[2]) }
 
 // A NamedBarrier is one of the sixteen hardware barriers of a block (barrier.sync), for some of its

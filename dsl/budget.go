@@ -14,30 +14,31 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// Sums stay in registers from the first product on to where they are stored, whatever else a thread does. Where they alone take all that a role's budget
-// or the launch gives, the assembler has no choice: it keeps numbers in local memory, or leaves setmaxnreg out.
+// Accumulators stay in registers from the first MMA to their store. If they alone need all
+// registers that the budget of a role or the launch allows, ptxas must spill them or ignore
+// setmaxnreg.
 
-// heldSums are the registers of an accumulator, or of a warp's tile.
-type heldSums struct {
+// heldAccumulator describes the registers of an accumulator or of a warp tile.
+type heldAccumulator struct {
 	pos   ir.Pos
-	role  *role     // that made them
-	born  *ir.Instr // makes them empty: what they held before is not read
+	role  *role     // that declared them
+	born  *ir.Instr // the instruction that clears them: earlier contents are not read
 	words int
-	takes *int // how often products and Clear name each of the registers; nil where others read them too
-	first int  // how often they are named besides, before that
+	takes *int // how many operands of MMAs and Clear name each register; nil if other code reads them too
+	first int  // how many operands named them before that
 	each  func(visit func(*ir.Reg))
 }
 
-// holdsSums notes sums.
-func (k *Kernel) holdsSums(s heldSums) {
+// holdsAccumulator notes the registers of an accumulator.
+func (k *Kernel) holdsAccumulator(s heldAccumulator) {
 	s.role = k.role
 	k.holding = append(k.holding, s)
 }
 
-// wordsOf is the registers of 32 bits that a value of a type takes.
+// wordsOf returns the number of 32-bit registers that a value of type t takes.
 func wordsOf(t isa.Type) int { return max(1, t.Bits()/32) }
 
-// mostRegs is how many registers a thread has at most, and what says so.
+// mostRegs returns the largest number of registers per thread, and what limits it.
 func (k *Kernel) mostRegs() (n int, who string) {
 	n, who = 255, "a thread has at most 255"
 	if t := max(k.BlockThreads(), k.most); t > 0 {
@@ -54,12 +55,12 @@ func (k *Kernel) mostRegs() (n int, who string) {
 	return n, who
 }
 
-// checkBudgets reports sums that a thread has no registers for.
+// checkBudgets reports accumulators that need more registers than a thread has.
 func (k *Kernel) checkBudgets() {
 	if len(k.holding) == 0 {
 		return
 	}
-	common := 0 // words of those that no role with a budget made
+	common := 0 // words of accumulators that no role with a budget declared
 	for _, s := range k.holding {
 		if s.role == nil || s.role.regs == 0 {
 			common += s.words
@@ -76,21 +77,22 @@ func (k *Kernel) checkBudgets() {
 		}
 		many = many || all >= r.regs
 	}
-	if many { // so many are seldom there, and if they are it takes a look which are held at once
+	if many { // only then is it worth computing which are live at the same time
 		k.newHolding().check()
 	}
 }
 
-// A holding is which registers of sums are read later, and have been written, wherever one is in a kernel.
+// A holding tracks which accumulator registers are live at a point of the kernel: already written,
+// and read later.
 type holding struct {
 	k      *Kernel
 	number map[*ir.Reg]int
-	words  []int // that a register takes
-	of     []int // the sums that it is of
-	from   []int // in the block at hand, behind which instruction it may have been written: -1 where it may before
+	words  []int // of each register
+	of     []int // the accumulator of each register
+	from   []int // index of the instruction in the current block after which the register may be written; -1 if before the block
 	born   map[*ir.Instr]int
 	live   passes.Set
-	held   int // words of those in live
+	held   int // total words in live
 }
 
 func (k *Kernel) newHolding() *holding {
@@ -109,7 +111,8 @@ func (k *Kernel) newHolding() *holding {
 	return h
 }
 
-// before goes back over an instruction of a block.
+// before updates the live registers for the point before an instruction. Instructions of a block
+// are visited backward.
 func (h *holding) before(in *ir.Instr, at int) {
 	remove := func(n int) {
 		if h.live.Has(n) {
@@ -134,7 +137,8 @@ func (h *holding) before(in *ir.Instr, at int) {
 	})
 }
 
-// at begins a block: where its registers are written first, and which are read behind it.
+// at starts a block: it computes where each register is first written, and which are live at the
+// end.
 func (h *holding) at(g *ir.Flow, b int, written, read passes.Set) {
 	block := g.Func.Blocks[b]
 	for n := range h.from {
@@ -163,13 +167,14 @@ func (h *holding) at(g *ir.Flow, b int, written, read passes.Set) {
 	}
 }
 
-// check goes over the kernel: first forward, for where sums may have been written, and then back, for where they are read later.
+// check first goes forward, to find where accumulators may have been written, and then backward, to
+// find which are read later.
 func (h *holding) check() {
 	blocks, words := h.k.f.Blocks, len(h.live)
 	g := ir.FlowOf(h.k.f)
 	room := make(passes.Set, 2*words*len(blocks))
-	written := func(b int) passes.Set { return room[2*b*words:][:words] }  // at its start
-	read := func(b int) passes.Set { return room[(2*b+1)*words:][:words] } // at its end
+	written := func(b int) passes.Set { return room[2*b*words:][:words] }  // at the start of block b
+	read := func(b int) passes.Set { return room[(2*b+1)*words:][:words] } // at the end of block b
 	for changed := true; changed; {
 		changed = false
 		for b := range blocks {
@@ -197,7 +202,7 @@ func (h *holding) check() {
 		}
 	}
 	told := make(map[*role]bool)
-	var here *role // whose blocks these are
+	var here *role // the role of the current block
 	for b, block := range blocks {
 		if here != nil && block == here.end {
 			here = nil
@@ -214,7 +219,7 @@ func (h *holding) check() {
 	}
 }
 
-// merged adds a set to another, and reports whether that has more then.
+// merged adds the set from to the set to, and reports whether to grew.
 func merged(to, from passes.Set) (more bool) {
 	for i, w := range from {
 		more = more || w&^to[i] != 0
@@ -223,7 +228,8 @@ func merged(to, from passes.Set) (more bool) {
 	return more
 }
 
-// tooMany reports more sums than a role has registers for, or than the launch gives. The last of them that the kernel makes is where that is told.
+// tooMany reports accumulators that need more registers than a role or the launch allows. The
+// finding is at the last accumulator.
 func (h *holding) tooMany(r *role) bool {
 	n, who := h.k.mostRegs()
 	if r != nil {

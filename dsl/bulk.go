@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Bulk copies move runs of bytes in the background (sm_90): no thread holds them, and one thread starts a copy for all. Both addresses and the
-// length are multiples of 16 bytes.
+// Bulk copies move contiguous bytes asynchronously (sm_90), without registers. One thread starts a
+// copy for all. Both addresses and the length must be multiples of 16 bytes.
 
 // BulkLoad starts an asynchronous copy of n elements from global to shared memory. The copy
 // completes its bytes on the mbarrier full, which must expect them ([Barrier.ArriveExpect]). One
@@ -91,7 +91,7 @@ func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 	}
 }
 
-// known reports whether the barrier is one.
+// known reports whether b was created by a builder call.
 func (k *Kernel) known(b Barrier) bool {
 	if b.at.k == nil {
 		k.fault(&ruleValue, "mbarrier of the bulk copy is a zero value, not created by a builder call")
@@ -100,7 +100,8 @@ func (k *Kernel) known(b Barrier) bool {
 	return true
 }
 
-// bulk is the bytes of n numbers that are copied between two places, and what is wrong with them is told.
+// bulk returns the length in bytes of a copy of n elements between two arrays. It reports invalid
+// lengths and addresses.
 func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace isa.Space, n Reg[U32]) (k *Kernel, bytes Reg[U32], ok bool) {
 	k = a.at.k
 	if k == nil {
@@ -128,7 +129,7 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	return k, n, false
 }
 
-// short reports whether the array is known to have fewer than n numbers.
+// short reports whether the array is known to have fewer than n elements.
 func (a Array[T]) short(n int64) bool {
 	return a.at.v != nil && a.at.v.Size() > 0 && a.at.off+n*size(TypeOf[T]()) > a.at.v.Size()
 }
@@ -138,7 +139,7 @@ func (a Array[T]) short(n int64) bool {
 type Chunk[T Scalar] struct {
 	a    Array[T]
 	n    int
-	feed *TensorMap // which only has a tile and a name
+	feed *TensorMap // only has a tile and a name
 }
 
 // ChunkOf divides an array into chunks of n elements. The length of the array must be a multiple of

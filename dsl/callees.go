@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A callee is a function that is called, and where that was first.
+// A callee is a called function and the position of the first call.
 type callee struct {
 	k   *Kernel
 	pos ir.Pos
@@ -22,7 +22,8 @@ func (k *Kernel) calling(f *Func) {
 	}
 }
 
-// callOrder numbers the functions of the module so that each comes behind those that it calls. It reports those that call themselves, in whatever way.
+// callOrder numbers the functions of the module so that callees precede callers. It reports direct
+// and indirect recursion.
 func (m *Module) callOrder() map[*ir.Func]int {
 	order := make(map[*ir.Func]int)
 	const open = -1
@@ -60,7 +61,7 @@ func (m *Module) callOrder() map[*ir.Func]int {
 	return order
 }
 
-// checkResults reports ways through a device function that leave it without its result.
+// checkResults reports paths through a device function that return without a result.
 func (k *Kernel) checkResults() {
 	if k.f.Kernel || !k.f.HasResults {
 		return
@@ -77,7 +78,7 @@ func (k *Kernel) checkResults() {
 	}
 }
 
-// late reports what is added to a kernel when its module has been built.
+// late reports instructions that are added to a kernel after its module was built.
 func (k *Kernel) late() {
 	k.fault(&ruleKernel, "%s is modified after Build or Text: the instruction is lost", k.Name())
 }

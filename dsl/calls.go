@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// What call and brx.idx take as operands, for code that is carried over from PTX. Kernel.Call and Kernel.Switch need none of it.
+// Operands of call and brx.idx, for code that is ported from PTX. Kernel.Call and Kernel.Switch do
+// not need them.
 
 // CallParam declares a variable in .param memory that passes a value of a call: st.param writes it
 // before the call and ld.param reads it afterwards.
@@ -94,7 +95,7 @@ func (k *Kernel) targets(name string) *ir.Targets {
 	return &ir.Targets{Name: name, Pos: k.m.calls.here()}
 }
 
-// declare puts a list among the declarations of the kernel, unless something is wrong with it.
+// declare adds a list to the declarations of the kernel, unless it is invalid.
 func (k *Kernel) declare(list *ir.Targets) Operand {
 	if len(list.Blocks)+len(list.Funcs) > 0 || list.Proto != nil {
 		k.f.Targets = append(k.f.Targets, list)
@@ -115,7 +116,7 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 	return k.naming(ir.List, l.list, 0), true
 }
 
-// function is f as an operand of an instruction of k.
+// function returns f as an operand of an instruction of k.
 func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 	switch {
 	case !f.made():

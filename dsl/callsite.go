@@ -19,7 +19,7 @@ import (
 // recorded. A program counter has a line but no column; the source has it.
 type sources map[string]*source
 
-// A source is the calls of a Go file by the line of their function name. It is empty if the file
+// A source holds the calls of a Go file by the line of their function name. It is empty if the file
 // cannot be read.
 type source struct {
 	fset       *token.FileSet

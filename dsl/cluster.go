@@ -26,7 +26,7 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 	return Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope, align: a.align}
 }
 
-// checkRank reports a rank known while building that no block of the cluster has.
+// checkRank reports a constant rank that is not below the cluster size.
 func (k *Kernel) checkRank(rank Reg[U32]) {
 	if n := k.clusterSize(); n > 1 && rank.IsConstant() && rank.bits >= int64(n) {
 		k.fault(&ruleProtocol, "block rank %d is out of bounds: the cluster has %d blocks", rank.bits, n)

@@ -5,8 +5,9 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// combined is what combine makes of two lanes. What leaves one of them out is told, and what depends on how the lanes are put into pairs: the result
-// would be that of some of them.
+// combined applies combine to the values of two lanes. It reports a function that ignores one of
+// them, or whose result depends on the order in which lanes are paired: the final result would miss
+// some lanes.
 func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[T]) Reg[T] {
 	k := a.k
 	if k == nil || a.r == nil || b.r == nil || a.r == b.r {
@@ -15,7 +16,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	first, second := a.r.Number, b.r.Number
 	x := combine(a, b)
 	if x.k != k {
-		return x // which is told where it is used
+		return x // reported where it is used
 	}
 	which := ""
 	switch {
@@ -31,7 +32,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	return x
 }
 
-// pairs tells that a call combines by what is not associative.
+// pairs reports that a call combines with an operation that is not associative.
 func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	switch head := k.joins(x, a, b); head {
 	case "sub", "div", "rem", "shl", "shr":
@@ -39,7 +40,7 @@ func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	}
 }
 
-// joins is the operation that made x of a and b just now, if it is one.
+// joins returns the operation that just computed x from a and b, or "".
 func (k *Kernel) joins(x, a, b *ir.Reg) string {
 	if k.cur == nil {
 		return ""

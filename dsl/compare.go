@@ -76,7 +76,7 @@ func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 	case !k.computes("comparison", t):
 		return fresh[Pred](k)
 	case t == isa.Bf16 && !k.m.Has(90):
-		return comparison(how, To[F32](x), To[F32](y)) // which holds all of them
+		return comparison(how, To[F32](x), To[F32](y)) // which represents all values of both types
 	}
 	p := fresh[Pred](k)
 	k.ins(k.op("setp", t, how), p.in(k), x.in(k), y.in(k))

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// compute appends an instruction on values of one type, the result first. Its place is where its caller is called, which must have a frame
-// of its own.
+// compute appends an instruction on values of one type, the result first. Its position is the call
+// of its caller, which therefore must not be inlined.
 //
 //go:noinline
 func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
@@ -45,7 +45,8 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	}
 }
 
-// leading makes operands of values, up to the first that is anything but a register of a type that was made on the way here: so most are.
+// leading converts values to operands. It stops at the first that is not a plain register of type t
+// of this kernel; most values are.
 func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) int {
 	to = to[:len(values)]
 	for i := range values {
@@ -59,13 +60,14 @@ func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) 
 	return len(values)
 }
 
-// A settled is the form that an opcode has with operands of some kinds; see compute.
+// A settled is the instruction form of an opcode for given operand kinds; see compute.
 type settled struct {
 	kinds kinds
 	form  *isa.Candidate
 }
 
-// kinds are what the operands of an instruction on values of one type are, two bits each behind a one.
+// kinds encodes the operand kinds of an instruction on values of one type: two bits each, after a
+// leading one.
 type kinds uint16
 
 // The kinds of values.
@@ -76,7 +78,7 @@ const (
 	aDouble
 )
 
-// form is the form for operands of some kinds, nil if that is not known.
+// form returns the form for the operand kinds, or nil if it is not cached.
 func (s *spelling) form(of kinds) *isa.Candidate {
 	for i := range s.forms {
 		if s.forms[i].kinds == of {
@@ -86,7 +88,7 @@ func (s *spelling) form(of kinds) *isa.Candidate {
 	return nil
 }
 
-// keep remembers the form for operands of some kinds.
+// keep caches the form for the operand kinds.
 func (s *spelling) keep(of kinds, form *isa.Candidate) {
 	s.forms[1] = s.forms[0]
 	s.forms[0] = settled{of, form}

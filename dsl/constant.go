@@ -10,13 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A constant is a number as an operand has it.
+// A constant is a number in the form that an operand holds.
 type constant struct {
 	kind ir.Kind // Int, Single or Double
 	bits int64
 }
 
-// numeral is the kind of a constant of type t.
+// numeral returns the operand kind of a constant of type t.
 func numeral(t isa.Type) ir.Kind {
 	switch t {
 	case isa.F64:
@@ -27,7 +27,8 @@ func numeral(t isa.Type) ir.Kind {
 	return ir.Int
 }
 
-// floatConstant is v as a constant of type t, if t is a floating-point type in which v is no infinity unless it is one.
+// floatConstant returns v as a constant of type t. It fails if t is not a floating-point type, or
+// if a finite v overflows in t.
 func floatConstant(t isa.Type, v float64) (constant, bool) {
 	finite := !math.IsInf(v, 0)
 	switch t {
@@ -55,7 +56,7 @@ func floatConstant(t isa.Type, v float64) (constant, bool) {
 	return constant{}, false
 }
 
-// wholeConstant is n as a constant of type t.
+// wholeConstant returns n as a constant of integer type t.
 func wholeConstant(t isa.Type, n int64) (constant, bool) {
 	width := t.Bits()
 	switch {
@@ -101,7 +102,8 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	return k0[T](k, c)
 }
 
-// k0 is a constant as a value. PTX writes no constants of half precision and no pairs: they are moved into a register.
+// k0 returns a constant as a value. PTX has no literals of half precision or of packed pairs, so
+// those are moved into a register.
 func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
@@ -111,7 +113,7 @@ func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 	return Reg[T]{k: k, bits: c.bits, scope: k.scope()}
 }
 
-// settle moves a constant into a register that is written as one of a type.
+// settle moves a constant into a register of type t.
 func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant) {
 	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r}, ir.Operand{Kind: ir.Int, Value: c.bits})
 }
@@ -152,7 +154,7 @@ func brainBits(v float64) uint16 { return small(v, 8, 7) }
 // halfBits rounds v to the nearest half, ties to even.
 func halfBits(v float64) uint16 { return small(v, 5, 10) }
 
-// small rounds v to a 16-bit floating-point number with so many bits of exponent and mantissa.
+// small rounds v to a 16-bit floating-point format with the given exponent and mantissa bits.
 func small(v float64, expBits, mantissa int) uint16 {
 	sign := uint16(math.Float64bits(v) >> 63 << 15)
 	top := uint16(1<<expBits-1) << mantissa // infinity
@@ -168,7 +170,7 @@ func small(v float64, expBits, mantissa int) uint16 {
 	if exp > bias {
 		return sign | top
 	}
-	// A mantissa that rounds up to the next power of two carries into the exponent by itself.
+	// A mantissa that rounds up to the next power of two carries into the exponent.
 	m := math.RoundToEven(math.Ldexp(a, mantissa-exp))
 	return sign | min(top, uint16(exp+bias-1)<<mantissa+uint16(m))
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A loop is where Break and Continue go.
+// A loop holds the targets of Break and Continue.
 type loop struct {
 	top, end, next *ir.Block
-	depth          int  // of the scopes around it
+	depth          int  // number of enclosing scopes
 	left           bool // by Break
-	outs           int  // ways out of the kernel that there were before it
+	outs           int  // number of kernel exits emitted before the loop
 }
 
-// newBlock is a block with a label, to be placed later.
+// newBlock returns a block with a label. It is placed later.
 func (k *Kernel) newBlock(hint string) *ir.Block {
 	name := unique(hint, k.names)
 	k.names[name] = true
 	return &ir.Block{Labels: []ir.Label{{Name: name, Pos: k.m.calls.here()}}}
 }
 
-// branch goes to a block, always.
+// branch emits an unconditional branch.
 func (k *Kernel) branch(to *ir.Block) {
 	if k.cur != nil {
 		k.ins("bra", k.naming(ir.Jump, to, 0))
 	}
 }
 
-// branchIf goes to a block where p holds, or where it does not.
+// branchIf emits a branch that is taken if p is true, or false if not is set.
 func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	p = p.register()
 	o := p.in(k)
@@ -171,11 +171,11 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.Pragma("nounroll")
 		}
 		k.enter("a loop")
-		turn := i
-		turn.scope = k.scope() // behind the loop it would be one step further
+		index := i
+		index.scope = k.scope() // after the loop its value would be one step further
 		k.amid(condition{p: empty.r, not: true, loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
-				if !yield(turn) {
+				if !yield(index) {
 					k.fault(&ruleLoop, "Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
 				}
 			})
@@ -186,12 +186,12 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.ins(k.spell(doAdd, i.Type(), nil), o, o, step.in(k))
 			k.branchIf(i.LT(hi), false, top)
 		})
-		last := lastTurn{counts: i.r}
+		last := lastIteration{counts: i.r}
 		if lo.IsConstant() && hi.IsConstant() && step.IsConstant() && step.bits > 0 && hi.bits > lo.bits && !l.left && l.outs == k.outs {
 			last.at, last.known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
 		}
 		if k.lasts == nil {
-			k.lasts = make([]lastTurn, 0, 4)
+			k.lasts = make([]lastIteration, 0, 4)
 		}
 		k.lasts = append(k.lasts, last)
 	}
@@ -213,7 +213,7 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 		k.amid(condition{p: p.r, loop: true}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
-	k.turns(l, p.r, p.IsConstant() && p.bits != 0)
+	k.noteLoop(l, p.r, p.IsConstant() && p.bits != 0)
 }
 
 // Loop repeats body until Break or Return leaves it.
@@ -224,7 +224,7 @@ func (k *Kernel) Loop(body func()) {
 	k.place(top)
 	k.amid(condition{}, true, true, func() { k.inside("a loop", body) })
 	k.closeLoop(l, func() { k.branch(top) })
-	k.turns(l, nil, body != nil)
+	k.noteLoop(l, nil, body != nil)
 }
 
 func (k *Kernel) newLoop() *loop {
@@ -236,7 +236,7 @@ func (k *Kernel) newLoop() *loop {
 	return l
 }
 
-// closeLoop ends the innermost loop: again leads back to its top.
+// closeLoop ends the innermost loop. The function again emits the branch back to its top.
 func (k *Kernel) closeLoop(l *loop, again func()) {
 	if l.next != nil {
 		k.place(l.next)
@@ -248,7 +248,7 @@ func (k *Kernel) closeLoop(l *loop, again func()) {
 	k.place(l.end)
 }
 
-// innermost is the loop that Break and Continue speak of.
+// innermost returns the loop that Break and Continue apply to.
 func (k *Kernel) innermost(what string) *loop {
 	if len(k.loops) == 0 {
 		k.fault(&ruleLoop, "%s outside of a loop of the kernel", what)
@@ -324,7 +324,8 @@ func (k *Kernel) SwitchDefault(x Reg[U32], otherwise func(), cases ...func()) {
 	k.place(end)
 }
 
-// choose runs one of the cases, from which it goes to end, or goes to other. The last case falls through.
+// choose emits a jump table to the cases. Each case branches to end, except the last, which falls
+// through; an x without a case branches to other.
 func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 	k.branchIf(x.GEI(int64(len(cases))), false, other)
 	name := unique("cases", k.names)

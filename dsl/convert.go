@@ -41,7 +41,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return y
 	}
 	if (from == isa.Bf16 && to != isa.F32 || to == isa.Bf16 && from == isa.F16) && !k.m.Has(90) {
-		return To[D](To[F32](x), mods...) // which holds both
+		return To[D](To[F32](x), mods...) // which represents both
 	}
 	d := fresh[D](k)
 	if from == isa.Predicate {
@@ -64,7 +64,8 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	return d
 }
 
-// paired is the type of two small floating-point numbers, which are converted in pairs only.
+// paired returns the packed type of two elements of a small floating-point type that cvt converts
+// only in pairs.
 func paired(t isa.Type) (pair isa.Type, ok bool) {
 	switch t {
 	case isa.E4m3:
@@ -79,8 +80,8 @@ func paired(t isa.Type) (pair isa.Type, ok bool) {
 	return 0, false
 }
 
-// throughPairs converts a single number of 8 bits to or from the lower half of a pair, whose upper half is zero or left over. A TF32 is an
-// F32 as it stands.
+// throughPairs converts a single 8-bit element to or from the lower half of a pair, whose upper
+// half is zero or unused. A TF32 has the bits of an F32.
 func throughPairs[D, S Scalar](x Reg[S], mods []Mod) (Reg[D], bool) {
 	k := x.k
 	from, to := TypeOf[S](), TypeOf[D]()
@@ -129,7 +130,8 @@ func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
 	return d
 }
 
-// narrow is a conversion. Two numbers of four bits are converted to and from a register of eight bits, and held in one of sixteen.
+// narrow emits a conversion. A pair of 4-bit elements is converted to and from an 8-bit register,
+// and is held in a 16-bit one.
 func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand) {
 	var room [4]ir.Operand
 	if to != isa.E2m1x2 {
@@ -182,7 +184,8 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 		return fresh[D](k)
 	}
 	x = x.register()
-	// A register of plain bits serves every type, and one of any type whoever wants plain bits.
+	// A register of an untyped-bits type can be used as any type, and a register of any type as
+	// plain bits.
 	x = x.kept()
 	if a := x.r.Type; a == held(to) || whole(a) && whole(held(to)) || a.Class() == isa.Bits || to.Class() == isa.Bits {
 		return Reg[D]{k: k, r: x.r, scope: x.scope}
@@ -192,13 +195,13 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	return d
 }
 
-// plainBits reports whether t is bits of nothing in particular.
+// plainBits reports whether t is an untyped-bits type, such as .b32.
 func plainBits(t isa.Type) bool { return t.Class() == isa.Bits }
 
-// whole reports whether registers of t are whole numbers or plain bits.
+// whole reports whether t is an integer or untyped-bits type.
 func whole(t isa.Type) bool { return integer(t) || t.Class() == isa.Bits }
 
-// cvtType is how cvt writes a type.
+// cvtType returns the type that cvt uses for t.
 func cvtType(t isa.Type) isa.Type {
 	switch t {
 	case isa.B8:
@@ -213,7 +216,8 @@ func cvtType(t isa.Type) isa.Type {
 	return t
 }
 
-// rounding appends the modifiers of a conversion: how it rounds, where it must say so, then the others.
+// rounding appends the modifiers of a conversion: a rounding modifier if PTX requires one, then the
+// others.
 func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
 	round := nearest(from, to)
 	for _, m := range mods {
@@ -225,7 +229,7 @@ func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
 		list = append(list, round)
 	}
 	if to.Class() == isa.Packed && !slices.Contains(mods, SatFinite) && from.Class() != isa.Packed {
-		list = append(list, SatFinite) // the only way there is
+		list = append(list, SatFinite) // the only form that exists
 	}
 	for _, m := range mods {
 		if !rounds(m) {
@@ -235,7 +239,7 @@ func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
 	return list
 }
 
-// nearest is how a conversion rounds where the author does not say; "" where it does not round.
+// nearest returns the default rounding of a conversion, or "" if it does not round.
 func nearest(from, to isa.Type) Mod {
 	switch {
 	case whole(from) && whole(to):
@@ -247,16 +251,16 @@ func nearest(from, to isa.Type) Mod {
 	case to == isa.Tf32:
 		return RNA
 	case to == isa.Ue8m0x2:
-		return RP // what is divided by a power of two that is too large still fits
+		return RP // rounding up, so that values divided by the scale still fit
 	case to.Class() != isa.Packed && from.Class() == isa.Packed:
-		return RN // exact, and said all the same
+		return RN // exact, but PTX requires the modifier
 	case to.Bits()/packed(to) < from.Bits()/packed(from):
 		return RN
 	}
 	return ""
 }
 
-// rounds reports whether m says how to round.
+// rounds reports whether m is a rounding modifier.
 func rounds(m Mod) bool {
 	switch m {
 	case RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI, "rs":

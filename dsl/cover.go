@@ -9,17 +9,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// What a pipeline brings and no warp multiplies is most often a part of the block's tile that the tiles of the warps leave out.
+// A pipeline loads data that no warp multiplies: most often a part of the block tile that the warp
+// tiles do not cover.
 
-// A coverage is a kind of tile that a pipeline brings, as far as the sums of warps are made of it.
+// A coverage records which rows of one tile of a pipeline the MMAs of warps read.
 type coverage struct {
 	pipeline string
-	other    bool // something else reads the tile, or nobody knows who
+	other    bool // other code reads the tile, or may read it
 	turned   bool
-	rows     int // as a factor has them; 0 where nothing was multiplied yet
+	rows     int // as an MMA operand has them; 0 before the first MMA
 }
 
-// coverages are those of n kinds of tile.
+// coverages returns a coverage for each of the n tiles of a pipeline.
 func coverages(pipeline string, n int) []coverage {
 	list := make([]coverage, n)
 	for i := range list {
@@ -28,14 +29,14 @@ func coverages(pipeline string, n int) []coverage {
 	return list
 }
 
-// elsewhere notes that something else reads the tile, or a part of it.
+// elsewhere notes that other code reads the tile or a part of it.
 func (c *coverage) elsewhere() {
 	if c != nil {
 		c.other = true
 	}
 }
 
-// A taking is rows of a factor that a warp multiplies, and those of the other factor that it multiplies them by.
+// A taking is one MMA of a warp: the rows of the A tile and the rows of the B tile that it reads.
 type taking struct {
 	pos   ir.Pos
 	conds []condition
@@ -43,7 +44,7 @@ type taking struct {
 	sides [2]side
 }
 
-// A side is n rows of a factor from one on.
+// A side is n rows of an operand tile, starting at row from.
 type side struct {
 	of   *coverage
 	tile Tile
@@ -51,7 +52,7 @@ type side struct {
 	n    int
 }
 
-// side is n rows of a tile, nothing where it is of no pipeline.
+// side returns n rows of a tile. It is empty if the tile belongs to no pipeline.
 func (t SharedTile) side(from Reg[U32], n int) side {
 	c := t.cover
 	if c == nil {
@@ -65,15 +66,15 @@ func (t SharedTile) side(from Reg[U32], n int) side {
 	return side{c, t.Tile, from, n}
 }
 
-// what is the tile as messages name it, and who brings it.
+// what describes the tile and its pipeline in messages.
 func (s side) what() string { return s.tile.String() + " of pipeline " + s.of.pipeline }
 
-// multiplied notes what a warp multiplies.
+// multiplied notes the operands of an MMA of a warp.
 func (k *Kernel) multiplied(a, b side) {
 	if a.of == nil && b.of == nil {
 		return
 	}
-	if k.parted || !k.f.Kernel || k.BlockThreads() == 0 || len(k.takings) >= mostWatched/8 {
+	if k.parted || !k.f.Kernel || k.BlockThreads() == 0 || len(k.takings) >= maxDeferred/8 {
 		a.of.elsewhere()
 		b.of.elsewhere()
 		return
@@ -82,14 +83,15 @@ func (k *Kernel) multiplied(a, b side) {
 	k.takings = append(k.takings, taking{k.m.calls.here(), k.conds, k.role, [2]side{a, b}})
 }
 
-// checkCovers reports rows of tiles that no warp multiplies, and those that no warp multiplies by one another.
-func (k *Kernel) checkCovers(t *turn) {
+// checkCovers reports rows of tiles that no warp multiplies, and pairs of rows of A and B that no
+// warp multiplies.
+func (k *Kernel) checkCovers(t *threadEval) {
 	if len(k.takings) == 0 {
 		return
 	}
-	t.turnTo(anyTurn)
-	defer t.turnTo(firstTurn)
-	var places [][]patch // of each taking
+	t.setIteration(anyIteration)
+	defer t.setIteration(firstTurn)
+	var places [][]patch // for each taking
 	for i := range k.takings {
 		places = append(places, k.takings[i].patches(k, t))
 	}
@@ -118,12 +120,13 @@ func (k *Kernel) checkCovers(t *turn) {
 	}
 }
 
-// A patch is where the sides of a taking begin for a warp.
+// A patch holds the first rows of the two sides of a taking, for one warp.
 type patch [2]int
 
-// patches are those of all warps that may come. Where one is not known, others are: the tiles are taken for covered.
-func (c *taking) patches(k *Kernel, t *turn) (list []patch) {
-	w := watched{role: c.role}
+// patches returns the patches of all warps that may execute the MMA. If one is unknown, the tiles
+// are assumed to be covered.
+func (c *taking) patches(k *Kernel, t *threadEval) (list []patch) {
+	w := deferredCheck{role: c.role}
 	for thread, end := w.threads(k); thread < end; thread += 32 {
 		t.begin(thread)
 		away := slices.ContainsFunc(c.conds, func(x condition) bool { v := t.holds(x); return v.kind == sure && v.n == 0 })
@@ -140,7 +143,7 @@ func (c *taking) patches(k *Kernel, t *turn) (list []patch) {
 				v = t.value(s.from.r)
 			}
 			if v.kind != sure || v.n < 0 || v.n+int64(s.n) > int64(s.of.rows) {
-				s.of.elsewhere() // or is told elsewhere
+				s.of.elsewhere() // or reported elsewhere
 			}
 			p[i] = int(min(max(v.n, 0), int64(s.of.rows)))
 		}
@@ -177,7 +180,7 @@ func (k *Kernel) checkRows(first, n int, places [][]patch) bool {
 	return true
 }
 
-// lines is what the rows of a factor are in its tile.
+// lines says whether the operand rows are rows or columns of the tile.
 func (s side) lines() string {
 	if s.of.turned {
 		return "columns"
@@ -185,9 +188,9 @@ func (s side) lines() string {
 	return "rows"
 }
 
-// checkPairs reports rows of two tiles that no warp multiplies by one another.
+// checkPairs reports pairs of rows of two tiles that no warp multiplies.
 func (k *Kernel) checkPairs(first int, places [][]patch) {
-	const unit = 8 // rows that are looked at together
+	const unit = 8 // rows that are checked together
 	a, b := k.takings[first].sides[0], k.takings[first].sides[1]
 	high, wide := a.of.rows/unit, b.of.rows/unit
 	there := make([]bool, high*wide)

@@ -18,7 +18,7 @@ type AsyncPipeline struct {
 	offsets []int
 	bytes   int
 	store   Addr
-	asked   []bool // of each tile, by the load under way; nil outside of it
+	asked   []bool // which tiles the current load has copied; nil outside of a load
 	taken   taken
 	covers  []coverage // of each tile
 }
@@ -84,7 +84,7 @@ func (s AsyncStage) Tile(n int) SharedTile {
 	return t
 }
 
-// at is the stage of a number.
+// at returns the stage with index n.
 func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 	return AsyncStage{p: p, base: p.store.add(n.MulI(int64(p.bytes)))}
 }
@@ -161,7 +161,7 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 		r.arrived()
 		coming, busy := first, f.shares(first)
 		if busy {
-			coming = now.room() // the first fragments of this stage are still to be multiplied
+			coming = now.room() // the first fragments of this stage have not been multiplied yet
 		}
 		again().read(0, factors{}, coming)
 		now.multiply(f)
@@ -173,7 +173,7 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 	p.drain()
 }
 
-// An asyncRun is where a loop over the stages of an AsyncPipeline is.
+// An asyncRun is the state of a loop over the stages of an AsyncPipeline.
 type asyncRun struct {
 	*AsyncPipeline
 	steps       Reg[U32]
@@ -184,7 +184,7 @@ type asyncRun struct {
 // begin fills all stages but one.
 func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncStage)) *asyncRun {
 	k := p.k
-	k.copying.waited = true // by its stages
+	k.copying.waited = true // Run waits for the copies
 	ahead := p.stages - 1
 	k.Comment("the first %d stages of %s", ahead, p.name)
 	for i := range ahead {
@@ -194,21 +194,21 @@ func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncSt
 	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
 }
 
-// An unloaded tile is one of a pipeline's stages that a load leaves as it is.
+// An unloaded tile is a tile of a pipeline stage that a load does not copy.
 type unloaded struct {
 	p    *AsyncPipeline
 	tile int
 	pos  ir.Pos
 }
 
-// checkLoads reports loads that leave a tile as it is.
+// checkLoads reports loads that do not copy one of the tiles.
 func (k *Kernel) checkLoads() {
 	for _, u := range k.unloaded {
 		k.m.faultAt(u.pos, &ruleProtocol, "load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data", u.p.name, u.tile, u.p.tiles[u.tile])
 	}
 }
 
-// watch is a load that is told where it leaves a tile of the stage as it is.
+// watch wraps load and records the tiles of the stage that it does not copy.
 func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U32], AsyncStage) {
 	told := false
 	return func(step Reg[U32], s AsyncStage) {
@@ -225,11 +225,11 @@ func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U
 	}
 }
 
-// stage is the stage that is read.
+// stage returns the stage to read.
 func (r *asyncRun) stage() AsyncStage { return r.at(r.read) }
 
-// arrived waits for the stage that is read, whose copies are the eldest under way, and for all threads: who waited for it has read the stage
-// before.
+// arrived waits for the copies of the stage to read, which are the oldest in flight, and then for
+// all threads. After that, every thread has finished reading the previous stage.
 func (r *asyncRun) arrived() {
 	r.k.ins("cp.async.wait_group", number(int64(r.stages-2)))
 	r.k.Sync()
@@ -243,7 +243,7 @@ func (r *asyncRun) ahead(step Reg[U32]) {
 	k.ins("cp.async.commit_group")
 }
 
-// next goes on to the next stage.
+// next advances to the next stage.
 func (r *asyncRun) next() {
 	k := r.k
 	for _, n := range []Reg[U32]{r.read, r.write} {
@@ -253,7 +253,7 @@ func (r *asyncRun) next() {
 	}
 }
 
-// drain waits for the copies that are under way, and for all threads.
+// drain waits for the copies in flight, and for all threads.
 func (p *AsyncPipeline) drain() {
 	p.k.ins("cp.async.wait_group", number(0))
 	p.k.Sync()
@@ -286,7 +286,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	k.copiesBehind()
 	tid := k.Thread()
 	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
-	lines := threads / units // rows that all threads copy at once
+	lines := threads / units // rows that all threads copy together
 	place := func(row Reg[U32]) Addr {
 		r := to.reader(row, k.U32(0))
 		if to.Slabs() == 1 {

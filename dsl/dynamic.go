@@ -34,7 +34,7 @@ func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedul
 		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
-	const stages = 2 // one answer is worked on while the next is asked for
+	const stages = 2 // one answer is processed while the next is requested
 	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows, cols: cols, group: group,
 		answers: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
 }
@@ -60,7 +60,7 @@ func (d *DynamicSchedule) RunScheduler() {
 		}
 		if k.clusterSize() == 1 {
 			empty.Wait(state.parity)
-			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
+			k.SyncWarp() // one thread continues for the warp, and the others must not miss the phase
 			k.When(leader, func() {
 				full.ArriveExpect(k.U32(16))
 				ask()
@@ -79,7 +79,7 @@ func (d *DynamicSchedule) RunScheduler() {
 		}
 		full.Wait(state.parity.XorI(1))
 		_, more := d.read(at)
-		k.FenceAsync() // a later answer is written there another way than this one was read
+		k.FenceAsync() // a later answer is written through another proxy than this read
 		if size := k.clusterSize(); size > 1 {
 			k.SyncWarp()
 			k.Comment("the first block asks again when this one has read the answer too")
@@ -119,7 +119,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 			full, empty := d.barriers(state)
 			full.Wait(state.parity)
 			next, more := d.read(d.answer(state))
-			k.FenceAsync() // the next answer is written another way than this one was read
+			k.FenceAsync() // the next answer is written through another proxy than this read
 			k.SyncWarp()
 			arrive := empty.Arrive
 			if size > 1 {
@@ -134,7 +134,8 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
-// arrivals is how many warps of the cluster tell that they have read an answer, for the role that is being built.
+// arrivals returns how many warps of the cluster arrive after reading an answer, for the role that
+// is being built.
 func (d *DynamicSchedule) arrivals() int {
 	k := d.k
 	warps := k.roleWarps()
@@ -150,10 +151,10 @@ func (d *DynamicSchedule) arrivals() int {
 	return warps * k.clusterSize()
 }
 
-// answer is where the answer of a stage is.
+// answer returns the address of the answer of a stage.
 func (d *DynamicSchedule) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)) }
 
-// read is the first block of the cluster that was taken over, if one was.
+// read returns the first block of the canceled cluster, and whether a cluster was canceled.
 func (d *DynamicSchedule) read(at Addr) (first Reg[U32], more Reg[Pred]) {
 	k := d.k
 	answer := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B128)}

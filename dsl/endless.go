@@ -10,39 +10,41 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A turning is a loop that its condition alone ends.
-type turning struct {
+// A openLoop is a loop that ends only by its condition.
+type openLoop struct {
 	top, end *ir.Block
 	cond     *ir.Reg
 	pos      ir.Pos
 }
 
-// turns notes a loop that is closed. Cond is what it goes on by, nothing where that is known: holds says what it is then. Ways out that its body has
-// besides, labels and calls that may end the thread among them, are nobody's business here.
-func (k *Kernel) turns(l *loop, cond *ir.Reg, holds bool) {
+// noteLoop notes a loop that is complete. Cond is the register of its condition; it is nil if the
+// condition is the constant holds. Loops with other exits in the body are not checked, including
+// labels and calls that may end the thread.
+func (k *Kernel) noteLoop(l *loop, cond *ir.Reg, holds bool) {
 	switch {
 	case l.left || k.outs != l.outs:
 	case cond != nil:
-		k.turnings = append(k.turnings, turning{l.top, l.end, cond, l.top.Labels[0].Pos})
+		k.openLoops = append(k.openLoops, openLoop{l.top, l.end, cond, l.top.Labels[0].Pos})
 	case holds:
 		k.m.faultAt(l.top.Labels[0].Pos, &ruleWay, "infinite loop: the body has no Break, BreakIf, Return or Exit")
 	}
 }
 
-// wayOut notes what may lead out of the loops around it.
+// wayOut notes an instruction that may leave the enclosing loops.
 func (k *Kernel) wayOut() { k.outs++ }
 
-// unreached reports code that nothing leads to. What comes behind it is reached from there, so that it is told once.
+// unreached starts a block for code that is unreachable, and reports it once. Code after it counts
+// as reachable.
 func (k *Kernel) unreached() {
 	k.fault(&ruleWay, "unreachable code: what precedes it always ends the thread or the iteration")
 }
 
-// checkTurnings reports loops whose condition rests on nothing that their turns change.
-func (k *Kernel) checkTurnings() {
-	if len(k.turnings) == 0 {
+// checkLoops reports loops whose condition depends on nothing that the loop changes.
+func (k *Kernel) checkLoops() {
+	if len(k.openLoops) == 0 {
 		return
 	}
-	first := make(map[*ir.Block]int) // the number of a block's first instruction
+	first := make(map[*ir.Block]int) // index of the first instruction of each block
 	type write struct {
 		at int
 		in *ir.Instr
@@ -60,7 +62,7 @@ func (k *Kernel) checkTurnings() {
 			})
 		}
 	}
-	for _, t := range k.turnings {
+	for _, t := range k.openLoops {
 		lo, hi := first[t.top], first[t.end]
 		seen := make(map[*ir.Reg]bool)
 		same := true
@@ -73,7 +75,7 @@ func (k *Kernel) checkTurnings() {
 			list := writes[r]
 			from, _ := slices.BinarySearchFunc(list, lo+1, func(w write, at int) int { return w.at - at })
 			if from == len(list) || list[from].at > hi {
-				return // it was made before the loop, and stays
+				return // it was computed before the loop and does not change
 			}
 			if in := list[from].in; len(list) > 1 || r.Varies || in.Guard.Reg != nil || !plainly(in) {
 				same = false
@@ -91,7 +93,8 @@ func (k *Kernel) checkTurnings() {
 	}
 }
 
-// plainly reports whether an instruction makes the same of the same registers whenever it runs.
+// plainly reports whether an instruction computes the same result from the same registers each
+// time.
 func plainly(in *ir.Instr) bool {
 	switch in.Head() {
 	case "setp", "selp", "mov", "cvt", "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "abs", "neg", "and", "or", "xor", "not", "shl", "shr":

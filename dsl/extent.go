@@ -10,10 +10,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// What the warps of a block store of a matrix is as large as it is far from the tile of a block to that of the next: where it is larger, neighbours
-// overwrite one another's sums, and where it is smaller, nobody stores what lies between.
+// The part of a matrix that the warps of a block store must be as large as the distance to the next
+// block's tile. If it is larger, neighbouring blocks overwrite each other's results. If it is
+// smaller, elements in between are never stored.
 
-// cornerOf is the name of a row or column of tiles, nothing where a register is none.
+// cornerOf returns the name of the register of a tile row or column, or "".
 func (k *Kernel) cornerOf(r *ir.Reg) string {
 	for i := range k.corners {
 		switch r {
@@ -26,7 +27,7 @@ func (k *Kernel) cornerOf(r *ir.Reg) string {
 	return ""
 }
 
-// dealt notes where the tile of a block stands.
+// dealt notes the position of the block's tile.
 func (k *Kernel) dealt(at TileCoord) TileCoord {
 	if at.Row.r != nil && at.Col.r != nil {
 		k.corners = append(k.corners, [2]*ir.Reg{at.Row.r, at.Col.r})
@@ -34,19 +35,20 @@ func (k *Kernel) dealt(at TileCoord) TileCoord {
 	return at
 }
 
-// mostStep is how many rows or columns lie between tiles at most that are looked at.
+// mostStep is the largest distance between tiles, in rows or columns, that is checked.
 const mostStep = 4096
 
-// checkExtents reports stores of sums that reach into the tile of another block, or leave some of their own out.
-func (k *Kernel) checkExtents(t *turn, told *places) {
+// checkExtents reports accumulator stores that reach into the tile of another block, or that leave
+// a part of the block's own tile out.
+func (k *Kernel) checkExtents(t *threadEval, told *places) {
 	if k.BlockThreads() == 0 || k.schedules > 1 {
 		return
 	}
-	t.turnTo(anyBlock)
-	defer t.turnTo(firstTurn)
+	t.setIteration(anyBlock)
+	defer t.setIteration(firstTurn)
 	seen := make(map[any]bool)
-	for i := range k.watching {
-		s := k.watching[i].stored
+	for i := range k.deferred {
+		s := k.deferred[i].stored
 		if s == nil || seen[s.matrix] || slices.Contains(k.loose, s.matrix) {
 			continue
 		}
@@ -60,10 +62,10 @@ func (k *Kernel) checkExtents(t *turn, told *places) {
 	}
 }
 
-// allSpots are all places where sums are stored to a matrix, nothing where one is not known.
-func (k *Kernel) allSpots(t *turn, matrix any) (all []storedSpot) {
-	for i := range k.watching {
-		w := &k.watching[i]
+// allSpots returns the positions of all accumulator stores to a matrix, or nil if one is unknown.
+func (k *Kernel) allSpots(t *threadEval, matrix any) (all []storedSpot) {
+	for i := range k.deferred {
+		w := &k.deferred[i]
 		if w.stored == nil || w.stored.matrix != matrix {
 			continue
 		}
@@ -80,7 +82,7 @@ func (k *Kernel) allSpots(t *turn, matrix any) (all []storedSpot) {
 	return all
 }
 
-// stepOf is how far it is from the place of a block's tile to that of the next, 0 where that is not known.
+// stepOf returns the distance from a block's tile to the next, or 0 if it is unknown.
 func (l linear) stepOf() int64 {
 	if l.lost || l.used != 1 {
 		return 0
@@ -92,7 +94,7 @@ func (l linear) stepOf() int64 {
 	return times
 }
 
-// checkStep looks at the rows or at the columns of all places.
+// checkStep checks the rows or the columns of all stores.
 func (k *Kernel) checkStep(spots []storedSpot, what string, of func(*storedSpot) (linear, int)) bool {
 	first, _ := of(&spots[0])
 	step := first.stepOf()
@@ -139,7 +141,7 @@ func (k *Kernel) checkStep(spots []storedSpot, what string, of func(*storedSpot)
 	return false
 }
 
-// adjoin reports whether each place ends where another begins, or where the last ends.
+// adjoin reports whether each store starts where another ends, or at the first position.
 func adjoin(spots []storedSpot, of func(*storedSpot) (linear, int), most int64) bool {
 	ends := map[int64]bool{most: true}
 	for i := range spots {

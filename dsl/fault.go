@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// fault records a finding at the author's line of the builder call under way.
+// fault records a finding at the author's line of the current builder call.
 func (m *Module) fault(r *diag.Rule, format string, args ...any) {
 	m.faultAt(m.calls.here(), r, format, args...)
 }
@@ -44,7 +44,7 @@ func (k *Kernel) Errorf(format string, args ...any) {
 	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }
 
-// runs reports whether the functions that a call was given are there; what is nil is told once.
+// runs reports whether the functions passed to a call are not nil. It reports a nil one once.
 func (k *Kernel) runs(what string, there ...bool) bool {
 	for _, ok := range there {
 		if !ok {
@@ -55,8 +55,9 @@ func (k *Kernel) runs(what string, there ...bool) bool {
 	return true
 }
 
-// made reports whether what a call is made on, whose kernel is k, came from a builder call: "Wait of a semaphore". Where it did not, the kernel of
-// an argument is told, if there is one.
+// made reports whether the receiver of a call, whose kernel is k, was created by a builder call. If
+// not, it records the finding in the kernel of an argument, if there is one. The string call names
+// it, as in "Wait of a semaphore".
 func made(k *Kernel, call string, arguments ...*Kernel) bool {
 	if k != nil {
 		return true

@@ -16,14 +16,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// finish does what can be done only when everything is known.
+// finish completes the module: it does everything that requires all kernels to be known.
 func (m *Module) finish() {
 	m.checkNames()
 	order := m.callOrder()
 	for _, k := range m.kernels {
 		k.finish()
 	}
-	// Functions stand before their callers.
+	// Functions precede their callers.
 	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a, order) - rank(b, order) })
 	if m.faults.Errors() > 0 {
 		return
@@ -52,9 +52,9 @@ var subjects = []struct {
 	{dataRace, []string{"B8", "B9"}},
 }
 
-// oncePerMistake returns the findings of the builder and of the hazard analyzers, one for each mistake: of two
-// with one subject at one line of Go, it keeps that of the builder, which has the better words, with
-// the graver severity.
+// oncePerMistake merges the findings of the builder and of the hazard analyzers. If both report one
+// subject at one line of Go, it keeps the builder's finding, which has more detail, with the graver
+// severity.
 func oncePerMistake(builder, hazards diag.List) diag.List {
 	n := len(builder)
 	for _, h := range hazards {
@@ -84,7 +84,8 @@ func sameMistake(b, h *diag.Diagnostic) bool {
 	return false
 }
 
-// checkNames reports parameters that are named after a function of the module. PTX allows that, but ptxas 13.5 crashes on some of them.
+// checkNames reports parameters named like a function of the module. PTX allows that, but ptxas
+// 13.5 crashes on some of them.
 func (m *Module) checkNames() {
 	functions := make(map[string]bool)
 	for _, k := range m.kernels {
@@ -99,18 +100,20 @@ func (m *Module) checkNames() {
 	}
 }
 
-// tellBoxes writes behind each tensor map how many bytes a copy brings, for the passes and whoever reads the PTX.
+// tellBoxes adds a comment to each tensor map with the byte count of a copy, for the passes and for
+// readers of the PTX.
 func (k *Kernel) tellBoxes() {
 	for _, m := range k.maps {
 		rows := m.high
 		if m.of != nil && m.of.rows {
-			rows = 4 // that a copy gathers or scatters
+			rows = 4 // rows that one gather or scatter copies
 		}
 		m.v.Note = verify.Bytes(rows * m.box * m.tile.Type.Bits() / 8)
 	}
 }
 
-// rank is where a declaration stands: behind variables come functions, in their order, and then kernels.
+// rank returns the position of a declaration: variables come first, then functions in call order,
+// then kernels.
 func rank(d ir.Decl, order map[*ir.Func]int) int {
 	switch d := d.(type) {
 	case *ir.Func:
@@ -131,18 +134,18 @@ func (k *Kernel) finish() {
 	}
 	k.order.gather()
 	if k.m.faults.Errors() == 0 {
-		k.checkRings() // of which a role that was refused is often the cause
+		k.checkRings() // a rejected role is often the cause
 	}
 	for _, a := range k.sums {
 		if a.empty {
-			k.emptySums(a)
+			k.emptyAccumulator(a)
 		}
 	}
 	k.checkShared()
 	if k.m.faults.Errors() > 0 {
-		return // the rest would speak of the same mistakes in other words
+		return // other checks would report the same mistakes again
 	}
-	k.checkTurnings()
+	k.checkLoops()
 	k.checkResults()
 	k.checkOutputs()
 	k.checkArrivals()
@@ -158,13 +161,13 @@ func (k *Kernel) finish() {
 	k.begin()
 	k.prologue()
 	k.checkWritten()
-	k.checkWatched()
+	k.checkDeferred()
 	k.settleShared()
 	k.dropUnread()
 	k.settleRegs()
 }
 
-// checkRings reports rings that nobody empties.
+// checkRings reports pipelines that no role consumes.
 func (k *Kernel) checkRings() {
 	for _, b := range k.setup.barriers {
 		if b.count == 0 {
@@ -175,7 +178,7 @@ func (k *Kernel) checkRings() {
 	}
 }
 
-// begin puts the setup of barriers before everything but the head.
+// begin puts the setup of mbarriers at the start of the kernel, after the head.
 func (k *Kernel) begin() {
 	body := k.f.Blocks
 	k.f.Blocks, k.cur = nil, nil
@@ -195,7 +198,7 @@ func (k *Kernel) begin() {
 	k.f.Blocks = append(k.f.Blocks, body...)
 }
 
-// prologue puts what is read once at the start before the first instruction.
+// prologue puts the values that are read once, at the start, before the first instruction.
 func (k *Kernel) prologue() {
 	first := k.f.Blocks[0]
 	if len(first.Labels) > 0 {
@@ -205,8 +208,8 @@ func (k *Kernel) prologue() {
 	first.Instrs = append(k.head.Instrs, first.Instrs...)
 }
 
-// dropUnread drops what the start reads and nothing uses: components of %tid that nobody asked for, parameters that
-// are only passed.
+// dropUnread drops values that the start reads and nothing uses, such as components of %tid and
+// parameters that are only passed on.
 func (k *Kernel) dropUnread() {
 	first := k.f.Blocks[0]
 	head := len(k.head.Instrs)
@@ -223,7 +226,7 @@ func (k *Kernel) dropUnread() {
 	first.Instrs = append(kept, first.Instrs[head:]...)
 }
 
-// settleRegs lists the registers that stand in instructions.
+// settleRegs lists the registers that instructions use.
 func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
 	dropped, numbers, unset := 0, 0, 0
@@ -249,8 +252,7 @@ func (k *Kernel) settleRegs() {
 	}
 }
 
-// count adds to how often each register stands in instructions, and reports whether in names variables. Until a kernel is finished
-// the Number of a register is that count.
+// count adds by to the use count of each register of in, and reports whether in names variables.
 func count(in *ir.Instr, by int32) (variables bool) {
 	if r := in.Guard.Reg; r != nil {
 		r.Number += by

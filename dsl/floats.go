@@ -74,7 +74,7 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	}
 }
 
-// singles are Floats of .f32.
+// singles returns Floats of .f32.
 func singles(k *Kernel, a Array[F32]) Floats {
 	return Floats{
 		k: k, typ: isa.F32,
@@ -87,7 +87,7 @@ func singles(k *Kernel, a Array[F32]) Floats {
 	}
 }
 
-// halves are Floats of half precision.
+// halves returns Floats of a 16-bit type.
 func halves[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
 	return Floats{
 		k: k, typ: t,

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// folded works out which operations on integers need no instruction: those on two constants, and those that
-// change nothing.
+// folded evaluates integer operations that need no instruction: those on two constants, and
+// identities such as x+0.
 func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if x.k == nil || x.k != y.k {
 		return x, false
@@ -48,7 +48,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	return Reg[T]{k: x.k, bits: n, scope: x.k.scope()}, ok
 }
 
-// cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
+// cheaper replaces unsigned division and remainder by a power of two with a shift and a mask.
 func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if v != doDiv && v != doRem || !y.IsConstant() {
 		return x, false
@@ -70,7 +70,7 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	return x.ShrI(int64(mathbits.TrailingZeros64(n))), true
 }
 
-// evaluate is an operation on two constants of an integer type.
+// evaluate computes an operation on two constants of an integer type.
 func evaluate(head string, t isa.Type, a, b int64) (n int64, ok bool) {
 	signed := t.Class() == isa.Signed
 	switch head {
@@ -89,7 +89,7 @@ func evaluate(head string, t isa.Type, a, b int64) (n int64, ok bool) {
 	case "div", "rem":
 		switch {
 		case b == 0 || signed && b == -1:
-			return 0, false // the machine's business
+			return 0, false // left to the hardware
 		case head == "div" && signed:
 			n = a / b
 		case head == "div":

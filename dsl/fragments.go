@@ -18,8 +18,8 @@ type Fragments struct {
 	typ  isa.Type
 	rows int
 	cols int
-	each int            // columns of a step
-	regs [][][]Reg[B32] // of each step, each sixteen rows
+	each int            // columns of one step
+	regs [][][]Reg[B32] // by step, then by sixteen rows
 }
 
 // LoadFragments loads the rows of x that the accumulator covers, starting at row from, for
@@ -42,7 +42,7 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape, "A operand %s for %s %s, want %d rows and a multiple of %d columns", x, s, s.A, w.rows, s.K)
 		return f
-	case !x.turns():
+	case !x.noteLoop():
 		return f
 	}
 	if !within(k, x, from, w.rows) {
@@ -88,14 +88,14 @@ func (f *Fragments) Set(x *Fragments) {
 	}
 }
 
-// sameShape reports whether lists of registers are as long, at every step.
+// sameShape reports whether two lists of registers have the same lengths at every step.
 func sameShape(a, b [][][]Reg[B32]) bool {
 	return slices.EqualFunc(a, b, func(a, b [][]Reg[B32]) bool {
 		return slices.EqualFunc(a, b, func(a, b []Reg[B32]) bool { return len(a) == len(b) })
 	})
 }
 
-// values are registers as values that are known from here on.
+// values returns registers as values that are known from here on.
 func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	list := make([]Reg[B32], len(cell))
 	for i, o := range cell {
@@ -122,7 +122,7 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 		for _, line := range w.regs {
 			var cell []Reg[B32]
 			for _, part := range line[j : j+2] {
-				if s.C == t { // in pairs already, but ones that the next product must not change
+				if s.C == t { // already packed in pairs, but the next MMA must not change these registers
 					cell = append(cell, same(k, part[0]), same(k, part[1]))
 					continue
 				}
@@ -139,7 +139,7 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 	return f
 }
 
-// same is a copy of a register of 32 bits.
+// same returns a copy of a 32-bit register.
 func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
 	d := fresh[B32](k)
 	k.ins("mov.b32", d.in(k), x.in(k))
@@ -164,8 +164,8 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		k.fault(&ruleShape, "MMAFragments of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has too few rows", x.rows, x.cols, x.typ, y, w.rows, w.cols)
-	case len(x.regs) == 0 || !y.turns() || !within(k, y, fromY, w.cols):
-		// told already
+	case len(x.regs) == 0 || !y.noteLoop() || !within(k, y, fromY, w.cols):
+		// already reported
 	default:
 		k.multiplied(side{}, y.side(fromY, w.cols))
 		y.cover = nil
@@ -179,24 +179,27 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 			}
 			fb := w.roomRight()
 			w.rights(read(step), fb)
-			w.multiply(fa, fb, nothing)
+			w.multiply(fa, fb, noOperands)
 		}
 	}
 }
 
-// A corner is where a lane points when four matrices of eight rows are read: a row, and where in it 16 bytes begin.
+// A corner is the address that a lane supplies to ldmatrix: a row, and the 16-byte unit within the
+// row.
 type corner struct{ row, unit Reg[U32] }
 
-// downFirst has sixteen rows, and then the next 16 bytes of each.
+// downFirst orders the four matrices of ldmatrix by rows first: sixteen rows, then the next 16
+// bytes of each.
 func downFirst(lane Reg[U32]) corner { return corner{lane.AndI(15), lane.ShrI(4)} }
 
-// acrossFirst has eight rows, the next 16 bytes of each, and then eight more rows.
+// acrossFirst orders the four matrices by columns first: eight rows, the next 16 bytes of each,
+// then eight more rows.
 func acrossFirst(lane Reg[U32]) corner {
 	return corner{lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)}
 }
 
-// leftCorner is where lanes point for the left factor. The left one goes down sixteen rows first, the right one along the depth; a transposed
-// tile has them the other way round.
+// leftCorner returns the corner for the A operand, which goes down sixteen rows first. The B
+// operand goes along K first. Transposed tiles swap the two.
 func leftCorner(x SharedTile) corner {
 	if x.turned {
 		return acrossFirst(x.at.k.Lane())
@@ -211,7 +214,8 @@ func rightCorner(y SharedTile) corner {
 	return acrossFirst(y.at.k.Lane())
 }
 
-// fragments reads what belongs to a step of the depth, which has so many numbers: the four matrices that begin some rows behind from.
+// fragments returns a function that loads the fragments of one step of depth elements along K: the
+// four matrices that start some rows after from.
 func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int, into []ir.Operand) {
 	k := t.at.k
 	if !t.turned {
@@ -237,14 +241,14 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 	}
 }
 
-// lefts reads the left fragments of a step: of each M rows.
+// lefts loads the A fragments of a step, of M rows each.
 func (w *WarpTile[C]) lefts(read func(row int, into []ir.Operand), list [][]ir.Operand) {
 	for i, f := range list {
 		read(i*w.shape.M, f)
 	}
 }
 
-// rights reads the right fragments of a step: of each N columns, of which ldmatrix brings two.
+// rights loads the B fragments of a step, of N columns each. One ldmatrix loads two of them.
 func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.Operand) {
 	for j := 0; j < len(list); j += 2 {
 		read(j*w.shape.N, slices.Concat(list[j], list[j+1]))
@@ -258,7 +262,7 @@ func (t SharedTile) Transposed() SharedTile {
 	return t
 }
 
-// sides are the rows and columns of a factor.
+// sides returns the rows and columns of the tile as an MMA operand.
 func (t SharedTile) sides() (rows, cols int) {
 	if t.turned {
 		return t.Cols, t.Rows
@@ -266,8 +270,8 @@ func (t SharedTile) sides() (rows, cols int) {
 	return t.Rows, t.Cols
 }
 
-// turns reports whether a factor can be read as it is meant.
-func (t SharedTile) turns() bool {
+// noteLoop reports whether ldmatrix can read the tile transposed as requested.
+func (t SharedTile) noteLoop() bool {
 	if t.turned && t.Type.Bits() != 16 {
 		t.at.k.fault(&ruleShape, "%s cannot be transposed, since ldmatrix transposes elements of 16 bits only", t.Tile)
 		return false
@@ -283,14 +287,15 @@ func (t SharedTile) String() string {
 	return t.Tile.String()
 }
 
-// A tileReader is a lane's row of a tile: its address, and the unit it reads there with the swizzle that its row has.
+// A tileReader is a lane's row of a tile: its address, and the unit to read there, swizzled for
+// that row.
 type tileReader struct {
 	t    SharedTile
 	row  Addr
-	unit Reg[U32] // in bytes, XORed
+	unit Reg[U32] // byte offset, to be XORed
 }
 
-// reader is where a lane reads a row of a tile, from a unit of 16 bytes on.
+// reader returns the position of a lane in a tile: a row, and a unit of 16 bytes.
 func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
 	off := row.MulI(int64(t.Pitch()))
 	r := tileReader{t: t, row: t.Addr().add(off), unit: unit.ShlI(4)}
@@ -300,7 +305,7 @@ func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
 	return r
 }
 
-// at is the address some bytes further on in the row: a multiple of 32.
+// at returns the address some bytes further in the row; bytes is a multiple of 32.
 func (r tileReader) at(bytes int) Addr {
 	t := r.t
 	if t.Swizzle == NoSwizzle {
@@ -310,7 +315,7 @@ func (r tileReader) at(bytes int) Addr {
 	return r.row.Plus(int64(slab * t.SlabBytes())).add(r.unit.XorI(int64(in)))
 }
 
-// behind is at where so many bytes more, a multiple of 32, are known to the kernel alone.
+// behind is at with an additional offset, a multiple of 32, that is only known at run time.
 func (r tileReader) behind(more Reg[U32], bytes int) Addr {
 	if r.t.Swizzle == NoSwizzle {
 		return r.row.add(r.unit).add(more).Plus(int64(bytes))

@@ -99,7 +99,7 @@ func describeResult(f *Func) string {
 	return f.result.String()
 }
 
-// slot is a place in which a call passes a value.
+// slot returns a parameter variable that passes one value of a call.
 func (k *Kernel) slot(name string, t isa.Type) *ir.Var {
 	v := &ir.Var{Name: unique(name, k.names), Space: isa.Param, Type: memory(t)}
 	k.names[v.Name] = true
@@ -115,7 +115,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 	}
 	k.calling(f)
 	if f.outs > 0 {
-		k.wayOut() // it may be one that ends the thread
+		k.wayOut() // the callee may end the thread
 	}
 	if len(args) != len(f.arguments) {
 		k.fault(&ruleFunction, "%s takes %d arguments, got %d", f.Name(), len(f.arguments), len(args))
@@ -145,7 +145,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 	}
 	op := "call.uni"
 	if len(k.open) > 1 {
-		op = "call" // the threads of a warp need not all come here
+		op = "call" // not all threads of the warp need to execute the call
 	}
 	k.ins(op, operands...)
 	return true

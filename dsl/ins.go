@@ -32,12 +32,12 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		k.storing.byHand(op, "cp.async.bulk.wait_group")
 	}
 	if strings.HasPrefix(op, "call") {
-		k.wayOut() // what is called may end the thread
+		k.wayOut() // the callee may end the thread
 	}
 	args := make([]ir.Operand, 0, 8)
 	for i, x := range operands {
 		if x == nil {
-			continue // an operand that may be left out
+			continue // an omitted optional operand
 		}
 		o, ok := k.any(x)
 		if !ok {
@@ -50,7 +50,8 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	k.checkTypes(in, operands)
 }
 
-// checkWrites reports registers that an instruction of the author's writes, and that are values which stay what they are.
+// checkWrites reports registers that an instruction of the author writes although they hold values
+// that must not change.
 func (k *Kernel) checkWrites(in *ir.Instr) {
 	if in.Form == nil {
 		return
@@ -62,7 +63,7 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 	})
 }
 
-// bare reports whether the text of an instruction is an opcode, and not more of a line of PTX.
+// bare reports whether the text of an instruction is only an opcode, without operands.
 func (k *Kernel) bare(op string) bool {
 	switch at := strings.IndexAny(op, " \t\n,;@[]{}()"); {
 	case strings.HasPrefix(op, "@"):
@@ -75,7 +76,7 @@ func (k *Kernel) bare(op string) bool {
 	return false
 }
 
-// noOperand reports a Go value that is no operand.
+// noOperand reports a Go value that cannot be an operand.
 func (k *Kernel) noOperand(i int, op string, x any) {
 	if s, ok := x.(string); ok {
 		hint := "pass a variable or register as a Go value"
@@ -95,13 +96,13 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
-	d.r.Varies = true // for what writes it
+	d.r.Varies = true // because the instruction writes it
 	k.Ins(op, append([]any{d}, operands...)...)
 	d.r.Varies = false
 	return d
 }
 
-// any is a Go value as an operand.
+// any converts a Go value to an operand.
 func (k *Kernel) any(x any) (ir.Operand, bool) {
 	switch x := x.(type) {
 	case Operand:
@@ -149,7 +150,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		}
 		return k.list(ir.Vector, list), true
 	}
-	// A slice of values of one type, whatever that is.
+	// A slice of values of one type.
 	if v := reflect.ValueOf(x); v.IsValid() && v.Kind() == reflect.Slice {
 		list := make([]ir.Operand, v.Len())
 		for i := range list {
@@ -164,7 +165,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 	return ir.Operand{}, false
 }
 
-// checkSpecial reports a name that is no special register, or none of the target.
+// checkSpecial reports a name that is not a special register, or not one of the target.
 func (k *Kernel) checkSpecial(name string) {
 	base, _, dotted := strings.Cut(name, ".")
 	if s, ok := isa.SpecialRegister(base); ok {
@@ -193,33 +194,33 @@ func (k *Kernel) checkSpecial(name string) {
 	k.fault(&ruleOperand, "%s is not a special register%s", name, hint)
 }
 
-// vector is {list}, of operands that need not stay.
+// vector returns {list}. The operands need not outlive the call.
 func (k *Kernel) vector(list ...ir.Operand) ir.Operand {
 	return k.list(ir.Vector, slab.Copy(&k.args, list))
 }
 
-// list is an operand with parts, which stay.
+// list returns an operand with parts, which it keeps.
 func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Args = parts
 	return ir.Operand{Kind: kind, More: more}
 }
 
-// naming is an operand that names something besides a register, with an offset.
+// naming returns an operand that names something other than a register, with an offset.
 func (k *Kernel) naming(kind ir.Kind, ref ir.Ref, offset int64) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Ref = ref
 	return ir.Operand{Kind: kind, Value: offset, More: more}
 }
 
-// both is a|b.
+// both returns a|b.
 func (k *Kernel) both(a, b ir.Operand) ir.Operand {
 	parts := slab.Many(&k.args, 2)
 	parts[0], parts[1] = a, b
 	return k.list(ir.Pair, parts)
 }
 
-// special is a special register.
+// special returns a special register as an operand.
 func (k *Kernel) special(name string) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Text = name

@@ -50,7 +50,8 @@ func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 	}
 }
 
-// contradicts reports whether a value of type t is a number of another nature than want.
+// contradicts reports whether t is an integer type and want a floating-point type, or the other way
+// round.
 func contradicts(t, want isa.Type) bool {
 	whole := func(t isa.Type) bool { return integer(t) || t == isa.U16x2 || t == isa.S16x2 }
 	real := func(t isa.Type) bool {

@@ -20,32 +20,32 @@ type Kernel struct {
 	m    *Module
 	f    *ir.Func
 	cur  *ir.Block
-	head *ir.Block // what runs first: parameters and special registers
+	head *ir.Block // code that runs first: it reads parameters and special registers
 
-	threads    [3]int // of a block, as declared; 0 where they are not
+	threads    [3]int // declared block size; 0 if it is not declared
 	cluster    [3]int
-	most       int             // threads of a block, by MaxThreads
-	blocks     int             // of a multiprocessor, by MinBlocks
-	names      map[string]bool // of the function
+	most       int             // limit of the block size, from MaxThreads
+	blocks     int             // blocks per multiprocessor, from MinBlocks
+	names      map[string]bool // names used in the function
 	specials   []special       // read once
-	thread     Reg[U32]        // its number in a block of several dimensions
+	thread     Reg[U32]        // linear thread index in a block of several dimensions
 	warp       Reg[U32]
 	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
 	role       *role
 	setup      setup
 	tmem       tensorMemory
 	leader     Reg[Pred]
-	named      int // barriers handed out
+	named      int // named barriers allocated
 	maps       []*TensorMap
-	elements   map[string]isa.Type // of what pointer parameters point to
+	elements   map[string]isa.Type // element types of pointer parameters
 	marks      []*Label
 	open       []scope
 	scopeNames []string
-	scopeRoles []string // the role that each scope is in; "" outside of roles
+	scopeRoles []string // the role of each scope; "" outside of roles
 	loops      []*loop
 	guard      ir.Guard
-	rolled     bool             // the next loop is not unrolled
-	started    []startedProduct // of wgmma, which nothing waits for yet
+	rolled     bool             // the next loop must not be unrolled
+	started    []startedProduct // wgmma operations in flight
 	shared     sharedMemory
 	order      order
 	args       slab.Of[ir.Operand]
@@ -53,41 +53,41 @@ type Kernel struct {
 	regs       slab.Of[ir.Reg]
 	made       int // of regs
 	doc        []string
-	arguments  []isa.Type // of a device function
+	arguments  []isa.Type // parameter types of a device function
 	callees    []callee   // functions that it calls
-	returns    []ir.Pos   // without a result
+	returns    []ir.Pos   // returns without a result
 	unwritten  []*ir.Reg  // of NewReg
 	meetings   []meeting  // of roles
 	outputs    []*Output
-	reading    []*Stage       // that are being read
-	unread     []func()       // checks of what is brought and never read
-	waits      []waiting      // at semaphores
-	counted    []*ir.Reg      // arrays of semaphores where something arrives
-	resets     int            // of semaphores
-	waited     bool           // WaitStores, for one output or another
-	watching   []watched      // what finish looks at
-	conds      []condition    // that hold here
-	held       int            // how many of them calls that are watched have
-	left, out  bool           // whether threads left the kernel, or a turn of a loop, under the innermost condition
-	arrivals   [16]ir.Pos     // of warps at named barriers, where they do not wait
-	awaited    uint16         // the named barriers where some do
-	parted     bool           // who is here is not known
-	numbered   []int64        // barriers that are numbered by hand
-	unloaded   []unloaded     // tiles that the load of an AsyncPipeline leaves as they are
-	loading    string         // the AsyncPipeline whose load is being built
-	storing    background     // what threads copy out of shared memory
-	copying    background     // and into it with cp.async
-	outs       int            // ways out of the kernel, and of its loops by hand, so far
-	turnings   []turning      // loops that their condition alone ends
-	takings    []taking       // of tiles that warps multiply
-	touched    []touch        // accesses to shared memory
-	lasts      []lastTurn     // of loops between constants
-	corners    [][2]*ir.Reg   // the row and column of the block's tile
-	schedules  int            // that deal tiles
-	loose      []any          // matrices to which more is stored than sums of warps
-	holding    []heldSums     // of sums, see checkBudgets
-	budgets    []*role        // with a budget of registers
-	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
+	reading    []*Stage          // stages that are being read
+	unread     []func()          // checks for data that is loaded and never read
+	waits      []waiting         // at semaphores
+	counted    []*ir.Reg         // semaphore arrays with an arrival
+	resets     int               // of semaphores
+	waited     bool              // WaitStores was called for some output
+	deferred   []deferredCheck   // checks deferred to finish
+	conds      []condition       // conditions that are true here
+	held       int               // how many of conds the deferred checks refer to
+	left, out  bool              // whether threads left the kernel, or an iteration of a loop, under the innermost condition
+	arrivals   [16]ir.Pos        // arrivals of warps at named barriers without a wait
+	awaited    uint16            // named barriers that are waited on
+	parted     bool              // the set of active threads is unknown
+	numbered   []int64           // barrier numbers used by instructions written as text
+	unloaded   []unloaded        // tiles that the load of an AsyncPipeline does not copy
+	loading    string            // the AsyncPipeline whose load is being built
+	storing    background        // asynchronous copies from shared memory
+	copying    background        // asynchronous copies to shared memory with cp.async
+	outs       int               // exits from the kernel and its loops so far
+	openLoops  []openLoop        // loops that end only by their condition
+	takings    []taking          // MMAs on tiles of pipelines
+	touched    []touch           // accesses to shared memory
+	lasts      []lastIteration   // last iterations of loops with constant bounds
+	corners    [][2]*ir.Reg      // the row and column of the block's tile
+	schedules  int               // number of tile schedules
+	loose      []any             // matrices that other code stores to as well
+	holding    []heldAccumulator // live accumulators, see checkBudgets
+	budgets    []*role           // roles with a register budget
+	sums       []*Accumulator    // accumulators that are read before the first MMA, in program order
 }
 
 // Kernel starts a kernel. Calls on the result add its parameters and body.
@@ -106,7 +106,7 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 	return k
 }
 
-// function starts a function of any kind.
+// function starts a kernel or a device function.
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	if m.sealed {
@@ -131,10 +131,10 @@ func (m *Module) function(name string) *Kernel {
 	return k
 }
 
-// someNames is as many as a function of some size has.
+// someNames is the initial capacity of a function's name table.
 const someNames = 48
 
-// identifier reports whether name can stand in PTX as it is.
+// identifier reports whether name is a valid PTX identifier.
 func identifier(name string) bool {
 	for i, c := range name {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -145,7 +145,7 @@ func identifier(name string) bool {
 	return name != "" && name != "_" && name != "WARP_SZ"
 }
 
-// unique is name, or name with the first number that makes it free.
+// unique returns name, with a number appended if it is taken.
 func unique(name string, taken map[string]bool) string {
 	if !taken[name] {
 		return name
@@ -193,7 +193,8 @@ func (k *Kernel) Pragma(text string) {
 	k.append(in)
 }
 
-// room is a new instruction under the guard that holds, with room for n operands. It is put somewhere before the next is made.
+// room returns a new instruction with capacity for n operands, under the current guard. The caller
+// must append it before it requests the next.
 func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 	in := k.order.next()
 	in.Op = op
@@ -203,7 +204,7 @@ func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 	return in
 }
 
-// ins appends an instruction and holds it against the instruction set.
+// ins appends an instruction and checks it against the instruction set.
 //
 //go:noinline
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
@@ -213,7 +214,7 @@ func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 	return in
 }
 
-// append puts in at the end of the kernel, and holds it against the instruction set.
+// append appends in to the kernel, and checks it against the instruction set.
 func (k *Kernel) append(in *ir.Instr) {
 	k.tally(in)
 	k.put(in)
@@ -233,14 +234,14 @@ func (k *Kernel) append(in *ir.Instr) {
 	}
 }
 
-// tally notes what finish asks for of in, while it is at hand.
+// tally records the properties of in that finish needs.
 func (k *Kernel) tally(in *ir.Instr) {
 	if count(in, 1) {
 		k.shared.named = append(k.shared.named, in)
 	}
 }
 
-// put puts in behind what there is, under the comments that wait for it.
+// put appends in, preceded by the pending comments.
 func (k *Kernel) put(in *ir.Instr) {
 	if k.doc != nil && in.Said == nil && k.cur != k.head && (k.role == nil || k.cur != k.role.head) {
 		in.Comment(k.doc, "")
@@ -257,7 +258,7 @@ func (k *Kernel) put(in *ir.Instr) {
 	k.order.put(k.cur)
 }
 
-// bind finds the form of in, and reports whether nothing is wrong with it.
+// bind finds the form of in, and reports whether it is valid.
 func (k *Kernel) bind(in *ir.Instr) bool {
 	problems := k.m.binder.Bind(in)
 	for i := range problems {
@@ -266,7 +267,7 @@ func (k *Kernel) bind(in *ir.Instr) bool {
 	return len(problems) == 0
 }
 
-// problem records what the instruction set finds wrong with in.
+// problem records a finding of the instruction set about in.
 func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	severity := diag.Error
 	if p.Warning {
@@ -279,8 +280,7 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	k.m.record(in.Pos, diag.Diagnostic{Rule: p.Rule, Severity: severity, Message: message})
 }
 
-// place makes b the block that instructions go to. A block that nothing was put into yet and that only
-// falls into b gives way to it.
+// place makes b the current block. It replaces an empty block that would only fall through to b.
 func (k *Kernel) place(b *ir.Block) {
 	if n := len(k.f.Blocks); n > 0 && k.cur != nil && k.order.empty(k.cur) && len(b.Labels) > 0 {
 		last := k.f.Blocks[n-1]

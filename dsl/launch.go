@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// What follows is known while a module is built and does not stand in its PTX. Package runtime asks for it when it loads the module, so that
-// launches are checked against what the kernel was built for.
+// The following is known while a module is built and is not part of its PTX. Package runtime uses
+// it to check launches.
 
 // Place returns the Go line that emitted a line of the module's text, and its callers. It is ok if
 // they are known.
@@ -73,7 +73,7 @@ func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swi
 	return "", nil, 0, 0, false
 }
 
-// element is what tensor maps call the type of the numbers.
+// element returns the name that tensor maps use for the type.
 func (m *TensorMap) element() string {
 	switch t := m.tile; {
 	case t.Type.Bits() == 6:
@@ -84,7 +84,7 @@ func (m *TensorMap) element() string {
 	return strings.TrimPrefix(m.tile.Type.String(), ".")
 }
 
-// kernel is the kernel of a name, nil where there is none.
+// kernel returns the kernel with a name, or nil.
 func (m *Module) kernel(name string) *Kernel {
 	for _, k := range m.kernels {
 		if k.f.Kernel && k.f.Name == name {

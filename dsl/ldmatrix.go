@@ -51,12 +51,14 @@ func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mod
 	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", r.row.add(r.unit).in(k), k.list(ir.Vector, regs))
 }
 
-// ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row, into four registers.
+// ldmatrix loads four 8x8 matrices of 16-bit elements into four registers. Each lane supplies the
+// address of one row.
 func (k *Kernel) ldmatrix(into []ir.Operand, at Addr, mods ...Mod) {
 	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.vector(into...), at.in(k))
 }
 
-// fragment is ldmatrix of a tile's numbers. Padded ones come in bytes, those of 4 bits in the lowest, and mma.sync takes these in the middle of a byte.
+// fragment loads a fragment of a tile with ldmatrix. Padded elements have one byte each. Padded
+// 4-bit elements are in the low bits of the byte, but mma.sync takes them from the middle bits.
 func (t SharedTile) fragment(into []ir.Operand, at Addr) {
 	k := t.at.k
 	switch {

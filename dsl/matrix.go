@@ -18,8 +18,8 @@ type Matrix struct {
 	typ        isa.Type
 	at         Addr
 	rows, cols Reg[U32]
-	pitch      Reg[U64] // bytes from a row to the next
-	last       bool     // rows beyond the last are the last again, instead of zeros
+	pitch      Reg[U64] // bytes between consecutive rows
+	last       bool     // rows past the end read the last row instead of zeros
 }
 
 // Matrix declares a kernel parameter that points to a matrix. [Matrix.Sized] sets its size.
@@ -83,7 +83,7 @@ func (m *Matrix) ClampRows() *Matrix {
 	return &part
 }
 
-// bytes is the bytes of so many numbers of a row.
+// bytes returns the size in bytes of cols elements.
 func (m *Matrix) bytes(cols Reg[U32]) Reg[U32] {
 	if n := m.typ.Bits(); n < 8 {
 		return cols.DivI(int64(8 / n))
@@ -91,7 +91,7 @@ func (m *Matrix) bytes(cols Reg[U32]) Reg[U32] {
 	return cols.MulI(int64(m.typ.Bits() / 8))
 }
 
-// known reports whether the matrix is one, and its size was told.
+// known reports whether the matrix is valid and has a size.
 func (m *Matrix) known(what string) bool {
 	if m == nil || m.k == nil {
 		return false
@@ -128,19 +128,19 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	k.copyAsync(to, from, m.pitch, &clip{m, first}, mods)
 }
 
-// A clip is what a copy is clipped by: the rows and bytes of a matrix that are left.
+// A clip limits a copy to the rows and bytes that the matrix has left.
 type clip struct {
 	m     *Matrix
-	first Reg[U32] // byte of a row that the copy begins with
+	first Reg[U32] // first byte of a row that is copied
 }
 
-// bytes is how many of the 16 bytes at an offset from the copy's first there are.
+// bytes returns how many of the 16 bytes of a unit exist.
 func (c *clip) bytes(unit Reg[U32]) Reg[U32] {
 	width, at := c.m.bytes(c.m.cols), c.first.Add(unit)
 	return width.Sub(at.Min(width)).MinI(16)
 }
 
-// of is how many bytes of a row are copied, where bytes are left of each.
+// of returns how many bytes of a row are copied, given the bytes that are left of each row.
 func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	if c.m.last {
 		return bytes
@@ -148,7 +148,7 @@ func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	return Select(row.LT(c.m.rows), bytes, c.m.k.U32(0))
 }
 
-// row is the row that is copied for one, as far as there is one.
+// row returns the row to copy, which is at most the last row.
 func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI(1)) }
 
 // Store writes the accumulator to a matrix, with its first element at row and col. F32 elements are
@@ -160,7 +160,7 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	if !d.even(col) {
 		return
 	}
-	w.k.storesSums(d.at.reg, d.at, row, col, w.rows, w.cols, 32)
+	w.k.storesTile(d.at.reg, d.at, row, col, w.rows, w.cols, 32)
 	lane := w.k.Lane()
 	e := d.edge(row.Add(lane.ShrI(2)), col.Add(lane.AndI(3).ShlI(1)))
 	for i, line := range w.regs {
@@ -189,7 +189,7 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	}
 	a.holds()
 	k := a.k
-	k.storesSums(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
+	k.storesTile(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
 	lane := k.Lane()
 	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))), col.Add(lane.AndI(3).ShlI(1))
 	each := len(a.regs[0]) * 8 / a.cols // registers of eight columns, of an upper and a lower row
@@ -232,7 +232,7 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 	})
 }
 
-// kernel is the kernel that m is of, nil where no builder call made it.
+// kernel returns the kernel of m, or nil for a zero value.
 func (m *Matrix) kernel() *Kernel {
 	if m == nil {
 		return nil
@@ -240,7 +240,7 @@ func (m *Matrix) kernel() *Kernel {
 	return m.k
 }
 
-// takes reports whether sums of a type can be stored to the matrix.
+// takes reports whether accumulators of a type can be stored to the matrix.
 func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 	switch {
 	case m.kernel() == nil:
@@ -255,7 +255,8 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 	return false
 }
 
-// even reports whether numbers can be stored two at a time from a column on, as far as that is known.
+// even reports whether elements can be stored in pairs starting at a column, as far as that is
+// known.
 func (m *Matrix) even(col Reg[U32]) bool {
 	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
 		m.k.fault(&ruleShape, "misaligned store to matrix %s: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once", m.name, spot(col), spot(m.cols))
@@ -264,7 +265,8 @@ func (m *Matrix) even(col Reg[U32]) bool {
 	return true
 }
 
-// An edge is where a lane's sums go in a matrix, as far as there is one: a line of them, and from each to the next eight rows down.
+// An edge is the position of a lane's accumulator elements in a clipped matrix. Its lines are eight
+// rows apart.
 type edge struct {
 	m         *Matrix
 	at        Reg[U64]
@@ -277,13 +279,14 @@ func (m *Matrix) edge(row, col Reg[U32]) *edge {
 	return &edge{m: m, at: at, row: row, left: m.cols.Sub(col.Min(m.cols)), step: m.pitch.MulI(8)}
 }
 
-// down goes on to the next line.
+// down advances to the next line.
 func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
 
-// line writes a line, if the matrix has its row.
+// line emits the write of a line if its row is inside the matrix.
 func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 
-// put writes two neighbours so many columns further on in the line, if the matrix has them: two registers, or one that holds both.
+// put stores two adjacent elements at a column offset in the line, if the matrix has them. They are
+// in two registers, or packed in one.
 func (e *edge) put(col int, sums ...ir.Operand) {
 	m, k := e.m, e.m.k
 	to := At(e.at, int64(col*m.typ.Bits()/8))
@@ -297,7 +300,7 @@ func (e *edge) put(col int, sums ...ir.Operand) {
 	})
 }
 
-// put writes two neighbours at an address.
+// put stores two adjacent elements at an address.
 func (m *Matrix) put(at Addr, x, y ir.Operand) {
 	k := m.k
 	at.space = isa.Global

@@ -16,10 +16,10 @@ type Addr struct {
 	reg   *ir.Reg
 	v     *ir.Var
 	off   int64
-	align int // what the base and offset are known to be a multiple of; 0 if nothing is known
+	align int // known alignment of base and offset in bytes; 0 if unknown
 	scope int
-	use   *usage  // of a shared variable
-	root  *ir.Var // the pointer parameter that it was computed from
+	use   *usage  // usage of a shared variable
+	root  *ir.Var // the pointer parameter that the address is derived from
 }
 
 // At returns the address x plus offset, in the state space that the instruction names. If x is a
@@ -76,7 +76,7 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 	return d
 }
 
-// start is the address of a variable that has addresses of 32 bits, worked out once at the start of the kernel.
+// start returns the 32-bit address of a variable, computed once at the start of the kernel.
 func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	if r := k.starts[v]; r != nil {
 		return Reg[U32]{k: k, r: r}
@@ -91,22 +91,22 @@ func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	return d
 }
 
-// add is the address n bytes further on.
+// add returns the address n bytes further on.
 func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
 
-// operand is [a].
+// operand returns [a].
 func (a Addr) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := a.inner(k)
 	return k.bracket(o), ok
 }
 
-// in is a as an operand of an instruction of k.
+// in returns a as an operand of an instruction of k.
 func (a Addr) in(k *Kernel) ir.Operand {
 	o, _ := a.operand(k)
 	return o
 }
 
-// inner is what stands in the bracket.
+// inner returns the contents of the brackets.
 func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	a.use.name()
 	switch {
@@ -127,7 +127,7 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	return ir.Operand{Kind: ir.Register, Reg: a.reg, Value: a.off}, true
 }
 
-// alignment is what a multiple of align plus n is a multiple of.
+// alignment returns the alignment of n plus a multiple of align.
 func alignment(n int64, align int) int {
 	for align > 1 && n%int64(align) != 0 {
 		align /= 2
@@ -139,7 +139,7 @@ func alignment(n int64, align int) int {
 // variable in shared, local or constant memory. Indices count elements.
 type Array[T Scalar] struct {
 	at   Addr
-	dims []int // of a variable; nil where nobody knows
+	dims []int // dimensions of a variable; nil if unknown
 }
 
 // Param declares a scalar kernel parameter.
@@ -156,7 +156,7 @@ func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	return d
 }
 
-// toHead makes instructions go to the start of the kernel until back.
+// toHead redirects instructions to the start of the kernel until back is called.
 func (k *Kernel) toHead() (*ir.Block, ir.Guard) {
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
@@ -165,7 +165,7 @@ func (k *Kernel) toHead() (*ir.Block, ir.Guard) {
 
 func (k *Kernel) back(was *ir.Block, guard ir.Guard) { k.cur, k.guard = was, guard }
 
-// regName is a name for a register after something the author named.
+// regName derives a register name from a name that the author gave.
 func (k *Kernel) regName(name string) string {
 	if !identifier(name) {
 		return ""
@@ -178,7 +178,7 @@ func (k *Kernel) regName(name string) string {
 	return r
 }
 
-// stores reports a type that memory does not hold.
+// stores reports a type that cannot be stored in memory.
 func (k *Kernel) stores(name string, t isa.Type) {
 	if t == isa.Predicate {
 		k.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
@@ -209,17 +209,17 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	return v
 }
 
-// address is [v].
+// address returns [v].
 func (k *Kernel) address(v *ir.Var) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, 0))
 }
 
-// bracket is [parts], of operands that need not stay.
+// bracket returns [parts]. The operands need not outlive the call.
 func (k *Kernel) bracket(parts ...ir.Operand) ir.Operand {
 	return k.list(ir.Address, slab.Copy(&k.args, parts))
 }
 
-// memory is the type that loads and stores of t are written with.
+// memory returns the type that loads and stores of t use.
 func memory(t isa.Type) isa.Type {
 	switch {
 	case t.Bits() == 8 && !integer(t):
@@ -230,7 +230,7 @@ func memory(t isa.Type) isa.Type {
 	return t
 }
 
-// size is the bytes of an element.
+// size returns the size of an element in bytes.
 func size(t isa.Type) int64 { return int64(max(8, t.Bits()) / 8) }
 
 // Addr returns the address of the first element.
@@ -247,7 +247,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 		return a.AtI(i.bits)
 	}
 	if i.k != k {
-		i.in(k) // tells what is wrong with it
+		i.in(k) // reports what is wrong with it
 		return a
 	}
 	base := a.at
@@ -256,7 +256,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 		if !k.reaches(base.scope) {
 			base.inner(k)
 		}
-		// Not mad.wide, of which ptxas makes more than of the two: it knows these for one instruction.
+		// Not mad.wide: ptxas generates better code for two instructions, which it combines.
 		offset := k.widened(i, n)
 		d := fresh[U64](k)
 		k.ins("add.u64", d.in(k), o, offset.in(k))

@@ -16,10 +16,10 @@ type MMA struct {
 	M, N, K int
 	A, B    isa.Type
 	C       isa.Type
-	Bit     BitOp // what single bits are multiplied by; nothing for other types
-	Sparse  bool  // half of A is zero and left out: see SparseMMAFor
-	Split   bool  // F32 as the sum of two TF32 each, multiplied in three products
-	// How numbers share scale factors, of block-scaled formats: see ScaledMMAFor.
+	Bit     BitOp // operation of single-bit MMAs; empty for other types
+	Sparse  bool  // half of the elements of A are zero and not stored: see SparseMMAFor
+	Split   bool  // F32 as the sum of two TF32 each, multiplied in three MMAs
+	// How elements share scale factors in block-scaled formats: see ScaledMMAFor.
 	Scale BlockScale
 }
 
@@ -81,14 +81,14 @@ func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
 	return s
 }
 
-// small reports whether numbers of 4 and 6 bits come in bytes.
+// small reports whether elements of 4 and 6 bits are padded to bytes.
 func (s MMA) small() bool {
 	bytes := s.K == 32 && !s.Sparse || s.K == 64 && s.Sparse
 	of := func(t isa.Type) bool { return t == isa.E2m1 || t == isa.E2m3 || t == isa.E3m2 }
 	return bytes && (of(s.A) || of(s.B))
 }
 
-// wide is the bits that a number of a type takes in a register.
+// wide returns the bits that an element of a type takes in a register.
 func (s MMA) wide(t isa.Type) int {
 	if s.small() {
 		return 8
@@ -96,12 +96,12 @@ func (s MMA) wide(t isa.Type) int {
 	return t.Bits()
 }
 
-// takes reports whether a tile has numbers as the shape takes those of a type.
+// takes reports whether the elements of a tile can be operands of the given type.
 func (s MMA) takes(t Tile, of isa.Type) bool {
 	return alike(t.Type, of) && t.wide() == s.wide(of) && (t.Type == of || !s.small())
 }
 
-// differ says what keeps tiles from being factors of the shape.
+// differ says why tiles cannot be operands of the shape.
 func (s MMA) differ() string {
 	if s.small() {
 		return "want elements of " + s.A.String() + " and " + s.B.String() + ", with those of 4 bits padded (Box.Padded)"
@@ -112,7 +112,7 @@ func (s MMA) differ() string {
 // String returns the shape as an opcode names it.
 func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
-// op is the opcode.
+// op returns the opcode.
 func (s MMA) op() string {
 	head := "mma"
 	if s.Sparse {
@@ -128,7 +128,7 @@ func (s MMA) op() string {
 	return op
 }
 
-// registers are how many registers of a lane hold A, B and C, and of which types.
+// registers returns how many registers per lane hold A, B and C, and their types.
 func (s MMA) registers() (a, b, c int, in, out isa.Type) {
 	in, out = isa.B32, held(s.C)
 	if s.A == isa.F64 {
@@ -146,8 +146,8 @@ type WarpTile[C Scalar] struct {
 	k          *Kernel
 	shape      MMA
 	rows, cols int
-	taken      int          // how often products and Clear name a register
-	regs       [][][]Reg[C] // of each M rows, N columns; a register holds two sums of F16
+	taken      int          // how many operands of MMAs and Clear name a register
+	regs       [][][]Reg[C] // by M rows, then N columns; an F16 register holds two elements
 }
 
 // NewWarpTile returns an accumulator with all elements zero.
@@ -162,18 +162,18 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 		k.fault(&ruleShape, "warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
-	if n := w.Registers(); n > mostSums {
+	if n := w.Registers(); n > maxAccumulator {
 		k.fault(&ruleShape, "warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles", rows, cols, shape.C, n)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	w.regs = w.zeros()
 	if w.holds(&w.taken); shape.Split {
-		k.holding[len(k.holding)-1].takes = nil // others are added to them
+		k.holding[len(k.holding)-1].takes = nil // other values are added to them
 	}
 	return w
 }
 
-// zeros are sums to begin with.
+// zeros returns a cleared accumulator.
 func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 	_, _, n, _, _ := w.shape.registers()
 	for range w.rows / w.shape.M {
@@ -195,10 +195,10 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 	return sums
 }
 
-// holds notes the sums as they are now.
+// holds notes the current registers of the accumulator.
 func (w *WarpTile[C]) holds(takes *int) {
 	sums := w.regs
-	w.k.holdsSums(heldSums{pos: w.k.m.calls.here(), words: w.Registers(), takes: takes, first: 1, each: func(visit func(*ir.Reg)) {
+	w.k.holdsAccumulator(heldAccumulator{pos: w.k.m.calls.here(), words: w.Registers(), takes: takes, first: 1, each: func(visit func(*ir.Reg)) {
 		for _, line := range sums {
 			for _, cell := range line {
 				for _, r := range cell {
@@ -209,7 +209,7 @@ func (w *WarpTile[C]) holds(takes *int) {
 	}})
 }
 
-// kernel is the kernel that w is of, nil where no builder call made it.
+// kernel returns the kernel of w, or nil for a zero value.
 func (w *WarpTile[C]) kernel() *Kernel {
 	if w == nil {
 		return nil
@@ -233,7 +233,7 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 	}
 }
 
-// multiplies reports what keeps x and y from being multiplied.
+// multiplies reports why x and y cannot be multiplied.
 func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	k, s := w.k, w.shape
 	rows, depth := x.sides()
@@ -252,12 +252,13 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
 		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle", x.Tile, y.Tile)
 	default:
-		return x.turns() && y.turns()
+		return x.noteLoop() && y.noteLoop()
 	}
 	return false
 }
 
-// alike reports whether numbers of a type can be taken for those of another as they are: the same, or bits of nothing in particular. F32 is cut off to TF32.
+// alike reports whether elements of type t can be used as another type unchanged: the same type, or
+// untyped bits. F32 is truncated to TF32.
 func alike(t, as isa.Type) bool {
 	switch {
 	case t == as, t == isa.F32 && as == isa.Tf32, t == isa.Tf32 && as == isa.F32:
@@ -266,7 +267,7 @@ func alike(t, as isa.Type) bool {
 	return t.Bits() == as.Bits() && (t.Class() == isa.Bits || as.Class() == isa.Bits)
 }
 
-// within reports a place in a tile, known while building, from which so many rows go beyond its end.
+// within reports a constant row from which n rows exceed the tile.
 func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	rows, _ := t.sides()
 	if from.k == k && from.IsConstant() && from.bits+int64(n) > int64(rows) {
@@ -277,8 +278,9 @@ func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	return true
 }
 
-// apart has products go to sums of their own until the function that it returns adds them to the others. Tensor cores cut off what a sum
-// does not hold, and the larger the sum, the more that is: a short sum loses little, and adding two of them is rounded.
+// apart makes MMAs accumulate into a separate, cleared accumulator until the returned function adds
+// it to the main one. Tensor cores truncate when they accumulate, and lose more the larger the
+// accumulator is. A short sum loses little, and the addition rounds.
 func (w *WarpTile[C]) apart() (join func()) {
 	all := w.regs
 	w.regs = w.zeros()
@@ -296,16 +298,17 @@ func (w *WarpTile[C]) apart() (join func()) {
 	}
 }
 
-// multiplySplit multiplies fragments of F32, the smallest products first.
+// multiplySplit issues the MMAs of split F32 fragments, the smallest terms first.
 func (w *WarpTile[C]) multiplySplit(f factors) {
 	a, restA := w.k.split(f.a)
 	b, restB := w.k.split(f.b)
-	w.multiply(restA, b, nothing)
-	w.multiply(a, restB, nothing)
-	w.multiply(a, b, nothing)
+	w.multiply(restA, b, noOperands)
+	w.multiply(a, restB, noOperands)
+	w.multiply(a, b, noOperands)
 }
 
-// split is fragments of F32 as two of TF32 each, whose sum they are, but for the last bits.
+// split splits fragments of F32 into two fragments of TF32, whose sum equals them except for the
+// last bits.
 func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
 	narrow := func(x ir.Operand) ir.Operand {
 		r := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
@@ -325,10 +328,11 @@ func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
 	return most, rest
 }
 
-// nothing is the operands that follow the fragments where none do.
-func nothing(_, _ int) []ir.Operand { return nil }
+// noOperands returns the empty list of trailing operands.
+func noOperands(_, _ int) []ir.Operand { return nil }
 
-// multiply issues the multiplications of fragments. More is the operands that follow those of rows and columns.
+// multiply issues the MMAs of A and B fragments. The function more returns the operands that follow
+// the fragments of a row and column.
 func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.Operand) {
 	k, op := w.k, w.shape.op()
 	w.taken += 2

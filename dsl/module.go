@@ -21,15 +21,15 @@ type Module struct {
 	calls   calls
 	faults  diag.List
 	refused standIns
-	names   map[string]bool // of the module
+	names   map[string]bool // names used in the module
 	lines   bool
 	// skipHazards leaves out the analyzers of passes/verify.
 	skipHazards bool
 	kernels     []*Kernel
 	built       bool
-	sealed      bool // what is added now is lost
-	stray       bool // New did not make it
-	// spellings are the opcodes that were written out.
+	sealed      bool // instructions that are added now are lost
+	stray       bool // not created by New
+	// spellings caches the opcodes that were written.
 	spellings spellings
 }
 
@@ -55,7 +55,7 @@ func Version(version string) Option {
 		}
 		m.ir.Version = v
 		if v < isa.MakeVersion(2, 3) {
-			m.ir.Bits = 0 // .address_size came with PTX 2.3
+			m.ir.Bits = 0 // .address_size requires PTX 2.3
 		}
 	}
 }
@@ -67,7 +67,7 @@ func New(name, target string, options ...Option) *Module {
 	return m
 }
 
-// start makes m a module for a target.
+// start initializes m as a module for a target.
 func (m *Module) start(name, target string, options []Option) {
 	m.ir, m.names = &ir.Module{Name: name, Bits: 64}, make(map[string]bool)
 	m.ir.Source = &m.calls
@@ -93,7 +93,7 @@ func (m *Module) start(name, target string, options []Option) {
 	m.binder = ir.NewBinder(m.version(), t)
 }
 
-// version is the newest PTX version whose forms the module may use.
+// version returns the newest PTX version whose forms the module may use.
 func (m *Module) version() isa.Version {
 	if v := m.ir.Version; v != 0 {
 		return v
@@ -111,7 +111,7 @@ func (m *Module) Target() string { return m.sound().ir.Target.String() }
 // cp.async, Has(90) for bulk copies. A kernel can use it to support several targets.
 func (m *Module) Has(number int) bool { return m.sound().ir.Target.Info().Number >= number }
 
-// atLeast reports whether the module may use forms that came with a PTX version.
+// atLeast reports whether the module may use forms that require PTX version v.
 func (m *Module) atLeast(v isa.Version) bool { return m.version() >= v }
 
 // Is reports whether the module's target is one of those named.
@@ -136,7 +136,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 		m.calls.complete(m.faults)
 		m.sealed = true
 	}
-	m.faults = m.faults.Sort() // which leaves out what was said of a line already
+	m.faults = m.faults.Sort() // Sort drops duplicates of a line
 	return m.ir, slices.Clone(m.faults)
 }
 
@@ -192,7 +192,7 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// claim takes a name of the module, or makes one like it that is free.
+// claim returns an unused name of the module that is name or resembles it.
 func (m *Module) claim(name string) string {
 	free := unique(name, m.names)
 	m.names[free] = true

@@ -21,7 +21,7 @@ func (b bracket) operand(k *Kernel) (ir.Operand, bool) {
 	return k.list(ir.Address, list), ok
 }
 
-// parts are Go values as parts of an operand.
+// parts converts Go values to parts of an operand.
 func (k *Kernel) parts(of string, values []any) ([]ir.Operand, bool) {
 	list, all := make([]ir.Operand, len(values)), true
 	for i, x := range values {
@@ -79,7 +79,7 @@ func NewByte(k *Kernel) Operand {
 	return loose{k, r, k.scope()}
 }
 
-// A loose register is not a value of the layers above.
+// A loose register belongs to no Reg.
 type loose struct {
 	k     *Kernel
 	r     *ir.Reg

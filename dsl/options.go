@@ -30,7 +30,7 @@ func Threads(x int, yz ...int) KernelOption {
 	}
 }
 
-// fits reports whether all of n are positive and their product is at most a number.
+// fits reports whether all of n are positive and their product is at most most.
 func fits(n [3]int, most int) bool {
 	left := most
 	for _, x := range n {
@@ -48,7 +48,7 @@ func WarpCount(n int) KernelOption { return Threads(times(32, n)) }
 // Warpgroups sets the block size to n warpgroups of four warps.
 func Warpgroups(n int) KernelOption { return Threads(times(128, n)) }
 
-// times is a number of threads for each of n, where n is no more than a block can have.
+// times multiplies a number of threads by n, without exceeding the largest block size.
 func times(threads, n int) int {
 	if n > 1024 || n < 0 {
 		return n
@@ -129,7 +129,7 @@ func (k *Kernel) attr(name, text string) {
 	k.f.Attrs = append(k.f.Attrs, ir.Directive{Name: name, Text: text})
 }
 
-// once reports whether an option was not given before.
+// once reports whether an option is given for the first time.
 func (k *Kernel) once(directive, what string) bool {
 	if a := k.f.Attr(directive); a != nil {
 		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text)
@@ -159,8 +159,9 @@ func (k *Kernel) checkOptions() {
 	}
 }
 
-// residents is how many threads and blocks a multiprocessor runs at once, from the table of compute capabilities of the CUDA programming
-// guide. Beyond them the assembler ignores .minnctapersm.
+// residents returns how many threads and blocks a multiprocessor runs at once, from the table of
+// compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm that exceeds
+// them.
 func residents(target int) (threads, blocks int) {
 	switch {
 	case target < 80:

@@ -10,32 +10,34 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// An order is the instructions of a kernel, one behind the other as they are made, and the blocks that they are put into. The lists of the blocks
-// are made when somebody asks for them, at the end as a rule, when it is known how long they are.
+// An order holds the instructions of a kernel in the order in which they were created, and the
+// blocks that contain them. The instruction lists of the blocks are built on demand, usually at the
+// end, when their lengths are known.
 type order struct {
 	pages     [][]ir.Instr
 	last      []ir.Instr // of the pages
 	used      int        // of it
-	before    int        // instructions on the pages before the last
-	stretches []stretch  // that no list has yet
-	page, at  int        // where the first of them begins
+	before    int        // instructions on all pages but the last
+	stretches []stretch  // not yet in a block's list
+	page, at  int        // position of the first of them
 	placed    *ir.Block  // the last
-	from      int        // the first of the stretches since it was placed
+	from      int        // the first stretch since the block was placed
 }
 
-// A stretch is instructions that follow one another in a block, and so many.
+// A stretch is a run of consecutive instructions in one block.
 type stretch struct {
 	block *ir.Block
 	n     int
 }
 
-// The instructions of the first page, and of the longest: each has twice as many as the one before.
+// The capacities of the first and of the largest page. Each page has twice the capacity of the
+// previous one.
 const (
 	firstPage   = 16
 	longestPage = 512
 )
 
-// next is a new instruction, to be put into a block before the next is made.
+// next returns a new instruction. It must be put into a block before the next one is created.
 func (o *order) next() *ir.Instr {
 	if o.used == len(o.last) {
 		o.more()
@@ -44,7 +46,7 @@ func (o *order) next() *ir.Instr {
 	return &o.last[o.used-1]
 }
 
-// more begins a page.
+// more starts a page.
 //
 //go:noinline
 func (o *order) more() {
@@ -53,10 +55,10 @@ func (o *order) more() {
 	o.pages = append(o.pages, o.last)
 }
 
-// count is how many instructions were made.
+// count returns the number of instructions created.
 func (o *order) count() int { return o.before + o.used }
 
-// all visits the instructions as they were made.
+// all visits the instructions in the order of creation.
 func (o *order) all() iter.Seq[*ir.Instr] {
 	return func(yield func(*ir.Instr) bool) {
 		for i, page := range o.pages {
@@ -72,7 +74,7 @@ func (o *order) all() iter.Seq[*ir.Instr] {
 	}
 }
 
-// put puts the instruction that was made last at the end of a block.
+// put appends the most recently created instruction to a block.
 func (o *order) put(b *ir.Block) {
 	if n := len(o.stretches); n > 0 && o.stretches[n-1].block == b {
 		o.stretches[n-1].n++
@@ -81,7 +83,7 @@ func (o *order) put(b *ir.Block) {
 	o.stretches = append(o.stretches, stretch{b, 1})
 }
 
-// place notes that a block is placed, to which nothing was put before.
+// place notes that an empty block b is placed.
 func (o *order) place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
 
 // since is the stretches among which those of a block are.

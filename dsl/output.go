@@ -14,11 +14,11 @@ import (
 type Output struct {
 	k       *Kernel
 	to      *TensorMap
-	tiles   SharedTile // the first of them
+	tiles   SharedTile // the first one
 	groups  int
 	barrier []NamedBarrier
 	pos     ir.Pos
-	stored  ir.Pos // where something is stored first
+	stored  ir.Pos // the first store
 	drained bool
 }
 
@@ -45,7 +45,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	return o
 }
 
-// kernel is the kernel that o is of, nil where no builder call made it.
+// kernel returns the kernel of o, or nil for a zero value.
 func (o *Output) kernel() *Kernel {
 	if o == nil {
 		return nil
@@ -53,7 +53,7 @@ func (o *Output) kernel() *Kernel {
 	return o.k
 }
 
-// first is whether the thread is the one that stores and waits for its warpgroup.
+// first returns a predicate that is true in the thread that stores and waits for its warpgroup.
 func (o *Output) first() Reg[Pred] { return o.k.Thread().AndI(127).EQI(0) }
 
 // sync waits for the threads of a warpgroup.
@@ -66,7 +66,7 @@ func (o *Output) sync(group Reg[U32]) {
 	k.ins("bar.sync", group.AddI(int64(o.barrier[0].id)).register().in(k), number(128))
 }
 
-// tile is the tile of a warpgroup.
+// tile returns the staging tile of a warpgroup.
 func (o *Output) tile(group Reg[U32]) SharedTile {
 	t := o.tiles
 	if o.groups > 1 {
@@ -104,7 +104,7 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		return
 	}
 	o.stores()
-	k.storesSums(o.to, Addr{}, row, col, 64, acc.cols, 128)
+	k.storesTile(o.to, Addr{}, row, col, 64, acc.cols, 128)
 	first := o.first()
 	k.Comment("the store before this one has left the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
@@ -150,15 +150,15 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	}
 }
 
-// put writes the fragment with stmatrix: a lane gives the address of a row of one of four 8x8 matrices, which are the upper and
-// lower rows of two groups of eight columns.
+// put writes the fragment with stmatrix. Each lane supplies the address of a row of one of four 8x8
+// matrices: the upper and lower rows of two groups of eight columns.
 func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	k := o.k
 	lane := k.Lane()
 	warp := k.WarpIndex().AndI(3)
 	line := lane.AndI(7)
 	row := warp.ShlI(4).Add(lane.AndI(8)).Add(line) // matrices 1 and 3 are the lower rows
-	unit := lane.ShrI(4).Xor(line).ShlI(4)          // matrices 2 and 3 are the further columns
+	unit := lane.ShrI(4).Xor(line).ShlI(4)          // matrices 2 and 3 are the second group of columns
 	at := tile.at.add(row.MulI(int64(tile.Pitch())))
 	pair := "cvt.rn" + packedPair(tile.Type).String() + ".f32"
 	var spot Reg[U32]
@@ -178,12 +178,12 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	}
 }
 
-// putWide writes the sums of a part as they are, two neighbours at a time.
+// putWide writes the elements of a part unconverted, two adjacent ones at a time.
 func (a *Accumulator) putWide(part int, tile SharedTile) {
 	k, lane := a.k, a.k.Lane()
 	row := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2))
 	at := tile.at.add(row.MulI(int64(tile.Pitch())).Add(lane.AndI(1).ShlI(3)))
-	unit := lane.ShrI(1).AndI(1).Xor(row.AndI(7)).ShlI(4) // that of the pair, with the swizzle of the row and of the one eight below
+	unit := lane.ShrI(1).AndI(1).Xor(row.AndI(7)).ShlI(4) // the unit of the pair, swizzled for the row; the row eight below has the same swizzle
 	for c := 0; c < a.cols; c += 8 {
 		slab, in := c*4/128, c*4%128
 		to := at.add(unit.XorI(int64(in))).Plus(int64(slab * tile.SlabBytes()))
@@ -194,7 +194,7 @@ func (a *Accumulator) putWide(part int, tile SharedTile) {
 	}
 }
 
-// packedPair is the type of two numbers of t in one register.
+// packedPair returns the type of two elements of t in one register.
 func packedPair(t isa.Type) isa.Type {
 	if t == isa.F16 {
 		return isa.F16x2
@@ -211,14 +211,14 @@ func (o *Output) Wait() {
 	o.k.When(o.first(), func() { o.k.waitGroups("cp.async.bulk.wait_group", 0) })
 }
 
-// stores notes where something is stored.
+// stores notes the position of a store.
 func (o *Output) stores() {
 	if o.stored == ir.NoPos {
 		o.stored = o.k.m.calls.here()
 	}
 }
 
-// checkOutputs reports outputs that nobody waits for.
+// checkOutputs reports outputs that are never waited for.
 func (k *Kernel) checkOutputs() {
 	for _, o := range k.outputs {
 		if o.stored == ir.NoPos {

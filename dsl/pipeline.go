@@ -18,7 +18,7 @@ type Pipeline struct {
 	bytes   int   // of a stage
 	expect  int   // bytes that complete a stage
 	store   Addr
-	far     bool // a feed goes to the whole cluster
+	far     bool // a feed is multicast to the whole cluster
 	written bool // threads fill it
 	taken   taken
 	covers  []coverage // of each feed
@@ -127,14 +127,14 @@ type Stage struct {
 	base   Addr      // of the stage's tiles
 	loads  bool      // a producer's
 	loaded []bool    // of each feed
-	uses   []filling // of those that threads write
+	uses   []filling // of computed tiles
 	by     reader
 	opened bool // threads of the role have its addresses
 	scope  int  // of the body that reads it
-	met    bool // the warp came together in that scope since the stage was full
+	met    bool // the warp has converged in that scope since the stage was full
 }
 
-// kernel is the kernel that s is of, nil where no builder call made it.
+// kernel returns the kernel of s, or nil for a zero value.
 func (s *Stage) kernel() *Kernel {
 	if s == nil || s.p == nil {
 		return nil
@@ -154,7 +154,7 @@ func (s *Stage) Full() Barrier { return s.known().full }
 // Empty returns the mbarrier on which the consumers of the stage arrive.
 func (s *Stage) Empty() Barrier { return s.known().empty }
 
-// known is the stage, or one of nothing where no builder call made it.
+// known returns s, or an empty stage for a zero value.
 func (s *Stage) known() *Stage {
 	if s.kernel() == nil {
 		return &Stage{state: &place{}}
@@ -181,8 +181,8 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 	return t
 }
 
-// turn is the stage that a role is at.
-func (p *Pipeline) turn(i Reg[U32], state *place) *Stage {
+// stageOf returns the stage of iteration i of a role.
+func (p *Pipeline) stageOf(i Reg[U32], state *place) *Stage {
 	s := &Stage{p: p, index: i, state: state}
 	s.full, s.empty = p.barriers(state)
 	s.base = p.store.add(state.stage.MulI(int64(p.bytes)))
@@ -225,12 +225,12 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 		}
 		leader := k.Leader()
 		for i := range k.Range(k.U32(0), n) {
-			s := p.turn(i, state)
+			s := p.stageOf(i, state)
 			s.loads, s.loaded = true, make([]bool, len(p.feeds))
 			s.Empty().Wait(state.parity)
-			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
+			k.SyncWarp() // one thread continues for the warp, and the others must not miss the phase
 			if p.pair {
-				// The even block's barrier counts the bytes of both.
+				// The even block's mbarrier counts the bytes of both blocks.
 				k.When(leader.And(k.even()), func() { s.Full().ArriveExpect(k.U32(2 * p.expect)) })
 			} else {
 				k.When(leader, func() { s.Full().ArriveExpect(k.U32(p.expect)) })
@@ -243,8 +243,9 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// outlive makes a role that fills a pipeline of several blocks wait at its end until all stages are empty: the tensor cores of other blocks tell this one's
-// barriers when they are, and must find them there.
+// outlive makes a role that fills a pipeline of several blocks wait at its end until all stages are
+// empty. The tensor cores of other blocks signal the mbarriers of this block, which must not have
+// exited.
 func (p *Pipeline) outlive(r *role, state *place) {
 	if !p.pair && (!p.far || p.k.tmem.base == nil) || slices.Contains(r.filled, p) {
 		return
@@ -281,7 +282,7 @@ func (s *Stage) Load(m *TensorMap, tile TileCoord) {
 	k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
 }
 
-// fill is where a tile of m goes in the stage, unless it cannot be loaded here.
+// fill returns the destination of a tile of m in the stage, unless it cannot be loaded here.
 func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	k := s.kernel()
 	if !made(k, "stage in Load", m.kernel()) {
@@ -324,12 +325,12 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// take waits until the stage that the role is at is full.
+// take waits until the role's current stage is full.
 func (p *Pipeline) take(i Reg[U32], state *place) *Stage {
-	s := p.turn(i, state)
+	s := p.stageOf(i, state)
 	s.Full().Wait(state.parity)
 	if r := p.k.role; r != nil && (r.single || r.n == 1) {
-		p.k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
+		p.k.SyncWarp() // one thread continues for the warp, and the others must not miss the phase
 	}
 	s.scope = p.k.scope()
 	p.k.reading = append(p.k.reading, s)

@@ -21,7 +21,7 @@ func Global[T Scalar](k *Kernel, name string) Array[T] {
 	return Array[T]{at: k.pointer(name, TypeOf[T]())}
 }
 
-// pointer is a parameter that points to elements of a type in global memory.
+// pointer declares a parameter that points to elements of a type in global memory.
 func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	v := k.param(name, isa.U64, 0)
 	align := 0
@@ -48,7 +48,7 @@ func (a Addr) aligned(bytes int64) {
 	}
 }
 
-// loadPointer reads a generic address from parameter memory and makes it one in global memory.
+// loadPointer reads a generic address from parameter memory and converts it to a global address.
 func (k *Kernel) loadPointer(from ir.Operand) Addr {
 	generic, p := fresh[U64](k), fresh[U64](k)
 	k.ins("ld.param.u64", generic.in(k), from)
@@ -91,7 +91,7 @@ func describeSpace(s isa.Space) string {
 	return s.String() + " memory"
 }
 
-// operand is the array's address, for instructions that are written out with Ins.
+// operand returns the array's address, for instructions written with Ins.
 func (a Array[T]) operand(k *Kernel) (ir.Operand, bool) { return a.at.operand(k) }
 
 // A pointer is an argument that a device function takes as a pointer.
@@ -99,7 +99,7 @@ type pointer interface {
 	generic(k *Kernel) Reg[U64]
 }
 
-// generic is the address of an array in global memory as functions are given it.
+// generic returns the generic address of an array in global memory, which is what functions take.
 func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	p := fresh[U64](k)
 	switch {
@@ -117,7 +117,8 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	return p
 }
 
-// widened is i times n in 64 bits: what a few instructions before worked out, where that still stands.
+// widened returns i times n in 64 bits. It reuses the result of a recent instruction if it is still
+// valid.
 func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 	if n == 1 {
 		return To[U64](i)

@@ -39,7 +39,7 @@ func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
 	return &sized
 }
 
-// largest is what the largest number of a type is worth.
+// largest returns the largest value of a type.
 func largest(t isa.Type) float64 {
 	switch t {
 	case isa.E4m3:
@@ -76,10 +76,11 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 	}
 	line := k.Thread().AndI(127)
 	atoms := to.cols.CeilDiv(int64(4 * to.Vector))
-	// A word of four factors of the row. Atoms begin at multiples of 128 rows, as the tile does.
+	// The index of a word of four scale factors of the row. Atoms start at multiples of 128 rows,
+	// as the tile does.
 	word := row.ShrI(7).Mul(atoms).ShlI(7).Add(line.AndI(31).ShlI(2)).Add(line.ShrI(5))
 	inside := row.LT(to.rows)
-	var codes []ir.Operand // of two factors each
+	var codes []ir.Operand // of two scale factors each
 	o.storeRows(row, col, 2*to.Vector, func(c, n int) []Reg[F32] {
 		x := elements(c, n)
 		if len(x) != n {
@@ -107,7 +108,8 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 	}, true)
 }
 
-// scaleFactors are the scale factors of two lists of elements, as bytes of one register, and what they are divided by, as factors.
+// scaleFactors returns the scale factors of two lists of elements as bytes of one register, and the
+// factors that elements are multiplied by.
 func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Operand, by [2]Reg[F32]) {
 	var want [2]Reg[F32]
 	for i, list := range [2][]Reg[F32]{low, high} {
@@ -123,7 +125,7 @@ func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Ope
 		both := Reg[U16]{k: k, r: code.Reg, scope: k.scope()}
 		exponents := To[U32](both)
 		for i := range by {
-			// One over a power of two has the other exponent.
+			// The reciprocal of a power of two has the negated exponent.
 			by[i] = Bits[F32](k.U32(254).Sub(exponents.ShrI(int64(8 * i)).AndI(255)).ShlI(23))
 		}
 		return code, by
@@ -134,7 +136,7 @@ func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Ope
 	for i, is := range k.unpacked(isa.F16, halves) {
 		by[i] = fresh[F32](k)
 		k.ins("rcp.approx.ftz.f32", by[i].in(k), is.in(k))
-		by[i] = by[i].Min(k.F32(0x1.fffffep127)) // nothing over no factor is nothing
+		by[i] = by[i].Min(k.F32(0x1.fffffep127)) // zero divided by a zero scale must give zero
 	}
 	return code, by
 }

@@ -10,22 +10,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A touch is an access of threads to a variable in shared memory.
+// A touch is an access to a variable in shared memory.
 type touch struct {
 	pos    ir.Pos
-	at     int // the instruction's number, as they are made
+	at     int // index of the instruction in order of creation
 	conds  []condition
-	v      *ir.Var // the variable, where it is accessed at a place that is a constant
-	reg    *ir.Reg // the address otherwise
+	v      *ir.Var // the variable, if it is accessed at a constant offset
+	reg    *ir.Reg // otherwise the address
 	off    int64
 	bytes  int64
 	writes bool
 }
 
-// mostTouches is how many accesses to shared memory are held against one another.
+// mostTouches is how many accesses to shared memory are compared.
 const mostTouches = 96
 
-// touches notes an access to shared memory. Those in roles are not looked at, which have barriers of their own.
+// touches notes an access to shared memory. Accesses in roles are not checked, because roles have
+// barriers of their own.
 func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
 	if k.role != nil || k.parted || !k.f.Kernel || k.BlockThreads() <= 32 || len(k.touched) >= mostTouches {
 		return
@@ -34,7 +35,7 @@ func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
 	k.touched = append(k.touched, touch{k.m.calls.above(), k.order.count(), k.conds, a.v, a.reg, a.off, bytes, writes})
 }
 
-// parts reports whether threads may meet at an instruction, or tell one another something by it.
+// parts reports whether an instruction may synchronize threads or exchange values between them.
 func parts(in *ir.Instr) bool {
 	switch in.Head() {
 	case "bar", "barrier", "mbarrier", "fence", "membar", "atom", "red", "call", "brx", "nanosleep", "cp", "st", "ld":
@@ -52,8 +53,9 @@ func parts(in *ir.Instr) bool {
 	return true
 }
 
-// metBefore is how many instructions at which threads may meet stand before each touch; the instructions themselves are among those before the next.
-func (k *Kernel) metBefore() []int {
+// barriersBefore counts the possible barriers before each access. A barrier that is itself an access
+// counts for the following ones.
+func (k *Kernel) barriersBefore() []int {
 	list, met, n, i := make([]int, len(k.touched)), 0, 0, 0
 	for in := range k.order.all() {
 		for i < len(list) && k.touched[i].at == n {
@@ -74,9 +76,9 @@ func (k *Kernel) metBefore() []int {
 	return list
 }
 
-// shares reports whether the thread may come to two places in one launch, as far as it is known of it: what is not of the one is known to hold at the
-// other too. A store may be made for some data only.
-func (t *turn) shares(a, b *touch) bool {
+// shares reports whether a thread may execute both accesses in one launch. It compares the
+// conditions of both; a store may depend on data.
+func (t *threadEval) shares(a, b *touch) bool {
 	for _, side := range [...][2]*touch{{a, b}, {b, a}} {
 		for _, c := range side[0].conds {
 			v := t.holds(c)
@@ -91,8 +93,8 @@ func (t *turn) shares(a, b *touch) bool {
 	return true
 }
 
-// loads reports whether what is known of a register ends at numbers that the kernel loads.
-func (t *turn) loads(r *ir.Reg, depth int) bool {
+// loads reports whether a register depends only on values that the kernel loads.
+func (t *threadEval) loads(r *ir.Reg, depth int) bool {
 	in := t.def(r)
 	if in == nil || in.Form == nil || depth == 0 {
 		return false
@@ -105,8 +107,8 @@ func (t *turn) loads(r *ir.Reg, depth int) bool {
 	return slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register && t.loads(o.Reg, depth-1) })
 }
 
-// place is where the thread accesses, and whether it does.
-func (t *turn) place(a *touch) (at int64, ok bool) {
+// place returns the address that the current thread accesses, if it does.
+func (t *threadEval) place(a *touch) (at int64, ok bool) {
 	for _, c := range a.conds {
 		if v := t.holds(c); v.kind == sure && v.n == 0 {
 			return 0, false
@@ -122,13 +124,14 @@ func (t *turn) place(a *touch) (at int64, ok bool) {
 	return v.n + a.off, v.kind == sure && isAddress(v.n)
 }
 
-// checkRaces reports what a warp stores to shared memory and another reads, where nothing between makes them meet.
-func (k *Kernel) checkRaces(t *turn, told *places) {
+// checkRaces reports shared memory that one warp stores and another reads, without a barrier in
+// between.
+func (k *Kernel) checkRaces(t *threadEval, told *places) {
 	if len(k.marks) > 0 || !slices.ContainsFunc(k.touched, func(a touch) bool { return a.writes }) {
 		return
 	}
-	met := k.metBefore()
-	t.work = 0 // what others have worked out is no less to be done here
+	met := k.barriersBefore()
+	t.work = 0 // the work of other checks does not count here
 	for i := range k.touched {
 		for j := i + 1; j < len(k.touched) && met[j] == met[i] && t.work < mostWork; j++ {
 			a, b := &k.touched[i], &k.touched[j]
@@ -142,8 +145,8 @@ func (k *Kernel) checkRaces(t *turn, told *places) {
 	}
 }
 
-// checkRace looks at a store and a load, whichever comes first.
-func (k *Kernel) checkRace(t *turn, a, b *touch) bool {
+// checkRace checks a store and a load, whichever comes first.
+func (k *Kernel) checkRace(t *threadEval, a, b *touch) bool {
 	store, load := a, b
 	if b.writes {
 		store, load = b, a

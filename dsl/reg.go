@@ -15,11 +15,12 @@ type Reg[T Scalar] struct {
 	k     *Kernel
 	r     *ir.Reg // nil for a constant
 	bits  int64   // of a constant, in the type's width
-	scope int     // where it was made
+	scope int     // scope that computes it
 }
 
-// What is not for authors is a function of a Reg rather than a method, and generic functions name no Reg of a type that no
-// exported call has: the compiler makes all methods of all these types anew in each package that builds kernels.
+// Operations that are not for authors are functions of a Reg, not methods. Generic functions name
+// only those Reg types that an exported call has. Otherwise the compiler generates all methods of
+// all types again in each package that builds kernels.
 
 // An Operand is an operand of an instruction: a value, an address, a vector or a label.
 type Operand interface {
@@ -52,12 +53,12 @@ func (x Reg[T]) Named(name string) Reg[T] {
 	return x
 }
 
-// fresh is a new register.
+// fresh returns a new register.
 func fresh[T Scalar](k *Kernel) Reg[T] {
 	return Reg[T]{k: k, r: k.newReg(held(TypeOf[T]())), scope: k.scope()}
 }
 
-// newReg is a new register of a type that registers can have.
+// newReg returns a new register of type t.
 func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 	r := slab.One(&k.regs)
 	r.Type = t
@@ -75,8 +76,8 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 	return d
 }
 
-// operand is x as an operand of an instruction of k. Where it is none, that is recorded, and the
-// operand is a constant so that building can go on.
+// operand returns x as an operand of an instruction of k. If x is invalid, that is recorded, and
+// the operand is a constant so that building can go on.
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
@@ -97,14 +98,14 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 }
 
-// in is operand where whether it works matters little: what is wrong is recorded. Of a value whose type is open it costs less than
-// arg, which must put it into an interface.
+// in is operand for callers that ignore whether x is valid. For a type parameter it costs less than
+// arg, which converts to an interface.
 func (x Reg[T]) in(k *Kernel) ir.Operand {
 	o, _ := x.operand(k)
 	return o
 }
 
-// arg is an operand where whether it works matters little: what is wrong is recorded.
+// arg returns an operand for callers that ignore whether x is valid.
 func (k *Kernel) arg(x Operand) ir.Operand {
 	if x == nil {
 		return k.missing()
@@ -113,13 +114,13 @@ func (k *Kernel) arg(x Operand) ir.Operand {
 	return o
 }
 
-// missing is what stands for an operand that is nil.
+// missing returns a placeholder for a nil operand, and reports it.
 func (k *Kernel) missing() ir.Operand {
 	k.fault(&ruleOperand, "operand is nil")
 	return ir.Operand{}
 }
 
-// given is an operand, unless it is nil.
+// given returns an operand, unless it is nil.
 func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 	if x == nil {
 		return k.missing(), false
@@ -127,7 +128,7 @@ func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 	return x.operand(k)
 }
 
-// keptIf is kept if an operation leaves x as it is.
+// keptIf returns x.kept() if an operation leaves x unchanged.
 func keptIf[T Scalar](x Reg[T], same bool) Reg[T] {
 	if same {
 		return x.kept()
@@ -135,7 +136,7 @@ func keptIf[T Scalar](x Reg[T], same bool) Reg[T] {
 	return x
 }
 
-// register is x as a register, moved into one where it is a constant.
+// register returns x in a register; a constant is moved into one.
 func (x Reg[T]) register() Reg[T] {
 	if x.k == nil || x.r != nil {
 		return x
@@ -152,7 +153,7 @@ func (x Reg[T]) Var() Reg[T] {
 	return d
 }
 
-// duplicate is x in a register of its own, which no Set of the author's writes.
+// duplicate returns a copy of x in a new register, which no Set of the author writes.
 func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	if x.k == nil {
 		return x
@@ -162,7 +163,7 @@ func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	return d
 }
 
-// kept is x as it is now: a copy of a variable, which may be something else later.
+// kept returns the current value of x: a copy if x is a variable, which may change later.
 func (x Reg[T]) kept() Reg[T] {
 	if x.k == nil || x.r == nil || !x.r.Varies {
 		return x
@@ -205,17 +206,17 @@ func (x Reg[T]) Set(y Reg[T]) {
 	assign(x, y)
 }
 
-// assign is Set of any register.
+// assign implements Set for any register.
 //
 //go:noinline
 func assign[T Scalar](x, y Reg[T]) {
 	if x.k == nil || x.r == nil {
-		return // which was told
+		return // already reported
 	}
 	compute(x.k, x.k.spelled(doMove, x.r.Type, nil), x, y)
 }
 
-// asked is what a register is that the kernel keeps for all who ask for it.
+// asked describes a register that the kernel keeps and returns to several callers.
 func (k *Kernel) asked(r *ir.Reg) string {
 	switch r {
 	case k.warp.r:
@@ -231,7 +232,7 @@ func (k *Kernel) asked(r *ir.Reg) string {
 	return ""
 }
 
-// moved is the type that mov is written with for a register type.
+// moved returns the type that mov uses for a register type.
 func moved(t isa.Type) isa.Type {
 	switch t.Class() {
 	case isa.Half, isa.Lanes:

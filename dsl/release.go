@@ -3,16 +3,16 @@
 
 package dsl
 
-// A reader is what reads a stage besides the threads of the role, which may too: what release waits for.
+// A reader says what reads a stage in addition to the threads of the role. Release waits for it.
 type reader uint8
 
 const (
 	threads reader = iota
 	wgmma          // the tensor cores of sm_90a, which the warpgroup waits for
-	tcgen05        // those of sm_100a, which signal the barrier themselves
+	tcgen05        // the tensor cores of sm_100a, which signal the mbarrier themselves
 )
 
-// reads marks that the tensor cores read a stage.
+// reads marks a stage as read by the tensor cores.
 func (s *Stage) reads(by reader) {
 	if s != nil && s.p != nil {
 		for i := range s.p.covers {
@@ -22,7 +22,7 @@ func (s *Stage) reads(by reader) {
 	}
 }
 
-// release hands the stage back when everything that reads it is done.
+// release releases the stage after everything that reads it has completed.
 func (s *Stage) release() {
 	p := s.p
 	k := p.k
@@ -52,7 +52,7 @@ func (s *Stage) release() {
 	case p.far:
 		s.finish()
 		s.settle()
-		// A lane for each block of the cluster tells it that this one is done.
+		// One lane per block of the cluster arrives on that block's mbarrier.
 		arrivals = k.roleWarps() * k.clusterSize()
 		lane, order := k.Lane(), s.order()
 		k.When(lane.LTI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
@@ -65,23 +65,24 @@ func (s *Stage) release() {
 	p.arrives(p.empty, arrivals)
 }
 
-// order is how other blocks are told that this one has done with a stage.
+// order returns the memory order of the arrivals in other blocks.
 func (s *Stage) order() string {
 	if s.by == wgmma && !s.opened {
-		return ".relaxed" // the tensor cores alone read the stage, and they are done
+		return ".relaxed" // only the tensor cores read the stage, and they have completed
 	}
 	return ".release"
 }
 
-// settle makes sure that the threads of the warp have read the stage before one of them hands it back: the copies that overwrite
-// it go another way to memory than their loads, which may still be under way.
+// settle makes sure that all threads of the warp have read the stage before one of them releases
+// it. The copies that overwrite it use another proxy than their loads, which may still be in
+// flight.
 func (s *Stage) settle() {
 	switch k := s.p.k; {
 	case s.by == threads || s.opened:
 		k.FenceAsync()
 		k.SyncWarp()
 	case s.by == wgmma && !s.met:
-		k.SyncWarp() // the loop that multiplies may have no turn, and then some lanes still wait for the stage
+		k.SyncWarp() // the loop with the MMAs may run zero times, and then some lanes still wait for the stage
 	}
 }
 

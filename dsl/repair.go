@@ -17,7 +17,7 @@ import (
 // new text $1 and so on stand for its groups.
 type repair struct {
 	pattern *regexp.Regexp
-	method  string // the method that is called by mistake; "" for any
+	method  string // the method called by mistake; "" for any
 	edit    func(s callSite, match []string) *diag.Fix
 }
 

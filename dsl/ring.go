@@ -3,14 +3,14 @@
 
 package dsl
 
-// A ring is a row of stages that go from one role to another and back: each has a barrier that says it is full, and one that says
-// it is empty.
+// A ring is a circular buffer of stages between two roles. Each stage has an mbarrier that signals
+// that it is full, and one that signals that it is empty.
 type ring struct {
 	k           *Kernel
 	name        string
 	stages      int
 	full, empty Barrier
-	pair        bool     // shared by two blocks that work as one (tcgen05)
+	pair        bool     // shared by a pair of blocks (tcgen05)
 	counted     []string // roles whose arrivals are counted
 }
 
@@ -23,11 +23,11 @@ func (k *Kernel) newRing(name string, stages int) ring {
 		full: k.barriers(name+" full", stages, 1), empty: k.barriers(name+" empty", stages, 0)}
 }
 
-// A place is where a role is in a ring.
+// A place is the current stage and phase parity of a role in a ring.
 type place struct{ stage, parity Reg[U32] }
 
-// state is the place of the role that is being built, which starts at the first stage. Who fills the ring waits for parity 1
-// first, which a fresh barrier has behind it.
+// state returns the place of the role that is being built, starting at the first stage. The
+// producer waits for parity 1 first, which a new mbarrier has completed.
 func (r *ring) state(parity int) *place {
 	k := r.k
 	if k.role == nil {
@@ -48,7 +48,7 @@ func (r *ring) state(parity int) *place {
 	return s
 }
 
-// barriers are the two barriers of the stage that a role is at.
+// barriers returns the two mbarriers of a role's current stage.
 func (r *ring) barriers(at *place) (full, empty Barrier) {
 	full = r.full.At(at.stage)
 	empty = r.empty
@@ -56,7 +56,7 @@ func (r *ring) barriers(at *place) (full, empty Barrier) {
 	return full, empty
 }
 
-// next goes on to the next stage.
+// next advances to the next stage.
 func (s *place) next(r *ring) {
 	k := r.k
 	flip := func() {
@@ -75,7 +75,7 @@ func (s *place) next(r *ring) {
 	})
 }
 
-// arrives counts arrivals of the role that is being built at a barrier, once for each role.
+// arrives counts n arrivals on an mbarrier, once for each role.
 func (r *ring) arrives(b Barrier, n int) {
 	name := b.spec.name
 	if r.k.role != nil {
@@ -90,7 +90,7 @@ func (r *ring) arrives(b Barrier, n int) {
 	b.spec.count += n
 }
 
-// roleWarps is the warps of the role that is being built.
+// roleWarps returns the number of warps in the role that is being built.
 func (k *Kernel) roleWarps() int {
 	if k.role == nil {
 		return max(1, k.BlockThreads()/32)

@@ -24,7 +24,7 @@ func OnWarp(warp int, name string, body func()) Role {
 	return Role{name: name, first: warp, n: 1, each: 1, body: alone(body)}
 }
 
-// alone is the body of a role that has no index.
+// alone wraps the body of a role that has no index.
 func alone(body func()) func(Reg[U32]) {
 	if body == nil {
 		return nil
@@ -59,7 +59,7 @@ func (r Role) Regs(n int) Role {
 type role struct {
 	Role
 	head      *ir.Block // runs first
-	single    bool      // only its first warp goes on after head
+	single    bool      // only its first warp continues after the head
 	end       *ir.Block
 	index     Reg[U32]
 	scope     int
@@ -68,8 +68,8 @@ type role struct {
 	places    map[*ring]*place
 	even      bool // only in the even block of a pair
 	constants map[uint32]Reg[U32]
-	ends      []func()    // what it does behind its body
-	filled    []*Pipeline // that it fills and outlives
+	ends      []func()    // emitted after its body
+	filled    []*Pipeline // that it fills and must outlive
 }
 
 // Roles assigns roles to the warps of the block. The roles run concurrently; all warps continue
@@ -85,7 +85,7 @@ func (k *Kernel) Roles(roles ...Role) {
 	done := k.newBlock("roles_done")
 	parted, some := k.parted, k.parted
 	for i, r := range roles {
-		k.parted = parted // who left another role is not missed in this one
+		k.parted = parted // threads that left another role do not matter in this one
 		next := done
 		if i < len(roles)-1 {
 			next = k.newBlock("not_" + label(r.name))
@@ -111,14 +111,14 @@ func (k *Kernel) Roles(roles ...Role) {
 	}
 	k.place(done)
 	k.parted = some
-	k.checkMeetings()
+	k.checkBarriers()
 	if k.clusterSize() > 1 {
 		k.Comment("no block leaves while another may still signal it")
 		k.SyncCluster()
 	}
 }
 
-// label is a name as part of a label.
+// label converts a name to a part of a label.
 func label(name string) string {
 	if identifier(name) {
 		return name
@@ -126,7 +126,7 @@ func label(name string) string {
 	return "role"
 }
 
-// validBudget reports whether the role has a register budget that setmaxnreg takes.
+// validBudget reports whether the role has a register budget that setmaxnreg accepts.
 func (r Role) validBudget() bool {
 	return r.regs >= 24 && r.regs <= 256 && r.regs%8 == 0 && r.first%4 == 0 && r.n%4 == 0
 }
@@ -175,7 +175,7 @@ func (r Role) who() string {
 	return fmt.Sprintf("warps %d to %d", r.first, r.first+r.n-1)
 }
 
-// closeRole adds to the head what turned out to be needed there.
+// closeRole completes the head of the role with what its body requires.
 func (k *Kernel) closeRole(b *role) {
 	if b.single && b.n > 1 {
 		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NEI(int64(b.first)) })
@@ -185,7 +185,8 @@ func (k *Kernel) closeRole(b *role) {
 	}
 }
 
-// leaveHead makes those leave a role at the end of its head for whom a condition holds. A second one takes the block behind the head.
+// leaveHead emits a branch at the end of a role's head that leaves the role if cond is true. A
+// second one needs a new block after the head.
 func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	was, open := k.cur, k.open
 	defer func() { k.cur, k.open = was, open }()
@@ -202,7 +203,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	k.tally(in)
 }
 
-// behind is a new block behind another.
+// behind returns a new block after another.
 func (k *Kernel) behind(b *ir.Block) *ir.Block {
 	fresh := &ir.Block{}
 	i := slices.Index(k.f.Blocks, b)
@@ -210,7 +211,7 @@ func (k *Kernel) behind(b *ir.Block) *ir.Block {
 	return fresh
 }
 
-// atHead builds something at the head of the role, or of the kernel outside of roles.
+// atHead emits code at the head of the role, or of the kernel outside of roles.
 func (k *Kernel) atHead(build func()) {
 	was, guard, open := k.cur, k.guard, k.open
 	k.guard = ir.Guard{}
@@ -238,7 +239,7 @@ func (k *Kernel) Leader() Reg[Pred] {
 	return k.role.leader
 }
 
-// launchRegs is the registers of a thread at launch, when the block takes all of them.
+// launchRegs returns the registers per thread at launch if the block takes all of them.
 func (k *Kernel) launchRegs() int {
 	n := k.BlockThreads()
 	if n == 0 {
@@ -247,7 +248,8 @@ func (k *Kernel) launchRegs() int {
 	return min(255, 65536/n/8*8)
 }
 
-// checkRoles reports roles that overlap, do not exist, or ask for registers that are not there.
+// checkRoles reports roles that overlap, that exceed the block, or whose register budgets exceed
+// the registers of the block.
 func (k *Kernel) checkRoles(roles []Role) {
 	warps := k.BlockThreads() / 32
 	if warps == 0 {

@@ -16,7 +16,7 @@ func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F3
 	o.storeRows(row, col, 32, elements, elements != nil)
 }
 
-// storeRows is StoreRows of so many numbers at a time.
+// storeRows is StoreRows for chunk elements at a time.
 func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32], given bool) {
 	k := o.kernel()
 	if !made(k, "output in StoreRows", row.k) || !k.runs("StoreRows", given) {
@@ -32,7 +32,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
 		return
 	}
-	k.storesSums(o.to, Addr{}, row, col, 128, t.Cols, 128)
+	k.storesTile(o.to, Addr{}, row, col, 128, t.Cols, 128)
 	first := o.first()
 	group := k.U32(0)
 	k.Comment("the store before this one has left the tile")
@@ -59,7 +59,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 	})
 }
 
-// storable reports whether rows of sums can be stored as numbers of a type.
+// storable reports whether accumulator rows can be stored as elements of a type.
 func storable(t isa.Type) bool {
 	switch t {
 	case isa.F32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m1:
@@ -68,7 +68,8 @@ func storable(t isa.Type) bool {
 	return false
 }
 
-// spots is where sixteen bytes of a row of a swizzled tile lie, whose first byte within the row is known.
+// spots returns the address of the 16-byte unit at a constant byte offset in a row of a swizzled
+// tile.
 func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
 	at := t.at.add(line.MulI(int64(t.Pitch())))
 	var unit Reg[U32]
@@ -83,7 +84,8 @@ func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
 	}
 }
 
-// rowWriter writes neighbours in a row of the tile, as its type has them: whole units of sixteen bytes.
+// rowWriter returns a function that writes adjacent elements to a row of the tile, converted to its
+// type, in whole 16-byte units.
 func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 	k, bits := t.at.k, t.Type.Bits()
 	at := t.spots(line)
@@ -129,7 +131,7 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	return list
 }
 
-// unpacked is the numbers of a register as F32.
+// unpacked returns the elements of a register as F32.
 func (k *Kernel) unpacked(t isa.Type, word ir.Operand) []Reg[F32] {
 	x := fresh[F32](k)
 	if t == isa.F32 {

@@ -16,7 +16,7 @@ import (
 // memory atoms are stored in row-major order.
 type BlockScale struct {
 	Type   isa.Type // ue8m0 or ue4m3
-	Vector int      // numbers that share a factor
+	Vector int      // elements that share a factor
 }
 
 // The block-scaled formats.
@@ -74,8 +74,8 @@ func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	return t
 }
 
-// scaledKind is the kind of tcgen05.mma for block-scaled types. A sparse product counts zeros too, so that a scale factor is for twice
-// as many numbers.
+// scaledKind returns the kind of tcgen05.mma for block-scaled types. In a sparse MMA a scale factor
+// applies to twice as many elements, counting zeros.
 func scaledKind(a, b Tile, s BlockScale, sparse bool) (tensorKind, bool) {
 	x, ok1 := kinds8[a.Type]
 	y, ok2 := kinds8[b.Type]
@@ -96,8 +96,9 @@ func scaledKind(a, b Tile, s BlockScale, sparse bool) (tensorKind, bool) {
 	return tensorKind{}, false
 }
 
-// scaleQualifier says how many numbers share a factor: by their count since PTX 8.8, which the targets of a family take, and before it by the
-// factors of an instruction.
+// scaleQualifier returns the modifier for the number of elements that share a factor. Since PTX
+// 8.8, which family targets require, it names that number; before, it names the factors per
+// instruction.
 func (k *Kernel) scaleQualifier(kind tensorKind) string {
 	named := map[string][2]string{"mxf8f6f4": {"block32", "scale_vec::1X"}, "mxf4": {"block32", "scale_vec::2X"}, "mxf4nvf4": {"block16", "scale_vec::4X"}}[kind.name]
 	if k.m.atLeast(808) {
@@ -119,7 +120,7 @@ func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 	return t
 }
 
-// scaleRows is how many times 128 columns of the accumulator the second factor has rows for, each with scale factors.
+// scaleRows returns how many times 128 columns the B operand has scale factors for.
 func (t *TMEM) scaleRows() int { return (t.cols + 127) / 128 }
 
 // ScaledMMA adds the block-scaled product of x and the transpose of y. The thread first copies the
@@ -128,14 +129,15 @@ func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTi
 	a.scaled(tensorProduct{x: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
 
-// scales are the scale factors of a product.
+// scales holds the scale factors of an MMA.
 type scales struct {
 	BlockScale
 	x, y SharedTile
 	each int // factors of a row that one instruction takes
 }
 
-// scaled multiplies, and where there are places x is sparse: it has half of the columns of y.
+// scaled issues a block-scaled MMA. If the product has metadata, x is sparse and has half of the
+// columns of y.
 func (a *AccumulatorStage) scaled(p tensorProduct) {
 	k, s := a.kernel(), p.scales
 	if !made(k, "accumulator in ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
@@ -163,7 +165,7 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		id |= 1 << 23
 	}
 	p.op = ".block_scale." + k.scaleQualifier(kind)
-	// Four factors of a row stand in one column; the descriptor picks among them.
+	// Four factors of a row share one column; the descriptor selects among them.
 	p.id = func(step int) uint32 {
 		part := uint32(step * s.each % 4)
 		return id | part<<4 | part<<29
@@ -171,14 +173,14 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	a.issue(p)
 }
 
-// copy brings the factors to tensor memory.
+// copy copies the scale factors to tensor memory.
 func (s *scales) copy(t *TMEM) {
 	base := Reg[U32]{k: t.k, r: t.k.tmem.base}
 	t.k.copyScales(s.x, base.AddI(int64(t.scaleA)))
 	t.k.copyScales(s.y, base.AddI(int64(t.scaleB)))
 }
 
-// at is where the factors of a step begin.
+// at returns the tensor memory addresses of the scale factors of a step.
 func (s *scales) at(t *TMEM, step int) []ir.Operand {
 	base, column := Reg[U32]{k: t.k, r: t.k.tmem.base}, 4*(step*s.each/4)
 	atA := base.AddI(int64(t.scaleA + column))
@@ -189,7 +191,7 @@ func (s *scales) at(t *TMEM, step int) []ir.Operand {
 	return []ir.Operand{tensorAddress(t.k, atA), tensorAddress(t.k, atB)}
 }
 
-// fitsScales reports what keeps scale factors from being those of tiles that are so deep.
+// fitsScales reports why scale factors do not match tiles of the given depth.
 func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 	k := a.t.k
 	for i, f := range []SharedTile{s.x, s.y} {
@@ -219,8 +221,8 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 	return false
 }
 
-// copyScales copies the atoms of a tile of scale factors into tensor memory: for each atom along the row, the four columns of every
-// 128 rows side by side.
+// copyScales copies the atoms of a tile of scale factors into tensor memory. For each atom along
+// the row, the four columns of all groups of 128 rows are adjacent.
 func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
 	atoms := from.Cols / 64
 	d := k.atomDescriptor(from)

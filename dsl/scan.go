@@ -66,18 +66,20 @@ func BlockExclusiveScan[T Scalar](x, first Reg[T], name string, combine func(a, 
 	if k == nil {
 		return x, all
 	}
-	own := upTo.ShuffleUp(1) // of the lanes before, but for lane 0
+	own := upTo.ShuffleUp(1) // of the preceding lanes; meaningless in lane 0
 	if before.k == nil {
 		return Select(k.Lane().EQI(0), first, own), all
 	}
 	start := Select(k.WarpIndex().EQI(0), first, before)
-	// What first is combined with must not count it twice: it stands for no thread at all.
+	// The first combine must not count an element twice, so lane 0 takes no element of its own
+	// warp.
 	inner := Select(k.WarpIndex().EQI(0), own, combine(before, own))
 	return Select(k.Lane().EQI(0), start, inner), all
 }
 
-// scanWarps is what the warps before each have in all, and what all warps have, where the last lane of each has that of its warp. Of the
-// first warp the former means nothing; with a single warp it is no value at all.
+// scanWarps returns the combined value of all preceding warps, and of all warps, given the warp
+// total in the last lane of each. The former is meaningless in the first warp, and undefined with a
+// single warp.
 func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (before, all Reg[T]) {
 	k := scan.k
 	if k == nil {
@@ -94,13 +96,14 @@ func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg
 	sums := Shared[T](k, parts, warps)
 	k.If(k.Lane().EQI(31), func() { sums.Store(k.WarpIndex(), scan) })
 	k.Sync()
-	// Each warp scans the sums of all of them; lanes beyond the last repeat it, and nobody asks them.
+	// Each warp scans the totals of all warps. Lanes past the last repeat it; their results are
+	// unused.
 	each := sums.Load(k.Lane().MinI(int64(warps - 1))).WarpScan(combine)
 	return each.ShuffleFrom(k.WarpIndex().MaxI(1).SubI(1)), each.ShuffleFrom(k.U32(warps - 1))
 }
 
-// wholeWarps is how many warps the block has, for what needs all of them. A block that does not have whole warps, or a role, which not
-// all of them are in, is told.
+// wholeWarps returns the number of warps of the block, for calls that need all of them. It reports
+// a block with a partial warp, and a call in a role, which not all warps execute.
 func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	warps = k.BlockThreads() / 32
 	switch {
@@ -114,7 +117,8 @@ func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	return 0, false
 }
 
-// leaves is a name for shared memory that warps leave their parts in. In a loop threads wait until what they left there last has been read.
+// leaves names the shared memory in which warps leave partial results. In a loop, threads first
+// wait until the previous results have been read.
 func (k *Kernel) leaves(name string) string {
 	if len(k.loops) > 0 {
 		k.Sync()

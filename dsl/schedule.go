@@ -66,7 +66,7 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
-// clusterTiles is how many rows and columns of tiles the blocks of a cluster work on.
+// clusterTiles returns how many rows and columns of tiles a cluster computes.
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
 		k.fault(&ruleProtocol, "schedule in a cluster of %d x %d x %d blocks, want at most two dimensions", k.cluster[0], k.cluster[1], k.cluster[2])
@@ -74,7 +74,7 @@ func (k *Kernel) clusterTiles() (high, wide int64) {
 	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
 }
 
-// inCluster is the tile of the block among those of its cluster.
+// inCluster returns the tile of the block among the tiles of its cluster.
 func (k *Kernel) inCluster(at TileCoord) TileCoord {
 	high, wide := k.clusterTiles()
 	up, left := k.ClusterRank(), k.U32(0)
@@ -102,7 +102,8 @@ func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	return k.dealt(grouped(k.CTAID().X, rows, cols, group))
 }
 
-// grouped is the tile of a number. Within a group of rows, tiles go down the rows first. The last group may have fewer.
+// grouped returns the tile with index id. Within a group of rows, tiles go down the rows first. The
+// last group may have fewer rows.
 func grouped(id, rows, cols Reg[U32], group int) TileCoord {
 	if group == 1 {
 		row := id.Div(cols)

@@ -5,8 +5,8 @@ package dsl
 
 import "strings"
 
-// A scope is a stretch of the kernel that may not run: a branch, a loop's body, a role. Values made in it
-// are used in it only.
+// A scope is a region of the kernel that may not execute: a branch, a loop body, a role. Values
+// computed in it can only be used in it.
 type scope struct {
 	id   int
 	what string
@@ -28,10 +28,10 @@ func (k *Kernel) enter(what string) {
 // leave closes the innermost scope.
 func (k *Kernel) leave() { k.open = k.open[:len(k.open)-1] }
 
-// scope is the innermost open scope.
+// scope returns the innermost open scope.
 func (k *Kernel) scope() int { return k.open[len(k.open)-1].id }
 
-// reaches reports whether what was made in a scope has been computed here.
+// reaches reports whether values of a scope are defined here.
 func (k *Kernel) reaches(id int) bool {
 	for i := len(k.open) - 1; i >= 0; i-- {
 		if k.open[i].id <= id {
@@ -41,8 +41,8 @@ func (k *Kernel) reaches(id int) bool {
 	return false
 }
 
-// outOfScope reports a value, an address or a register of a scope that is over. Roles run in
-// different warps, so that a value of another role is not merely undefined on some paths.
+// outOfScope reports a value, an address or a register of a scope that has ended. Roles run in
+// different warps, so a value of another role is never defined, not merely undefined on some paths.
 func (k *Kernel) outOfScope(what string, id int) {
 	from, to := k.scopeRoles[id], k.scopeRoles[k.scope()]
 	if from != "" && from != to {

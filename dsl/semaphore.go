@@ -36,7 +36,8 @@ type waiting struct {
 	pos ir.Pos
 }
 
-// checkSemaphores reports waits at semaphores where nothing of the kernel arrives, if nothing in it is such that it might.
+// checkSemaphores reports waits at semaphores without an arrival in the kernel, unless other
+// instructions may count them up.
 func (k *Kernel) checkSemaphores() {
 	alone := slices.DeleteFunc(slices.Clone(k.waits), func(w waiting) bool { return slices.Contains(k.counted, w.of) })
 	if len(alone) == 0 || k.counts() {
@@ -47,7 +48,7 @@ func (k *Kernel) checkSemaphores() {
 	}
 }
 
-// counts reports whether the kernel may count something in global memory up by itself.
+// counts reports whether the kernel has instructions that may increment a counter in global memory.
 func (k *Kernel) counts() bool {
 	if len(k.callees) > 0 {
 		return true

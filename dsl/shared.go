@@ -10,20 +10,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// sharedMemory is the shared variables of a kernel. They are declared one by one while they fit into the 48 KB that a kernel gets
-// without asking; beyond, all of them are laid out in one array whose size the launch gives.
+// sharedMemory holds the shared variables of a kernel. If they fit the static limit of 48 KB, they
+// are declared one by one. Otherwise all are placed in one dynamic array, whose size the launch
+// must specify.
 type sharedMemory struct {
 	vars  []*ir.Var
-	bytes int64       // that the launch must give, after Build
-	rest  *ir.Var     // what the launch gives beyond
-	named []*ir.Instr // instructions that name variables, shared ones and others
+	bytes int64       // that the launch must specify, known after Build
+	rest  *ir.Var     // the array that DynamicShared declares
+	named []*ir.Instr // instructions that name variables of any space
 	uses  []*usage
 }
 
-// staticShared is the most shared memory that a kernel may declare.
+// staticShared is the limit of statically declared shared memory.
 const staticShared = 48 << 10
 
-// sharedLimit is the most shared memory that a block of a target may have.
+// sharedLimit returns the limit of shared memory per block of a target.
 func sharedLimit(number int) int64 {
 	switch number {
 	case 70, 72:
@@ -137,7 +138,7 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }
 
-// sharedTotal is the bytes of all shared variables.
+// sharedTotal returns the size of all shared variables in bytes.
 func (k *Kernel) sharedTotal() int64 {
 	var total int64
 	for _, v := range k.shared.vars {
@@ -147,7 +148,7 @@ func (k *Kernel) sharedTotal() int64 {
 	return total
 }
 
-// checkShared reports shared variables that do not fit a block.
+// checkShared reports shared variables that exceed the limit of a block.
 func (k *Kernel) checkShared() {
 	limit := sharedLimit(k.m.ir.Target.Info().Number)
 	if total := k.sharedTotal(); total > limit {
@@ -156,7 +157,7 @@ func (k *Kernel) checkShared() {
 	}
 }
 
-// settleShared decides where the shared variables are, once all are known.
+// settleShared decides where the shared variables are placed, once all are known.
 func (k *Kernel) settleShared() {
 	if k.sharedTotal() <= staticShared {
 		k.f.Vars = append(k.shared.vars[:len(k.shared.vars):len(k.shared.vars)], k.f.Vars...)
@@ -169,8 +170,8 @@ func (k *Kernel) settleShared() {
 	k.layOut()
 }
 
-// layOut gives every shared variable a place in one dynamic array, the ones that need most alignment first so that
-// nothing is lost between them.
+// layOut places all shared variables in one dynamic array, by decreasing alignment so that there is
+// no padding between them.
 func (k *Kernel) layOut() {
 	all := &ir.Var{Name: k.m.claim(k.Name() + "_shared"), Linkage: ".extern", Space: isa.Shared, Type: isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
 	offset := make(map[*ir.Var]int64)
@@ -197,7 +198,7 @@ func (k *Kernel) layOut() {
 	}
 }
 
-// settle lets operands that name variables with an offset in an array name their places in it.
+// settle rewrites operands that name variables to offsets in the array.
 func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 	for i := range list {
 		o := &list[i]

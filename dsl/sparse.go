@@ -19,7 +19,7 @@ func SparseMMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
-// unit is the bits of what the places of zeros are told for.
+// unit returns the size in bits of the unit that sparsity metadata describes.
 func (s MMA) unit() int {
 	if s.A.Bits() > 8 {
 		return 16
@@ -27,7 +27,7 @@ func (s MMA) unit() int {
 	return 8
 }
 
-// units is how many of them so many numbers are.
+// units returns the number of units in the given number of elements.
 func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 
 // SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
@@ -51,7 +51,7 @@ func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTil
 	return w.spread(x, fromX, meta, y, fromY)
 }
 
-// spread is the product of tiles that go together, of which the left one leaves zeros out.
+// spread returns the MMA step of tiles whose shapes match, with a sparse A tile.
 func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
 	k, s := w.k, w.shape
 	lane := k.Lane()
@@ -83,7 +83,8 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		for j, cell := range into.b {
 			y[0].fragment(cell, atB.Plus(int64(j*s.N*y[0].Pitch())))
 		}
-		// A register tells the zeros of 64 units: of two steps where these have 16 bits. The last operand says of which.
+		// A register holds the metadata of 64 units: of two steps if units have 16 bits. The last
+		// operand selects the step.
 		col := s.units(step * s.K)
 		half := number(int64(col % 64 / 32))
 		for i, cell := range into.places {
@@ -131,10 +132,11 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	return false
 }
 
-// teller reads what tells the zeros of 64 units, which begin so many bytes further on in the rows of meta, of the i-th M rows of the tile into a
-// register, a new one where there is none. Four lanes share two rows, eight apart, and the 64 units, which are two steps of 16-bit
-// units and one of 8-bit units. Of 16-bit units a lane tells 16 of both rows, in the halves of its register; of 8-bit units the even
-// lanes tell the upper row, the odd ones the lower, 32 each.
+// teller returns a function that loads the sparsity metadata of 64 units of the i-th M rows into a
+// register, starting at a byte offset in the rows of meta. It allocates the register if there is
+// none. Four lanes share two rows, eight apart, and the 64 units: two steps of 16-bit units, or one
+// of 8-bit units. For 16-bit units, a lane holds 16 units of both rows, in the halves of its
+// register. For 8-bit units, even lanes hold 32 units of the upper row, odd lanes of the lower row.
 func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(i, bytes int, into *ir.Operand) {
 	k := w.k
 	lane := k.Lane()

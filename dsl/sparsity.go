@@ -7,14 +7,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// What tells the zeros of a sparse matrix goes to tensor memory in atoms of 128 rows by 16 bytes, for 64 bytes of what the matrix keeps of a row, or 128 where
-// numbers have 16 or 32 bits: a lane for each row, and two columns for each instruction, or one (PTX 9.1, 9.7.16.10.8).
+// Sparsity metadata is copied to tensor memory in atoms of 128 rows by 16 bytes. An atom describes
+// 64 stored bytes of a row, or 128 for elements of 16 or 32 bits. It has one lane per row, and one
+// or two columns per instruction (PTX 9.1, 9.7.16.10.8).
 const (
 	placeRows  = 128
 	placeBytes = 16
 )
 
-// told is how many bytes that a sparse tile keeps a byte of its places tells about.
+// told returns how many stored bytes of a sparse tile one byte of metadata describes.
 func (t Tile) told() int {
 	if t.wide() > 8 {
 		return 8
@@ -22,7 +23,7 @@ func (t Tile) told() int {
 	return 4
 }
 
-// placeAtoms is how many atoms tell the zeros of 128 rows of a tile.
+// placeAtoms returns how many atoms hold the metadata of 128 rows of a tile.
 func (t Tile) placeAtoms() int { return t.RowBytes() / (t.told() * placeBytes) }
 
 // SparsityOffset returns the byte offset in global memory of byte b of the sparsity metadata of a
@@ -94,7 +95,8 @@ func (a *AccumulatorStage) SparseScaledMMA(b BlockScale, x, places, y, scaleX, s
 	a.scaled(tensorProduct{x: x, places: &places, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
 
-// place is the column, counted from the first, that tells the zeros of a step: an even one.
+// place returns the tensor memory column of a step's metadata, relative to the first: an even
+// number.
 func (p *tensorProduct) place(step int) int {
 	if p.x.wide() > 8 {
 		return step &^ 1
@@ -102,7 +104,7 @@ func (p *tensorProduct) place(step int) int {
 	return 2 * step
 }
 
-// fitsPlaces reports what keeps places from telling the zeros of x.
+// fitsPlaces reports why a tile cannot be the sparsity metadata of x.
 func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 	k := a.t.k
 	atoms := x.placeAtoms()
@@ -121,7 +123,7 @@ func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 	return false
 }
 
-// copyPlaces copies the atoms of a tile that tells zeros into tensor memory, side by side.
+// copyPlaces copies the atoms of a metadata tile into adjacent columns of tensor memory.
 func (k *Kernel) copyPlaces(from SharedTile, to Reg[U32]) {
 	d := k.atomDescriptor(from)
 	for atom := range from.Bytes() / (placeRows * placeBytes) {
@@ -129,7 +131,8 @@ func (k *Kernel) copyPlaces(from SharedTile, to Reg[U32]) {
 	}
 }
 
-// atomDescriptor is the descriptor of a tile of atoms for tcgen05.cp: no swizzle, and eight rows of 16 bytes each follow one another.
+// atomDescriptor returns the descriptor of a tile of atoms for tcgen05.cp: no swizzle, with eight
+// consecutive rows of 16 bytes.
 func (k *Kernel) atomDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, 1<<46|uint64(128>>4)<<32|1<<16)
 }

@@ -73,7 +73,7 @@ func (k *Kernel) Thread() Reg[U32] {
 	return k.thread
 }
 
-// first builds what runs before everything else of the kernel.
+// first emits code that runs before all other code of the kernel.
 func (k *Kernel) first(build func()) {
 	was, guard, scopes := k.cur, k.guard, k.open
 	k.cur, k.guard, k.open = k.head, ir.Guard{}, k.open[:1]
@@ -112,13 +112,13 @@ func (k *Kernel) dim3(x, y, z string) Dim3 {
 	return Dim3{Special[U32](k, x), Special[U32](k, y), Special[U32](k, z)}
 }
 
-// A special is a special register that a kernel has read, and where its value is kept.
+// A special is a special register that a kernel has read, and the register that holds its value.
 type special struct {
 	name string
 	r    *ir.Reg
 }
 
-// changing reports how special registers are read that change from one instruction to the next.
+// changing says how to read a special register whose value changes over time.
 func changing(name string) (how string, ok bool) {
 	switch {
 	case name == "%clock", name == "%clock_hi", name == "%clock64":

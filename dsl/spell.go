@@ -12,21 +12,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An opcode is the parts of an opcode's text, but for its modifiers.
+// An opcode holds the parts of an opcode except its modifiers.
 type opcode struct {
 	head  string
 	space isa.Space // of a memory access
-	count uint8     // elements of a vector; 0 or 1 for one
+	count uint8     // vector length; 0 or 1 for a scalar
 	typ   isa.Type
-	from  isa.Type // what a conversion is from
+	from  isa.Type // source type of a conversion
 }
 
-// A written opcode has its modifiers, and the text of both; "" where nobody has written it out.
+// A written opcode has modifiers, and the resulting text; "" until it is needed.
 type written struct {
 	opcode
 	mods []Mod
 	text string
-	next *written // of the same hash
+	next *written // with the same hash
 }
 
 // A verb is an operation on values of one type.
@@ -64,23 +64,23 @@ const (
 	doTanh
 )
 
-// verbs are the opcodes of the verbs, without types and modifiers.
+// verbs holds the base opcode of each verb, without types and modifiers.
 var verbs = [...]string{
 	doMove: "mov", doAdd: "add", doSub: "sub", doMul: "mul", doMulHi: "mul.hi", doMad: "mad", doFMA: "fma", doDiv: "div", doRem: "rem",
 	doMin: "min", doMax: "max", doAnd: "and", doOr: "or", doXor: "xor", doNot: "not", doShl: "shl", doShr: "shr", doReverse: "brev",
 	doNeg: "neg", doAbs: "abs", doSqrt: "sqrt", doRcp: "rcp", doRsqrt: "rsqrt", doExp2: "ex2", doLog2: "lg2", doSin: "sin", doCos: "cos", doTanh: "tanh",
 }
 
-// A spelling is the opcode of a verb for values of a type, with what the author told of it.
+// A spelling is the opcode of a verb for a type, with the author's modifiers.
 type spelling struct {
 	typ   isa.Type
 	mods  []Mod
 	text  string
-	forms [2]settled // that it had last
+	forms [2]settled // used last
 	next  *spelling  // of the same verb
 }
 
-// spellings are opcodes: a kernel writes the same ones again and again.
+// spellings caches opcodes: a kernel uses the same ones many times.
 type spellings struct {
 	verbs  [len(verbs)]*spelling
 	made   slab.Of[spelling]
@@ -88,7 +88,7 @@ type spellings struct {
 	wrote  slab.Of[written]
 }
 
-// of is the opcode o with modifiers.
+// of returns the opcode o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *written {
 	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17
 	for _, m := range mods {
@@ -108,7 +108,7 @@ func (s *spellings) of(o opcode, mods []Mod) *written {
 	return fresh
 }
 
-// op is head with modifiers and a type: "add" + RN + F32 is "add.rn.f32".
+// op joins head, modifiers and a type: "add" + RN + F32 is "add.rn.f32".
 func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
 	o := k.m.spellings.of(opcode{head: head, typ: t}, mods)
 	if o.text == "" {
@@ -121,7 +121,7 @@ func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
 	return o.text
 }
 
-// conversion is head with modifiers and two types: "cvt" + RN + F32 from F64 is "cvt.rn.f32.f64".
+// conversion joins head, modifiers and two types: "cvt" + RN + F32 from F64 is "cvt.rn.f32.f64".
 func (k *Kernel) conversion(head string, to, from isa.Type, mods []Mod) string {
 	s := k.m.spellings.of(opcode{head: head, typ: to, from: from}, mods)
 	if s.text == "" {
@@ -130,7 +130,8 @@ func (k *Kernel) conversion(head string, to, from isa.Type, mods []Mod) string {
 	return s.text
 }
 
-// access is the opcode of a load or store of n elements. The order of modifiers is the manual's.
+// access returns the opcode of a load or store of n elements, with its modifiers in the manual's
+// order.
 func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.Type) string {
 	s := k.m.spellings.of(opcode{head: head, space: space, count: uint8(n), typ: t}, mods)
 	if s.text != "" {
@@ -157,13 +158,14 @@ func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.T
 	return s.text
 }
 
-// exact are the operations on floats that are told how to round.
+// exact lists the float operations that require a rounding modifier.
 var exact = []verb{doDiv, doSqrt, doRcp, doFMA}
 
-// rough are those that are approximations, of which F32 says so.
+// rough lists the approximate operations, which require .approx for F32.
 var rough = []verb{doRsqrt, doExp2, doLog2, doSin, doCos, doTanh}
 
-// spelled is the opcode of an operation on values of t; nil, and that is told, where there is none on such.
+// spelled returns the opcode of an operation on values of t. If there is none it reports that and
+// returns nil.
 func (k *Kernel) spelled(v verb, t isa.Type, mods []Mod) *spelling {
 	first := &k.m.spellings.verbs[v]
 	for s := *first; s != nil; s = s.next {
@@ -180,7 +182,8 @@ func (k *Kernel) spelled(v verb, t isa.Type, mods []Mod) *spelling {
 	return s
 }
 
-// spell fills in what an operation on values leaves open: which half of a product, how to round, how exact it is.
+// spell adds the modifiers that an operation requires and the author omitted: the half of a
+// product, the rounding, .approx.
 func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 	var room [4]Mod
 	head := verbs[v]
@@ -206,14 +209,14 @@ func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 	case slices.Contains(rough, v) && !slices.Contains(mods, Approx):
 		list := append(room[:0], Approx)
 		if (t == isa.Bf16 || t == isa.Bf16x2) && v == doExp2 && !slices.Contains(mods, FTZ) {
-			list = append(list, FTZ) // the only way there is
+			list = append(list, FTZ) // the only form that exists
 		}
 		mods = append(list, mods...)
 	}
 	return k.op(head, t, mods...)
 }
 
-// dotted is modifiers as they stand in an opcode.
+// dotted joins modifiers with dots, as in an opcode.
 func dotted(mods []Mod) string {
 	var b strings.Builder
 	for _, m := range mods {

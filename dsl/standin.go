@@ -22,8 +22,8 @@ func (k *Kernel) standInShape(rows, cols int) (int, int) {
 	return rows, cols
 }
 
-// in reports whether the arguments of a message mention a stand-in. Another tile of the same shape
-// is not told apart: its finding appears once the declaration is correct.
+// in reports whether the arguments of a message mention a stand-in. A different tile of the same
+// shape also matches; its finding appears once the declaration is correct.
 func (s *standIns) in(args []any) bool {
 	if len(s.tiles) == 0 && len(s.shapes) == 0 {
 		return false

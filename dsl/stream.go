@@ -19,7 +19,7 @@ type StreamSchedule struct {
 	partials          Array[F32]
 	flags             Array[U32]
 	groups            int
-	barrier           NamedBarrier // the first of one for each warpgroup
+	barrier           NamedBarrier // the first of one per warpgroup
 }
 
 // A StreamTile is a range of steps of a tile: Steps steps, starting at First.
@@ -27,7 +27,7 @@ type StreamTile struct {
 	TileCoord
 	First, Steps Reg[U32]
 	s            *StreamSchedule
-	begin        Reg[U32] // of the tile, counted in steps of all tiles that are shared
+	begin        Reg[U32] // of the tile, as an index among the steps of all shared tiles
 }
 
 // StreamK returns a stream-K schedule over the given rows and columns of tiles with the given
@@ -63,7 +63,8 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parti
 	return s
 }
 
-// shared is how many tiles blocks share, and where the steps of a block begin among those of all of them.
+// shared returns the number of shared tiles, and a function that returns a block's first step among
+// the steps of all shared tiles.
 func (s *StreamSchedule) shared() (tiles Reg[U32], begins func(block Reg[U32]) Reg[U32]) {
 	k := s.k
 	blocks, all := k.NCTAID().X, s.rows.Mul(s.cols)
@@ -176,7 +177,8 @@ func (a *Accumulator) AddPartial(from Array[F32]) {
 	})
 }
 
-// saved goes over the sums of the thread, four at a time, and their places in memory: those of the warpgroup's threads lie side by side.
+// saved visits the accumulator elements of the thread, four at a time, with their positions in
+// memory. Elements of the warpgroup's threads are interleaved.
 func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], sums []Reg[F32])) {
 	if !made(a.kernel(), what+" of sums", at.at.k) {
 		return

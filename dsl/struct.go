@@ -55,7 +55,7 @@ func Struct[S any](k *Kernel, name string) S {
 	return s
 }
 
-// paramRoom is the bytes that all parameters of a kernel may have: more since PTX 8.1.
+// paramRoom returns the limit of a kernel's parameters in bytes, which is higher since PTX 8.1.
 func (k *Kernel) paramRoom() int64 {
 	if k.m.atLeast(isa.MakeVersion(8, 1)) && k.m.Has(70) {
 		return 32764
@@ -63,7 +63,7 @@ func (k *Kernel) paramRoom() int64 {
 	return 4096
 }
 
-// A structure is a struct while its fields get their places.
+// A structure is a struct whose fields are being laid out.
 type structure struct {
 	k            *Kernel
 	v            *ir.Var
@@ -71,7 +71,7 @@ type structure struct {
 	fields       []placed
 }
 
-// placed is a field and where it lies.
+// placed is a field with its offset.
 type placed struct {
 	field field
 	at    int64
@@ -83,7 +83,8 @@ type field interface {
 	loadFrom(k *Kernel, v *ir.Var, at int64)
 }
 
-// measure gives every value in x its place, and says what is wrong with the field of a name, if anything is.
+// measure lays out the values in x. It returns what is wrong with the field called name, if
+// anything.
 func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	if f, ok := x.Addr().Interface().(field); ok {
 		n := size(f.stored())
@@ -105,7 +106,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 		}
 		return ""
 	case reflect.Struct:
-		// A struct begins and ends at a multiple of what its largest value is a multiple of.
+		// A struct starts and ends at a multiple of its largest alignment.
 		inner := structure{k: p.k}
 		for i := range x.NumField() {
 			f := x.Type().Field(i)
@@ -131,26 +132,26 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	return fmt.Sprintf("has a field of type %s, %s", x.Type(), name)
 }
 
-// stored is what memory holds of x.
+// stored returns the type of x in memory.
 func (x *Reg[T]) stored() isa.Type { return TypeOf[T]() }
 
-// loadFrom makes x the value that lies in a parameter.
+// loadFrom makes x the value at an offset in a parameter.
 func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	*x = fresh[T](k)
 	x.scope = 0
 	k.ins(k.op("ld.param", memory(TypeOf[T]())), x.in(k), k.within(v, at))
 }
 
-// stored is what memory holds of a pointer.
+// stored returns the type of a pointer in memory.
 func (a *Array[T]) stored() isa.Type { return isa.U64 }
 
-// loadFrom makes a the array that a parameter points to.
+// loadFrom makes a the array that a pointer in a parameter refers to.
 func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	a.at = k.loadPointer(k.within(v, at))
 	a.at.scope = 0
 }
 
-// within is a place in a variable as an address.
+// within returns an offset in a variable as an address.
 func (k *Kernel) within(v *ir.Var, at int64) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, at))
 }

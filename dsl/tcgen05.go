@@ -8,18 +8,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A tensorKind is a kind of tcgen05.mma, with the numbers that its instruction descriptor has for types (PTX 9.1, 9.7.16.4.2).
+// A tensorKind is a kind of tcgen05.mma, with its type codes in the instruction descriptor (PTX
+// 9.1, 9.7.16.4.2).
 type tensorKind struct {
 	name  string
 	a     uint32
 	b     uint32
-	depth int // elements that one instruction multiplies along K
+	depth int // elements along K per instruction
 }
 
-// kinds8 are the numbers of the small floating-point types.
+// kinds8 holds the codes of the small floating-point types.
 var kinds8 = map[isa.Type]uint32{isa.E4m3: 0, isa.E5m2: 1, isa.E2m3: 3, isa.E3m2: 4, isa.E2m1: 5}
 
-// denseKind is the kind for two element types without block scaling.
+// denseKind returns the kind for two element types without block scaling.
 func denseKind(a, b isa.Type) (tensorKind, bool) {
 	x, ok1 := kinds8[a]
 	y, ok2 := kinds8[b]
@@ -45,8 +46,8 @@ func sign(t isa.Type) uint32 {
 	return 0
 }
 
-// tensorDescriptor is the descriptor of a tile for tcgen05 (PTX 9.1, 9.7.16.4.1), which differs from wgmma's in its constant and in
-// how it names swizzles.
+// tensorDescriptor returns the descriptor of a tile for tcgen05 (PTX 9.1, 9.7.16.4.1). It differs
+// from wgmma's in its constant and in the codes of swizzles.
 func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	var mode uint64
 	switch t.Swizzle {
@@ -104,7 +105,7 @@ func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, 
 	}
 }
 
-// left reports whether a factor in tensor memory can be multiplied.
+// left reports whether an operand in tensor memory can be multiplied.
 func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) bool {
 	k := a.kernel()
 	if k != nil {
@@ -122,7 +123,7 @@ func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) 
 	return false
 }
 
-// dense multiplies without scale factors.
+// dense issues an MMA without scale factors.
 func (a *AccumulatorStage) dense(p tensorProduct) {
 	k := a.kernel()
 	if !made(k, "accumulator in MMA", p.x.at.k, p.y.at.k) {
@@ -158,18 +159,19 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	a.issue(p)
 }
 
-// A tensorProduct is the product of two tiles into an accumulator in tensor memory, a step of the depth at a time.
+// A tensorProduct is an MMA of two tiles into an accumulator in tensor memory, one step of K at a
+// time.
 type tensorProduct struct {
 	kind   tensorKind
 	x, y   SharedTile
-	left   *TMEMOperandStage // that x is, where it is in tensor memory; the tile is its shape then
-	places *SharedTile       // that tell the zeros of x, which is sparse
+	left   *TMEMOperandStage // set if x is in tensor memory; the tile then only describes its shape
+	places *SharedTile       // the sparsity metadata of a sparse x
 	scales *scales           // of block-scaled types
-	op     string            // how the numbers are scaled, as the instruction says it
+	op     string            // the opcode's modifier for scaling
 	id     func(step int) uint32
 }
 
-// ratio is how many numbers of y there are along the depth for each that x has.
+// ratio returns how many elements of y there are along K for each stored element of x.
 func (p *tensorProduct) ratio() int {
 	if p.places != nil {
 		return 2
@@ -177,7 +179,7 @@ func (p *tensorProduct) ratio() int {
 	return 1
 }
 
-// factors are the fields of the instruction descriptor that speak of the factors.
+// factors returns the fields of the instruction descriptor for the operands.
 func (p *tensorProduct) factors() uint32 {
 	id := p.kind.a<<7 | p.kind.b<<10
 	if p.places != nil {
@@ -192,7 +194,8 @@ func (p *tensorProduct) factors() uint32 {
 	return id
 }
 
-// selector is which of two columns tells the zeros of a step: instructions name columns in pairs, and of numbers of 16 and 32 bits each takes one.
+// selector returns which of two columns holds the metadata of a step. Instructions name columns in
+// pairs, and elements of 16 and 32 bits need one column each.
 func (p *tensorProduct) selector(step int) int {
 	if p.places != nil && p.x.wide() > 8 {
 		return step % 2
@@ -200,8 +203,8 @@ func (p *tensorProduct) selector(step int) int {
 	return 0
 }
 
-// issue starts the multiplications, by one thread. Scale factors and what tells zeros travel from shared to tensor memory before them,
-// by the same thread, which keeps the order.
+// issue issues the MMAs from one thread. The same thread copies scale factors and metadata to
+// tensor memory before, which keeps them in order.
 func (a *AccumulatorStage) issue(p tensorProduct) {
 	k, t := a.t.k, a.t
 	k.lanes("MMA")
@@ -253,7 +256,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 	})
 }
 
-// readStages marks that the tensor cores read the stages of a product, or would, were it not refused.
+// readStages marks the stages of an MMA as read by the tensor cores, also if the MMA is rejected.
 func (p *tensorProduct) readStages() {
 	list := []SharedTile{p.x, p.y}
 	if p.places != nil {
@@ -267,7 +270,8 @@ func (p *tensorProduct) readStages() {
 	}
 }
 
-// begin orders the multiplications behind what filled their tiles, once a stage; of tiles outside of stages nobody knows when they are filled.
+// begin orders the MMAs after the writes of their tiles, once per stage. For tiles outside of
+// stages it does not know when they are written.
 func (a *AccumulatorStage) begin(p *tensorProduct) {
 	ordered := p.y.stage != nil && p.y.stage.by == tcgen05 && (p.left != nil || p.x.stage != nil && p.x.stage.by == tcgen05)
 	if !ordered {
@@ -275,7 +279,7 @@ func (a *AccumulatorStage) begin(p *tensorProduct) {
 	}
 }
 
-// constant is a number in a register, moved there once at the head of the role.
+// constant returns a constant in a register, which is set once at the head of the role.
 func (k *Kernel) constant(n uint32) Reg[U32] {
 	if k.role == nil {
 		return k.U32(int(n)).Var()
@@ -294,7 +298,8 @@ func (k *Kernel) constant(n uint32) Reg[U32] {
 	return x
 }
 
-// mark notes that the accumulator holds something from here on. All lanes of the warp do, so that it is outside of the guard.
+// mark notes that the accumulator has contents from here on. It applies to all lanes of the warp,
+// so it is outside of the guard.
 func (a *AccumulatorStage) mark() {
 	k := a.t.k
 	guard := k.guard
@@ -303,7 +308,7 @@ func (a *AccumulatorStage) mark() {
 	k.guard = guard
 }
 
-// fits reports what keeps a product from being added to a.
+// fits reports why an MMA cannot accumulate into a.
 func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	k, t, x, y := a.t.k, a.t, p.x, p.y
 	share := 1
@@ -339,7 +344,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	return false
 }
 
-// turnsTo reports whether a factor of a kind can be read as it is meant (PTX 9.1, 9.7.16.10.1).
+// turnsTo reports whether a transposed tile is allowed for a kind (PTX 9.1, 9.7.16.10.1).
 func (t SharedTile) turnsTo(kind tensorKind) bool {
 	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
 	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {

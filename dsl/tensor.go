@@ -17,11 +17,11 @@ import (
 // follow each other. The launch passes a map made by runtime.Tiled or runtime.Im2col. All
 // coordinates count elements.
 type Tensor struct {
-	m      *TensorMap // the parameter, and the tile that a copy brings
+	m      *TensorMap // the parameter, and the tile of one copy
 	box    []int      // outermost first
 	im2col bool
 	rows   bool       // rows are gathered one by one
-	many   *TensorMap // tiles of gathered rows that stages hold (FeedRows)
+	many   *TensorMap // tiles of gathered rows in stages (FeedRows)
 }
 
 // Tensor declares a parameter for a tensor map in tiled mode. The box sizes go from the outermost
@@ -82,7 +82,8 @@ func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor
 	return x
 }
 
-// tensor is what all of them share. A problem is told, and something right stands for what is wrong.
+// tensor declares a tensor map of any mode. It reports the problem, if there is one, and replaces
+// invalid sizes by valid ones.
 func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle, problem string) *Tensor {
 	tile := Tile{Type: t, Rows: rows, Cols: box[len(box)-1], Swizzle: s}
 	if problem == "" {
@@ -104,7 +105,8 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 	return x
 }
 
-// parts goes over the copies that bring a box: for each slab of the tile the coordinates where it begins, innermost first, and where it lies.
+// parts visits the copies of a box: for each slab of the tile, the first coordinates, innermost
+// first, and the address.
 func (x *Tensor) parts(t SharedTile, at []Reg[U32]) iter.Seq2[[]Operand, Addr] {
 	return func(yield func([]Operand, Addr) bool) {
 		for slab := range t.Slabs() {
@@ -117,7 +119,7 @@ func (x *Tensor) parts(t SharedTile, at []Reg[U32]) iter.Seq2[[]Operand, Addr] {
 	}
 }
 
-// kernel is the kernel that x is of, nil where no builder call made it.
+// kernel returns the kernel of x, or nil for a zero value.
 func (x *Tensor) kernel() *Kernel {
 	if x == nil || x.m == nil {
 		return nil
@@ -221,7 +223,7 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 	}
 }
 
-// fits reports what keeps a tile from being copied.
+// fits reports why a tile cannot be copied.
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
 	k := x.kernel()
 	switch {
@@ -245,8 +247,9 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 	return false
 }
 
-// between reports whether an innermost coordinate is known and not that of a multiple of 16 bytes. Boxes of three dimensions or more that are
-// no wider than 32 bytes may be of a map that interleaves channels, where boxes begin anywhere.
+// between reports whether an innermost coordinate is a constant that is not a multiple of 16 bytes.
+// Boxes of at least three dimensions, at most 32 bytes wide, may belong to a map with interleaved
+// channels, where any coordinate is valid.
 func (x *Tensor) between(at Reg[U32]) bool {
 	if len(x.box) > 2 && x.m.tile.RowBytes() <= 32 {
 		return false
@@ -254,7 +257,7 @@ func (x *Tensor) between(at Reg[U32]) bool {
 	return at.IsConstant() && at.bits*int64(x.m.tile.wide())%128 != 0
 }
 
-// innermostFirst is coordinates as PTX has them.
+// innermostFirst returns coordinates in the order of PTX.
 func innermostFirst[T Scalar](at []Reg[T]) []Operand {
 	list := List(at...)
 	slices.Reverse(list)
@@ -281,7 +284,7 @@ func (x *Tensor) LoadStageIm2col(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
 	x.bring(s, func(to SharedTile) { x.LoadIm2col(to, at, offsets, s.Full()) })
 }
 
-// bring lets one thread load into a stage.
+// bring makes one thread load into a stage.
 func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	if !x.given(s) {
 		return
@@ -303,7 +306,7 @@ func (x *Tensor) InStage(s *Stage) SharedTile {
 	return s.Tile(x.m)
 }
 
-// given reports whether a stage is one.
+// given reports whether s was created by a builder call.
 func (x *Tensor) given(s *Stage) bool {
 	if !made(x.kernel(), "tile of the tensor", s.kernel()) {
 		return false

@@ -14,16 +14,17 @@ type TensorMap struct {
 	k    *Kernel
 	v    *ir.Var
 	name string
-	tile Tile // what a whole load brings
-	box  int  // columns that one copy moves
+	tile Tile // of a whole load
+	box  int  // columns per copy
 	of   *Tensor
-	high int // rows that one copy moves: fewer than the tile has where the blocks of a cluster share the work
-	// Of scale factors for 64 or 192 rows: how many times 64 of them; else 0. Every other tile begins in the middle of an atom.
+	high int // rows per copy: fewer than the tile has if the blocks of a cluster share the load
+	// For scale factors of 64 or 192 rows: the number of groups of 64 rows; else 0. Every other
+	// tile starts in the middle of an atom.
 	halves  int
-	columns bool // blocks of a cluster that share the tile load columns of it, and not rows
+	columns bool // blocks of a cluster that share the tile load columns of it instead of rows
 	reg     *ir.Reg
-	through bool // an Output stores
-	written bool // no map: threads write the tile (Written)
+	through bool // stored by an Output
+	written bool // not a map: threads write the tile (ComputedTile)
 }
 
 // A Box is the number of rows and columns of a tile, as TensorMap takes them.
@@ -44,7 +45,7 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 		m.box = int(s) * 8 / m.tile.wide()
 	}
 	if s == NoSwizzle && box.Rows == 1 && box.Cols > 256 && box.Cols%256 == 0 {
-		m.box = 256 // the parts of a single row lie one behind the other
+		m.box = 256 // the parts of a single row are consecutive
 	}
 	switch {
 	case problem != "":
@@ -65,7 +66,7 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	return p
 }
 
-// mapParam is a parameter that is a tensor map, of which a copy brings a tile.
+// mapParam declares a tensor map parameter whose copies have the shape of a tile.
 func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	if !k.m.Has(90) {
 		k.fault(&ruleLacks, "%s has no tensor maps, which need sm_90; use cp.async", k.m.Target())
@@ -102,7 +103,7 @@ func (m *TensorMap) CopyBox() Box {
 	return Box{Rows: m.high, Cols: m.box}
 }
 
-// kernel is the kernel that m is of, nil where no builder call made it.
+// kernel returns the kernel of m, or nil for a zero value.
 func (m *TensorMap) kernel() *Kernel {
 	if m == nil {
 		return nil
@@ -110,7 +111,7 @@ func (m *TensorMap) kernel() *Kernel {
 	return m.k
 }
 
-// addr is the address of the map, as the TMA takes it.
+// addr returns the address of the map for the TMA.
 func (m *TensorMap) addr() Addr {
 	k := m.k
 	if m.reg == nil {
@@ -125,7 +126,7 @@ func (m *TensorMap) addr() Addr {
 	return Addr{k: k, space: isa.Generic, reg: m.reg}
 }
 
-// bracket is [map, {coordinates}].
+// bracket returns the operand [map, {coordinates}].
 func (m *TensorMap) bracket(coordinates ...Operand) ir.Operand {
 	k := m.k
 	inner, _ := m.addr().inner(k)
@@ -143,7 +144,7 @@ func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ..
 	m.load(to, 0, m.Tile().Rows, row, col, full, mask)
 }
 
-// meets reports whether both the tensor map and a tile were made by builder calls.
+// meets reports whether both the tensor map and a tile were created by builder calls.
 func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	switch {
 	case m.kernel() == nil && t.at.k != nil:
@@ -157,7 +158,7 @@ func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	return nil, false
 }
 
-// load copies rows of a tile, which lie in it from the row first on, n in all.
+// load copies n rows of a tile, starting at row first of the tile.
 func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Barrier, mask []Reg[U16]) {
 	k, ok := m.meets(to)
 	if !ok {
@@ -177,7 +178,7 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 	}
 }
 
-// copier starts copies that complete a barrier.
+// copier returns a function that starts a copy which completes on an mbarrier.
 func (m *TensorMap) copier(full Barrier, mask []Reg[U16]) func(place Addr, row, col Reg[U32]) {
 	k := m.k
 	op := "cp.async.bulk.tensor.2d." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
@@ -195,7 +196,8 @@ func (m *TensorMap) copier(full Barrier, mask []Reg[U16]) func(place Addr, row, 
 	}
 }
 
-// copySpace is the space that copies go to. Before PTX 8.6 it was the cluster's for all of them.
+// copySpace returns the state space of a copy's destination. Before PTX 8.6 it was always
+// .shared::cluster.
 func (k *Kernel) copySpace(mask []Reg[U16], full Barrier) string {
 	if len(mask) > 0 || full.paired() || !k.m.atLeast(806) {
 		return "shared::cluster"
@@ -203,8 +205,8 @@ func (k *Kernel) copySpace(mask []Reg[U16], full Barrier) string {
 	return "shared::cta"
 }
 
-// signal is the address of the barrier that copies complete, and what they say of it. In a pair it is the even block's, whose address differs
-// in one bit.
+// signal returns the address of the mbarrier that copies complete on, and the modifier that they
+// need. In a pair it is the even block's mbarrier, whose address differs in one bit.
 func (k *Kernel) signal(full Barrier) (at Addr, group string) {
 	if !full.paired() {
 		return full.at, ""
@@ -272,7 +274,7 @@ func (k *Kernel) WaitStoresRead(n int) {
 	k.waitGroups("cp.async.bulk.wait_group.read", n)
 }
 
-// waitGroups waits until at most n groups of copies are under way.
+// waitGroups waits until at most n copy groups are in flight.
 func (k *Kernel) waitGroups(op string, n int) {
 	if n < 0 {
 		k.fault(&ruleProtocol, "%d groups in flight, want 0 or more", n)

@@ -32,7 +32,8 @@ func (s Swizzle) String() string {
 	return fmt.Sprintf("a swizzle of %d bytes", int(s))
 }
 
-// mask is the address bits that the bits three further up are XORed into.
+// mask returns the address bits of the swizzle; the bits three positions higher are XORed into
+// them.
 func (s Swizzle) mask() int {
 	switch s {
 	case Swizzle32:
@@ -64,13 +65,14 @@ type Tile struct {
 	Type       isa.Type
 	Rows, Cols int
 	Swizzle    Swizzle
-	Pad        int // bytes behind each row, in place of a swizzle
-	// Numbers of 4 bits sixteen to sixteen bytes, as products with numbers of other widths want them; numbers of 6 bits always are. They
-	// fill the first bytes of the sixteen, and the TMA leaves the others free (PTX ISA 9.1, section 5.5.1).
+	Pad        int // bytes of padding after each row, instead of a swizzle
+	// Padded places sixteen 4-bit elements in 16 bytes, as MMAs with operands of different widths
+	// require. Elements of 6 bits are always padded. They fill the low bytes of the sixteen; the
+	// TMA leaves the others unchanged (PTX ISA 9.1, section 5.5.1).
 	Padded bool
 }
 
-// wide is the bits that a number takes in shared memory.
+// wide returns the bits that an element takes in shared memory.
 func (t Tile) wide() int {
 	if n := t.Type.Bits(); !t.Padded && n != 6 {
 		return n
@@ -150,7 +152,7 @@ func (t Tile) String() string {
 	return s
 }
 
-// check reports what is wrong with the tile itself.
+// check reports what is wrong with the tile.
 func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
@@ -179,12 +181,13 @@ func (t Tile) check() string {
 type SharedTile struct {
 	Tile
 	at     Addr
-	stage  *Stage // that it belongs to; nil for one outside of pipelines
+	stage  *Stage // that it belongs to; nil outside of pipelines
 	turned bool   // see Transposed
-	slab   int    // bytes from a slab to the next, where the tile is rows of a larger one
+	slab   int    // bytes from one slab to the next, if the tile is a part of a larger one
 	cover  *coverage
-	count  int // of tiles that lie here, the first of which this is; 0 where Stage chose one
-	// Of scale factors for 64 or 192 rows: whether they are, and the columns of tensor memory that the tile's are behind its atom's (see Half).
+	count  int // number of consecutive tiles, of which this is the first; 0 if Stage selected one
+	// For scale factors of 64 or 192 rows: whether they are, and the offset in tensor memory
+	// columns within the atom (see ScaleHalf).
 	halved bool
 	half   Reg[U32]
 }
@@ -204,7 +207,7 @@ func (t SharedTile) Offset(row, col int) int { return t.offset(row, col, t.SlabB
 // which a matrix descriptor is advanced.
 func (t SharedTile) DescriptorOffset(col int) int { return t.offset0(col, t.SlabBytes()) }
 
-// rows is n rows of the tile that begin so many bytes further on in each slab.
+// rows returns n rows of the tile at the address at, which is in its first slab.
 func (t SharedTile) rows(at Addr, n int) SharedTile {
 	t.cover.elsewhere()
 	t.slab, t.cover = t.SlabBytes(), nil
@@ -222,7 +225,7 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.begins())}
 }
 
-// begins is what tiles that a kernel asks for begin at a multiple of: the TMA copies to multiples of 128 bytes, and no rows with pads.
+// begins returns the alignment of a tile: the TMA requires 128 bytes, tiles with padded rows less.
 func (t Tile) begins() int {
 	if t.Pad == 0 {
 		return max(128, t.Align())
@@ -230,7 +233,7 @@ func (t Tile) begins() int {
 	return t.Align()
 }
 
-// apart is the bytes from one of several tiles to the next.
+// apart returns the bytes from one of several tiles to the next.
 func (t Tile) apart() int { return (t.Bytes() + t.begins() - 1) / t.begins() * t.begins() }
 
 // Addr returns the address of the tile.
@@ -240,7 +243,7 @@ func (t SharedTile) Addr() Addr {
 	return t.at
 }
 
-// open marks that threads have an address in the tile: they may read it themselves.
+// open notes that threads have an address in the tile, and may read it themselves.
 func (t SharedTile) open() {
 	if t.stage != nil {
 		t.stage.opened = true
@@ -289,11 +292,11 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		off = off.Xor(off.ShrI(3).AndI(int64(mask)))
 	}
 	at = at.add(off)
-	at.align = 0                                    // the index decides
-	return Array[T]{at: at, dims: []int{16 / each}} // what lies behind is elsewhere, wherever the swizzle puts it
+	at.align = 0                                    // the index determines it
+	return Array[T]{at: at, dims: []int{16 / each}} // the next unit is elsewhere because of the swizzle
 }
 
-// spot is a row or column as messages name it.
+// spot formats a row or column for messages.
 func spot(x Reg[U32]) string {
 	if x.IsConstant() {
 		return strconv.FormatInt(x.bits, 10)
@@ -340,7 +343,7 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 	return t.rows(t.at.add(i.MulI(int64(each*t.Pitch()))), each)
 }
 
-// across is Part of a transposed tile.
+// across implements Part for a transposed tile.
 func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	switch {
 	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:

@@ -10,16 +10,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// tensorMemory is what a block takes of tensor memory: one allocation for all that the kernel uses, made at its start by the first
-// warp and given back by it at the end.
+// tensorMemory describes the tensor memory of a block: one allocation for all that the kernel uses.
+// The first warp allocates it at the start and frees it at the end.
 type tensorMemory struct {
 	columns int     // in use
 	base    *ir.Reg // the address
-	slot    *ir.Var // where the allocation leaves the address
-	pair    bool    // the two blocks of a pair work as one
+	slot    *ir.Var // receives the address of the allocation
+	pair    bool    // allocated for a pair of blocks
 }
 
-// allocated is the columns of the allocation: a power of two from 32 on.
+// allocated returns the columns of the allocation: a power of two, at least 32.
 func (t *tensorMemory) allocated() int {
 	n := 32
 	for n < t.columns {
@@ -28,7 +28,7 @@ func (t *tensorMemory) allocated() int {
 	return n
 }
 
-// columns takes n columns of tensor memory and returns their first.
+// columns reserves n columns of tensor memory and returns the first.
 func (k *Kernel) columns(n int) int {
 	t := &k.tmem
 	if t.base == nil {
@@ -57,7 +57,7 @@ func (t *tensorMemory) group() string {
 	return "cta_group::1"
 }
 
-// allocate is the part of the setup that takes the columns.
+// allocate is the part of the setup that allocates the columns.
 func (k *Kernel) allocate() {
 	t := &k.tmem
 	slot := Addr{k: k, space: isa.SharedCTA, v: t.slot}
@@ -76,7 +76,7 @@ func (k *Kernel) allocate() {
 	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Reg: t.base}, k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
 }
 
-// giveBack gives the columns back, at the end of the kernel.
+// giveBack frees the columns at the end of the kernel.
 func (k *Kernel) giveBack() {
 	t := &k.tmem
 	if t.base == nil {
@@ -102,10 +102,10 @@ type TMEM struct {
 	first      int // column of the first stage
 	scaleA     int // columns of scale factors
 	scaleB     int
-	scaled     int // atoms of scale factors along the depth
-	places     int // columns that tell the zeros of sparse matrices; none where placed is 0
+	scaled     int // atoms of scale factors along K
+	places     int // columns of sparsity metadata; none if placed is 0
 	placed     int
-	half       bool // sums of F16, one to a column all the same
+	half       bool // F16 accumulators, one element per column
 	taken      taken
 }
 
@@ -118,7 +118,7 @@ func (t *TMEM) F16Accumulators() *TMEM {
 	return t
 }
 
-// kernel is the kernel that t is of, nil where no builder call made it.
+// kernel returns the kernel of t, or nil for a zero value.
 func (t *TMEM) kernel() *Kernel {
 	if t == nil {
 		return nil
@@ -179,17 +179,17 @@ func (k *Kernel) CTAPair() {
 type AccumulatorStage struct {
 	t     *TMEM
 	place *place
-	used  Reg[Pred] // whether it holds something to add to
+	used  Reg[Pred] // whether it has contents to add to
 	fills bool
-	row   Reg[U32] // where the thread's row begins, while it is read
-	empty Barrier  // that it is handed back by
+	row   Reg[U32] // address of the thread's row, while it is read
+	empty Barrier  // signalled when it is released
 	scope int      // of the body that reads it
-	gone  bool     // it is handed back
+	gone  bool     // it has been released
 
-	multiplied bool // something was added to it, or would have been
+	multiplied bool // an MMA added to it, or one was rejected
 }
 
-// kernel is the kernel that a is of, nil where no builder call made it.
+// kernel returns the kernel of a, or nil for a zero value.
 func (a *AccumulatorStage) kernel() *Kernel {
 	if a == nil {
 		return nil
@@ -197,7 +197,7 @@ func (a *AccumulatorStage) kernel() *Kernel {
 	return a.t.kernel()
 }
 
-// address is the accumulator's address in tensor memory.
+// address returns the accumulator's address in tensor memory.
 func (a *AccumulatorStage) address() Reg[U32] {
 	k := a.t.k
 	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(a.t.first))
@@ -222,7 +222,7 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	}
 	full, empty := t.barriers(state)
 	empty.Wait(state.parity)
-	k.SyncWarp() // one thread multiplies for the warp, and the others must not miss the phase
+	k.SyncWarp() // one thread issues the MMA for the warp, and the others must not miss the phase
 	k.ins("tcgen05.fence::after_thread_sync")
 	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
@@ -279,7 +279,8 @@ func (a *AccumulatorStage) Release() {
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if t.pair {
-		// The even block multiplies, so that it is told. The fence before carries the order.
+		// The even block issues the MMA, so it must know that the accumulator is free. The
+		// preceding fence orders the reads.
 		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), ".relaxed") })
 		t.arrives(t.empty, 2*k.roleWarps())
 	} else {
@@ -288,7 +289,8 @@ func (a *AccumulatorStage) Release() {
 	}
 }
 
-// commit makes a barrier count the end of all multiplications that the thread has started; in a pair, the barriers of both blocks.
+// commit makes an mbarrier track the completion of all MMAs that the thread has started; in a pair,
+// the mbarriers of both blocks.
 func (k *Kernel) commit(b Barrier, pair bool) {
 	op := "tcgen05.commit." + k.tmem.group() + ".mbarrier::arrive::one.shared::cluster"
 	switch {
@@ -367,7 +369,7 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	return list
 }
 
-// zeros is n numbers for who asked for so many and cannot have them: the Go program goes on, and is told why at its end.
+// zeros returns n placeholder values after an error, so that the Go program can go on.
 func zeros[T Scalar](k *Kernel, n int) []Reg[T] {
 	list := make([]Reg[T], min(max(n, 0), 1<<10))
 	for i := range list {
@@ -376,7 +378,7 @@ func zeros[T Scalar](k *Kernel, n int) []Reg[T] {
 	return list
 }
 
-// tensorAddress is [x] in tensor memory.
+// tensorAddress returns the operand [x] in tensor memory.
 func tensorAddress(k *Kernel, x Reg[U32]) ir.Operand {
 	return k.bracket(k.arg(x.register()))
 }

@@ -5,9 +5,10 @@
 
 package dsl
 
-// trail writes the return addresses of the calls that are under way at the end of pcs, that of the function that calls it last, as the frame
-// pointers tell them, and returns where they begin. The first is mark, where it is among them. It takes a fiftieth of the time of
-// runtime.Callers, which looks up in tables what each frame is; that can wait until someone asks.
+// trail writes the return addresses of the active calls to the end of pcs, its caller's last, by
+// following the frame pointers. It returns the index of the first. It stops at mark. It takes a
+// fiftieth of the time of runtime.Callers, which looks up each frame in tables; that can wait until
+// a position is resolved.
 //
 //go:noescape
 func trail(pcs *stack, mark uintptr) int

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// trail writes the return addresses of the calls that are under way at the end of pcs, that of the function that calls it last, and
-// returns where they begin. The first is mark, where it is among them.
+// trail writes the return addresses of the active calls to the end of pcs, its caller's last, and
+// returns the index of the first. It stops at mark.
 func trail(pcs *stack, mark uintptr) int {
 	n := runtime.Callers(3, pcs[:])
 	if i := slices.Index(pcs[:n], mark); i >= 0 {

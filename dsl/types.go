@@ -101,11 +101,11 @@ func TypeOf[T Scalar]() isa.Type {
 	return t.scalar()
 }
 
-// goName is the name of a scalar type in Go.
+// goName returns the Go name of a scalar type.
 func goName(x Scalar) string { return reflect.TypeOf(x).Name() }
 
-// held is the type of the register that holds values of t: PTX has no registers of 8 bits, of
-// micro-floats, or of packed lanes.
+// held returns the type of the register that holds values of t: PTX has no registers of 8 bits, of
+// small floats, or of packed types.
 func held(t isa.Type) isa.Type {
 	switch t {
 	case isa.U32, isa.S32, isa.B32: // most are
@@ -117,7 +117,7 @@ func held(t isa.Type) isa.Type {
 	case t == isa.Tf32:
 		return isa.B32
 	case t == isa.B8 || integer(t):
-		return bits(t.Bits()) // one class of registers for each width reads best
+		return bits(t.Bits()) // one register class for each width is easiest to read
 	case t.Class() == isa.Packed && t.Bits() == 8:
 		return isa.B16
 	case t.Class() == isa.Packed || t.Class() == isa.Lanes || !t.Register():
@@ -126,7 +126,7 @@ func held(t isa.Type) isa.Type {
 	return t
 }
 
-// bits is the untyped type of a width.
+// bits returns the untyped type of a width.
 func bits(n int) isa.Type {
 	switch {
 	case n <= 16:
@@ -139,15 +139,15 @@ func bits(n int) isa.Type {
 	return isa.B128
 }
 
-// integer reports whether t is a whole number, signed or not.
+// integer reports whether t is an integer type.
 func integer(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
 
-// floating reports whether t is computed with as a floating-point number.
+// floating reports whether t has floating-point arithmetic.
 func floating(t isa.Type) bool {
 	return t.Class() == isa.Float || t.Class() == isa.Half || t == isa.F32x2
 }
 
-// packed is the number of numbers in a value of t.
+// packed returns the number of elements in a value of t.
 func packed(t isa.Type) int {
 	switch t {
 	case isa.F16x2, isa.Bf16x2, isa.F32x2, isa.E4m3x2, isa.E5m2x2, isa.E2m1x2, isa.E2m3x2, isa.E3m2x2, isa.Ue8m0x2, isa.Ue4m3x2:

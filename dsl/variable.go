@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// constantLimit is the most memory that the variables in .const of a module may take.
+// constantLimit is the limit of a module's .const variables in bytes.
 const constantLimit = 64 << 10
 
 // A Variable is an array that belongs to the module. Every kernel of the module can read it,
@@ -102,7 +102,7 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 	return v
 }
 
-// constantOf is v as an initial value of type t.
+// constantOf returns v as an initial value of type t.
 func constantOf(t isa.Type, v float64) (constant, bool) {
 	if floating(t) || t == isa.Tf32 {
 		return floatConstant(t, v)

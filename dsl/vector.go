@@ -30,7 +30,7 @@ func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
 	}
 	w, ok := a.words(n)
 	if !ok {
-		one := fresh[T](k) // of which there may be very many
+		one := fresh[T](k) // there may be many of them
 		for i := range list {
 			list[i] = one
 		}
@@ -65,7 +65,7 @@ func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
 	return list
 }
 
-// splitBytes makes values of type t of the four bytes of a register.
+// splitBytes converts the four bytes of a register to values of type t.
 func (k *Kernel) splitBytes(r ir.Operand, t isa.Type, to []ir.Operand) {
 	lo, hi := fresh[B16](k).in(k), fresh[B16](k).in(k)
 	k.ins("mov.b32", k.vector(lo, hi), r)
@@ -80,7 +80,7 @@ func (k *Kernel) splitBytes(r ir.Operand, t isa.Type, to []ir.Operand) {
 	}
 }
 
-// joinBytes makes a register of four values of a byte each.
+// joinBytes packs four byte values into a register.
 func (k *Kernel) joinBytes(to ir.Operand, from []ir.Operand) {
 	var halves [2]ir.Operand
 	for i := range halves {
@@ -131,7 +131,8 @@ func (k *Kernel) oneOrMany(regs []ir.Operand) ir.Operand {
 	return k.list(ir.Vector, regs)
 }
 
-// words says how a vector travels: in so many registers of a type, each of which holds one, two or four elements.
+// words describes how a vector is accessed: the number and type of its registers, and the elements
+// per register: one, two or four.
 type words struct {
 	count, each int
 	typ         isa.Type

@@ -35,7 +35,7 @@ func shuffled[T Scalar](x Reg[T], how string, n ir.Operand, clamp int64) Reg[T] 
 	return d
 }
 
-// exchange makes d what send makes of x, 32 bits at a time.
+// exchange computes d by applying send to x, 32 bits at a time.
 func (k *Kernel) exchange(t isa.Type, d, x ir.Operand, send func(d, s ir.Operand)) {
 	switch held := held(t); held.Bits() {
 	case 32:
@@ -63,7 +63,7 @@ func (k *Kernel) exchange(t isa.Type, d, x ir.Operand, send func(d, s ir.Operand
 	}
 }
 
-// half is a 16-bit register as an integer: half-precision ones are moved into one.
+// half returns a 16-bit register as an integer; half-precision registers are moved into one.
 func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
 	if t.Class() != isa.Half {
 		return o
@@ -82,7 +82,7 @@ func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", x.k.dis
 // ShuffleUp returns x of the lane with index n lower. The first n lanes keep their own.
 func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.k.distance(n), 0) }
 
-// distance is a number of lanes as an operand of a shuffle of k, nil for none.
+// distance returns a number of lanes as an operand of a shuffle, without a kernel.
 func (k *Kernel) distance(n int64) ir.Operand {
 	if k != nil && (n < 0 || n > 31) {
 		k.fault(&ruleConstant, "shuffle by %d lanes, want 0 to 31", n)
@@ -115,7 +115,7 @@ func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	return x
 }
 
-// fullWarps reports a call that takes 32 lanes, in a block whose last warp has fewer, and comes to it.
+// fullWarps reports a call that needs 32 lanes and is executed by a partial warp of the block.
 func (k *Kernel) fullWarps(what string) {
 	if n := k.BlockThreads(); n%32 != 0 && len(k.conds) == 0 && k.role == nil && !k.parted {
 		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has only %d of 32 lanes: the missing lanes contribute undefined values", what, n, n%32)
@@ -269,7 +269,7 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 	k.If(k.Lane().EQI(0), func() { parts.Store(k.WarpIndex(), x) })
 	k.Sync()
 	if warps&(warps-1) == 0 {
-		// A lane for each warp; the others repeat them.
+		// One lane for each warp; the other lanes repeat them.
 		out := parts.Load(k.Lane().AndI(int64(warps - 1)))
 		for mask := int64(warps / 2); mask > 0; mask /= 2 {
 			out = combine(out, out.ShuffleXor(mask))

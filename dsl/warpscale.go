@@ -29,10 +29,11 @@ func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	return m
 }
 
-// scaled reports whether numbers have scale factors.
+// scaled reports whether the shape has scale factors.
 func (s MMA) scaled() bool { return s.Scale.Vector > 0 }
 
-// factors are how many scale factors of a row an instruction takes, and what the opcode says of that; "" where there is no such instruction.
+// factors returns how many scale factors of a row an instruction takes, and the modifier for that;
+// "" if there is no such instruction.
 func (s MMA) factors() (n int, kind string) {
 	numbers, depth := s.Scale.Vector, s.K
 	if s.Sparse {
@@ -55,7 +56,7 @@ func (s MMA) factors() (n int, kind string) {
 	return 1, ""
 }
 
-// scaling is what the opcode says of scale factors.
+// scaling returns the modifiers for scale factors.
 func (s MMA) scaling() string {
 	switch {
 	case !s.scaled() && s.small():
@@ -67,7 +68,7 @@ func (s MMA) scaling() string {
 	return ".kind::" + kind
 }
 
-// unscaled reports a product without scale factors of a shape that has some.
+// unscaled reports an MMA without scale factors, of a shape that requires them.
 func (w *WarpTile[C]) unscaled() bool {
 	if w.shape.scaled() {
 		w.k.fault(&ruleShape, "MMA with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep", w.shape, w.shape.A, w.shape.B)
@@ -114,7 +115,7 @@ func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta Sha
 	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// scales reports what keeps scale factors from being those of tiles that are so deep.
+// scales reports why scale factors do not match tiles of the given depth.
 func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	k, s := w.k, w.shape
 	_, kind := s.factors()
@@ -142,8 +143,9 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	return true
 }
 
-// withScales is a product whose numbers have scale factors. A register holds four factors of a row, for one instruction, two or four, which name the first that
-// they take. Lane l has those of row l/4 of the left factor, and where l is odd of the row eight further down; of the right factor, those of column l/4.
+// withScales adds scale factors to an MMA step. A register holds four factors of a row, for one,
+// two or four instructions, each of which names the first that it takes. Lane l holds those of row
+// l/4 of A (plus eight if l is odd), and those of column l/4 of B.
 func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) MMAStep {
 	if p.k == nil {
 		return p
@@ -176,7 +178,7 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 	p.read = func(step int, before, into factors) {
 		read(step, before, into)
 		first := step * each
-		which := k.vector(number(int64(first%4)), number(0)) // the first factor, and the first of the lanes that have a row
+		which := k.vector(number(int64(first%4)), number(0)) // the first factor, and the first lane that holds a row
 		side := func(into, before [][]ir.Operand, read func(i, atom int, into *ir.Operand)) {
 			for i, cell := range into {
 				if first%4 != 0 {
@@ -204,8 +206,9 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 	return p
 }
 
-// factorReader reads four factors of a row of a tile of scale factors, of the i-th so many rows behind the lane's, into a register, a new one where
-// there is none.
+// factorReader returns a function that loads four factors of a row of a scale factor tile into a
+// register. The row is the lane's row plus i times rows. It allocates the register if there is
+// none.
 func (t SharedTile) factorReader(row Reg[U32], rows int) func(i, atom int, into *ir.Operand) {
 	k := t.at.k
 	base := t.Addr()
@@ -217,7 +220,7 @@ func (t SharedTile) factorReader(row Reg[U32], rows int) func(i, atom int, into 
 		place, ok := at[i]
 		if !ok {
 			r := row.AddI(int64(i * rows))
-			off := r.AndI(31).ShlI(4).Or(r.ShrI(3).AndI(12)) // a line of 16 bytes for four rows, 32 apart
+			off := r.AndI(31).ShlI(4).Or(r.ShrI(3).AndI(12)) // 16 bytes hold four rows, 32 apart
 			if t.Rows > 1 {
 				off = r.ShrI(7).MadI(int64(t.Pitch()), off)
 			}

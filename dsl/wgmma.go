@@ -14,16 +14,16 @@ import (
 // registers of the 128 threads of a warpgroup.
 type Accumulator struct {
 	k     *Kernel
-	rows  int // multiple of 64
+	rows  int // a multiple of 64
 	cols  int
 	typ   isa.Type
 	regs  [][]*ir.Reg // for each 64 rows
-	used  Reg[Pred]   // whether it holds a result that the next multiplication adds to
+	used  Reg[Pred]   // whether it holds a result that the next MMA adds to
 	parts int
-	empty bool   // nothing was multiplied into it so far
-	loops int    // around where it was made
-	asked ir.Pos // where its sums were read while it was empty
-	taken int    // how often products and Clear name its registers
+	empty bool   // no MMA has written it so far
+	loops int    // loops around its declaration
+	asked ir.Pos // position of a read while it was empty
+	taken int    // how many operands of MMAs and Clear name its registers
 }
 
 // Accumulator returns a new accumulator of wgmma (sm_90a) with the given shape. The first MMA
@@ -40,7 +40,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 8 up to 256", cols)
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
 		k.fault(&ruleShape, "accumulator of %s, want .f32, .f16 or .s32", t)
-	case rows*cols/128*t.Bits()/32 > mostSums:
+	case rows*cols/128*t.Bits()/32 > maxAccumulator:
 		k.fault(&ruleShape, "accumulator of %dx%d %s needs %d registers per thread, which has 255; use more warpgroups with smaller accumulators", rows, cols, t, rows*cols/128*t.Bits()/32)
 	}
 	if a.parts < 1 || a.parts > 4 || cols < 8 || cols > 256 {
@@ -56,18 +56,19 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		list := make([]*ir.Reg, each)
 		for i := range list {
 			list[i] = k.newReg(held)
-			list[i].Varies = true // products and Map write it, and Set of what At gives
+			list[i].Varies = true // written by MMAs, Map, and Set on the result of At
 		}
 		a.regs = append(a.regs, list)
 	}
 	a.used = fresh[Pred](k)
 	in := k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
-	k.holdsSums(heldSums{pos: in.Pos, born: in, words: a.Registers(), takes: &a.taken, each: a.registers})
+	k.holdsAccumulator(heldAccumulator{pos: in.Pos, born: in, words: a.Registers(), takes: &a.taken, each: a.registers})
 	return a
 }
 
-// mostSums is how many registers sums may take: a thread has 255, and needs some besides.
-const mostSums = 240
+// maxAccumulator is the limit of accumulator registers per thread. A thread has 255 registers and needs
+// some for other values.
+const maxAccumulator = 240
 
 // Registers returns the number of registers per thread that the accumulator takes.
 func (a *Accumulator) Registers() int {
@@ -77,7 +78,7 @@ func (a *Accumulator) Registers() int {
 	return a.parts * len(a.regs[0])
 }
 
-// registers visits those that hold the sums.
+// registers visits the accumulator registers.
 func (a *Accumulator) registers(visit func(*ir.Reg)) {
 	for _, regs := range a.regs {
 		for _, r := range regs {
@@ -86,7 +87,7 @@ func (a *Accumulator) registers(visit func(*ir.Reg)) {
 	}
 }
 
-// kernel is the kernel that a is of, nil where no builder call made it.
+// kernel returns the kernel of a, or nil for a zero value.
 func (a *Accumulator) kernel() *Kernel {
 	if a == nil {
 		return nil
@@ -118,7 +119,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	case x.Type != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "MMA of %s and %s: the element types differ", x.Tile, y.Tile)
 		return
-	case !x.turns() || !y.turns():
+	case !x.noteLoop() || !y.noteLoop():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
@@ -139,8 +140,8 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	k.accumulate(op, a, x, y, dx, dy, depth, nil)
 }
 
-// accumulate issues the multiplications of a pair of tiles, 32 bytes of depth at a time. Of a sparse one zeros are the operands that tell its zeros,
-// and the other is twice as deep.
+// accumulate issues the MMAs of a pair of tiles, 32 bytes of K at a time. For a sparse x, zeros
+// returns the metadata operands, and y has twice the depth.
 func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int, zeros func(step, part int) []ir.Operand) {
 	t := x.Type
 	_, deep := x.sides()
@@ -164,7 +165,7 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 				args = append(args, number(1), number(1)) // neither is negated
 			}
 			if t.Bits() == 16 {
-				args = append(args, x.turn(), y.turn())
+				args = append(args, x.transposeOperand(), y.transposeOperand())
 			}
 			k.ins(op, args...)
 		}
@@ -174,8 +175,8 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	}
 }
 
-// wgmmaDescriptor is the descriptor of a tile for wgmma (PTX 9.1, 9.7.15.5.1.2): the address in units of 16 bytes, the bytes from
-// eight rows to the next eight, and the swizzle.
+// wgmmaDescriptor returns the descriptor of a tile for wgmma (PTX 9.1, 9.7.15.5.1.2): the address
+// in units of 16 bytes, the stride between groups of eight rows, and the swizzle.
 func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	var mode uint64
 	switch t.Swizzle {
@@ -191,23 +192,25 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, mode<<62|t.strides())
 }
 
-// strides are the fields of a descriptor that say how far it is to the next eight rows, and of transposed tiles to the next slab.
+// strides returns the descriptor fields for the distance between groups of eight rows and, in
+// transposed tiles, between slabs.
 func (t SharedTile) strides() uint64 {
 	leading := uint64(1)
 	if t.turned {
-		leading = uint64(t.SlabBytes() >> 4) // from a slab of columns to the next; down the rows it is eight of them as ever
+		leading = uint64(t.SlabBytes() >> 4) // between slabs of columns; the stride down the rows stays eight rows
 	}
 	return uint64(8*t.Pitch()>>4)<<32 | leading<<16
 }
 
-// descriptor joins an address in shared memory with the other fields of a descriptor.
+// descriptor combines an address in shared memory with the other fields of a descriptor.
 func (k *Kernel) descriptor(at Addr, fixed uint64) Reg[U64] {
 	a := at.Value().ShrI(4).AndI(0x3fff)
 	return To[U64](a).Or(k.U64(fixed))
 }
 
-// holds records that the sums are read, which is wrong where nothing was multiplied yet. Within a loop around the place where the accumulator was
-// made, what comes later may have been done in the turn before: that is judged at the end.
+// holds records a read of the accumulator, which is a mistake before the first MMA. In a loop
+// around the declaration, an MMA of the previous iteration may come first; that is checked at the
+// end.
 func (a *Accumulator) holds() {
 	if !a.empty || a.asked != ir.NoPos {
 		return
@@ -218,15 +221,15 @@ func (a *Accumulator) holds() {
 		k.sums = append(k.sums, a)
 		return
 	}
-	k.emptySums(a)
+	k.emptyAccumulator(a)
 }
 
-// emptySums records that sums of nothing are read.
-func (k *Kernel) emptySums(a *Accumulator) {
+// emptyAccumulator reports a read of an accumulator that no MMA has written.
+func (k *Kernel) emptyAccumulator(a *Accumulator) {
 	k.m.faultAt(a.asked, &ruleValue, "uninitialized accumulator: no MMA writes it, and Clear is not called")
 }
 
-// value is a number of the accumulator that a thread holds.
+// value returns an accumulator element of the thread.
 func (a *Accumulator) value(part, i int) Reg[F32] {
 	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
 }
@@ -249,7 +252,7 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	a.holds()
 	lane := k.Lane()
 	top, left := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2)), lane.AndI(3).ShlI(1)
-	each := 2 // registers of two neighbours
+	each := 2 // registers of two adjacent elements
 	if a.typ == isa.F16 {
 		each = 1
 	}
@@ -260,7 +263,7 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	for part, regs := range a.regs {
 		rows := [2]Reg[U32]{top.AddI(int64(64 * part)), top.AddI(int64(64*part + 8))}
 		for i := 0; i < len(regs); i += each {
-			n := i / each // of pairs: an upper and a lower row in turn, eight columns further on after both
+			n := i / each // of pairs: upper and lower row alternate, then the next eight columns
 			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope}, Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
 			if each == 1 {
 				x, y = Unpack[T](Reg[B32]{k: k, r: regs[i], scope: a.used.scope})

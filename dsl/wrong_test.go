@@ -20,19 +20,19 @@ import (
 
 // wrongFiles are the files with wrong kernels.
 var wrongFiles = map[string][]wrongKernel{
-	"wrong_kernels_test.go":   wrongKernels,
-	"wrong_products_test.go":  wrongProducts,
-	"wrong_blackwell_test.go": wrongBlackwell,
-	"wrong_protocols_test.go": wrongProtocols,
-	"wrong_features_test.go":  wrongFeatures,
-	"wrong_values_test.go":    wrongValues,
-	"wrong_grids_test.go":     wrongGrids,
-	"wrong_ways_test.go":      wrongWays,
-	"wrong_stay_test.go":      wrongStays,
-	"wrong_threads_test.go":   wrongThreads,
-	"wrong_ends_test.go":      wrongEnds,
-	"wrong_tensor_test.go":    wrongTensors,
-	"wrong_turns_test.go":     wrongTurns,
+	"wrong_kernels_test.go":    wrongKernels,
+	"wrong_products_test.go":   wrongProducts,
+	"wrong_blackwell_test.go":  wrongBlackwell,
+	"wrong_protocols_test.go":  wrongProtocols,
+	"wrong_features_test.go":   wrongFeatures,
+	"wrong_values_test.go":     wrongValues,
+	"wrong_grids_test.go":      wrongGrids,
+	"wrong_paths_test.go":      wrongWays,
+	"wrong_stay_test.go":       wrongStays,
+	"wrong_threads_test.go":    wrongThreads,
+	"wrong_ends_test.go":       wrongEnds,
+	"wrong_tensor_test.go":     wrongTensors,
+	"wrong_iterations_test.go": wrongTurns,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -19,11 +19,10 @@ type PTX struct{ b *book }
 // On returns the instructions for k. For the body of a device function f, pass f.Kernel.
 func On(k *dsl.Kernel) PTX { return PTX{&book{k: k, first: make(map[int]*ins)}} }
 
-// A book is the instructions that a PTX has begun. Those that were written before are found again, so
-// that an opcode is spelled out once.
+// A book caches the instructions that a PTX has started, so that each opcode is spelled only once.
 type book struct {
 	k     *dsl.Kernel
-	first map[int]*ins // without modifiers, by number
+	first map[int]*ins // without modifiers, by index in the table
 }
 
 // An instruction is a name of the table, with the modifiers that all of its forms have.
@@ -43,7 +42,7 @@ type ins struct {
 	next   []*ins // by one more modifier
 }
 
-// begin is the instruction with a number.
+// begin returns the instruction with an index in the table.
 func (p PTX) begin(number int) *ins {
 	if p.b == nil {
 		return nil
@@ -56,7 +55,7 @@ func (p PTX) begin(number int) *ins {
 	return i
 }
 
-// with is i with one more modifier, given with its dot.
+// with returns i with one more modifier, given with its dot.
 func (i *ins) with(word string) *ins {
 	if i == nil {
 		return nil
@@ -71,7 +70,7 @@ func (i *ins) with(word string) *ins {
 	return n
 }
 
-// also is i with modifiers that are worked out in Go.
+// also returns i with modifiers that are computed in Go.
 func (i *ins) also(words []dsl.Mod) *ins {
 	for _, w := range words {
 		i = i.with("." + strings.TrimPrefix(string(w), "."))
@@ -79,10 +78,10 @@ func (i *ins) also(words []dsl.Mod) *ins {
 	return i
 }
 
-// shape is i with the shape of a product.
+// shape returns i with the shape of a matrix multiplication.
 func (i *ins) shape(m, n, k int) *ins { return i.with(fmt.Sprintf(".m%dn%dk%d", m, n, k)) }
 
-// do appends the instruction. What the zero PTX begins belongs to no kernel, and nothing comes of it.
+// do appends the instruction. A zero PTX has no kernel, so its instructions are dropped.
 func (i *ins) do(operands ...any) {
 	if i == nil || i.b.k == nil {
 		return
@@ -93,8 +92,8 @@ func (i *ins) do(operands ...any) {
 	i.b.k.Ins(i.op, operands...)
 }
 
-// spell writes the opcode, with the modifiers that every form has, in the manual's order. Where no form
-// has these modifiers, they stay as they were written, and the kernel says what is wrong with them.
+// spell writes the opcode, with the modifiers that every form has, in the manual's order. If no
+// form has these modifiers, they keep the author's order, and the kernel reports the mistake.
 func (i *ins) spell() string {
 	entry := &table[i.number]
 	written := strings.Split(i.words, ".")

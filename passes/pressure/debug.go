@@ -36,7 +36,7 @@ func (x *measure) debugged(f *ir.Func) {
 	x.order = g.inOrder(out)
 	g.point = g.pointAt(out, x.order)
 	x.loops = x.order
-	a := newSeats(s, dense, mostSeats)
+	a := newAllocator(s, dense, maxRegister)
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			a.gather(&g.ops[b][i])
@@ -44,15 +44,15 @@ func (x *measure) debugged(f *ir.Func) {
 	}
 	a.crossing = g.crossing(out)
 	p := g.planner()
-	p.seats = []*seats{a}
+	p.allocators = []*allocator{a}
 	for b := range g.ops {
 		for _, w := range out[b] {
 			p.stamp[w] = true
 		}
-		p.seat(g.ops[b], text(g.ops[b]), out[b])
+		p.assign(g.ops[b], text(g.ops[b]), out[b])
 		p.leave(g.ops[b], out[b])
 	}
-	x.debugSeats(a.most + extra)
+	x.debugRegisters(a.most + extra)
 	x.graph, x.out = g, out
 }
 
@@ -65,9 +65,9 @@ func global(in *ir.Instr) bool {
 	return false
 }
 
-// debugSeats sets the registers that are taken, which for code that is ordered as the text is are the same by every measure.
-func (x *measure) debugSeats(n int) {
-	x.seats, x.seatsLoops = [3]int{n, n, n}, n
+// debugRegisters sets the registers that are taken, which for code that is ordered as the text is are the same by every measure.
+func (x *measure) debugRegisters(n int) {
+	x.registers, x.registersLoops = [3]int{n, n, n}, n
 	x.lean, x.leanLoops, x.earlyLoops, x.earlyFull, x.earlyLoopsFull = n, n, n, n, n
 	for i := range x.early {
 		x.early[i] = n

@@ -17,12 +17,12 @@ func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool, users map[wo
 	key := func(i int32) int64 {
 		net := 0
 		for _, u := range ops[i].uses {
-			if s.nature[u] == general && uses[u] == 1 && !stamp[u] {
+			if s.class[u] == general && uses[u] == 1 && !stamp[u] {
 				net++
 			}
 		}
 		for _, d := range ops[i].defs {
-			if s.nature[d] == general {
+			if s.class[d] == general {
 				net--
 			}
 		}
@@ -46,7 +46,7 @@ func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool, users map[wo
 		done[it.at] = true
 		order = append(order, it.at)
 		for _, u := range ops[it.at].uses {
-			if uses[u]--; uses[u] != 1 || s.nature[u] != general || stamp[u] {
+			if uses[u]--; uses[u] != 1 || s.class[u] != general || stamp[u] {
 				continue
 			}
 			for _, other := range users[u] { // the last that reads it frees it

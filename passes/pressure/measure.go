@@ -27,8 +27,8 @@ type measure struct {
 	order, loops     peak // in the order of the text; and with loops' counters in registers of the warp
 	lean, leanLoops  int
 	early            [len(rooms)]int
-	seats            [3]int // registers taken, by style
-	seatsLoops       int    // with the counters of loops in registers of the warp
+	registers        [3]int // registers taken, by style
+	registersLoops   int    // with the counters of loops in registers of the warp
 	slow             int    // ops that call a subroutine in rare cases
 	debug            int    // 1 in code for a debugger
 	shorts           int    // words of 16 bits where most are in use
@@ -72,7 +72,7 @@ func (x *measure) features() []float64 {
 	list := []int{
 		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
 		x.early[4], x.early[5], x.earlyLoops, x.earlyFull, x.earlyLoopsFull, x.blocks, x.ops, x.largest, x.back, x.unrolled, x.crossing, x.limit, x.threads,
-		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors, x.seats[0], x.seats[1], x.seats[2], x.seatsLoops, x.slow, x.debug, x.inlined, x.order.flags, x.shorts, x.order.inner,
+		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors, x.registers[0], x.registers[1], x.registers[2], x.registersLoops, x.slow, x.debug, x.inlined, x.order.flags, x.shorts, x.order.inner,
 	}
 	list = append(list, x.kinds[:]...)
 	values := make([]float64, len(list))
@@ -147,7 +147,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	for b := range out {
 		n := 0
 		for _, w := range out[b] {
-			if g.words.nature[w] == general {
+			if g.words.class[w] == general {
 				n++
 			}
 		}
@@ -179,18 +179,18 @@ func (x *measure) optimised(f *ir.Func) {
 	g := newGraph(f, x.number)
 	out := g.live()
 	x.graph, x.out = g, out
-	g.natures(x.number, true)
+	g.classify(x.number, true)
 	x.loops = g.inOrder(out)
-	seats := g.seats(x.full, rested)
-	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin}, seats...)
-	x.seatsLoops = seats[0].most
+	allocators := g.allocators(x.full, rested)
+	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin}, allocators...)
+	x.registersLoops = allocators[0].most
 	x.leanLoops, x.earlyLoops, x.earlyLoopsFull = least, peaks[0], peaks[1]
-	g.natures(x.number, false)
+	g.classify(x.number, false)
 	x.order = g.inOrder(out)
-	seats = g.seats(x.full, dense, banked, rested)
-	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin), seats...)
-	for i, a := range seats {
-		x.seats[i] = a.most
+	allocators = g.allocators(x.full, dense, banked, rested)
+	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin), allocators...)
+	for i, a := range allocators {
+		x.registers[i] = a.most
 	}
 	x.lean, x.earlyFull = least, peaks[len(rooms)]
 	copy(x.early[:], peaks)
@@ -209,14 +209,14 @@ func (r *measurer) call(x *measure, in *ir.Instr) {
 			if d == nil {
 				x.outside++
 				if r.debug {
-					x.debugSeats(max(x.seats[0], callLeast))
+					x.debugRegisters(max(x.registers[0], callLeast))
 				}
 				return
 			}
 			y := r.measure(d)
 			x.callee = max(x.callee, y.order.count, y.callee)
 			if r.debug {
-				x.debugSeats(max(x.seats[0], y.seats[0], callLeast))
+				x.debugRegisters(max(x.registers[0], y.registers[0], callLeast))
 			}
 			x.outside += y.outside
 		})

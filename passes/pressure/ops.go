@@ -58,7 +58,7 @@ func newGraph(f *ir.Func, number int) *graph {
 		}
 	}
 	g.behind = g.live()
-	g.natures(number, false)
+	g.classify(number, false)
 	p := g.inOrder(g.behind)
 	g.point = g.pointAt(g.behind, p)
 	g.rename()

@@ -49,12 +49,12 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 	freed := func(o *op) int {
 		f := 0
 		for _, u := range o.uses {
-			if s.nature[u] == general && uses[u] == 1 && !outStamp[u] {
+			if s.class[u] == general && uses[u] == 1 && !outStamp[u] {
 				f++
 			}
 		}
 		for _, d := range o.defs {
-			if s.nature[d] == general {
+			if s.class[d] == general {
 				f--
 			}
 		}
@@ -95,12 +95,12 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 		order = append(order, i)
 		o := &ops[i]
 		for _, u := range o.uses {
-			if uses[u]--; uses[u] == 0 && s.nature[u] == general && !outStamp[u] {
+			if uses[u]--; uses[u] == 0 && s.class[u] == general && !outStamp[u] {
 				inUse--
 			}
 		}
 		for _, d := range o.defs {
-			if s.nature[d] == general && (uses[d] > 0 || outStamp[d]) {
+			if s.class[d] == general && (uses[d] > 0 || outStamp[d]) {
 				inUse++
 			}
 		}
@@ -142,12 +142,12 @@ func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []in
 	gain := func(i int32) int64 {
 		k := int64(0)
 		for _, d := range ops[i].defs {
-			if t.s.nature[d] == general && t.live[d] == t.mark {
+			if t.s.class[d] == general && t.live[d] == t.mark {
 				k++
 			}
 		}
 		for _, u := range ops[i].uses {
-			if t.s.nature[u] == general && t.live[u] != t.mark {
+			if t.s.class[u] == general && t.live[u] != t.mark {
 				k--
 			}
 		}

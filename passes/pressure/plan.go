@@ -7,9 +7,9 @@ import "github.com/ptxdsl/ptxdsl/ir"
 
 // scheduled is the peak of a function whose blocks are ordered for speed with a number of registers in
 // mind, for each such number; and the least peak that was found. In the order for the last number, words take their seats.
-func (g *graph) scheduled(out [][]word, rooms []int, seats ...*seats) (leanest int, peaks []int) {
+func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (leanest int, peaks []int) {
 	p := g.planner()
-	p.seats = seats
+	p.allocators = allocators
 	peaks = make([]int, len(rooms))
 	for b := range g.ops {
 		if len(g.ops[b]) > 0 {
@@ -21,14 +21,14 @@ func (g *graph) scheduled(out [][]word, rooms []int, seats ...*seats) (leanest i
 
 // A planner orders blocks; it keeps room that every block needs.
 type planner struct {
-	g       *graph
-	t       *tally
-	last    map[word]int32
-	readers map[word][]int32
-	users   map[word][]int32
-	uses    []int32
-	stamp   []bool // what is read behind the block
-	seats   []*seats
+	g          *graph
+	t          *tally
+	last       map[word]int32
+	readers    map[word][]int32
+	users      map[word][]int32
+	uses       []int32
+	stamp      []bool // what is read behind the block
+	allocators []*allocator
 }
 
 func (g *graph) planner() *planner {
@@ -72,16 +72,16 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 		order := early(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)
 		peaks[i] = max(peaks[i], p.most(ops, out, order))
 		if i == len(rooms)-1 {
-			p.seat(ops, order, out)
+			p.assign(ops, order, out)
 		}
 	}
 	p.leave(ops, out)
 	return least
 }
 
-// seat gives the words of a block, whose ops run in an order, their seats.
-func (p *planner) seat(ops []op, order []int32, out []word) {
-	for _, a := range p.seats {
+// register gives the words of a block, whose ops run in an order, their seats.
+func (p *planner) assign(ops []op, order []int32, out []word) {
+	for _, a := range p.allocators {
 		p.count(ops, 0)
 		p.count(ops, 1)
 		a.block(ops, order, p.t, out, p.uses, p.stamp, p.users)
@@ -131,7 +131,7 @@ func (g *graph) livePlace(out [][]word, p peak) []word {
 	}
 	var list []word
 	for w, mark := range live {
-		if mark == t.mark && g.words.nature[w] == general {
+		if mark == t.mark && g.words.class[w] == general {
 			list = append(list, word(w))
 		}
 	}

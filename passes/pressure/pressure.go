@@ -120,12 +120,12 @@ func Bases(features []float64) [2]float64 {
 	}
 	return [2]float64{
 		max(features[featureLean], features[featureEarlyFull]) + margin - setAside,
-		min(most, max(leastSeats, 2*math.Ceil((features[featureRested]+setAside)/2))),
+		min(most, max(leastRegisters, 2*math.Ceil((features[featureRested]+setAside)/2))),
 	}
 }
 
-// leastSeats is about the least count of a kernel that uses registers at all.
-const leastSeats = 8
+// leastRegisters is about the least count of a kernel that uses registers at all.
+const leastRegisters = 8
 
 // Base returns the geometric mean of the Bases.
 func Base(features []float64) float64 {

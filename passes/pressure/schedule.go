@@ -28,7 +28,7 @@ func (t *tally) enter(w word) bool {
 		return false
 	}
 	t.live[w] = t.mark
-	switch t.s.nature[w] {
+	switch t.s.class[w] {
 	case general:
 		t.now++
 	case uniform:
@@ -44,7 +44,7 @@ func (t *tally) leave(w word) bool {
 		return false
 	}
 	t.live[w] = 0
-	switch t.s.nature[w] {
+	switch t.s.class[w] {
 	case general:
 		t.now--
 	case uniform:

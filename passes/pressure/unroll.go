@@ -185,7 +185,7 @@ func (s *words) fresh(w word) word {
 	n := word(len(s.alias))
 	s.alias = append(s.alias, n)
 	s.owner = append(s.owner, s.owner[w])
-	s.nature = append(s.nature, s.nature[w])
+	s.class = append(s.class, s.class[w])
 	s.made = append(s.made, true)
 	return n
 }

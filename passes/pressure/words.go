@@ -15,13 +15,13 @@ type word int32
 // nothing is a word that needs no register: a constant, or something in the constant bank.
 const nothing word = -1
 
-// A nature says which registers of the machine hold a word.
-type nature uint8
+// A class says which registers of the machine hold a word.
+type class uint8
 
 const (
-	general   nature = iota
-	uniform          // one value per warp, made by the unit for such values
-	predicate        // has registers of its own
+	general   class = iota
+	uniform         // one value per warp, made by the unit for such values
+	predicate       // has registers of its own
 )
 
 // words are the words of a function's registers, with those that are other words' copies.
@@ -38,7 +38,7 @@ type words struct {
 	low     map[word]word // the lower halves, of other registers, of upper ones
 	alias   []word        // what a word is a copy of; itself for most
 	owner   []int32       // the register of each word
-	nature  []nature
+	class   []class
 	from    []int32 // the register that a register is plus a number, and the number: addresses
 	plus    []int64
 	made    []bool // made while loops were unrolled, in one place
@@ -63,7 +63,7 @@ func newWords(f *ir.Func, target int) *words {
 	}
 	w.alias = make([]word, n)
 	w.owner = make([]int32, n)
-	w.nature = make([]nature, n)
+	w.class = make([]class, n)
 	w.made = make([]bool, n)
 	w.loaded = make([]load, len(f.Regs))
 	w.literal = make([]bool, len(f.Regs))
@@ -76,7 +76,7 @@ func newWords(f *ir.Func, target int) *words {
 			at := w.first[i] + j
 			w.alias[at], w.owner[at] = at, int32(i)
 			if r.Type == isa.Predicate {
-				w.nature[at] = predicate
+				w.class[at] = predicate
 			}
 		}
 	}

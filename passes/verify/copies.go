@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// size begins a comment behind a kernel's parameter that is a tensor map: "// ptxdsl:bytes 16384" says how many bytes one copy of
-// its box brings, which PTX does not say.
+// size starts a comment after a tensor map parameter: "// ptxdsl:bytes 16384" states how many bytes
+// one copy of its box transfers, which PTX does not contain.
 const size = "ptxdsl:bytes"
 
 // Bytes returns the comment that states how many bytes one copy of a tensor map's box
@@ -53,6 +53,6 @@ func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	bytes, ok := p.sheet.boxes[of]
+	bytes, ok := p.kernelState.boxes[of]
 	return bytes, ok
 }

@@ -53,11 +53,11 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	if address == nil {
 		return memory.Region{}, false
 	}
-	at := p.sheet.places.get(address)
+	at := p.kernelState.places.get(address)
 	if at == nil {
 		at = &place{}
 		at.Place, at.known = memory.At(p.Pool, address)
-		p.sheet.places.put(address, at)
+		p.kernelState.places.put(address, at)
 	}
 	if !at.known {
 		return memory.Region{}, false
@@ -68,7 +68,7 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 // OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only. Threads
 // are compared in groups of the given size.
 func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
-	return p.sheet.foreign.Foreign(r, o, group)
+	return p.kernelState.foreign.Foreign(r, o, group)
 }
 
 // Peer returns the address in another block's shared memory that an access refers to: the
@@ -76,7 +76,7 @@ func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))
 	if Rank(v) == nil {
-		return memory.Region{}, false // in no other block
+		return memory.Region{}, false // it is in this block
 	}
 	inner := p.Pool.Const(64, v.K)
 	found := false
@@ -108,10 +108,10 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		}
 		return p.Region(e, 0, n)
 	}
-	size, known := p.sheet.sizes[e.In]
+	size, known := p.kernelState.sizes[e.In]
 	if !known {
 		size = memory.Bytes(e.In)
-		p.sheet.sizes[e.In] = size
+		p.kernelState.sizes[e.In] = size
 	}
 	r, ok := p.Region(e, 0, size)
 	return r, ok && r.Shared()
@@ -157,21 +157,21 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 	return list
 }
 
-// nowhere stands for the address in a value that is no matrix descriptor.
+// nowhere stands for the address in a value that is not a matrix descriptor.
 var nowhere value.Value
 
-// described is the address in a matrix descriptor, or nil; descriptors are taken apart once.
+// described returns the address in a matrix descriptor, or nil. Results are cached.
 func (p *Pass) described(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
 	}
-	a := p.sheet.described.get(v)
+	a := p.kernelState.described.get(v)
 	if a == nil {
 		a = &nowhere
 		if at, ok := memory.Descriptor(p.Pool, v); ok {
 			a = at
 		}
-		p.sheet.described.put(v, a)
+		p.kernelState.described.put(v, a)
 	}
 	if a == &nowhere {
 		return nil
@@ -194,14 +194,15 @@ func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Regio
 		if Rank(Val(e, Address(e.In, 0))) == nil {
 			break
 		}
-		// As RemoteStore.
+		// Like RemoteStore.
 		if r, ok := p.Peer(e, bytes); ok {
 			return append(list, r)
 		}
 		return list
 	case trace.Answer:
 	case trace.RemoteStore:
-		// Blocks of a cluster are taken to do alike: what this one stores in another, another stores here.
+		// All blocks of a cluster are assumed to do the same: what this block stores in another,
+		// another stores here.
 		if r, ok := p.Peer(e, memory.Bytes(e.In)); ok {
 			return append(list, r)
 		}
@@ -332,5 +333,5 @@ func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
 			e.In.Args[n].Walk(func(o *ir.Operand) { at = append(at, o.Reg) })
 		}
 	}
-	return p.Given(at...)
+	return p.DependsOnInput(at...)
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// followAll holds kernels against the analyzers. They have nothing to do with one another, so they are followed side by side;
-// but they share the work that a module is worth.
-func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*sheet {
-	sheets := make([]*sheet, len(kernels))
+// followAll runs the analyzers on all kernels. Kernels are independent and run in parallel, but
+// share the step limit of the module.
+func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*kernelState {
+	states := make([]*kernelState, len(kernels))
 	done := make([]chan struct{}, len(kernels))
 	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
-	work := newPurse(kernels, opt.Effort)
+	work := newBudget(kernels, opt.Effort)
 	for i, f := range kernels {
 		if i >= abreast {
 			<-done[i-abreast]
-			work.spent(i-abreast, sheets[i-abreast].spent)
+			work.spent(i-abreast, states[i-abreast].spent)
 		}
 		own := opt
 		if own.Limits.Work == 0 {
@@ -32,7 +32,7 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 		done[i] = make(chan struct{})
 		go func() {
 			gate <- struct{}{}
-			sheets[i] = follow(m, f, list, own)
+			states[i] = follow(m, f, list, own)
 			<-gate
 			close(done[i])
 		}()
@@ -41,15 +41,15 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 		<-c
 	}
 	if opt.Limits.Work == 0 {
-		again(m, kernels, list, opt, work, sheets)
+		again(m, kernels, list, opt, work, states)
 	}
-	return sheets
+	return states
 }
 
-// again follows those kernels anew that others left enough for: what they were given was not enough, it seems, for all their ways.
-func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *purse, sheets []*sheet) {
-	short, spent := make([]bool, len(sheets)), make([]int, len(sheets))
-	for i, s := range sheets {
+// again repeats kernels that ran out of steps, if other kernels left enough.
+func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget, states []*kernelState) {
+	short, spent := make([]bool, len(states)), make([]int, len(states))
+	for i, s := range states {
 		spent[i] = s.spent
 		short[i] = len(s.missed) > 0 && 2*s.spent >= work.given[i]
 	}
@@ -63,21 +63,21 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 		own.Limits.Work = steps
 		wait.Go(func() {
 			gate <- struct{}{}
-			sheets[i] = follow(m, kernels[i], list, own)
+			states[i] = follow(m, kernels[i], list, own)
 			<-gate
 		})
 	}
 	wait.Wait()
 }
 
-// follow holds one kernel against the analyzers.
-func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
+// follow runs the analyzers on one kernel.
+func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64), boxes: boxes(f)}
+	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64), boxes: boxes(f)}
 	for _, a := range list {
 		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
 			before := len(s.missed)
-			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
+			a.Run(&Pass{Kernel: k, Analyzer: a, kernelState: s})
 			if a.Covers != "" && len(k.Traces) > 0 && len(s.missed) == before {
 				s.checked = append(s.checked, a.Covers)
 			}
@@ -100,7 +100,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 		s.threads, s.guessed = k.Pool.Threads, k.Guessed
 	}
 	s.cases, s.tried, s.spent = k.Cases, k.Tried, k.Spent
-	// Traces are large, and are not needed any more.
+	// Traces are large, and are no longer needed.
 	s.places, s.objects, s.described = nil, nil, nil
 	return s
 }

@@ -13,30 +13,30 @@ import (
 // Lanes is a set of the 128 lanes of tensor memory.
 type Lanes [2]uint64
 
-// quarter is how many lanes a warp reaches: warp w those from 32 times w mod 4 on.
+// quarter is how many lanes a warp can access: warp w has lanes 32*(w mod 4) and the following.
 const quarter = 32
 
-// allLanes is every lane.
+// allLanes returns all lanes.
 func allLanes() Lanes { return Lanes{^uint64(0), ^uint64(0)} }
 
 // Meets reports whether two sets have a lane in common.
 func (l Lanes) Meets(o Lanes) bool { return l[0]&o[0]|l[1]&o[1] != 0 }
 
-// add adds n lanes from the first on; those past the last are left out.
+// add adds n lanes starting at first; lanes past the last are ignored.
 func (l *Lanes) add(first, n int) {
 	for i := max(0, first); i < min(first+n, 128); i++ {
 		l[i/64] |= 1 << (i % 64)
 	}
 }
 
-// TensorLanes returns the lanes of tensor memory that threads of an event work on for certain, at
-// the address of one of its operands.
+// TensorLanes returns the lanes of tensor memory that the threads of an event certainly access at
+// the address of an operand.
 //
-// A load or store works on lanes of the quarter of each warp: all 32, or with shapes that begin
-// with 16 half of them. A matrix product with 64 rows that is neither of a pair nor weight-
-// stationary, and a sparse one of a pair with 128 rows, use half of each quarter too, from the
-// lane of its address on; other products use all lanes (PTX ISA 9.7.16.2, data path layouts C and
-// F against the others). Where the instruction descriptor is not known, only the half is certain.
+// A load or store accesses the quarter of each warp: all 32 lanes, or 16 of them for shapes that
+// begin with 16. MMAs with 64 rows also use half of each quarter, starting at the lane of the
+// address, unless they are of a pair or weight-stationary; so do sparse MMAs of a pair with 128
+// rows. Other MMAs use all lanes (PTX ISA 9.7.16.2, data path layouts C and F against the others).
+// If the instruction descriptor is unknown, only the half is certain.
 func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes {
 	var lanes Lanes
 	switch e.Kind {
@@ -70,21 +70,21 @@ func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes
 	return allLanes()
 }
 
-// writesAllLanes reports whether a product disables no lane of its output: it has no operand for
-// that, or one whose registers are never anything but zero.
+// writesAllLanes reports whether an MMA disables no output lane: it has no operand for that, or one
+// whose registers are always zero.
 func (p *Pass) writesAllLanes(in *ir.Instr) bool {
 	n := descriptor(in) + 1
 	if n >= len(in.Args) || in.Args[n].Kind != ir.Vector {
 		return true
 	}
-	if p.sheet.zeros == nil {
-		p.sheet.zeros = zeroRegisters(p.Func)
+	if p.kernelState.zeros == nil {
+		p.kernelState.zeros = zeroRegisters(p.Func)
 	}
 	all := true
 	in.Args[n].Walk(func(o *ir.Operand) {
 		switch o.Kind {
 		case ir.Register:
-			all = all && p.sheet.zeros[o.Reg]
+			all = all && p.kernelState.zeros[o.Reg]
 		case ir.Int:
 			all = all && o.Value == 0
 		}
@@ -92,7 +92,7 @@ func (p *Pass) writesAllLanes(in *ir.Instr) bool {
 	return all
 }
 
-// zeroRegisters is the registers to which nothing but zero is moved.
+// zeroRegisters returns the registers that are only ever set to zero.
 func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 	zeros := make(map[*ir.Reg]bool)
 	for _, b := range f.Blocks {
@@ -112,7 +112,7 @@ func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 	return zeros
 }
 
-// halved reports whether a load or store of tensor memory reaches half of a warp's lanes.
+// halved reports whether a load or store of tensor memory accesses half of a warp's lanes.
 func halved(in *ir.Instr) bool {
 	for _, shape := range []string{"16x64b", "16x128b", "16x256b", "16x32bx2"} {
 		if in.Mod(shape) {
@@ -122,7 +122,7 @@ func halved(in *ir.Instr) bool {
 	return false
 }
 
-// halfRows reports whether a product with so many rows uses half of the lanes.
+// halfRows reports whether an MMA with the given number of rows uses half of the lanes.
 func halfRows(in *ir.Instr, rows int64) bool {
 	if in.Mod("cta_group::2") {
 		return rows == 128 && in.Mod("sp")
@@ -130,13 +130,13 @@ func halfRows(in *ir.Instr, rows int64) bool {
 	return rows == 64
 }
 
-// scales reports whether an operand of a product is scale factors: all lanes have a copy of those.
+// scales reports whether an operand of an MMA is scale factors, which are replicated in all lanes.
 func scales(in *ir.Instr, operand int) bool {
 	return in.Mod("block_scale") && operand > descriptor(in)
 }
 
-// descriptor is the operand that is the instruction descriptor of a product: behind the
-// accumulator, both matrices, and the metadata of a sparse one.
+// descriptor returns the index of the instruction descriptor of an MMA: it follows the accumulator,
+// both matrices, and the metadata of a sparse one.
 func descriptor(in *ir.Instr) int {
 	if in.Mod("sp") {
 		return 4
@@ -144,15 +144,15 @@ func descriptor(in *ir.Instr) int {
 	return 3
 }
 
-// rowsOf is how many rows a matrix product has, as its instruction descriptor says.
+// rowsOf returns the number of rows of an MMA, from its instruction descriptor.
 func rowsOf(e *trace.Event) (rows int64, known bool) {
 	d, known := Number(e, descriptor(e.In))
 	return d >> 24 & 0x1f << 4, known
 }
 
-// laneOf is the lane in an address of tensor memory, within the quarter of a warp. It is known
-// where the address is counted from one thing, which is taken to be that of an allocation and has
-// no lane in it, and what is added to that is columns, or known.
+// laneOf returns the lane in a tensor memory address, within the quarter of a warp. It is known if
+// the address has one base, which is assumed to be an allocation at lane 0, and all offsets are
+// columns or known.
 func (p *Pass) laneOf(v *value.Value, threads value.Set) (lane int, known bool) {
 	if v == nil || threads.Least() < 0 || threads.Least() >= p.Pool.Threads {
 		return 0, false
@@ -168,10 +168,10 @@ func (p *Pass) laneOf(v *value.Value, threads value.Set) (lane int, known bool) 
 	return int(p.Pool.At(own, threads.Least())>>16) & (quarter - 1), bases <= 1
 }
 
-// columns is how many columns tensor memory has.
+// columns is the number of tensor memory columns.
 const columns = 512
 
-// warpOf is the threads of a warp among some.
+// warpOf returns the threads of s that are in warp w.
 func warpOf(s value.Set, w int) (one value.Set) {
 	one[w/2] = uint64(s.Lanes(w)) << (w % 2 * 32)
 	return one

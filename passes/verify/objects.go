@@ -45,16 +45,16 @@ type Touch struct {
 	First bool
 }
 
-// objects is an address of mbarriers taken apart.
+// objects is a decomposed address of mbarriers.
 type objects struct {
-	root, own *value.Value // own depends on the thread index alone
+	root, own *value.Value // own depends only on the thread index
 	rank      *value.Value
 	first     bool
 	ok        bool
 	known     []touches // for the first few sets of threads
 }
 
-// touches are the objects that some threads touch.
+// touches are the mbarriers that some threads access.
 type touches struct {
 	threads value.Set
 	list    []Touch
@@ -67,10 +67,10 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	if v == nil {
 		return nil, false
 	}
-	o := p.sheet.objects.get(v)
+	o := p.kernelState.objects.get(v)
 	if o == nil {
 		o = p.objectsAt(v)
-		p.sheet.objects.put(v, o)
+		p.kernelState.objects.put(v, o)
 	}
 	if !o.ok {
 		return nil, false
@@ -87,7 +87,7 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	return list, true
 }
 
-// objectsAt takes an address apart.
+// objectsAt decomposes an address.
 func (p *Pass) objectsAt(v *value.Value) *objects {
 	k := p.Pool
 	root, own := k.Const(64, 0), k.Const(64, v.K)
@@ -115,7 +115,7 @@ func (p *Pass) objectsAt(v *value.Value) *objects {
 	return o
 }
 
-// touches is the objects of an address that some threads touch.
+// touches returns the mbarriers of an address that some threads access.
 func (p *Pass) touches(o *objects, threads value.Set) (list []Touch) {
 	if o.own.Const() {
 		return []Touch{{Object{o.root, o.own.K}, threads, o.rank, o.first}}
@@ -184,9 +184,10 @@ func Rank(v *value.Value) *value.Value {
 	return nil
 }
 
-// remote is the place in a block's own memory that an address in the cluster stands for, and the rank of the block: what
-// mapa gives, or an address without the bit that tells the blocks of a pair apart, which is the first's. Compilers put more
-// into that mask, of bits that an aligned address has not.
+// remote returns the address in a block's own memory that a cluster address corresponds to, and the
+// rank of the block. It handles the result of mapa, and an address whose pair bit is cleared, which
+// refers to the first block of the pair. Compilers also clear low bits that are zero in an aligned
+// address.
 func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 	const pair, low = 1 << 24, 1<<10 - 1
 	switch {

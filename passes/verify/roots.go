@@ -12,15 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// inside is the variable in shared memory that an address lies in, or nil where that is not known.
-// An address lies in a variable if it is that of the variable, or one that was aligned, with
-// offsets added to it. What else is made of an address may be one into any variable.
+// inside returns the shared variable that an address lies in, or nil if it is unknown. An address
+// lies in a variable if it is the variable's address, possibly aligned, plus offsets. Other
+// computations may give an address in any variable.
 func inside(v *value.Value) *ir.Var { return within(v, deepest) }
 
-// deepest is how often an address may have been aligned.
+// deepest limits how many times an address is aligned.
 const deepest = 4
 
-// within is inside for an address that was aligned so often at most.
+// within is inside with a limit on alignments.
 func within(v *value.Value, depth int) *ir.Var {
 	var in *ir.Var
 	for _, t := range v.Terms {
@@ -36,7 +36,7 @@ func within(v *value.Value, depth int) *ir.Var {
 	return in
 }
 
-// pointsInto is the variable in shared memory that an atom is an address in, or nil.
+// pointsInto returns the shared variable that an atom is an address in, or nil.
 func pointsInto(a *value.Atom, depth int) *ir.Var {
 	switch {
 	case depth == 0:
@@ -50,7 +50,7 @@ func pointsInto(a *value.Atom, depth int) *ir.Var {
 	return nil
 }
 
-// mostAligned is the greatest alignment that addresses are rounded to.
+// mostAligned is the largest alignment that addresses are rounded to.
 const mostAligned = 1 << 16
 
 // small reports whether a term is an offset, however it was computed: one that aligns an address
@@ -60,30 +60,30 @@ func small(t value.Term) bool {
 	return a.Op != "variable" && a.Bounded && a.Low >= 0 && a.High < mostAligned
 }
 
-// A census is the roots of all mbarrier objects that a kernel names.
+// A census holds the roots of all mbarriers of a kernel.
 type census struct {
-	roots   map[*ir.Var][]*value.Value // of each variable; nil stands for all arrays of the launch
-	unknown bool                       // some address is not known
-	made    bool                       // so is that of some initialization
+	roots   map[*ir.Var][]*value.Value // by variable; nil stands for all dynamic shared arrays
+	unknown bool                       // some address is unknown
+	made    bool                       // the address of some initialization is unknown
 }
 
-// Uncertain reports whether an address that is not known for certain may be that of an object. What
-// happens there is not counted then.
+// Uncertain reports whether an unknown address may be that of an mbarrier. Its arrivals and bytes
+// are then not counted.
 func (p *Pass) Uncertain(o Object) bool {
-	c := p.sheet.census
+	c := p.kernelState.census
 	if c == nil {
 		c = p.takeCensus()
-		p.sheet.census = c
+		p.kernelState.census = c
 	}
 	return c.unknown || len(c.roots[home(o.Root)]) > 1
 }
 
-// MadeElsewhere reports whether an object may be initialized at an address that is not known.
+// MadeElsewhere reports whether an mbarrier may be initialized at an unknown address.
 func (p *Pass) MadeElsewhere(o Object) bool {
-	return p.Uncertain(o) && (p.sheet.census.made || len(p.sheet.census.roots[home(o.Root)]) > 1)
+	return p.Uncertain(o) && (p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)
 }
 
-// home is the variable that a root lies in; arrays whose size the launch gives lie in one place.
+// home returns the variable of a root; all dynamic shared arrays have the same address.
 func home(root *value.Value) *ir.Var {
 	if v := inside(root); v != nil && !Open(v) {
 		return v

@@ -11,10 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// mark begins a comment that suppresses findings: "// ptxdsl:ignore A1 the reader is the writer".
+// mark starts a comment that suppresses findings: "// ptxdsl:ignore A1 the reader is the writer".
 const mark = "ptxdsl:ignore"
 
-// A note is one such comment. It holds for the instruction that it stands before or behind.
+// A note is one such comment. It applies to the instruction before or after it.
 type note struct {
 	in     *ir.Instr
 	rule   string
@@ -67,7 +67,7 @@ func (n *notes) covers(f *Finding) bool {
 	return false
 }
 
-// findings is what is wrong with the comments themselves.
+// findings returns findings about the comments themselves.
 func (n *notes) findings(rules map[string]bool) diag.List {
 	var l diag.List
 	for _, s := range n.list {

@@ -100,15 +100,15 @@ const MostEffort = 1000
 // A Pass is the run of one analyzer on one kernel.
 type Pass struct {
 	*trace.Kernel
-	Analyzer *Analyzer
-	sheet    *sheet
+	Analyzer    *Analyzer
+	kernelState *kernelState
 }
 
 // Effort returns the factor by which an analyzer may exceed its default work limit.
-func (p *Pass) Effort() int { return p.sheet.effort }
+func (p *Pass) Effort() int { return p.kernelState.effort }
 
-// A sheet collects what is found in a kernel.
-type sheet struct {
+// A kernelState collects the results for a kernel.
+type kernelState struct {
 	module    *ir.Module
 	effort    int
 	list      []*Finding
@@ -123,27 +123,27 @@ type sheet struct {
 	spent     int                 // steps
 	boxes     map[*ir.Var]int64   // see Pass.Copied
 	sizes     map[*ir.Instr]int64 // see Pass.Access
-	rooms     map[*ir.Instr]int64 // see Pass.Room
+	gapSizes  map[*ir.Instr]int64 // see Pass.GapSize
 	extents   map[*ir.Instr]int64 // see Pass.Extent
 	places    byValue[place]      // see Pass.At
 	objects   byValue[objects]    // see Pass.Objects
 	foreign   memory.ForeignCache // see Pass.OwnedByOthers
 	census    *census             // see Pass.Uncertain
 	zeros     map[*ir.Reg]bool    // see Pass.TensorLanes
-	// described is the addresses in matrix descriptors.
+	// described caches the addresses in matrix descriptors.
 	described byValue[value.Value]
 }
 
-// A place is an address taken apart, where that can be done.
+// A place is a decomposed address, if it can be decomposed.
 type place struct {
 	memory.Place
 	known bool
 }
 
-// A byValue maps the values of a kernel to what was worked out of them.
+// A byValue caches results by the values of a kernel.
 type byValue[T any] []*T
 
-// get returns what was put in for v, or nil.
+// get returns the result for v, or nil.
 func (l byValue[T]) get(v *value.Value) *T {
 	if v.ID < len(l) {
 		return l[v.ID]
@@ -151,7 +151,7 @@ func (l byValue[T]) get(v *value.Value) *T {
 	return nil
 }
 
-// put keeps x for v.
+// put stores the result for v.
 func (l *byValue[T]) put(v *value.Value, x *T) {
 	if n := v.ID + 1 - len(*l); n > 0 {
 		*l = append(*l, make([]*T, n)...)
@@ -162,30 +162,30 @@ func (l *byValue[T]) put(v *value.Value, x *T) {
 // A Finding can be modified until its pass ends.
 type Finding struct {
 	diag.Diagnostic
-	in     *ir.Instr
-	sheet  *sheet
-	plain  string // the message without a count of others
-	with   string // the end of the message that names values which were tried
-	joined bool   // another finding tells of it
+	in          *ir.Instr
+	kernelState *kernelState
+	plain       string // the message without a count of others
+	with        string // the end of the message that names values which were tried
+	joined      bool   // it is shown as a part of another finding
 }
 
 // Report records that an instruction breaks a rule. Of several findings of one rule at one
 // place, the first is kept unless a later one is more severe.
 func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any) *Finding {
-	f := &Finding{in: in, sheet: p.sheet}
-	f.Diagnostic = diag.Diagnostic{Place: p.sheet.place(in), Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
+	f := &Finding{in: in, kernelState: p.kernelState}
+	f.Diagnostic = diag.Diagnostic{Place: p.kernelState.place(in), Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
 	if in != nil {
 		_, f.From = p.Module.At(in.Pos)
 	}
 	for from := p.Callers[in]; from != nil; from = from.From {
 		f.Also(from.Call, "called from here")
 	}
-	p.sheet.list = append(p.sheet.list, f)
+	p.kernelState.list = append(p.kernelState.list, f)
 	return f
 }
 
-// place is where an instruction is.
-func (s *sheet) place(in *ir.Instr) diag.Place {
+// place returns the source position of an instruction.
+func (s *kernelState) place(in *ir.Instr) diag.Place {
 	if in == nil {
 		return diag.Place{File: s.module.Name}
 	}
@@ -205,7 +205,7 @@ func (f *Finding) As(s diag.Severity) *Finding {
 // Also adds a related place to the finding.
 func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	if in != nil {
-		f.Related = append(f.Related, diag.Related{Place: f.sheet.place(in), Message: fmt.Sprintf(format, args...)})
+		f.Related = append(f.Related, diag.Related{Place: f.kernelState.place(in), Message: fmt.Sprintf(format, args...)})
 	}
 	return f
 }
@@ -274,12 +274,12 @@ func (f *Finding) OnlyWith(t *trace.Trace) {
 }
 
 // Reports returns how many findings were reported for the kernel so far.
-func (p *Pass) Reports() int { return len(p.sheet.list) }
+func (p *Pass) Reports() int { return len(p.kernelState.list) }
 
 // ErrorsSince returns the errors among the findings after the first n.
 func (p *Pass) ErrorsSince(n int) []*Finding {
 	var list []*Finding
-	for _, f := range p.sheet.list[n:] {
+	for _, f := range p.kernelState.list[n:] {
 		if f.Severity == diag.Error {
 			list = append(list, f)
 		}
@@ -290,30 +290,30 @@ func (p *Pass) ErrorsSince(n int) []*Finding {
 // Missed records that some part of the kernel was not checked, and why; the verdict is then
 // incomplete.
 func (p *Pass) Missed(format string, args ...any) {
-	if why := fmt.Sprintf(format, args...); !slices.Contains(p.sheet.missed, why) {
-		p.sheet.missed = append(p.sheet.missed, why)
+	if why := fmt.Sprintf(format, args...); !slices.Contains(p.kernelState.missed, why) {
+		p.kernelState.missed = append(p.kernelState.missed, why)
 	}
 }
 
 // Unchecked records that no analyzer decides something of the kernel. The verdict is then
 // incomplete.
 func (p *Pass) Unchecked(what string) {
-	if !slices.Contains(p.sheet.unchecked, what) {
-		p.sheet.unchecked = append(p.sheet.unchecked, what)
+	if !slices.Contains(p.kernelState.unchecked, what) {
+		p.kernelState.unchecked = append(p.kernelState.unchecked, what)
 	}
 }
 
 // Found reports whether an error of one of the rules was reported for the kernel before. Its
 // consequences need not be reported.
 func (p *Pass) Found(rules ...string) bool {
-	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool {
+	return slices.ContainsFunc(p.kernelState.list, func(f *Finding) bool {
 		return f.Severity == diag.Error && slices.Contains(rules, f.Rule)
 	})
 }
 
-// Told reports whether any finding of one of the rules was reported for the kernel before.
-func (p *Pass) Told(rules ...string) bool {
-	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool { return slices.Contains(rules, f.Rule) })
+// Reported reports whether any finding of one of the rules was reported for the kernel before.
+func (p *Pass) Reported(rules ...string) bool {
+	return slices.ContainsFunc(p.kernelState.list, func(f *Finding) bool { return slices.Contains(rules, f.Rule) })
 }
 
 // Threads formats a number of threads for a message.
@@ -350,17 +350,17 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 			kernels = append(kernels, f)
 		}
 	}
-	sheets := followAll(m, kernels, list, opt)
+	states := followAll(m, kernels, list, opt)
 	for i, f := range kernels {
-		r.add(m, f, sheets[i], opt, notes)
+		r.add(m, f, states[i], opt, notes)
 	}
 	r.Findings = append(r.Findings, notes.findings(opt.Rules)...)
 	r.Findings = r.Findings.Sort()
 	return r
 }
 
-// add takes what was found in one kernel into the report.
-func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
+// add adds the results of one kernel to the report.
+func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {
 	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
 		Checked: s.checked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
 	if len(s.missed)+len(s.unchecked) > 0 {
@@ -393,8 +393,8 @@ func wanted(a *Analyzer, rules map[string]bool) bool {
 	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] }) || slices.ContainsFunc(a.Tells, func(id string) bool { return rules[id] })
 }
 
-// shown is how many findings of one rule and severity a kernel shows; the last says how many more there are. A loop that
-// a compiler unrolled repeats what is wrong in it.
+// shown returns how many findings of one rule and severity are shown per kernel; the last says how
+// many more there are. An unrolled loop repeats its mistakes.
 func shown(s diag.Severity) int {
 	switch s {
 	case diag.Error:
@@ -405,11 +405,11 @@ func shown(s diag.Severity) int {
 	return math.MaxInt
 }
 
-// settle is the findings to keep: of one rule at one place the gravest, the first of equals, and of
-// each rule a few.
-func (s *sheet) settle(rules map[string]bool) []*Finding {
+// settle selects the findings to keep: for each rule and position the gravest, and the first of
+// equals, and a limited number of each rule.
+func (s *kernelState) settle(rules map[string]bool) []*Finding {
 	type key struct {
-		at   ir.Pos // a function has one, in however many places it is called
+		at   ir.Pos // a function has one position, however often it is called
 		rule string
 	}
 	best := make(map[key]int)

@@ -36,12 +36,13 @@ type operation struct {
 	in     *command              // that issued it
 
 	// For an observer.
-	hidden bool // parts stand for it
-	parts  []*operation
-	serial uint64
-	kind   Group
-	at     *ir.Instr
-	source string
+	hidden  bool // parts stand for it
+	parts   []*operation
+	threads uint32 // that issued it
+	serial  uint64
+	kind    Group
+	at      *ir.Instr
+	source  string
 }
 
 // run completes the operation for some lanes.
@@ -57,10 +58,10 @@ func (o *operation) run(lanes uint32) *Fault {
 		o.lanes &^= 1 << l
 		o.warp.block.changes++
 		q, g := &o.warp.block.cluster.queue, o.warp.block.grid
-		outer := q.running
-		q.running = o
+		outer, lane := q.running, q.lane
+		q.running, q.lane = o, l
 		f := o.apply(l)
-		q.running = outer
+		q.running, q.lane = outer, lane
 		if f != nil {
 			return f
 		}
@@ -75,6 +76,7 @@ func (o *operation) run(lanes uint32) *Fault {
 type asyncQueue struct {
 	list    []*operation
 	running *operation // that reads and writes memory at the moment
+	lane    int        // whose part of it
 	fault   *Fault
 }
 
@@ -110,6 +112,7 @@ func (w *warp) issueTensor(lane int, apply func() string) action {
 
 // begin puts an operation in flight.
 func (w *warp) begin(o *operation, list *[]*operation) action {
+	o.threads = o.lanes
 	if g := w.block.grid; g.observer != nil && !o.hidden {
 		g.serial++
 		e := w.event(EventIssue, o.lanes)

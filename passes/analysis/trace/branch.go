@@ -180,7 +180,7 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 			where = s.threads.Minus(where)
 		}
 		s.threads = where
-		w.settle(s)
+		w.refineFacts(s)
 	} else {
 		s.facts.assume(cond, taken, s.threads)
 	}

@@ -103,7 +103,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	k.Cluster = k.extent[0] * k.extent[1] * k.extent[2]
 	x, y, z, exact := shape(f)
 	if !exact && y == 1 && z == 1 {
-		if n := crew(f, g); n > 0 {
+		if n := blockSizeBound(f, g); n > 0 {
 			x, exact, k.Guessed = n, true, true
 		}
 	}
@@ -132,7 +132,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 		}
 	}
 	k.Shares = k.Shares || k.Generic
-	p.spare()
+	p.pruneTraps()
 	return p
 }
 

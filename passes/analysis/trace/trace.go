@@ -126,8 +126,8 @@ type Kernel struct {
 	loops    []*graph.Loop           // innermost of each block
 	work     int                     // that may be spent, or 0
 	touched  [][]*ir.Instr           // the instructions of each Touch
-	writers  map[*ir.Reg][]*ir.Instr // see Given
-	quits    map[turning]bool        // see Quits
+	writers  map[*ir.Reg][]*ir.Instr // see DependsOnInput
+	quits    map[turning]bool        // see LeavesKernel
 }
 
 // Within returns how much of the given work, in steps, is still allowed.

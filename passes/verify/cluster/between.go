@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A visit is an access to a variable of another block's shared memory: whether its bytes are known, and between which of the
-// cluster's barriers it is made.
+// A visit is an access to a variable in another block's shared memory: whether its bytes are known,
+// and between which cluster barriers it happens.
 type visit struct {
 	e      *trace.Event
 	region memory.Region
@@ -22,8 +22,9 @@ type visit struct {
 	t      *trace.Trace
 }
 
-// between looks for what a block does to its own shared memory between its arrival at the cluster's barrier and its wait, where
-// other blocks work on the same variable ahead of the one or behind the other: neither puts the two in order.
+// between reports accesses of a block to its own shared memory between its arrival at the cluster
+// barrier and its wait, if other blocks access the same variable before their arrival or after
+// their wait: neither orders the two.
 func between(p *verify.Pass) {
 	visits := make(map[*ir.Var][]visit)
 	for _, t := range p.Traces {
@@ -64,7 +65,7 @@ func between(p *verify.Pass) {
 	}
 }
 
-// visited is the variable that an access to another block's memory begins at, or nil.
+// visited returns the variable that an access to another block's memory is based on, or nil.
 func visited(e *trace.Event) *ir.Var {
 	v := verify.Val(e, verify.Address(e.In, 0))
 	if v == nil {
@@ -83,7 +84,7 @@ func visited(e *trace.Event) *ir.Var {
 	return nil
 }
 
-// unordered holds one access between an arrival and its wait against those of other blocks.
+// unordered compares one access between an arrival and its wait with those of other blocks.
 func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region, list []visit, phase int) {
 	e := &t.Events[i]
 	for k := range list {
@@ -103,7 +104,7 @@ func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *m
 	}
 }
 
-// outside looks for blocks that the cluster does not have.
+// outside reports block ranks that the cluster does not have.
 func outside(p *verify.Pass) {
 	if p.Cluster == 0 {
 		return
@@ -134,5 +135,5 @@ func bitsOf(v *value.Value) uint64 {
 	return uint64(v.K) & (1<<v.Width - 1)
 }
 
-// The page of this is with the analyzer of the protocol.
-var rulePlain = diag.Rule{ID: "B8", Layer: "protocol", Severity: diag.Review}
+// The page of this rule is with analyzer schedule.
+var rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Review}

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// cancels holds requests for the work of other clusters against what was answered, and against blocks that may have
-// left.
+// cancels checks requests for the work of other clusters (clusterlaunchcontrol): what is done with
+// the answers, and whether blocks may have exited.
 func cancels(p *verify.Pass) {
 	if !p.Needs(trace.Answer) {
 		return
@@ -41,8 +41,8 @@ func cancels(p *verify.Pass) {
 	}
 }
 
-// early looks for a way, for all threads of a block, out of the kernel that meets the cluster nowhere: blocks that
-// go it have left when others request for all.
+// early reports a path on which all threads of a block exit without a cluster barrier: such a block
+// may have exited when another makes a request for the cluster.
 func early(p *verify.Pass, t *trace.Trace, request *trace.Event) {
 	for _, o := range p.Traces {
 		if o.Stopped != "" || o.Threads != p.Pool.All() || o == t {

@@ -38,7 +38,7 @@ func run(p *verify.Pass) {
 		follow(p, t)
 	}
 	relaxed(p)
-	if !p.Told("C2") {
+	if !p.Reported("C2") {
 		for _, t := range p.Traces {
 			leaves(p, t)
 		}
@@ -46,11 +46,12 @@ func run(p *verify.Pass) {
 	between(p)
 }
 
-// follow is one trace: arrive, wait, arrive, wait, and remote accesses between the first and the last.
+// follow checks one trace: arrive, wait, arrive, wait, and remote accesses between the first and
+// the last.
 func follow(p *verify.Pass, t *trace.Trace) {
 	var arrived *trace.Event
-	var made *ir.Instr // an object with no fence behind it
-	fenced := false    // objects made before have one
+	var made *ir.Instr // an mbarrier initialized without a fence after it
+	fenced := false    // earlier mbarriers have one
 	var last *trace.Event
 	entered := false
 	for i := range t.Events {
@@ -72,7 +73,7 @@ func follow(p *verify.Pass, t *trace.Trace) {
 					"fence.mbarrier_init precedes the arrival").Also(made,
 					"initialized here, without fence.mbarrier_init after it").On(t, i)
 				if fenced {
-					f.As(diag.Review) // others were fenced: this one may be for later, when blocks have met in another way
+					f.As(diag.Review) // others were fenced: this one may be used later, after the blocks have synchronized in another way
 				}
 			}
 			arrived = e
@@ -102,7 +103,7 @@ func follow(p *verify.Pass, t *trace.Trace) {
 				f := p.Report(&ruleEntry, e.In, "shared memory of another block is accessed "+
 					"before a cluster barrier; that block may not have started").On(t, i)
 				if p.Cluster == 0 && !p.Needs(trace.ClusterWait) {
-					f.As(diag.Review) // what is meant for blocks alone has clusters of one
+					f.As(diag.Review) // a kernel that does not use its cluster may be launched with clusters of one block
 				}
 				entered = true
 			}
@@ -111,8 +112,9 @@ func follow(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// awaited reports whether the threads wait, behind an operation that completes at an object of another block, for their
-// own such object: blocks do alike, so the other one waits for this one's operation before it leaves.
+// awaited reports whether the threads, after an operation that completes on an mbarrier of another
+// block, wait for the same mbarrier of their own. All blocks do the same, so the other block waits
+// for this operation before it exits.
 func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	n := verify.Target(last)
 	if last.Kind != trace.RemoteStore && last.Kind != trace.BulkLoad || n < 0 {
@@ -137,8 +139,9 @@ func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	return false
 }
 
-// grade is an error for what a thread reads and writes itself. For arrivals, counts of bytes and engines it is a review: a
-// wait of another thread, there or here, may have seen them to the end.
+// grade returns an error for reads and writes by a thread itself. For arrivals, byte counts and
+// asynchronous copies it returns a review: a wait of another thread, in either block, may have
+// covered them.
 func grade(e *trace.Event) diag.Severity {
 	switch e.Kind {
 	case trace.Arrive, trace.Expect, trace.Complete, trace.BulkLoad, trace.TensorCommit, trace.RemoteStore:
@@ -147,7 +150,7 @@ func grade(e *trace.Event) diag.Severity {
 	return diag.Error
 }
 
-// away reports whether an event works on memory of another block for certain.
+// away reports whether an event certainly accesses memory of another block.
 func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	mapped := func(n int) bool {
 		v := verify.Val(e, verify.Address(e.In, n))
@@ -174,8 +177,8 @@ func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	return false
 }
 
-// own reports whether mapa may name the block that executes it: it asks for its own rank, or for the first of a
-// cluster that the launch makes, which may be of one block.
+// own reports whether the rank of a mapa may be that of the executing block: it is its own rank, or
+// zero in a cluster whose size the launch chooses, which may be one block.
 func own(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 	rank := a.Args[1]
 	if p.Ranks > 1 && rank.Is(int64(w.Rank)) {
@@ -188,7 +191,7 @@ func own(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 	return r != nil && r.Name == "%cluster_ctarank"
 }
 
-// multicast reports whether an engine works on several blocks.
+// multicast reports whether an asynchronous operation writes to several blocks.
 func multicast(e *trace.Event) bool {
 	if !verify.Multicast(e.In) {
 		return false

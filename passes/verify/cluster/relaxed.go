@@ -12,18 +12,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A store is a plain one to shared memory, of this block or of another.
+// A store is a plain store to shared memory, of this block or of another.
 type store struct {
 	e      *trace.Event
 	region memory.Region
 	away   bool
-	met    bool // the block has met behind it
+	met    bool // a block barrier follows it
 }
 
-// relaxed looks for stores ahead of a relaxed arrival at the cluster's barrier that another block reads behind it, or whose
-// place this one reads where the store went there. Blocks of a cluster are taken to do alike.
+// relaxed reports stores before a relaxed arrival at the cluster barrier that another block reads
+// after its wait, or that were made to another block and are read there. All blocks of a cluster
+// are assumed to do the same.
 func relaxed(p *verify.Pass) {
-	ahead := make(map[*ir.Instr][]store) // of each relaxed arrival
+	ahead := make(map[*ir.Instr][]store) // before each relaxed arrival
 	for _, t := range p.Traces {
 		var open []store
 		for i := range t.Events {
@@ -83,8 +84,9 @@ func relaxed(p *verify.Pass) {
 	}
 }
 
-// leaves looks for a relaxed arrival as the last thing between what threads wrote to another block's memory and their leave: blocks
-// that have left by then are what it should rule out. What threads read they have read.
+// leaves reports a relaxed arrival as the last barrier between stores to another block's memory and
+// the exit: the arrival does not make sure that the other block still exists when the stores are
+// performed. Loads have completed by then.
 func leaves(p *verify.Pass, t *trace.Trace) {
 	var last, use, arrived *trace.Event
 	at := 0
@@ -132,7 +134,8 @@ func uses(p *verify.Pass, e *trace.Event) (list []store) {
 	return list
 }
 
-// lost is a store of which a use need not know: of another block, or of another thread where the block has not met since.
+// lost returns a store that may not be visible to a use: one of another block, or of another thread
+// without a block barrier since.
 func (u *store) lost(list []store, met bool) *store {
 	for i := range list {
 		s := &list[i]
@@ -146,7 +149,7 @@ func (u *store) lost(list []store, met bool) *store {
 	return nil
 }
 
-// place is the shared memory that a plain access works on, and whether it is that of another block.
+// place returns the shared memory of a plain access, and whether it is in another block.
 func place(p *verify.Pass, e *trace.Event) (r memory.Region, far, ok bool) {
 	if verify.Rank(verify.Val(e, verify.Address(e.In, 0))) != nil {
 		r, ok = p.Peer(e, memory.Bytes(e.In))

@@ -66,22 +66,22 @@ func run(p *verify.Pass) {
 	exchanges(p)
 }
 
-// aligned asks that all lanes of a warp come together.
+// aligned checks that all lanes of a warp execute an .aligned instruction together.
 func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	for _, c := range e.Parted {
 		all, may := false, false
-		if c.Splits && !p.Quits(c) {
+		if c.Splits && !p.LeavesKernel(c) {
 			all, may = joined(p, t, i, c)
 		}
 		switch {
-		case all: // they have come together again, each on its way
+		case all: // the lanes have converged again, on separate traces
 		case may:
 			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes take "+
 				"another branch and may not reach it", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here").On(t, i)
 			return
-		case c.Splits && !p.Quits(c):
+		case c.Splits && !p.LeavesKernel(c):
 			f := p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes "+
 				"take another branch", e.In.Op).
 				Also(c.In, "the warp diverges here: %s of the warps reach the instruction",
@@ -95,7 +95,7 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 				"kernel", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here")
 			return
-		case c.Maybe && !p.Quits(c):
+		case c.Maybe && !p.LeavesKernel(c):
 			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but whether they agree "+
 				"is unknown", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp may diverge here")
@@ -146,10 +146,10 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 // example reports whether lanes diverge only for some of the values substituted for kernel
 // inputs, which a launch may never use.
 func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
-	return t.Facts.With != "" && p.Given(c.In.Guard.Reg)
+	return t.Facts.With != "" && p.DependsOnInput(c.In.Guard.Reg)
 }
 
-// whole is the rule that asks for whole warps: matrix units and tensor memory have their own.
+// whole returns the rule that requires whole warps: matrix units and tensor memory have their own.
 func whole(e *trace.Event) *diag.Rule {
 	switch e.Kind {
 	case trace.TensorAlloc, trace.TensorFree:
@@ -162,10 +162,10 @@ func whole(e *trace.Event) *diag.Rule {
 	return &ruleAligned
 }
 
-// part says which threads come.
+// part describes which threads arrive.
 func part(p *verify.Pass, e *trace.Event) string { return verify.Threads(e.Threads.Len()) }
 
-// number holds the number and the count of a barrier against what they may be.
+// number checks the number and the thread count of a barrier.
 func number(p *verify.Pass, e *trace.Event) {
 	if n, ok := verify.Number(e, verify.Barrier(e)); ok && (n < 0 || n > 15) {
 		p.Report(&ruleCount, e.In, "barrier number is %d, expected 0 to 15", n)
@@ -184,18 +184,18 @@ func number(p *verify.Pass, e *trace.Event) {
 	}
 }
 
-// leaver is the first choice on a trace behind which threads may have left, each by itself; nil where there is none.
+// leaver returns the first choice on a trace after which single threads may have exited, or nil.
 func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
-		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(*c) && p.Quits(*c) {
+		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(*c) && p.LeavesKernel(*c) {
 			return c
 		}
 	}
 	return nil
 }
 
-// left looks for threads that may have left, each by itself, ahead of a barrier that counts all of them: one with a count does not go on
-// without them, as one without would.
+// left reports threads that may have exited individually before a barrier with an explicit count of
+// all threads: such a barrier waits for exited threads too, unlike one without a count.
 func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	if gone == nil || gone.At > i {
 		return
@@ -208,28 +208,28 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 }
 
-// told reports whether a choice is whether a wait has succeeded, or on what shared memory holds, by which others may have told all that come
-// the same.
+// told reports whether a choice depends on the success of a wait or on shared memory, which may
+// hold the same for all threads that reach it.
 func told(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
 	return a != nil && (a.Op == "done" || a.Sources&value.Private != 0)
 }
 
-// A site is one barrier, by number and count, and the threads that come to it.
+// A site is one barrier, by number and count, and the threads that execute it.
 type site struct {
 	count   int64
 	threads value.Set
 	events  []*trace.Event
 }
 
-// named compares the threads that come to a numbered barrier with its count.
+// named compares the threads that arrive at a named barrier with its count.
 func named(p *verify.Pass) {
 	if !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
 	}
 	sites := make(map[int64]map[int64]*site)
 	var order []*site
-	heard, hidden := make(map[int64]value.Set), false // who waits with no count that is known, and whether it is not known where
+	heard, hidden := make(map[int64]value.Set), false // threads that wait with an unknown count, by barrier; hidden if the barrier is unknown too
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -272,7 +272,7 @@ func named(p *verify.Pass) {
 		for _, s := range order {
 			if counts[s.count] == s {
 				if s.count == int64(p.Pool.Threads) {
-					s.threads = s.threads.Or(heard[id]) // with no count it is all of the block
+					s.threads = s.threads.Or(heard[id]) // without a count it waits for the whole block
 				}
 				list = append(list, s)
 			}
@@ -290,7 +290,7 @@ func named(p *verify.Pass) {
 	}
 }
 
-// mute reports whether threads arrive at a barrier, and none waits.
+// mute reports whether threads arrive at a barrier and none waits.
 func mute(list []*site) bool {
 	for _, s := range list {
 		for _, e := range s.events {
@@ -302,8 +302,9 @@ func mute(list []*site) bool {
 	return true
 }
 
-// contrast is a barrier that is used with several counts. Where one of them is what all that come make up, and those who
-// name it do not by themselves, the others are wrong; else it may be used by different groups, one after the other.
+// contrast checks a barrier that is used with several counts. If one count equals the number of all
+// threads that arrive, and the threads that use it are fewer, the other counts are wrong. Otherwise
+// different groups may use the barrier one after the other.
 func contrast(p *verify.Pass, id int64, list []*site) {
 	var all value.Set
 	for _, s := range list {
@@ -327,7 +328,7 @@ func contrast(p *verify.Pass, id int64, list []*site) {
 		As(diag.Review).Also(list[0].events[0].In, "the other count")
 }
 
-// compare holds a count against the warps that come; a warp counts whole.
+// compare compares a count with the warps that arrive; a partial warp counts as a whole one.
 func compare(p *verify.Pass, id int64, s *site) {
 	come := int64(s.threads.Warps() * 32)
 	f := s.events[0]
@@ -351,7 +352,8 @@ func compare(p *verify.Pass, id int64, s *site) {
 	}
 }
 
-// crowded reports whether more threads than a barrier waits for come to one of its places.
+// crowded reports whether more threads execute one instruction of a barrier than the barrier waits
+// for.
 func crowded(s *site) bool {
 	by := make(map[*ir.Instr]value.Set)
 	for _, e := range s.events {
@@ -365,7 +367,7 @@ func crowded(s *site) bool {
 	return false
 }
 
-// differ reports whether a barrier is come to at several places.
+// differ reports whether several instructions use a barrier.
 func differ(s *site) bool { return other(s) != nil }
 
 func other(s *site) *ir.Instr {

@@ -12,17 +12,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A use is a plain access to shared memory, as the lanes of one warp make it.
+// A use is a plain access to shared memory by the lanes of one warp.
 type use struct {
 	e      *trace.Event
 	region memory.Region
 }
 
-// A pair is of two instructions whose accesses are compared.
+// A pair is two instructions whose accesses are compared.
 type pair struct{ first, second *ir.Instr }
 
-// Of the accesses since lanes met last, so many are looked at, and so many times each pair of them: what an unrolled loop does
-// once it does again.
+// Limits: the accesses compared since the last warp barrier, and the comparisons of each pair of
+// instructions, which unrolled loops repeat.
 const (
 	window  = 64
 	repeats = 4
@@ -66,14 +66,14 @@ func exchanges(p *verify.Pass) {
 				o := &open[k]
 				at := pair{o.e.In, e.In}
 				if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In || compared[at] >= repeats {
-					continue // a store and itself in another turn: loops over a row are followed for more turns than it has
+					continue // a store compared with itself in another iteration: loops over a row are followed for more iterations than there are
 				}
 				if sure, _ := r.Meets(&o.region); !sure {
 					continue
 				}
 				compared[at]++
 				foreign := r.Foreign
-				if o.e.Kind == trace.Load { // others may still be reading, whoever reads there besides
+				if o.e.Kind == trace.Load { // other lanes may still be reading
 					foreign = r.Crosses
 				}
 				if foreign(&o.region, 1) && !p.Example(t, e, o.e) {
@@ -89,10 +89,11 @@ func exchanges(p *verify.Pass) {
 	}
 }
 
-// folded reports whether threads lie along several axes and nothing says how: which of them are one warp is not known then.
+// folded reports whether the block may have several dimensions and its shape is unknown, so that
+// the lanes of a warp are unknown too.
 func folded(p *verify.Pass) bool { return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1 }
 
-// exchanged reports it.
+// exchanged reports two accesses of different lanes.
 func exchanged(p *verify.Pass, t *trace.Trace, i int, o *trace.Event) {
 	e := &t.Events[i]
 	does, did := "reads", "writes"
@@ -107,7 +108,7 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *trace.Event) {
 		Also(o.In, "the other access").On(t, i)
 }
 
-// meets reports whether lanes that come to an event are together behind it, or have waited for others.
+// meets reports whether the lanes that execute an event are synchronized after it.
 func meets(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.WarpSync, trace.BarrierSync, trace.Collective, trace.ClusterWait, trace.Wait:
@@ -116,7 +117,7 @@ func meets(e *trace.Event) bool {
 	return e.In != nil && e.In.Mod("aligned")
 }
 
-// plain reports whether an access is one that makes no order among threads, and that all of them make.
+// plain reports whether an access does not order threads, and all lanes make it.
 func plain(e *trace.Event) bool {
 	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
 		if e.In.Mod(word) {

@@ -26,7 +26,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			if wait == nil {
 				continue
 			}
-			// Lanes may follow traces of their own, and come to the same wait and the same arrival.
+			// Lanes may follow different traces that reach the same wait and the same arrival.
 			warps := e.Threads.Warp(p.Pool.All())
 			waits, arrives := come[wait.In].And(warps), come[e.In].And(warps)
 			if waits.Warps() == arrives.Warps() && arrives.Len() < waits.Len() {
@@ -47,7 +47,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	}
 }
 
-// comers is, of each wait and each arrival, the threads that come to it on some way.
+// comers returns the threads that execute each wait and each arrival on some path.
 func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	come := make(map[*ir.Instr]value.Set)
 	for _, t := range p.Traces {

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// unnamed reports a lane that comes to a warp-wide instruction and is not in its mask.
+// unnamed reports a lane that executes a warp-wide instruction and is not in its member mask.
 func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
@@ -22,7 +22,7 @@ func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 	parts := slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Splits })
 	for w := range (p.Pool.Threads + 31) / 32 {
 		if !p.Pool.Exact && !parts {
-			break // lanes that are not named may not be there
+			break // lanes that are not in the mask may be absent
 		}
 		if strange := e.Threads.Lanes(w) &^ uint32(mask); strange != 0 {
 			p.Report(&ruleMask, e.In, "lane %d executes %s but is not in its member mask %#x",
@@ -33,7 +33,7 @@ func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 	return false
 }
 
-// masked holds the lanes that went another way than a warp-wide instruction against its mask.
+// masked compares the member mask of a warp-wide instruction with the lanes on another path.
 func masked(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
@@ -55,7 +55,7 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
 					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
 					Also(c.In, "the warp diverges here")
-				if p.Quits(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
+				if p.LeavesKernel(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
 				return
@@ -64,8 +64,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// leave reports whether lanes of a warp that went another way meet nobody before they leave the kernel: an instruction waits for those
-// alone that have not left.
+// leave reports whether lanes of a warp on another path exit without further synchronization: an
+// instruction waits only for lanes that have not exited.
 func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
 	for _, o := range p.Traces {
 		if o.Rank != t.Rank || o.Threads.Lanes(warp)&lanes == 0 || !o.Facts.Agree(t.Facts) {
@@ -83,7 +83,7 @@ func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp in
 	return true
 }
 
-// elsewhere reports whether other lanes come to the same kind of instruction at another place.
+// elsewhere reports whether other lanes execute another instruction of the same kind.
 func elsewhere(p *verify.Pass, e *trace.Event) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -104,7 +104,7 @@ func low(lanes uint32) int {
 	return 32
 }
 
-// elect asks that all lanes that elect.sync names come to it.
+// elect checks that all lanes in the mask of elect.sync execute it.
 func elect(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)

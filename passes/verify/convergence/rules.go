@@ -132,7 +132,7 @@ elect.sync _|%p2, 0xffffffff;
 		Fix:     "Elect before the branch, while the warp is converged.",
 		Section: "9.7.13.14 elect.sync",
 	}
-	// The pages of these are with the analyzers of tensor memory and of wgmma.
+	// The pages of these rules are with analyzers tensor and wgmma.
 	ruleAlloc = diag.Rule{ID: "T1", Layer: "tensor", Severity: diag.Error}
 	ruleLanes = diag.Rule{ID: "T10", Layer: "tensor", Severity: diag.Error}
 	ruleGroup = diag.Rule{ID: "W5", Layer: "wgmma", Severity: diag.Error}

@@ -56,7 +56,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// waits reports whether any function of the module waits for the kernel before.
+// waits reports whether any function of the module waits for the preceding kernel.
 func waits(m *ir.Module) bool {
 	return slices.ContainsFunc(m.Funcs(), func(f *ir.Func) bool {
 		return slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {

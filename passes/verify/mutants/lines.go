@@ -23,7 +23,7 @@ var (
 	slot      = regexp.MustCompile(`mbarrier\S*\s.*\[[%\w]+\+(\d+)\]`)
 )
 
-// scopes are words that stand for others.
+// scopes are words that are exchanged for others.
 var scopes = [][2]string{
 	{"fence.proxy.async.shared::cta", "fence.proxy.async.global"},
 	{".release.cluster.shared::cluster", ".release.cta.shared::cluster"},
@@ -34,7 +34,7 @@ var scopes = [][2]string{
 	{"fence.acq_rel.gpu", "fence.acq_rel.cta"},
 }
 
-// A line is one of a kernel, while it is changed.
+// A line is a line of a kernel that is mutated.
 type line struct {
 	at        int
 	text, op  string // op has no space around it
@@ -42,7 +42,7 @@ type line struct {
 	following string
 }
 
-// with adds the mutant that has other text at a place of the line.
+// with adds the mutant in which a part of the line is replaced.
 func (l *line) with(kind, what string, from, to int, text string) {
 	l.add(kind, l.at, 1, what+": "+l.op, l.text[:from]+text+l.text[to:])
 }
@@ -85,14 +85,14 @@ func mutate(lines []string, i int, text string, add adder) {
 		add("predicate", i, 1, "opposite: "+l.op, m[1]+"@"+not+m[3]+m[4]+m[5])
 		add("predicate", i, 1, "none: "+l.op, m[1]+m[5])
 	}
-	// An instruction that touches registers alone may go anywhere.
+	// An instruction that only uses registers may be moved anywhere.
 	next := strings.TrimSpace(l.following)
 	if sync && memory.MatchString(next) && strings.HasSuffix(next, ";") && next != l.op {
 		add("swap", i, 2, "swapped with the next: "+l.op, l.following, text)
 	}
 }
 
-// numbers changes counts and numbers of bytes.
+// numbers changes counts and byte sizes.
 func (l *line) numbers() {
 	if m := size.FindStringSubmatchIndex(l.text); m != nil && strings.Contains(l.op, "cp.async.bulk") {
 		n, _ := strconv.Atoi(l.text[m[2]:m[3]])
@@ -128,7 +128,7 @@ func (l *line) numbers() {
 	}
 }
 
-// parities changes what a wait waits for.
+// parities changes the parity of a wait.
 func (l *line) parities() {
 	other := map[string]string{"0": "1", "1": "0"}
 	m := waits.FindStringSubmatchIndex(l.text)

@@ -16,7 +16,7 @@ type body struct {
 	add   adder
 }
 
-// moved adds the mutant in which a statement stands elsewhere: before the line at.
+// moved adds the mutant in which a statement is moved before line at.
 func (b *body) moved(kind string, s *statement, at int, what string) {
 	text := b.lines[s.from:s.to]
 	if at <= s.from {
@@ -26,10 +26,11 @@ func (b *body) moved(kind string, s *statement, at int, what string) {
 	}
 }
 
-// mover reports whether a statement is one that has to do with memory or threads and may be moved.
+// mover reports whether a statement concerns memory or threads and may be moved.
 func (s *statement) mover() bool { return s.straight() && !s.plain }
 
-// orders lets neighbours change places, where registers allow it: with instructions on registers alone between.
+// orders exchanges neighbouring statements if registers allow it, also with instructions in between
+// that only use registers.
 func (b *body) orders() {
 	for i, s := range b.list {
 		if !s.mover() {
@@ -55,7 +56,8 @@ func (b *body) orders() {
 			}
 			break
 		}
-		// The other way, as the above moves the first of the two and with it leaves those between behind.
+		// Backward too: moving the first forward, as above, leaves the instructions in between
+		// behind.
 		for j := i - 1; j >= 0 && j > i-12; j-- {
 			o := b.list[j]
 			if !s.passes(o) || !o.straight() {
@@ -88,7 +90,7 @@ func (b *body) loops() {
 			continue
 		}
 		if slices.ContainsFunc(b.list[start+1:i], func(o *statement) bool { return strings.HasPrefix(o.head, "bra") && at[target(o)] > start }) {
-			// Another loop is inside of it.
+			// The loop contains another one.
 			continue
 		}
 		head := b.list[start]
@@ -112,12 +114,12 @@ func (b *body) loops() {
 	}
 }
 
-// target is the label of a branch.
+// target returns the label of a branch.
 func target(s *statement) string {
 	return strings.TrimSuffix(s.op[strings.LastIndexAny(s.op, " \t")+1:], ";")
 }
 
-// returns lets some threads leave ahead of where threads meet.
+// returns makes some threads exit before a barrier.
 func (b *body) returns() {
 	for _, s := range b.list {
 		if s.head == "" || s.label != "" || !(s.barrier || s.wait || strings.Contains(s.head, "arrive") || strings.Contains(s.head, "commit")) {
@@ -128,7 +130,7 @@ func (b *body) returns() {
 			{"odd warps leave ahead of", "and.b32 %mutant_r, %mutant_r, 32;|setp.ne.u32 %mutant_p, %mutant_r, 0;"},
 		} {
 			if strings.HasPrefix(who.what, "odd") && !s.wait && !strings.Contains(s.head, "mbarrier") && !counts.MatchString(s.op) {
-				continue // what the others do without them is theirs
+				continue // the barrier then does not wait for them
 			}
 			set := strings.Split(who.set, "|")
 			b.add("return", s.from, s.to-s.from, who.what+": "+s.op, slices.Concat([]string{"\t{", "\t.reg .pred %mutant_p;", "\t.reg .b32 %mutant_r;", "\tmov.u32 %mutant_r, %tid.x;",
@@ -137,10 +139,10 @@ func (b *body) returns() {
 	}
 }
 
-// once is what counts each time that it is done.
+// once matches instructions that have an effect each time they are executed.
 var once = regexp.MustCompile(`^(mbarrier\.(arrive|init|expect|inval)|barrier\.cluster|cp\.async\.(commit|mbarrier)|bar\.arrive|wgmma\.commit|tcgen05\.(commit|alloc|dealloc)|setmaxnreg)`)
 
-// doubles repeats what may be done once.
+// doubles repeats instructions that may only be executed once.
 func (b *body) doubles() {
 	for _, s := range b.list {
 		if s.head == "" || s.label != "" || s.wait || !once.MatchString(s.head) {
@@ -151,7 +153,7 @@ func (b *body) doubles() {
 	}
 }
 
-// objects lets instructions use the mbarrier of a nearby instruction.
+// objects makes instructions use the mbarrier of a nearby instruction.
 func (b *body) objects() {
 	var last []string
 	list := slices.Clone(b.list)

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// An adder takes a mutant: so many lines from one on are replaced by others.
+// An adder adds a mutant in which taken lines, starting at line, are replaced.
 type adder func(kind string, line, taken int, what string, edited ...string)
 
 // A Mutant is a text with one mistake.
 type Mutant struct {
 	Kind string // one of Plain or of Further
-	Line int    // line number, from 1
+	Line int    // line number, starting at 1
 	What string // what was done
 	Text string
 }
@@ -43,7 +43,7 @@ func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)
 	plain := Plain()
-	seen := map[string]bool{text: true} // what further kinds need not make again
+	seen := map[string]bool{text: true} // texts that need not be generated again
 	add := func(kind string, line, taken int, what string, edited ...string) {
 		out := strings.Join(slices.Concat(lines[:line], edited, lines[line+taken:]), "\n")
 		again := seen[out] && !slices.Contains(plain, kind)
@@ -67,7 +67,7 @@ func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	return choose(byKind, seed, n, kinds)
 }
 
-// choose takes mutants of each kind in turn, in an order that the seed gives; of further kinds it begins with another one each time.
+// choose selects mutants of all kinds in turn, in an order that depends on the seed.
 func choose(byKind map[string][]Mutant, seed uint64, n int, kinds []string) []Mutant {
 	if !slices.Equal(kinds, Plain()) {
 		at := int(4 * seed % uint64(len(kinds)))

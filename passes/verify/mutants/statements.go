@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A statement is an instruction with its guard, on the lines from and up to others.
+// A statement is an instruction with its guard, and the range of its lines.
 type statement struct {
 	from, to     int
-	label        string // that stands on its line
-	guard, op    string // op has no space around it, and ends with a semicolon
+	label        string // on the same line
+	guard, op    string // op has no surrounding space, and ends with a semicolon
 	head         string // the opcode
-	barrier      bool   // threads meet or wait there
-	wait         bool   // a wait that is tried again: the statement is the try and its branch, and the label before
-	plain        bool   // it works on registers alone
+	barrier      bool   // threads synchronize or wait there
+	wait         bool   // a wait that is repeated: the statement is the try, its branch, and the label before them
+	plain        bool   // it only uses registers
 	reads, wrote []string
 }
 
@@ -27,7 +27,8 @@ var (
 	word     = regexp.MustCompile(`%[\w$]+`)
 )
 
-// statements takes the bodies of kernels apart. What it does not know, as inner blocks and declarations, has no opcode.
+// statements splits the bodies of kernels. Unknown statements, such as inner blocks and
+// declarations, have no opcode.
 func statements(lines []string) []*statement {
 	var list []*statement
 	var open *statement
@@ -60,7 +61,7 @@ func statements(lines []string) []*statement {
 	return list
 }
 
-// settle tells what the statement is.
+// settle classifies the statement.
 func (s *statement) settle() {
 	if !strings.HasSuffix(s.op, ";") || strings.HasPrefix(s.op, ".") || strings.Count(s.op, ";") > 1 {
 		return
@@ -79,7 +80,8 @@ func (s *statement) settle() {
 
 var meets = regexp.MustCompile(`^(bar\.(sync|warp)|barrier\.(cta\.)?sync|barrier\.cluster\.wait|(cp\.async|wgmma)\.wait|cp\.async\.bulk\.wait|tcgen05\.wait|mbarrier\.(try|test)_wait)`)
 
-// written is how far the operands go that an instruction writes: the first, where it is a register or several.
+// written returns the length of the operands that an instruction writes: the first, if it is a
+// register or a vector.
 func written(head, operands string) int {
 	switch {
 	case strings.HasPrefix(head, "st."), strings.HasPrefix(head, "red."), strings.HasPrefix(head, "bra"), operands == "":
@@ -94,7 +96,7 @@ func written(head, operands string) int {
 	return 0
 }
 
-// waits joins each try of a wait with the branch that repeats it.
+// joined joins each try of a wait with the branch that repeats it.
 func joined(list []*statement) []*statement {
 	var out []*statement
 	for i := 0; i < len(list); i++ {
@@ -120,13 +122,15 @@ func joined(list []*statement) []*statement {
 	return out
 }
 
-// passes reports whether a statement may stand on the other side of another one as far as registers go.
+// passes reports whether a statement may be exchanged with another as far as registers are
+// concerned.
 func (s *statement) passes(o *statement) bool {
 	return !slices.ContainsFunc(o.wrote, func(r string) bool { return slices.Contains(s.reads, r) || slices.Contains(s.wrote, r) }) &&
 		!slices.ContainsFunc(o.reads, func(r string) bool { return slices.Contains(s.wrote, r) })
 }
 
-// straight reports whether control goes through a statement and comes from nowhere else.
+// straight reports whether control enters a statement from the previous one and leaves it to the
+// next.
 func (s *statement) straight() bool {
 	return s.label == "" && s.head != "" && !strings.HasPrefix(s.head, "bra") && s.head != "ret" && s.head != "exit"
 }

@@ -28,7 +28,7 @@ var (
 	expect = regexp.MustCompile(`(?:expect_tx|complete_tx)\.\S*\s.*,\s*(\d+);`)
 )
 
-// exchanges are words of synchronization, and others that stand for less.
+// exchanges are words of synchronization, and weaker ones that replace them.
 var exchanges = [][2]string{
 	{"mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"},
 	{"mbarrier.arrive.shared::cta", "mbarrier.arrive.relaxed.cluster.shared::cta"},
@@ -55,7 +55,7 @@ var exchanges = [][2]string{
 	{"shared::cluster.global", "shared::cta.global"},
 }
 
-// words changes the words and the numbers of one statement.
+// words changes the words and numbers of one statement.
 func (b *body) words(s *statement) {
 	if s.head == "" || s.wait && s.to-s.from > 3 {
 		return
@@ -127,7 +127,7 @@ func first(m []string) string {
 	return m[1]
 }
 
-// guards turns branches round, and makes what is done under a predicate be done by all.
+// guards negates branch predicates, and removes guards.
 func (b *body) guards(s *statement) {
 	if s.guard == "" || s.wait || b.again(s) {
 		return
@@ -153,7 +153,7 @@ func (b *body) again(s *statement) bool {
 	return droppable.MatchString(s.op) || strings.Contains(s.op, "cp.async.bulk")
 }
 
-// replace adds the mutant with another word.
+// replace adds the mutant in which one word is replaced.
 func (b *body) replace(kind string, s *statement, from, to string) {
 	if strings.Contains(s.op, from) {
 		b.edit(kind, s, fmt.Sprintf("%s to %s", from, to), strings.Replace(s.op, from, to, 1))
@@ -178,7 +178,8 @@ func (b *body) edit(kind string, s *statement, what, text string) {
 	b.add(kind, s.from, s.to-s.from, what+": "+s.op, "\t"+text)
 }
 
-// rings reports whether a comparison is that of a ring's stage with its depth: a stage or a parity changes under it.
+// rings reports whether a comparison is of a stage index with the number of stages: the stage or
+// parity changes under it.
 func (b *body) rings(s *statement) bool {
 	if len(s.wrote) == 0 {
 		return false
@@ -191,7 +192,7 @@ func (b *body) rings(s *statement) bool {
 	return false
 }
 
-// turns reports whether a statement makes the parity of a wait, or what its lowest bit is taken of.
+// turns reports whether a statement computes the parity of a wait.
 func (b *body) turns(s *statement) bool {
 	for _, o := range b.behind(s, 1) {
 		if len(s.wrote) > 0 && bits.MatchString(o.op) && slices.Contains(o.reads, s.wrote[0]) && shifts.MatchString(s.op) {
@@ -201,18 +202,18 @@ func (b *body) turns(s *statement) bool {
 	return bits.MatchString(s.op) && slices.ContainsFunc(b.list, func(o *statement) bool { return o.wait && slices.Contains(o.reads, s.wrote[0]) })
 }
 
-// counts reports whether a register that is counted up is compared behind.
+// counts reports whether an incremented register is compared later.
 func (b *body) counts(s *statement, r string) bool {
 	return slices.ContainsFunc(b.behind(s, 4), func(o *statement) bool { return strings.HasPrefix(o.head, "setp") && slices.Contains(o.reads, r) })
 }
 
-// behind is the next statements.
+// behind returns the following n statements.
 func (b *body) behind(s *statement, n int) []*statement {
 	i := slices.Index(b.list, s)
 	return b.list[i+1 : min(len(b.list), i+1+n)]
 }
 
-// bounds reports whether a comparison decides on a branch around synchronization.
+// bounds reports whether a comparison decides a branch around synchronization.
 func (b *body) bounds(s *statement) bool {
 	if len(s.wrote) == 0 {
 		return false
@@ -225,12 +226,13 @@ func (b *body) bounds(s *statement) bool {
 	return false
 }
 
-// governs reports whether a branch, forward or back, is one over what some threads do and others wait for. Where all threads count
-// alike, more turns or fewer change what is computed, and nothing else.
+// governs reports whether a branch, forward or back, encloses work of some threads for which others
+// wait. If all threads have the same count, a different number of iterations only changes the
+// result.
 func (b *body) governs(s *statement) bool {
 	i := slices.Index(b.list, s)
 	j := -1
-	for k, o := range b.list { // kernels have labels of their own
+	for k, o := range b.list { // each kernel has its own labels
 		if o.label != "" && o.label == target(s) && (j < 0 || max(k-i, i-k) < max(j-i, i-j)) {
 			j = k
 		}

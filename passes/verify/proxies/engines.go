@@ -14,18 +14,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An engine is an operation of the async proxy and what it reads or writes.
+// An engine is an operation of the async proxy, with the memory that it reads and writes.
 type engine struct {
 	e      *trace.Event
 	reads  []memory.Region
 	writes []memory.Region
-	tiles  []memory.Region // what it writes, as far as a tile seems to go
-	by     value.Set       // all threads that come to the instruction
-	behind bool            // wherever it is come to, a fence is between it and what was waited for last
+	tiles  []memory.Region // writes, extended to the apparent size of the tile
+	by     value.Set       // all threads that execute the instruction
+	behind bool            // on every path a fence precedes it, after the last wait
 }
 
-// engineRegions is every operation of the async proxy in the kernel, each instruction once for each place,
-// and those of each trace in their order.
+// engineRegions returns the operations of the async proxy in the kernel, each instruction once for
+// each address, and those of each trace in order.
 func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 	type key struct {
 		in  *ir.Instr
@@ -33,7 +33,7 @@ func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 		two int64
 	}
 	seen := make(map[key]bool)
-	each = make([][]*engine, len(p.Traces)) // of each trace, those that it comes to
+	each = make([][]*engine, len(p.Traces)) // the operations on each trace
 	by := make(map[*ir.Instr]value.Set)
 	unfenced := make(map[*ir.Instr]bool)
 	for n, t := range p.Traces {

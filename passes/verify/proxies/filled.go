@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 )
 
-// filled is the shared memory that bulk copies fill, as far as each is known to go.
+// filled returns the shared memory that bulk copies write, as far as their sizes are known.
 func filled(engines []engine) []memory.Region {
 	var list []memory.Region
 	for i := range engines {
@@ -18,12 +18,13 @@ func filled(engines []engine) []memory.Region {
 	return list
 }
 
-// overwritten is what is left of plain accesses behind a wait: of what was written plainly where bulk copies go, nothing is read any more.
+// overwritten drops the plain accesses that bulk copies overwrite, after a wait for them: nothing
+// reads them any more.
 func overwritten(list []*plain, loads []memory.Region) []*plain {
 	return slices.DeleteFunc(list, func(a *plain) bool { return a.write && !a.flying && a.under(loads) })
 }
 
-// under reports whether copies go where an access is.
+// under reports whether copies overwrite an access.
 func (a *plain) under(loads []memory.Region) bool {
 	return slices.ContainsFunc(loads, func(r memory.Region) bool {
 		sure, _ := r.Meets(&a.region)

@@ -10,18 +10,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A judged is the engines' operations that come behind plain accesses on their own traces, with a barrier of threads
-// between. What is missing there is said there, and no arrival that comes later hands the same memory over to them.
+// A judged holds the async operations that follow plain accesses on their own trace, with a thread
+// barrier in between. A missing fence is reported there, so a later arrival is not reported for the
+// same memory.
 type judged struct {
 	p  *verify.Pass
-	by map[passage]value.Set // the threads that come by, nil before anybody asked
+	by map[passage]value.Set // the threads of each passage; nil until it is computed
 }
 
-// A passage is a plain access, the barrier behind it and an engine's operation behind that.
+// A passage is a plain access, the barrier after it, and an async operation after that.
 type passage struct{ access, barrier, engine *ir.Instr }
 
-// has reports whether all threads that come to an engine's operation came by a plain access and the barrier behind it too,
-// which the threads of a trace come to before an arrival or behind it.
+// has reports whether all threads that issue an async operation also executed a plain access and
+// the barrier after it, on the trace of an arrival.
 func (j *judged) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 	barrier := a.sync
 	for ; barrier == nil && i < len(t.Events); i++ {
@@ -70,7 +71,7 @@ func (j *judged) collect(t *trace.Trace) {
 	}
 }
 
-// touches reports whether an engine works on what was accessed plainly, for certain.
+// touches reports whether an async operation certainly accesses memory that was accessed plainly.
 func touches(a *plain, g *engine) bool {
 	regions := g.reads
 	if !a.write {

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// ahead reports whether some lanes of a warp arrive for others, which have fenced their access and met them nowhere since: their fences
-// may come later.
+// ahead reports whether some lanes of a warp arrive for other lanes that have fenced their access,
+// without a warp barrier since: the fences of the other lanes may come later.
 func ahead(a *plain, e *trace.Event) bool {
 	for w := range value.MaxThreads / 32 {
 		if here := e.Threads.Lanes(w); here != 0 && a.e.Threads.Lanes(w)&^here != 0 {
@@ -21,8 +21,8 @@ func ahead(a *plain, e *trace.Event) bool {
 	return false
 }
 
-// requests asks, where the answer to a request for more work is read behind a fence that only releases, for one that acquires ahead of
-// the next request, which overwrites the answer.
+// requests requires an acquire fence before the next clusterlaunchcontrol request, which overwrites
+// the answer, if the answer is read after a release fence.
 func requests(p *verify.Pass, t *trace.Trace) {
 	release := releases(p)
 	if release == nil {
@@ -49,7 +49,7 @@ func requests(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// releases is a proxy fence of the kernel that only releases, or nil.
+// releases returns a release proxy fence of the kernel, or nil.
 func releases(p *verify.Pass) *ir.Instr {
 	if !p.Needs(trace.Answer) {
 		return nil

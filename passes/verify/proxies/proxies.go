@@ -33,31 +33,31 @@ before the writer arrives.`,
 	}
 }
 
-// A mark is how far a plain access has got.
+// A mark says what has followed a plain access.
 type mark uint8
 
 const (
-	bare     mark = iota // made, and nothing more
-	exposed              // behind a barrier with no fence before it
-	fenced               // fenced by the threads that made it
-	settled              // fenced, then behind a barrier
-	joined               // fenced, then behind a barrier of each warp for itself
-	late                 // behind a barrier, then fenced
-	narrower             // fenced for another space only
+	bare     mark = iota // nothing yet
+	exposed              // a barrier without a fence before it
+	fenced               // a fence in the threads that made it
+	settled              // a fence, then a barrier
+	joined               // a fence, then a warp barrier
+	late                 // a barrier, then a fence
+	narrower             // a fence for another space only
 )
 
-// A plain access under observation.
+// A plain access that is being followed.
 type plain struct {
 	e      *trace.Event
 	region memory.Region
 	write  bool
 	state  mark
-	fence  *ir.Instr // the fence that came, or came too late, or for another space, or in other threads
-	early  bool      // before any wait at an object
-	remote bool      // of another block of the cluster
-	groups int       // of a copy in flight: how many were committed since
-	flying bool      // a copy that has not ended for certain: fences and barriers do not move it on
-	sync   *ir.Instr // the barrier or arrival that came
+	fence  *ir.Instr // the fence, even if it was too late, for another space, or in other threads
+	early  bool      // before any mbarrier wait
+	remote bool      // to another block of the cluster
+	groups int       // for a copy in flight: groups committed since
+	flying bool      // a copy that may be in flight: fences and barriers do not apply to it
+	sync   *ir.Instr // the barrier or arrival
 }
 
 func run(p *verify.Pass) {
@@ -79,8 +79,8 @@ func run(p *verify.Pass) {
 	}
 }
 
-// follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
-// those of other threads, engines. Own are the engines on it in their order.
+// follow checks the plain accesses of one trace against the async operations on it (own) and, at
+// arrivals, against those of other threads (engines).
 func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region, there *judged) {
 	var list []*plain
 	waited := false
@@ -117,7 +117,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 	}
 }
 
-// note begins to follow a plain access to shared memory.
+// note adds a plain access to shared memory.
 func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	var r memory.Region
 	ok := false
@@ -161,7 +161,7 @@ func land(e *trace.Event, list []*plain) {
 	}
 }
 
-// fence moves on what a fence covers.
+// fence updates the accesses that a fence covers.
 func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 	all := !strings.Contains(e.In.Op, "async.") || e.In.Mod("shared::cta") || e.In.Mod("shared::cluster") || e.In.Mod("shared")
 	for _, a := range list {
@@ -175,7 +175,7 @@ func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 				a.state = narrower
 			}
 		case a.e.Threads.And(t.Threads).Minus(e.Threads) != value.Set{}:
-			// Some who accessed do not fence.
+			// Not all threads of the access execute the fence.
 			if a.state == exposed {
 				a.state = late
 			}
@@ -187,7 +187,7 @@ func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 	}
 }
 
-// pass moves on what a barrier or an arrival publishes.
+// pass updates the accesses that a barrier or an arrival makes visible.
 func pass(e *trace.Event, list []*plain) {
 	if e.Kind == trace.WarpSync && e.Threads.Warps() > 1 {
 		for _, a := range list {
@@ -210,7 +210,7 @@ func pass(e *trace.Event, list []*plain) {
 	}
 }
 
-// meet holds an engine's operation against the plain accesses before it on the same trace.
+// meet checks an async operation against the earlier plain accesses of the same trace.
 func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 	rule := &ruleWrite
 	if g.e.Kind == trace.GroupMultiply {
@@ -227,7 +227,7 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 			}
 		}
 		for k := range g.writes {
-			// A later plain write that the engine overwrites loses nothing that anybody wants.
+			// A plain write that the async operation overwrites is not needed.
 			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && a.strange(&g.writes[k]) && (g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
 				complain(p, t, i, &ruleRead, g, a)
 				break
@@ -236,12 +236,13 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 	}
 }
 
-// strange reports whether an engine's region is one that other warps accessed too, where only each warp met by itself.
+// strange reports whether an async operation accesses a region that other warps accessed too, with
+// only a warp barrier in between.
 func (a *plain) strange(r *memory.Region) bool {
 	return a.state != joined || r.Crosses(&a.region, 32)
 }
 
-// complain says what is missing between a plain access and an engine's.
+// complain reports what is missing between a plain access and an async operation.
 func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine, a *plain) {
 	what, did := "reads", "written"
 	if rule == &ruleRead {
@@ -251,17 +252,17 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 	switch a.state {
 	case fenced:
 		if a.e.Threads.Len() == 1 && a.e.Threads == g.e.Threads {
-			return // one thread, in its own order
+			return // one thread, in program order
 		}
 		if both := a.e.Threads.Or(g.e.Threads); both.Warps() == 1 {
-			severity = diag.Review // one warp, which may be together
+			severity = diag.Review // one warp, whose lanes may be converged
 		}
 		if g.e.Kind == trace.GroupMultiply && a.e.Threads == g.e.Threads {
-			severity = diag.Review // warps may read what they wrote themselves
+			severity = diag.Review // each warp may read only what it wrote itself
 		}
 	case late:
 		if a.e.Kind == trace.Copy {
-			return // Triton's order for cp.async: the reader's fence is on the way from write to read
+			return // Triton's order for cp.async: the reader's fence is between the write and the read
 		}
 		severity = diag.Review
 	case narrower:
@@ -270,14 +271,14 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		}
 	}
 	if a.e.Kind == trace.Copy {
-		severity = diag.Review // CUTLASS and Triton have kernels that wait for cp.async and meet at a barrier, and leave the fence out
+		severity = diag.Review // CUTLASS and Triton have kernels with a cp.async wait and a barrier but no fence
 	}
 	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
 		"through the generic proxy", op(g.e.In), what, did, reason(a)).
 		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync, "the barrier").On(t, i)
 }
 
-// reason says how far the plain access has got.
+// reason says what has followed the plain access.
 func reason(a *plain) string {
 	switch a.state {
 	case fenced:
@@ -295,7 +296,7 @@ func reason(a *plain) string {
 	return "missing fence.proxy.async"
 }
 
-// op is the first words of an opcode.
+// op returns the first words of an opcode.
 func op(in *ir.Instr) string {
 	words := strings.Split(in.Op, ".")
 	for i, w := range words {
@@ -306,8 +307,8 @@ func op(in *ir.Instr) string {
 	return in.Op
 }
 
-// handOver is an arrival: what was written or read plainly before it must be fenced if an engine of
-// another class of threads works on it.
+// handOver checks an arrival: earlier plain accesses must be fenced if an async operation of other
+// threads accesses the same memory.
 func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine, loads []memory.Region, there *judged) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
@@ -318,7 +319,7 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			continue
 		}
 		if a.write && a.early && a.under(loads) {
-			continue // copies fill it before anybody reads it
+			continue // copies overwrite it before anything reads it
 		}
 		for n := range engines {
 			g := engines[n]
@@ -339,7 +340,7 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			case a.state == narrower:
 				f.Rule = ruleSpace.ID
 			case a.state == fenced || a.state == late || g.behind:
-				f.As(diag.Review) // the warp may be together, and what the barrier orders the fence behind it may cover
+				f.As(diag.Review) // the warp may be converged, and a fence after the barrier may suffice
 			}
 			return
 		}

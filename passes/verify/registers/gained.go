@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// gained looks for registers that are read behind setmaxnreg.inc and that no way to there writes. What a matrix
-// operation adds to may be left out by its predicate, so operands that are read and written do not count.
+// gained reports registers that are read after setmaxnreg.inc and not written on any path to the
+// read. Operands that are read and written do not count, because the predicate of an MMA may
+// exclude the accumulator.
 func gained(p *verify.Pass) {
 	f := p.Func
 	number := make(map[*ir.Reg]int, len(f.Regs))
@@ -21,7 +22,8 @@ func gained(p *verify.Pass) {
 		number[r] = i
 	}
 	words := (len(f.Regs) + 63) / 64
-	// What may have been written where a block begins, and the last setmaxnreg.inc that may have come before.
+	// The registers that may be written at the start of each block, and the last setmaxnreg.inc
+	// that may precede it.
 	written := make([][]uint64, len(f.Blocks))
 	raised := make([]*ir.Instr, len(f.Blocks))
 	seen := make([]bool, len(f.Blocks))
@@ -73,7 +75,8 @@ func gained(p *verify.Pass) {
 	}
 }
 
-// step is one instruction: what it writes, and whether it raises the number of registers. A copy of nothing is nothing.
+// step updates the state for one instruction: its writes, and whether it is a setmaxnreg.inc. A
+// copy of an unwritten register is unwritten.
 func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir.Instr {
 	something := !copies(in)
 	in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -91,13 +94,13 @@ func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir
 	return inc
 }
 
-// copies reports whether an instruction only passes on what registers hold: compilers copy what is written under a predicate
-// that may not hold, and never looked at then.
+// copies reports whether an instruction only copies registers: compilers copy values that are
+// written under a false predicate and never used.
 func copies(in *ir.Instr) bool {
 	return in.Head() == "mov" && slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register || o.Kind == ir.Vector })
 }
 
-// parameter reports whether a register comes with the call.
+// parameter reports whether a register is a parameter of the function.
 func parameter(f *ir.Func, r *ir.Reg) bool {
 	for _, v := range f.Params {
 		if v.Reg == r {

@@ -33,7 +33,7 @@ func run(p *verify.Pass) {
 	launch, pinned := atLaunch(p)
 	came := make(map[*ir.Instr]value.Set)
 	var order []*trace.Event
-	most := make([]int64, value.MaxThreads/128) // of each warpgroup, the registers it ends with at most
+	most := make([]int64, value.MaxThreads/128) // largest final register count of each warpgroup
 	asked := make([]*trace.Event, len(most))
 	shrinks := false
 	for g := range most {
@@ -42,7 +42,7 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		now := launch
 		first := true
-		var last *trace.Event // with nothing behind it that the warps of a group meet at
+		var last *trace.Event // not followed by a warpgroup barrier
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
@@ -84,7 +84,7 @@ func run(p *verify.Pass) {
 			}
 		}
 	}
-	alike := make(map[string]value.Set) // who comes to the same instruction wherever it stands
+	alike := make(map[string]value.Set) // threads that execute the same instruction anywhere
 	for _, e := range order {
 		alike[same(e)] = alike[same(e)].Or(came[e.In])
 	}
@@ -92,7 +92,7 @@ func run(p *verify.Pass) {
 		s, all := came[e.In], alike[same(e)]
 		for g := range most {
 			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads && p.Left(e.In, group(g).Minus(s)) {
-				if lanes(&all, g) == 128 { // compilers of tiles write it so
+				if lanes(&all, g) == 128 { // tile compilers generate this
 					p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup "+
 						"%d, while the others execute another one; the manual requires all of "+
 						"them to execute the same instruction", n, g).As(diag.Review)
@@ -113,13 +113,13 @@ func run(p *verify.Pass) {
 	gained(p)
 }
 
-// same is what two setmaxnreg that do the same have in common.
+// same returns a key that is equal for setmaxnreg instructions with the same effect.
 func same(e *trace.Event) string {
 	n, _ := verify.Number(e, 0)
 	return e.In.Op + strconv.FormatInt(n, 10)
 }
 
-// way asks that dec goes down and inc goes up.
+// way checks that dec lowers the count and inc raises it.
 func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) {
 	e := &t.Events[i]
 	switch {
@@ -131,13 +131,13 @@ func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) 
 		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
 			now).On(t, i)
 		if guess {
-			f.As(diag.Review) // they may have been launched with fewer
+			f.As(diag.Review) // they may have been launched with fewer registers
 		}
 	}
 }
 
-// atLaunch is the registers of a thread at launch. Where .maxnreg does not say, the most that the size of
-// the block leaves each thread is taken.
+// atLaunch returns the registers per thread at launch: .maxnreg, or else the most that the block
+// size allows.
 func atLaunch(p *verify.Pass) (n int64, pinned bool) {
 	if d := p.Func.Attr(".maxnreg"); d != nil {
 		v, err := strconv.Atoi(strings.TrimSpace(d.Text))
@@ -149,7 +149,7 @@ func atLaunch(p *verify.Pass) (n int64, pinned bool) {
 	return min(255, int64(65536/max(32, (p.Pool.Threads+31)/32*32))/8*8), true
 }
 
-// pool adds up what all warpgroups end with.
+// pool sums the final register counts of all warpgroups.
 func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trace.Event, shrinks bool) {
 	if !pinned || !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
@@ -182,10 +182,10 @@ func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trac
 	}
 }
 
-// group is the threads of a warpgroup.
+// group returns the threads of a warpgroup.
 func group(n int) value.Set { return value.First(128*n + 128).Minus(value.First(128 * n)) }
 
-// lanes is how many threads of a warpgroup are in s.
+// lanes returns how many threads of a warpgroup are in s.
 func lanes(s *value.Set, group int) int {
 	n := 0
 	for t := 128 * group; t < 128*group+128; t++ {

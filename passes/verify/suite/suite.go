@@ -10,15 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/asyncgroup"
 	"github.com/ptxdsl/ptxdsl/passes/verify/cluster"
 	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
-	"github.com/ptxdsl/ptxdsl/passes/verify/flags"
-	"github.com/ptxdsl/ptxdsl/passes/verify/groups"
+	"github.com/ptxdsl/ptxdsl/passes/verify/globalsync"
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
-	"github.com/ptxdsl/ptxdsl/passes/verify/objects"
-	"github.com/ptxdsl/ptxdsl/passes/verify/protocol"
+	"github.com/ptxdsl/ptxdsl/passes/verify/mbarrier"
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
 	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
+	"github.com/ptxdsl/ptxdsl/passes/verify/schedule"
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unchecked"
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
@@ -27,8 +27,8 @@ import (
 // List returns all analyzers.
 func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
-		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
-		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), flags.Analyzer(), protocol.Analyzer(),
+		convergence.Analyzer(), asyncgroup.Analyzer(), proxies.Analyzer(), mbarrier.Analyzer(), wgmma.Analyzer(),
+		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), globalsync.Analyzer(), schedule.Analyzer(),
 		unchecked.Analyzer(),
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns holds the columns that operations begin at, and how far loads and stores go, against what was allocated.
+// columns compares the columns that operations access with the allocation.
 func columns(p *verify.Pass) {
-	sizes := make(map[*value.Value]*trace.Event) // by where the address is stored
+	sizes := make(map[*value.Value]*trace.Event) // by the address at which the allocation is stored
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -25,7 +25,7 @@ func columns(p *verify.Pass) {
 			}
 			slot := slotOf(p, verify.Val(e, verify.Address(e.In, 0)))
 			if was := sizes[slot]; slot == nil || was != nil && was.In != e.In {
-				return // several allocations to one place
+				return // several allocations stored at one address
 			}
 			sizes[slot] = e
 		}
@@ -79,7 +79,7 @@ func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, o
 	return column, true
 }
 
-// slotOf is where an address is kept, however wide the register is that names it.
+// slotOf returns the address that a value was loaded from, whatever the register width.
 func slotOf(p *verify.Pass, v *value.Value) *value.Value {
 	if v == nil {
 		return nil
@@ -87,7 +87,7 @@ func slotOf(p *verify.Pass, v *value.Value) *value.Value {
 	return p.Pool.Resize(64, v, true)
 }
 
-// partly reports a free of other columns than were allocated.
+// partly reports a free of a different number of columns than were allocated.
 func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace.Event) {
 	e := &t.Events[i]
 	v := verify.Val(e, 0)
@@ -106,7 +106,7 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 	}
 }
 
-// covered is how many columns a load or store of tensor memory covers.
+// covered returns how many columns a load or store of tensor memory covers.
 func covered(in *ir.Instr) int64 {
 	shape, times := int64(1), int64(1)
 	for word := range strings.SplitSeq(in.Op, ".") {

@@ -13,10 +13,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// lonely looks for operations that commits track and that the threads which issue them do not
-// commit behind them. If another lane of the warp commits meanwhile, that lane was meant to issue
-// them: its commit tracks its own operations alone. If the same threads commit on other paths, as
-// in a loop that runs zero times here, nothing may need to know that the operation has ended.
+// lonely reports operations that commits track, if the issuing threads do not commit after them. If
+// another lane of the warp commits, that lane was meant to issue them: its commit only tracks its
+// own operations. If the same threads commit on other paths, as in a loop that runs zero times
+// here, the operations may not need a commit.
 func lonely(p *verify.Pass) {
 	if !p.Pool.Exact {
 		return
@@ -42,7 +42,7 @@ func lonely(p *verify.Pass) {
 	}
 }
 
-// committers is the threads that commit on each trace.
+// committers returns the threads that commit on each trace.
 func committers(p *verify.Pass) []value.Set {
 	list := make([]value.Set, len(p.Traces))
 	for n, t := range p.Traces {
@@ -55,12 +55,12 @@ func committers(p *verify.Pass) []value.Set {
 	return list
 }
 
-// uncommitted reports an operation of threads that do not commit behind it, where some thread of
-// their warp commits.
+// uncommitted reports an operation without a later commit by its threads, if a thread of their warp
+// commits.
 func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits []value.Set) {
 	in := t.Events[i].In
 	others := open.Warp(p.Pool.All()).Minus(open)
-	var elsewhere *trace.Trace // where the same threads commit
+	var elsewhere *trace.Trace // a trace on which the same threads commit
 	for n, o := range p.Traces {
 		if others.And(commits[n]) != (value.Set{}) && o.Rank == t.Rank && o.Facts.Agree(t.Facts) {
 			p.Report(&ruleCommit, in, "%s is issued by %s and never committed: another lane of the "+
@@ -80,7 +80,7 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 	}
 }
 
-// commitOf is the first commit of some threads on a trace.
+// commitOf returns the first commit of some threads on a trace.
 func commitOf(t *trace.Trace, by value.Set) *ir.Instr {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.TensorCommit && e.Threads.And(by) != (value.Set{}) {
@@ -90,7 +90,7 @@ func commitOf(t *trace.Trace, by value.Set) *ir.Instr {
 	return nil
 }
 
-// operation is the first two words of an opcode.
+// operation returns the first two words of an opcode.
 func operation(in *ir.Instr) string {
 	words := strings.SplitN(in.Op, ".", 3)
 	return strings.Join(words[:min(2, len(words))], ".")

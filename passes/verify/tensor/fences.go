@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// handed is the objects over which the order of tensor operations goes from thread to thread: those that commits arrive at, those that
-// threads arrive at behind loads and stores, and those that are waited for ahead of tensor operations.
+// handed holds the mbarriers that order tensor operations between threads: those on which commits
+// arrive, those on which threads arrive after loads and stores, and those that are waited for
+// before tensor operations.
 type handed struct {
 	commits, loads, ahead map[verify.Object]bool
 }
@@ -58,7 +59,8 @@ func objectsOf(p *verify.Pass) handed {
 	return h
 }
 
-// fences asks for tcgen05.fence around waits and arrivals that order tensor operations of several threads.
+// fences requires tcgen05.fence around waits and arrivals that order tensor operations of several
+// threads.
 func fences(p *verify.Pass, t *trace.Trace, h handed) {
 	var after, moved *trace.Event
 	commits := false
@@ -78,7 +80,7 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 			}
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
 			moves := e.Kind == trace.TensorLoad || e.Kind == trace.TensorStore
-			// Stages that a commit frees are ordered by its object alone.
+			// Stages that a commit frees are ordered by its mbarrier alone.
 			if after != nil && (moves || !commits) {
 				p.Report(&ruleFence, e.In, "missing tcgen05.fence::after_thread_sync between a "+
 					"wait for another thread and a tensor memory operation").
@@ -102,9 +104,9 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 	}
 }
 
-// frees asks for tcgen05.fence::before_thread_sync between the accesses of warps to tensor memory and the barrier behind
-// which another frees it. The accesses have ended by then, so that this is a note; but a barrier alone is no order among
-// operations of tcgen05.
+// frees requires tcgen05.fence::before_thread_sync between the accesses of warps to tensor memory
+// and the barrier after which another warp frees it. The accesses have completed by then, so this
+// is a note; but a barrier alone does not order tcgen05 operations.
 func frees(p *verify.Pass) {
 	var by value.Set
 	for _, t := range p.Traces {
@@ -118,7 +120,7 @@ func frees(p *verify.Pass) {
 		return
 	}
 	for _, t := range p.Traces {
-		last := -1 // the barrier of the whole block that nothing but the free is behind
+		last := -1 // the last block barrier before the free
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e) {
 				last = i
@@ -145,9 +147,9 @@ func frees(p *verify.Pass) {
 	}
 }
 
-// sides looks at barriers of threads that have a thread fence on one side and none on the other, where tensor memory is
-// worked on at that side too. Many kernels have none at all around allocation and free, and nothing is said of those: but
-// who writes one of a pair means the pair.
+// sides reports thread barriers with a tcgen05 fence on one side only, if tensor memory is accessed
+// on the other side too. Kernels with no fence at all around allocation and free are not reported,
+// but a single fence suggests that a pair was intended.
 func sides(p *verify.Pass, t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -171,8 +173,8 @@ func sides(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// side is the thread fence at one side of a barrier, and the tensor operation there, before anything else that threads
-// meet at.
+// side returns the tcgen05 fence and the tensor operation on one side of a barrier, up to the next
+// barrier.
 func side(t *trace.Trace, i, step int) (fence, work *trace.Event) {
 	for j := i + step; j >= 0 && j < len(t.Events); j += step {
 		e := &t.Events[j]
@@ -186,7 +188,7 @@ func side(t *trace.Trace, i, step int) (fence, work *trace.Event) {
 				fence = e
 			}
 		case trace.TensorFree:
-			return fence, nil // frees are in order with what ended before the barrier
+			return fence, nil // frees are ordered after operations that completed before the barrier
 		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
 			return fence, e
 		case trace.ClusterArrive:

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// lifetimes holds allocations against frees, the reading of their address, and use.
+// lifetimes checks allocations, frees, reads of the allocated address, and uses.
 func lifetimes(p *verify.Pass) {
 	var slots []memory.Region
 	var by value.Set
@@ -43,12 +43,13 @@ func lifetimes(p *verify.Pass) {
 	unmade(p)
 }
 
-// yields looks for warps that give up the right to allocate while another may not have allocated yet.
+// yields reports warps that relinquish the allocation permit while another warp may not have
+// allocated yet.
 func yields(p *verify.Pass) {
 	type place struct {
 		t     *trace.Trace
 		at    int
-		syncs int // barriers of the block before it
+		syncs int // block barriers before it
 		waits bool
 	}
 	var given, taken []place
@@ -63,7 +64,7 @@ func yields(p *verify.Pass) {
 					here.syncs++
 				}
 			case trace.Wait:
-				here.waits = true // which may be what puts the allocation before
+				here.waits = true // which may order the allocation before it
 			case trace.TensorYield:
 				given = append(given, here)
 			case trace.TensorAlloc:
@@ -86,7 +87,7 @@ func yields(p *verify.Pass) {
 	}
 }
 
-// unmade looks for tensor memory that is used where nothing allocates any.
+// unmade reports uses of tensor memory in kernels that do not allocate any.
 func unmade(p *verify.Pass) {
 	if len(p.Kernel.Missed) > 0 || p.Needs(trace.TensorAlloc) {
 		return
@@ -96,7 +97,7 @@ func unmade(p *verify.Pass) {
 			switch e := &t.Events[i]; e.Kind {
 			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
 				if !kept(verify.Val(e, verify.Address(e.In, 0))) {
-					return // an address that comes from elsewhere
+					return // the address is passed to the kernel
 				}
 				p.Report(&ruleFree, e.In, "tensor memory is used but never allocated").
 					As(diag.Review).On(t, i)
@@ -106,7 +107,7 @@ func unmade(p *verify.Pass) {
 	}
 }
 
-// kept reports whether an address was read from shared memory, where allocations put it.
+// kept reports whether an address was read from shared memory, where allocations store it.
 func kept(v *value.Value) bool {
 	if v == nil {
 		return false
@@ -119,17 +120,17 @@ func kept(v *value.Value) bool {
 	return false
 }
 
-// allocations looks at the allocations of one trace.
+// allocations checks the allocations of one trace.
 func allocations(p *verify.Pass, t *trace.Trace) {
 	var last, yielded *trace.Event
-	met := false // the blocks of a pair have met
+	met := false // the blocks of a pair have synchronized
 	var used *trace.Event
 	var gone []*trace.Event // frees since the last allocation
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.ClusterWait, trace.Wait:
-			// A barrier object may be the way in which the blocks of a pair meet.
+			// The blocks of a pair may synchronize over an mbarrier.
 			met, used = true, nil
 		case trace.TensorAlloc:
 			n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
@@ -157,7 +158,7 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
 					"preceding cluster barrier: the other block may not have started").On(t, i)
 				if meetsNext(t, i) {
-					f.As(diag.Review) // the allocation waits for the other block, and nothing else is done before that
+					f.As(diag.Review) // the allocation waits for the other block, and nothing else precedes it
 				}
 			}
 			last, gone = e, nil
@@ -185,7 +186,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// meetsNext reports whether the blocks of a cluster meet behind an event before the threads do anything to tensor memory.
+// meetsNext reports whether the blocks of a cluster synchronize after an event before the threads
+// access tensor memory.
 func meetsNext(t *trace.Trace, i int) bool {
 	for j := range t.Events[i+1:] {
 		switch t.Events[i+1+j].Kind {
@@ -198,7 +200,7 @@ func meetsNext(t *trace.Trace, i int) bool {
 	return false
 }
 
-// address asks for a barrier before others than the allocating warp read the address.
+// address requires a barrier before warps other than the allocating one read the address.
 func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set) {
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -220,7 +222,7 @@ func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set
 	}
 }
 
-// freed asks that every way of a warp that allocates, or of those that free for it, comes to a free.
+// freed requires a free on every path of a warp that allocates, or of the warp that frees for it.
 func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	if t.Stopped != "" {
 		return
@@ -230,7 +232,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Threads.And(t.Threads) == (value.Set{}) {
-			continue // before these threads went their own way
+			continue // before the path of these threads split off
 		}
 		switch e.Kind {
 		case trace.TensorAlloc:
@@ -244,7 +246,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		return
 	}
 	if given > 0 {
-		// Others may free the rest.
+		// Other threads may free the rest.
 		if taken > given && !slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool { return beyond(o.Threads, t.Threads) && has(o, trace.TensorFree) }) {
 			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a path but "+
 				"freed %d times", taken, given).On(t, 0)
@@ -257,7 +259,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		}
 		return
 	}
-	// Another warp frees: on each way that agrees with this one there must be a free.
+	// Another warp frees: each compatible path must have a free.
 	for _, o := range p.Traces {
 		if frees := has(o, trace.TensorFree); !frees || o.Rank != t.Rank || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
 			continue
@@ -267,7 +269,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	p.Report(&ruleFree, alloc.In, "tensor memory is allocated but not freed on some path").On(t, 0)
 }
 
-// beyond reports whether some threads are of a warp that others are not of.
+// beyond reports whether s has threads of a warp that has none in of.
 func beyond(s, of value.Set) bool {
 	all := s.Or(of)
 	return all.Warps() > of.Warps()
@@ -282,7 +284,7 @@ func has(t *trace.Trace, k trace.Kind) bool {
 	return false
 }
 
-// early looks for loads of other warps that no barrier puts before the free.
+// early reports loads of other warps that no barrier orders before the free.
 func early(p *verify.Pass) {
 	for _, t := range p.Traces {
 		syncs, waits := 0, false
@@ -306,8 +308,8 @@ func early(p *verify.Pass) {
 	}
 }
 
-// beside reports a use of tensor memory by other warps that go the same way, with no barrier of the block between it and
-// the free.
+// beside reports a use of tensor memory by other warps on the same path, without a block barrier
+// between it and the free.
 func beside(p *verify.Pass, t *trace.Trace, i int) {
 	free := &t.Events[i]
 	for j := i - 1; j >= 0; j-- {
@@ -325,8 +327,8 @@ func beside(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// later reports a use of tensor memory, in another class of threads, that comes as many barriers in as the
-// free does.
+// later reports a use of tensor memory on another trace that has as many barriers before it as the
+// free.
 func later(p *verify.Pass, t *trace.Trace, i, syncs int) {
 	free := &t.Events[i]
 	for _, o := range p.Traces {

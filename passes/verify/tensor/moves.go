@@ -56,7 +56,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			if load != nil {
 				as := grade(e)
 				if len(under.unread) == 0 {
-					as = diag.Review // what was used has come
+					as = diag.Review // the used registers have been loaded
 				}
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: %s while a load of tensor "+
 					"memory is in flight; the memory may be overwritten before it is read",
@@ -83,25 +83,25 @@ func moves(p *verify.Pass, t *trace.Trace) {
 
 // A flight holds the loads of tensor memory in flight on a trace.
 type flight struct {
-	of     map[*ir.Reg]loaded // the registers that they write, and those that these were copied to
-	unread map[*ir.Reg]bool   // the registers that they write and that nothing has used so far; a copy is no use
+	of     map[*ir.Reg]loaded // the registers that they write, and copies of these
+	unread map[*ir.Reg]bool   // registers that they write and nothing has used so far; a copy is not a use
 	told   bool               // a use was reported
 }
 
-// loaded is where what a register holds comes from.
+// loaded is the origin of a register's contents.
 type loaded struct {
 	e    *trace.Event
-	from *ir.Reg // the register that the load names
+	from *ir.Reg // the register in the load
 }
 
-// end forgets the loads, which a wait has ended.
+// end drops the loads that a wait has completed.
 func (f *flight) end() {
 	clear(f.of)
 	clear(f.unread)
 	f.told = false
 }
 
-// read strikes out the registers that an instruction uses.
+// read removes the registers that an instruction uses.
 func (f *flight) read(in *ir.Instr) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if l, ok := f.of[r]; ok {
@@ -110,7 +110,7 @@ func (f *flight) read(in *ir.Instr) {
 	})
 }
 
-// touch looks for a use of what loads in flight write.
+// touch reports a use of registers that loads in flight write.
 func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	if len(f.of) == 0 || f.copied(in) {
 		return
@@ -128,8 +128,8 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	f.read(in)
 }
 
-// copied moves on what a load writes to where it is copied, as compilers do that optimize nothing; it is false where an
-// instruction is no such copy.
+// copied follows copies of loaded registers, which unoptimized code has. It returns false if an
+// instruction is not such a copy.
 func (f *flight) copied(in *ir.Instr) bool {
 	switch {
 	case in.Head() == "st":
@@ -148,8 +148,7 @@ func (f *flight) copied(in *ir.Instr) bool {
 	return ok
 }
 
-// meet reports whether two loads or stores of tensor memory have a column of some lane in common for
-// certain.
+// meet reports whether two loads or stores of tensor memory certainly overlap.
 func meet(p *verify.Pass, a, b *trace.Event) bool {
 	ra, la := place(p, a)
 	rb, lb := place(p, b)
@@ -159,7 +158,7 @@ func meet(p *verify.Pass, a, b *trace.Event) bool {
 	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
 }
 
-// grade is an error where memory is handed over for certain.
+// grade returns an error if the event certainly hands memory over.
 func grade(e *trace.Event) diag.Severity {
 	if e.Kind == trace.Arrive || e.Kind == trace.TensorFree {
 		return diag.Error

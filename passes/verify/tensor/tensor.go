@@ -45,7 +45,7 @@ func run(p *verify.Pass) {
 	columns(p)
 }
 
-// A task is a matrix operation in flight.
+// A task is an MMA or copy in flight.
 type task struct {
 	e       *trace.Event
 	columns *value.Value
@@ -55,7 +55,7 @@ type task struct {
 	closed  bool
 }
 
-// multiplies follows matrix operations up to the wait for their commit.
+// multiplies follows MMAs up to the wait for their commit.
 func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	var list []*task
 	for i := range t.Events {
@@ -122,7 +122,7 @@ func waited(p *verify.Pass, k *task, touched []verify.Touch, ok bool) bool {
 	return false
 }
 
-// place is where in tensor memory an operation works: what columns count from, and the column.
+// place returns the tensor memory address of an operation: its root and its column.
 func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 	v := verify.Val(e, verify.Address(e.In, 0))
 	if v == nil {
@@ -131,12 +131,12 @@ func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 	return p.Pool.Rest(v), v.K & 0xffff
 }
 
-// lanesOf is the lanes of tensor memory that an operation works on for certain.
+// lanesOf returns the lanes of tensor memory that an operation certainly accesses.
 func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
 	return p.TensorLanes(e, verify.Address(e.In, 0), e.Threads)
 }
 
-// commit closes the operations of the same threads.
+// commit commits the operations of the same threads.
 func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.Set) {
 	e := &t.Events[i]
 	objects, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
@@ -166,7 +166,7 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.S
 	}
 }
 
-// issuersOf is the threads that issue what commits track.
+// issuersOf returns the threads that issue operations which commits track.
 func issuersOf(p *verify.Pass) (s value.Set) {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -179,7 +179,7 @@ func issuersOf(p *verify.Pass) (s value.Set) {
 	return s
 }
 
-// lanes asks that warps keep to the lanes of tensor memory that they reach.
+// lanes checks that warps only access their own lanes of tensor memory.
 func lanes(p *verify.Pass, t *trace.Trace) {
 	if !p.Pool.Exact {
 		return
@@ -196,7 +196,7 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 		base := p.Pool.Rest(v)
 		own := p.Pool.Sub(v.Width, v, base)
 		if !own.Tid() || base.Level() > value.Block {
-			continue // the lane may be in what is not known of each thread
+			continue // the unknown part may differ between threads and contain the lane
 		}
 		bad, first := -1, true
 		e.Threads.Each(func(n int) {
@@ -213,7 +213,7 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 			"only lanes %d to %d", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4),
 			32*(bad/32%4)+31).On(t, i)
 		if first {
-			f.As(diag.Review) // as warps do that count on their own lanes being meant
+			f.As(diag.Review) // code that relies on an access to the warp's own lanes
 		}
 	}
 }

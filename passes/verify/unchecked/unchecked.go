@@ -59,7 +59,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// ordering names what a load or store of shared memory makes of order among threads.
+// ordering returns the memory ordering of a load or store of shared memory.
 func ordering(p *verify.Pass, in *ir.Instr) {
 	switch head := in.Head(); {
 	case head != "ld" && head != "st":
@@ -75,8 +75,8 @@ func ordered(in *ir.Instr) bool {
 	return in.Mod("relaxed") || in.Mod("acquire") || in.Mod("release") || in.Mod("mmio")
 }
 
-// undecidedLanes reports whether lanes of a warp may part ahead of a warp-wide instruction, on a
-// condition that is not known.
+// undecidedLanes reports whether lanes of a warp may diverge on an unknown condition before a
+// warp-wide instruction.
 func undecidedLanes(p *verify.Pass) bool {
 	if len(p.Traces) == 0 {
 		return undecidedFlow(p)
@@ -92,8 +92,8 @@ func undecidedLanes(p *verify.Pass) bool {
 	return false
 }
 
-// undecided reports whether it is not known which lanes execute an event together: they part on an
-// unknown condition, the guard is one, or they part and the member mask is not known.
+// undecided reports whether it is unknown which lanes execute an event together: they diverged on
+// an unknown condition, the guard is unknown, or they diverged and the member mask is unknown.
 func undecided(e *trace.Event) bool {
 	if e.Guard != nil && e.Guard.Level() > value.Warp && !e.Guard.Tid() {
 		return true
@@ -119,7 +119,7 @@ func knownMask(e *trace.Event) bool {
 
 // undecidedFlow is undecidedLanes for a kernel that was not followed.
 func undecidedFlow(p *verify.Pass) bool {
-	var levels *uniform.Levels // made for the first warp-wide instruction
+	var levels *uniform.Levels // computed for the first warp-wide instruction
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
 			if !warpWide(in) {
@@ -149,7 +149,7 @@ func warpWide(in *ir.Instr) bool {
 	return false
 }
 
-// accesses are the opcodes that read or write memory as a thread does.
+// accesses are the opcodes with which a thread accesses memory.
 var accesses = map[string]bool{"ld": true, "st": true, "atom": true, "red": true, "ldu": true}
 
 // sharedAccess reports whether an instruction may read or write shared memory.
@@ -184,8 +184,8 @@ func globalWrite(in *ir.Instr) bool {
 	return false
 }
 
-// globalFlag reports whether an instruction reads global memory in an order with other accesses,
-// as one does that waits for a flag.
+// globalFlag reports whether an instruction reads global memory with an ordering, such as a wait
+// for a flag.
 func globalFlag(in *ir.Instr) bool {
 	space := spaceOf(in)
 	return in.Head() == "ld" && (space == isa.Global || space == isa.Generic) &&

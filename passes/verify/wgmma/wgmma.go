@@ -39,7 +39,7 @@ func run(p *verify.Pass) {
 	whole(p)
 }
 
-// A use is a wgmma that works on registers, as results or as others.
+// A use is a wgmma that reads or writes registers.
 type use struct {
 	e      *trace.Event
 	groups int
@@ -52,15 +52,15 @@ type use struct {
 type follower struct {
 	p      *verify.Pass
 	t      *trace.Trace
-	flying []*use // by register, the last wgmma that works on it
+	flying []*use // by register, the last wgmma that uses it
 	open   []*use
 	fenced bool
-	// What was written since the last fence: instructions, and the registers of those that were looked at.
+	// Writes since the last fence: the instructions, and the registers of those that were examined.
 	since   []*ir.Instr
 	touched map[*ir.Reg]*ir.Instr
 }
 
-// use is the wgmma that works on a register, or nil.
+// use returns the wgmma in flight that uses a register, or nil.
 func (f *follower) use(r *ir.Reg) *use {
 	if u := f.flying[r.Number]; u != nil && !u.over {
 		return u
@@ -107,7 +107,7 @@ func (f *follower) registers(t *trace.Trace) {
 	}
 }
 
-// touch is instructions that are no wgmma: they must leave registers in use alone.
+// touch checks other instructions, which must not access registers in use.
 func (f *follower) touch(i int, list ...*ir.Instr) {
 	f.since = append(f.since, list...)
 	if len(f.open) == 0 {
@@ -134,8 +134,8 @@ func (f *follower) touch(i int, list ...*ir.Instr) {
 	}
 }
 
-// grade is a review for moves, to the stack too: compilers copy registers around inline assembly, and the assembler,
-// which sees that, then lets the operations run one after the other.
+// grade returns a review for moves, including spills: compilers copy registers around inline
+// assembly, and ptxas then serializes the operations.
 func grade(in *ir.Instr) diag.Severity {
 	plain := !in.Mod("global") && !in.Mod("shared")
 	if h := in.Head(); h == "mov" || (h == "st" || h == "ld") && plain {
@@ -144,7 +144,7 @@ func grade(in *ir.Instr) diag.Severity {
 	return diag.Error
 }
 
-// multiply is one wgmma: it must find its registers fenced, and takes them.
+// multiply checks one wgmma, whose registers must be fenced, and marks them as in use.
 func (f *follower) multiply(i int) {
 	e := &f.t.Events[i]
 	if !f.fenced {
@@ -192,7 +192,7 @@ func (f *follower) multiply(i int) {
 	}
 }
 
-// comers is, of each wgmma and each arrival, the threads that come to it on some way.
+// comers returns the threads that execute each wgmma and each arrival on some path.
 func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	come := make(map[*ir.Instr]value.Set)
 	for _, t := range p.Traces {
@@ -205,7 +205,7 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	return come
 }
 
-// release looks for one warp that hands back operands for all four.
+// release reports one warp that releases operands for all four.
 func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait, multiply *trace.Event
 	for i := range t.Events {
@@ -235,7 +235,7 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	}
 }
 
-// warps is how many warps of a warpgroup have a thread in s.
+// warps returns how many warps of a warpgroup have a thread in s.
 func warps(s *value.Set, group int) int {
 	n := 0
 	for w := range 4 {
@@ -246,7 +246,7 @@ func warps(s *value.Set, group int) int {
 	return n
 }
 
-// whole asks that all four warps come to each instruction.
+// whole requires that all four warps execute each instruction.
 func whole(p *verify.Pass) {
 	came := make(map[*ir.Instr]value.Set)
 	var order []*trace.Event

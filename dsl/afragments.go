@@ -1,0 +1,127 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// AFragmentsFunc returns an A operand that the kernel computes, for MMAFragments, such as
+// dequantized 4-bit weights. The function cell returns the registers for sixteen rows and one step
+// of K elements, as many as [MMA.Registers] counts. A register holds the n adjacent elements of one
+// row that fit 32 bits: register r of lane l holds those of row l/4 + r%2*8, starting at column
+// (l%4 + r/2*4)*n of the step.
+func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
+	if !made(w.kernel(), "accumulator in AFragmentsFunc") || !w.k.runs("AFragmentsFunc", cell != nil) {
+		return &Fragments{}
+	}
+	k, s := w.k, w.shape
+	each, _, _ := s.Registers()
+	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
+	switch {
+	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64 || s.M != 16:
+		k.fault(&ruleShape, "fragments of %s cannot be computed ahead of the MMA with %s", s, s.A)
+		return f
+	case depth < s.K || depth%s.K != 0:
+		k.fault(&ruleShape, "A operand has %d columns for %s, want a multiple of %d", depth, s, s.K)
+		return f
+	}
+	f.regs = k.computed(depth/s.K, w.rows/s.M, each, cell)
+	return f
+}
+
+// AFragmentsFunc returns the A operand of a wgmma that the kernel computes in registers: elements
+// of 16 bits, in steps of 16. It is [WarpTile.AFragmentsFunc] for wgmma. Each call of cell returns
+// the registers for the sixteen rows of the thread's warp, out of the 64 of a part of the
+// accumulator: register r of lane l holds two adjacent elements of row l/4 + r%2*8, starting at
+// column (l%4 + r/2*4)*2 of the step. The registers must not change until the MMAs are complete.
+func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
+	if !made(a.kernel(), "accumulator in AFragmentsFunc") || !a.k.runs("AFragmentsFunc", cell != nil) {
+		return &Fragments{}
+	}
+	k := a.k
+	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
+	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
+		k.fault(&ruleShape, "A operand of %d columns of %s in registers, want a multiple of 16 columns of .f16 or .bf16", depth, t)
+		return f
+	}
+	f.regs = k.computed(depth/16, a.parts, 4, cell)
+	return f
+}
+
+// computed returns the registers that cell returns for each step and each sixteen rows.
+func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B32]) (list [][][]Reg[B32]) {
+	for step := range steps {
+		var line [][]Reg[B32]
+		for i := range cells {
+			regs := cell(step, i)
+			if len(regs) != each {
+				k.fault(&ruleShape, "step of the A operand has %d registers, want %d", len(regs), each)
+				return nil
+			}
+			for n, r := range regs {
+				if r.k == nil {
+					k.fault(&ruleValue, "register %d of a step of the A operand is a zero value, not created by a builder call", n)
+					return nil
+				}
+				regs[n] = r.register()
+			}
+			line = append(line, regs)
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row (of TF32 one of two). The tiles of y have twice as many columns. The function metadata
+// returns the register with the sparsity metadata for a step of 32 bytes of x and 64 rows of the
+// accumulator. Each thread holds its own part, as PTX specifies for wgmma (PTX ISA 9.1, section
+// 9.7.15.6.1); for types of 16 and 32 bits only the first two of each four lanes provide it.
+func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) Reg[U32]) {
+	if !made(a.kernel(), "accumulator in SparseMMA", x.at.k, y.at.k) || !a.k.runs("SparseMMA", metadata != nil) {
+		return
+	}
+	k := a.k
+	k.lanes("SparseMMA")
+	a.empty = false
+	x.stage.reads(wgmma)
+	y.stage.reads(wgmma)
+	t := x.Type
+	depth := 32 * 8 / max(1, t.Bits())
+	rows, left := x.sides()
+	cols, deep := y.sides()
+	switch {
+	case x.at.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
+		return
+	case t != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
+		k.fault(&ruleShape, "SparseMMA of %s and %s: the element types differ", x.Tile, y.Tile)
+		return
+	case !x.noteLoop() || !y.noteLoop():
+		return
+	case rows != a.rows || cols != a.cols:
+		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
+		return
+	case 2*left != deep || left%depth != 0:
+		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
+		return
+	case x.stage == nil && y.stage == nil:
+		k.fault(&ruleProtocol, "SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+		return
+	}
+	// The sparsity metadata is read before the MMAs begin, because the registers of asynchronous
+	// MMAs must not be written.
+	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](metadata(step, part))} })
+	if told == nil {
+		return
+	}
+	op := "wgmma.mma_async.sp.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, 2*depth) + a.typ.String() + t.String() + y.Type.String()
+	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
+	k.ins("wgmma.fence.sync.aligned")
+	k.accumulate(op, a, x, y, dx, dy, depth, func(step, part int) []ir.Operand { return []ir.Operand{told[step][part][0].in(k), number(0)} })
+}

@@ -1,0 +1,61 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// background tracks the asynchronous copies of one kind, and whether the kernel waits for their
+// groups.
+type background struct {
+	first             ir.Pos // of the copies that the author started
+	committed, waited bool
+}
+
+// byHand notes an instruction that the author wrote as text. A kernel with waits written as text
+// may also have copy groups of its own.
+func (b *background) byHand(op, wait string) {
+	if strings.HasPrefix(op, wait) || strings.HasPrefix(op, "cp.async.mbarrier") {
+		b.committed, b.waited = true, true
+	}
+}
+
+// storesBehind notes a copy from shared to global memory.
+//
+//go:noinline
+func (k *Kernel) storesBehind() {
+	if k.storing.first == ir.NoPos {
+		k.storing.first = k.m.calls.here()
+	}
+}
+
+// copiesBehind notes a copy by threads from global to shared memory.
+//
+//go:noinline
+func (k *Kernel) copiesBehind() {
+	if k.copying.first == ir.NoPos {
+		k.copying.first = k.m.calls.here()
+	}
+}
+
+// checkBackground reports copies that are never waited for, in kernels that call no function that
+// could wait.
+func (k *Kernel) checkBackground() {
+	if !k.f.Kernel || len(k.callees) > 0 || len(k.outputs) > 0 {
+		return
+	}
+	switch s := k.storing; {
+	case s.first == ir.NoPos:
+	case !s.waited:
+		k.m.faultAt(s.first, &ruleProtocol, "bulk store is never waited for: the block may exit while the TMA still reads its shared memory; call CommitStores and WaitStores in the same thread")
+	case !s.committed:
+		k.m.faultAt(s.first, &ruleProtocol, "bulk store belongs to no group, so WaitStores does not wait for it; call CommitStores after it")
+	}
+	if c := k.copying; c.first != ir.NoPos && !c.waited {
+		k.m.faultAt(c.first, &ruleProtocol, "asynchronous copy is never waited for; call CommitCopies, WaitCopies and Sync before the data is read")
+	}
+}

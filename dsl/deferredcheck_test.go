@@ -1,0 +1,33 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// TestTurns holds that a mistake in a loop of Go is told once, and that calls in a long one leave room for those behind it.
+func TestTurns(t *testing.T) {
+	const noteLoop = 3000
+	m := dsl.New("m", "sm_90")
+	k := m.Kernel("k", dsl.Threads(256))
+	s := dsl.Shared[dsl.F32](k, "s", 256)
+	for range noteLoop {
+		s.Store(k.TID().X.AddI(1), k.F32(1))
+	}
+	for range noteLoop {
+		s.Store(k.TID().X, k.F32(1))
+	}
+	s.Store(k.TID().X.AddI(2), k.F32(1))
+	_, list := m.Build()
+	var lines []int
+	for _, d := range list {
+		lines = append(lines, d.Place.Line)
+	}
+	if len(lines) != 2 || lines[0]+5 != lines[1] {
+		t.Errorf("findings at lines %d; the first store and the last are wrong:\n%v", lines, list)
+	}
+}

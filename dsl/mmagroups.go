@@ -1,0 +1,287 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Wait waits until all MMAs that the warpgroup has started are complete. After the loop over a
+// pipeline they are complete; inside the loop, code that reads or modifies the accumulator must
+// call Wait.
+func (a *Accumulator) Wait() {
+	if !made(a.kernel(), "accumulator in Wait") {
+		return
+	}
+	a.k.CommitMMA()
+	a.k.WaitMMA(0)
+}
+
+// A startedProduct is a wgmma operation in flight that nothing has waited for.
+type startedProduct struct {
+	scope     int
+	committed bool
+}
+
+// followProducts tracks wgmma instructions, including those written as text. A commit or wait in a
+// scope applies to operations started in it or in inner scopes. Those started in outer scopes may
+// not reach it.
+func (k *Kernel) followProducts(in *ir.Instr) {
+	here := k.scope()
+	switch {
+	case strings.HasPrefix(in.Op, "wgmma.mma_async"):
+		if p := (startedProduct{scope: here}); !slices.Contains(k.started, p) {
+			k.started = append(k.started, p)
+		}
+	case in.Guard.Reg != nil: // may not be executed
+	case strings.HasPrefix(in.Op, "wgmma.commit_group"):
+		for i := range k.started {
+			p := &k.started[i]
+			p.committed = p.committed || p.scope >= here
+		}
+	case strings.HasPrefix(in.Op, "wgmma.wait_group") && len(in.Args) == 1 && in.Args[0].Kind == ir.Int && in.Args[0].Value == 0:
+		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= here })
+		for _, s := range k.reading {
+			s.met = s.met || s.scope == here
+		}
+	}
+}
+
+// endProducts reports wgmma operations that are never waited for.
+func (k *Kernel) endProducts() {
+	if slices.ContainsFunc(k.started, func(p startedProduct) bool { return !p.committed }) {
+		k.CommitMMA()
+	}
+	if len(k.started) > 0 {
+		k.WaitMMA(0)
+	}
+}
+
+// CommitMMA commits the MMAs that the warpgroup started since the last call as one group
+// (wgmma.commit_group).
+func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") }
+
+// WaitMMA waits until at most the given number of the warpgroup's latest MMA groups are in flight
+// (wgmma.wait_group), so that code which reads an earlier accumulator overlaps with them.
+//
+//	scores.MMA(queries, keys)
+//	k.CommitMMA()
+//	out.MMAFragments(weights, values)
+//	k.CommitMMA()
+//	k.WaitMMA(1) // scores is complete, out is still in flight
+//
+// The assembler moves a wait ahead of arithmetic that does not depend on it, up to the next branch.
+// Arithmetic between two waits overlaps with the MMAs only if a branch separates them, such as a
+// conditional rescaling:
+//
+//	shrink := weigh(scores)
+//	k.If(k.AnyLane(grew), func() {
+//		k.WaitMMA(0)
+//		out.Map(shrink)
+//	})
+//	k.WaitMMA(0)
+func (k *Kernel) WaitMMA(pending int) {
+	k = k.sound()
+	if pending < 0 || pending > 7 {
+		k.fault(&ruleProtocol, "WaitMMA(%d), want 0 to 7 groups in flight", pending)
+		pending = 0
+	}
+	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
+}
+
+// LocalRows returns the number of rows of which a thread holds elements. Four threads share each
+// row.
+func (a *Accumulator) LocalRows() int {
+	if a == nil {
+		return 0
+	}
+	return 2 * a.parts
+}
+
+// Row returns the row of the accumulator for one of the thread's LocalRows.
+func (a *Accumulator) Row(line int) Reg[U32] {
+	if !made(a.kernel(), "accumulator in Row") || !a.k.among(line, a.LocalRows()) {
+		return Reg[U32]{}
+	}
+	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
+}
+
+// visit visits the accumulator elements of the thread, two adjacent ones at a time: register i and
+// the next one of a part.
+func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
+	if a.typ != isa.F32 {
+		a.k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
+		return
+	}
+	a.holds()
+	lane, warp := a.k.Lane(), a.k.WarpIndex()
+	for part, regs := range a.regs {
+		for i := 0; i < len(regs); i += 2 {
+			h := i / 2 % 2 // upper and lower rows alternate
+			do(Cell{LocalRow: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
+		}
+	}
+}
+
+// sum returns a register as a value.
+func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, scope: a.used.scope} }
+
+// Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
+// accumulator.
+func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
+	if !made(a.kernel(), "accumulator in Map") {
+		return
+	}
+	if !a.k.runs("Map", f != nil) {
+		return
+	}
+	a.visit("Map", func(c Cell, regs []*ir.Reg) {
+		for i, r := range regs {
+			at := c
+			at.col += i
+			x := a.sum(r)
+			assign(x, f(at, x))
+		}
+	})
+}
+
+// RowReduce combines the elements of each row, as [WarpTile.RowReduce] does.
+func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
+	if !made(a.kernel(), "accumulator in RowReduce") {
+		return nil
+	}
+	all := make([]Reg[F32], a.LocalRows())
+	if !a.k.runs("RowReduce", combine != nil) {
+		return all
+	}
+	a.visit("RowReduce", func(c Cell, regs []*ir.Reg) {
+		gather(all, c.LocalRow, a.sum(regs[0]), a.sum(regs[1]), combine)
+	})
+	for i, x := range all {
+		all[i] = acrossRow(x, combine).kept()
+	}
+	return all
+}
+
+// QuadReduce combines x of the four threads that share a row, as [WarpTile.QuadReduce] does.
+func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
+	if !made(a.kernel(), "accumulator in QuadReduce", x.k) || !a.k.runs("QuadReduce", combine != nil) {
+		return x
+	}
+	return acrossRow(x, combine)
+}
+
+// ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
+func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
+	if !made(a.kernel(), "accumulator in ToFragments") {
+		return &Fragments{}
+	}
+	k := a.k
+	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
+	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
+		k.fault(&ruleShape, "accumulator of 64x%d %s cannot become an A operand of %s, want .f32 with a multiple of 16 columns, converted to .f16 or .bf16", a.cols, a.typ, t)
+		return f
+	}
+	a.holds()
+	pair := "cvt.rn" + packedPair(t).String() + ".f32"
+	for i := 0; i < len(a.regs[0]); i += 8 {
+		var step [][]Reg[B32]
+		for _, regs := range a.regs {
+			var cell []Reg[B32]
+			for n := i; n < i+8; n += 2 {
+				d := fresh[B32](k)
+				k.ins(pair, d.in(k), a.sum(regs[n+1]).in(k), a.sum(regs[n]).in(k))
+				cell = append(cell, d)
+			}
+			step = append(step, cell)
+		}
+		f.regs = append(f.regs, step)
+	}
+	return f
+}
+
+// MMAFragments adds the product of an A operand in registers and the transpose of y. The rows of y,
+// which may be Transposed, are the columns of the accumulator. The fragments must not change until
+// the MMA is complete.
+func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
+	if !made(a.kernel(), "accumulator in MMAFragments", y.at.k) {
+		return
+	}
+	k := a.k
+	k.lanes("MMAFragments")
+	a.empty = false
+	rows, depth := y.sides()
+	switch {
+	case x == nil || x.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "fragments in MMAFragments are a zero value, not created by a builder call")
+		return
+	case x.k != k:
+		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
+		return
+	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
+		k.fault(&ruleShape, "MMAFragments of %s and %s into an accumulator of %s, want operands of one 16-bit type", x.typ, y.Tile, a.typ)
+		return
+	case x.rows != a.rows || rows != a.cols || depth != x.cols:
+		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has another number of rows than the accumulator columns", x.rows, x.cols, x.typ, y, a.rows, a.cols)
+		return
+	case y.stage == nil:
+		k.fault(&ruleProtocol, "MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten")
+	case len(x.regs) == 0:
+		return
+	}
+	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() + x.typ.String() + y.Type.String()
+	dy := k.wgmmaDescriptor(y)
+	y.stage.reads(wgmma)
+	k.ins("wgmma.fence.sync.aligned")
+	for step, line := range x.regs {
+		for part, cell := range line {
+			fa := make([]ir.Operand, len(cell))
+			for i, r := range cell {
+				fa[i] = r.in(k)
+			}
+			k.ins(op, a.vector(part), k.list(ir.Vector, fa), dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1), y.transposeOperand())
+		}
+		if step == 0 {
+			k.ins("setp.eq.b32", a.used.in(k), number(0), number(0))
+		}
+	}
+}
+
+// vector returns the registers of a part as an operand.
+func (a *Accumulator) vector(part int) ir.Operand {
+	if part == 0 {
+		a.taken++
+	}
+	return a.k.list(ir.Vector, a.operands(part))
+}
+
+func (a *Accumulator) operands(part int) []ir.Operand {
+	list := make([]ir.Operand, len(a.regs[part])) // the list is usually too long for the rest of a slab
+	for i, r := range a.regs[part] {
+		list[i] = ir.Operand{Kind: ir.Register, Reg: r}
+	}
+	return list
+}
+
+// along returns how far a descriptor advances for depth elements along K: along a row, or down the
+// rows of a transposed tile.
+func (t SharedTile) along(depth int) int {
+	if t.turned {
+		return depth * t.Pitch()
+	}
+	return t.DescriptorOffset(depth)
+}
+
+// transposeOperand returns the wgmma operand that says whether a tile is transposed.
+func (t SharedTile) transposeOperand() ir.Operand {
+	if t.turned {
+		return number(1)
+	}
+	return number(0)
+}

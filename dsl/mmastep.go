@@ -1,0 +1,275 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An MMAStep describes the MMAs of a warp on two tiles in shared memory. [AsyncPipeline.Multiply]
+// loads its fragments ahead of time; MMA executes it at once.
+type MMAStep struct {
+	k        *Kernel
+	sums     any // the WarpTile
+	steps    int
+	room     func() factors // allocates the registers for the fragments of a step
+	kept     func() factors // the same, for fragments that the next iteration of a loop multiplies
+	read     func(step int, before, into factors)
+	multiply func(factors)
+	begin    func() (end func()) // called before the steps of a pair of tiles; the result is called after them
+	told     bool                // there is no MMA, and the reason has been reported
+}
+
+// factors holds the fragments of A by M rows and of B by N columns, the sparsity metadata of a
+// sparse A by M rows, and the scale factors of both. A cell without a register receives the one
+// that is loaded; a cell with a register is written.
+type factors struct{ a, b, places, scaleA, scaleB [][]ir.Operand }
+
+// set copies other fragments into f.
+func (f factors) set(k *Kernel, to factors) {
+	for n, cells := range f.all() {
+		for i, cell := range cells {
+			k.fill(cell, to.all()[n][i])
+		}
+	}
+}
+
+// all returns the five kinds of fragments.
+func (f factors) all() [5][][]ir.Operand {
+	return [5][][]ir.Operand{f.a, f.b, f.places, f.scaleA, f.scaleB}
+}
+
+// shares reports whether f and other fragments have a register in common.
+func (f factors) shares(other factors) bool {
+	for n, cells := range f.all() {
+		for i, cell := range cells {
+			if len(cell) > 0 && cell[0] == other.all()[n][i][0] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fill puts registers into a cell.
+func (k *Kernel) fill(cell, registers []ir.Operand) {
+	for i, r := range cell {
+		if r.Kind != ir.Register {
+			cell[i] = registers[i]
+			continue
+		}
+		k.ins("mov"+bits(r.Reg.Type.Bits()).String(), r, registers[i])
+	}
+}
+
+// MMAStep returns what MMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
+	if !made(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
+		return MMAStep{}
+	}
+	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
+		return MMAStep{told: true}
+	}
+	return w.dense(x, fromX, y, fromY)
+}
+
+// dense returns the MMA step of two tiles whose shapes match.
+func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
+	s := w.shape
+	_, depth := x.sides()
+	p := w.product(depth / s.K)
+	w.k.multiplied(x.side(fromX, w.rows), y.side(fromY, w.cols))
+	x.cover, y.cover = nil, nil
+	switch {
+	case s.A == isa.F64:
+		read := w.elements(x, fromX, y, fromY)
+		p.read = func(step int, _, into factors) { read(step, into) }
+		return p
+	case s.Split:
+		p.multiply, p.begin = w.multiplySplit, w.apart
+	}
+	a, b := x.fragments(leftCorner(x), fromX, s.K), y.fragments(rightCorner(y), fromY, s.K)
+	p.read = func(step int, _, into factors) {
+		atA, atB := a(step), b(step)
+		w.lefts(atA, into.a)
+		w.rights(atB, into.b)
+	}
+	return p
+}
+
+// product returns an MMA step with the given number of K steps, whose fragments are not loaded yet.
+func (w *WarpTile[C]) product(steps int) MMAStep {
+	return MMAStep{
+		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
+		multiply: func(f factors) { w.multiply(f.a, f.b, noOperands) },
+		begin:    func() func() { return func() {} },
+	}
+}
+
+// MMAStepFunc is MMAStep with a B operand that the kernel computes, such as dequantized 4-bit
+// weights. The function right returns the fragments for one step of K elements: for each N columns
+// of the warp's tile the registers that [MMA.Registers] counts. A register holds the n adjacent
+// elements of one column that fit 32 bits: register r of lane l in column group c holds those of
+// column c*N + l/4, starting at row (l%4 + 4*r)*n of the step.
+//
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
+//		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
+//	})
+func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) MMAStep {
+	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) || !w.k.runs("MMAStepFunc", right != nil) {
+		return MMAStep{told: true}
+	}
+	k, s := w.k, w.shape
+	rows, depth := x.sides()
+	none := MMAStep{told: true}
+	switch {
+	case x.at.k == nil:
+		k.fault(&ruleValue, "tile in MMAStepFunc is a zero value, not created by a builder call")
+		return none
+	case x.at.k != k:
+		k.fault(&ruleForeign, "tile of %s for an MMA into an accumulator of %s", x.at.k.Name(), k.Name())
+		return none
+	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
+		k.fault(&ruleShape, "MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
+		return none
+	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
+		k.fault(&ruleShape, "MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d", x, w.rows, w.cols, s, s.A, s.K)
+		return none
+	case !x.noteLoop():
+		return none
+	}
+	p := w.product(depth / s.K)
+	_, each, _, _, _ := s.registers()
+	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
+	k.multiplied(x.side(fromX, w.rows), side{})
+	x.cover = nil
+	a, here := x.fragments(leftCorner(x), fromX, s.K), k.m.calls.here()
+	p.read = func(step int, _, into factors) {
+		w.lefts(a(step), into.a)
+		w.given(here, right(step), into.b)
+	}
+	return p
+}
+
+// given puts fragments that the author computed in the call at here into the cells of a step.
+func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
+	k := w.k
+	_, each, _, _, _ := w.shape.registers()
+	wrong := len(fragments) != len(into)
+	for _, f := range fragments {
+		wrong = wrong || len(f) != each
+	}
+	if wrong {
+		k.m.faultAt(here, &ruleShape, "step of the B operand has %s, want %d lists of %d registers, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
+		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)}, len(into))
+	}
+	for i, f := range fragments {
+		registers := make([]ir.Operand, each)
+		for n, r := range f {
+			registers[n] = r.register().in(k)
+		}
+		k.fill(into[i], registers)
+	}
+}
+
+// inWords describes the number of registers for messages.
+func inWords(fragments [][]Reg[B32]) string {
+	if len(fragments) == 0 {
+		return "nothing"
+	}
+	for _, f := range fragments {
+		if len(f) != len(fragments[0]) {
+			return fmt.Sprintf("lists of %d and of %d registers", len(fragments[0]), len(f))
+		}
+	}
+	return fmt.Sprintf("%d lists of %d registers", len(fragments), len(fragments[0]))
+}
+
+// MMA executes all MMAs of the step, for loops that are written by hand.
+func (p MMAStep) MMA() {
+	if p.k == nil {
+		return
+	}
+	p.k.lanes("MMA")
+	end := p.begin()
+	var f factors
+	for step := range p.steps {
+		before := f
+		f = p.room()
+		p.read(step, before, f)
+		p.multiply(f)
+	}
+	end()
+}
+
+// room allocates registers for the fragments of a step.
+func (w *WarpTile[C]) room() factors { return factors{a: w.roomLeft(), b: w.roomRight()} }
+
+func (w *WarpTile[C]) roomLeft() [][]ir.Operand {
+	n, _, _, t, _ := w.shape.registers()
+	return w.k.cells(w.rows/w.shape.M, n, t)
+}
+
+func (w *WarpTile[C]) roomRight() [][]ir.Operand {
+	_, n, _, t, _ := w.shape.registers()
+	return w.k.cells(w.cols/w.shape.N, n, t)
+}
+
+// open returns cells for fragments that are already in registers.
+func open(cells, n int) [][]ir.Operand {
+	list := make([][]ir.Operand, cells)
+	for i := range list {
+		list[i] = make([]ir.Operand, n)
+	}
+	return list
+}
+
+// cells returns lists of n new registers each.
+func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
+	list := make([][]ir.Operand, cells)
+	for i := range list {
+		list[i] = k.cell(n, t)
+	}
+	return list
+}
+
+// cell returns n new registers.
+func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
+	list := slab.Many(&k.args, n)
+	for i := range list {
+		list[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(t)}
+	}
+	return list
+}
+
+// elements loads fragments of F64, which are single elements: eight rows by four columns each, down
+// the rows first.
+func (w *WarpTile[C]) elements(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) func(step int, into factors) {
+	k, s := w.k, w.shape
+	lane := k.Lane()
+	row, col := lane.ShrI(2), lane.AndI(3)
+	// Two elements share a unit of 16 bytes.
+	a := x.reader(fromX.Add(row), col.ShrI(1))
+	b := y.reader(fromY.Add(row), col.ShrI(1))
+	odd := col.AndI(1).ShlI(3)
+	read := func(t SharedTile, r tileReader, step, rows int, into [][]ir.Operand) {
+		for four := range s.K / 4 {
+			at := r.at((step*s.K/4 + four) * 32).add(odd)
+			for i, cell := range into {
+				for eight := range rows / 8 {
+					k.ins("ld.shared.f64", cell[four*rows/8+eight], at.Plus(int64((i*rows+eight*8)*t.Pitch())).in(k))
+				}
+			}
+		}
+	}
+	return func(step int, into factors) {
+		read(x, a, step, s.M, into.a)
+		read(y, b, step, s.N, into.b)
+	}
+}

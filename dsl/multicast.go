@@ -1,0 +1,234 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	mathbits "math/bits"
+	"slices"
+)
+
+// A share says which blocks of a cluster need the same tile, so that each loads a part of it for
+// all of them.
+type share uint8
+
+const (
+	unshared share = iota
+	everyone       // all blocks of the cluster
+	sameRow        // blocks whose output tiles are in the same row
+	sameCol        // blocks whose output tiles are in the same column
+	sameHalf       // the same, with the same half of a pair's columns
+)
+
+// sharers returns the mask of the blocks of a cluster that share a tile with one of them. Ranks
+// increase along x first, which is the row of the output.
+func (k *Kernel) sharers(s share, rank int) (mask uint32) {
+	high := max(1, k.cluster[0])
+	for other := range k.clusterSize() {
+		same := s == everyone || other == rank
+		switch s {
+		case sameRow:
+			same = other%high == rank%high
+		case sameCol:
+			same = other/high == rank/high
+		case sameHalf:
+			same = other/high == rank/high && (other-rank)%2 == 0
+		}
+		if same {
+			mask |= 1 << other
+		}
+	}
+	return mask
+}
+
+// shareSize returns how many blocks share a tile.
+func (k *Kernel) shareSize(s share) int { return mathbits.OnesCount32(k.sharers(s, 0)) }
+
+// portion returns the index of the thread's block among those that share a tile, and their mask.
+func (k *Kernel) portion(s share) (part Reg[U32], mask Reg[U16]) {
+	rank := k.ClusterRank()
+	if k.shareSize(s) == k.clusterSize() {
+		return rank, Const[U16](k, 1<<k.clusterSize()-1)
+	}
+	high := int64(k.cluster[0])
+	up := rank.RemI(high)
+	switch s {
+	case sameRow:
+		part = rank.DivI(high)
+	case sameCol:
+		part = up
+	case sameHalf:
+		part = up.ShrI(1)
+	}
+	return part, To[U16](k.pattern(s, false))
+}
+
+// pattern returns the mask of the blocks that share a tile with the thread's block, or with a block
+// of its pair.
+func (k *Kernel) pattern(s share, pair bool) Reg[U32] {
+	first, rank := k.sharers(s, 0), k.ClusterRank()
+	if pair {
+		first |= k.sharers(s, 1)
+	}
+	if mathbits.OnesCount32(first) == k.clusterSize() {
+		return k.U32(int(first))
+	}
+	shift, up := rank, rank.RemI(int64(k.cluster[0]))
+	switch s {
+	case sameRow:
+		shift = up
+	case sameCol:
+		shift = rank.Sub(up)
+	case sameHalf:
+		if shift = rank.Sub(up); !pair {
+			shift = shift.Add(rank.AndI(1))
+		}
+	}
+	if pair && (s == unshared || s == sameRow) {
+		shift = shift.AndI(0xfffffffe)
+	}
+	return k.U32(int(first)).Shl(shift)
+}
+
+// shares returns the distinct shares of a pipeline's tiles.
+func (p *Pipeline) shares() (all []share) {
+	for _, f := range p.feeds {
+		if p.k.shareSize(f.share) > 1 && !slices.Contains(all, f.share) {
+			all = append(all, f.share)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, unshared)
+	}
+	return all
+}
+
+// neighbours returns the mask of the blocks that share a tile of a pipeline with the thread's block
+// or its pair, including itself. They must know when this block has released a stage.
+func (p *Pipeline) neighbours() Reg[U32] {
+	var mask Reg[U32]
+	for i, s := range p.shares() {
+		if one := p.k.pattern(s, p.pair); i == 0 {
+			mask = one
+		} else {
+			mask = mask.Or(one)
+		}
+	}
+	return mask
+}
+
+// commit makes the mbarriers of all neighbours track the completion of the MMAs that the thread has
+// started.
+func (p *Pipeline) commit(b Barrier) {
+	k := p.k
+	mask := To[U16](p.neighbours())
+	k.When(k.Leader(), func() {
+		k.ins("tcgen05.commit."+k.tmem.group()+".mbarrier::arrive::one.shared::cluster.multicast::cluster.b64", k.arg(b.at), k.arg(mask))
+	})
+}
+
+// signals returns how many blocks signal a block that they have released a stage. In a pair only
+// the even block does.
+func (p *Pipeline) signals() int {
+	var mask uint32
+	for _, s := range p.shares() {
+		mask |= p.k.sharers(s, 0)
+		if p.pair {
+			mask |= p.k.sharers(s, 1)
+		}
+	}
+	n := mathbits.OnesCount32(mask)
+	if p.pair {
+		n /= 2
+	}
+	return n
+}
+
+// even returns a predicate that is true in the even block of a pair, which issues the MMAs for
+// both.
+func (k *Kernel) even() Reg[Pred] { return k.parity().EQI(0) }
+
+// parity returns the block's index in its pair.
+func (k *Kernel) parity() Reg[U32] {
+	if k.clusterSize() == 2 {
+		return k.ClusterRank()
+	}
+	return k.ClusterRank().AndI(1)
+}
+
+// leading returns the rank of the even block of the pair.
+func (k *Kernel) leading() Reg[U32] {
+	if k.clusterSize() == 2 {
+		return k.U32(0)
+	}
+	return k.ClusterRank().AndI(0xfffffffe)
+}
+
+// MulticastRow returns the feed shared by the blocks of the cluster in the same row of output
+// tiles: each block loads a part of the A operand for all of them.
+func (f Feed) MulticastRow() Feed { return f.by(sameRow) }
+
+// MulticastCol returns the feed shared by the blocks of the cluster in the same column of output
+// tiles: each block loads a part of the B operand for all of them. Both blocks of a CTA pair load
+// the whole tile in this way, which is what the scale factors of B need.
+func (f Feed) MulticastCol() Feed { return f.by(sameCol) }
+
+// MulticastHalf is MulticastCol for the B operand of CTA pairs, of which each block holds half of
+// the columns: the even blocks share one half, the odd blocks the other. See [Kernel.CTAPair].
+func (f Feed) MulticastHalf() Feed { return f.by(sameHalf) }
+
+func (f Feed) by(s share) Feed {
+	f.share = s
+	return f
+}
+
+// share makes the blocks of the cluster load parts of a tile: rows of it, or columns if there are
+// few rows and no swizzle.
+func (p *Pipeline) share(f Feed) {
+	k, m := p.k, f.from
+	t, n := m.tile, k.shareSize(f.share)
+	bytes := t.Cols / n * t.Type.Bits() / 8 // of a part of a row
+	switch {
+	case f.share == sameHalf && !k.tmem.pair:
+		k.fault(&ruleProtocol, "MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
+	case f.share != unshared && f.share != everyone && k.cluster[2] > 1:
+		k.fault(&ruleProtocol, "%s is shared along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions", m.name, k.cluster[0], k.cluster[1], k.cluster[2])
+	case n == 1:
+		return
+	case t.Rows%(8*n) == 0:
+		m.high = t.Rows / n
+	case t.Swizzle == NoSwizzle && t.wide() == t.Type.Bits() && t.Cols%n == 0 && bytes%128 == 0 && (t.Cols/n <= 256 || t.Cols/n%256 == 0):
+		m.high, m.box = 1, min(256, t.Cols/n)
+		m.columns = true
+	default:
+		k.fault(&ruleShape, "%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows, m.name, n)
+	}
+	p.far = true
+}
+
+// loadShared starts the copies of the block's part of a shared tile, whose first element is at row
+// and col.
+func (m *TensorMap) loadShared(s share, to SharedTile, row, col Reg[U32], full Barrier) {
+	k, t := m.k, m.tile
+	n := k.shareSize(s)
+	part, mask := k.portion(s)
+	if !m.columns {
+		high := t.Rows / n
+		to.at = to.at.add(part.MulI(int64(high * t.Pitch())))
+		row = part.MadI(int64(high), row)
+		k.When(k.Leader(), func() { m.load(to, 0, high, row, col, full, []Reg[U16]{mask}) })
+		return
+	}
+	wide := t.Cols / n
+	at := to.at.add(part.MulI(int64(wide * t.Type.Bits() / 8)))
+	col = part.MadI(int64(wide), col)
+	k.When(k.Leader(), func() {
+		copyTo := m.copier(full, []Reg[U16]{mask})
+		for line := range t.Rows {
+			for from := 0; from < wide; from += m.box {
+				place := at.Plus(int64(line*t.Pitch() + from*t.Type.Bits()/8))
+				copyTo(place, row.AddI(int64(line)), col.AddI(int64(from)))
+			}
+		}
+	})
+}

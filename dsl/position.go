@@ -1,0 +1,244 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// deepest is how many return addresses are kept of a builder call. They include those of this
+// package between the instruction and the author's code.
+const deepest = 32
+
+// A stack holds the return addresses of the active calls, right-aligned, the innermost last.
+type stack [deepest]uintptr
+
+// calls stores the builder calls of a module as a tree, so that consecutive calls share their outer
+// frames. An ir.Pos is the index of a node, starting at 1. Nodes are resolved to lines on demand.
+type calls struct {
+	pages []*nodes
+	made  ir.Pos  // the last node
+	now   stack   // of the current call
+	last  way     // path to the node that was requested last, starting at body
+	body  ir.Pos  // the frames outside of the function that run calls
+	mark  uintptr // the address that this function returns to
+
+	sources sources // of the findings
+}
+
+// nodes is a page of nodes. A node is a return address and its outer node.
+type nodes struct {
+	pcs   [page]uintptr
+	outer [page]ir.Pos
+}
+
+// A way is the path of nodes from the outermost call to an inner one.
+type way struct {
+	depth int
+	pcs   stack // the outermost first
+	nodes [deepest]ir.Pos
+}
+
+// here returns the position of the current builder call. It must not be inlined, because trail
+// starts with its caller.
+//
+//go:noinline
+func (c *calls) here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
+
+// above returns the position of the call of its calling function. Neither may be inlined.
+//
+//go:noinline
+func (c *calls) above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
+
+// beyond returns the position of the call two functions further out. None of the three may be
+// inlined.
+//
+//go:noinline
+func (c *calls) beyond() ir.Pos {
+	return c.path(c.now[min(trail(&c.now, c.mark), deepest-2) : deepest-2])
+}
+
+// path returns the position of calls, the innermost last. If it includes the mark, calls outside of
+// run are taken from body.
+func (c *calls) path(pcs []uintptr) ir.Pos {
+	at, w := c.body, &c.last
+	switch {
+	case len(pcs) > 0 && pcs[0] == c.mark:
+		pcs = pcs[1:]
+	case at != ir.NoPos: // the function has made no call, or run is too far outside to be on the stack
+		return c.whole(pcs)
+	}
+	d := 0
+	last := w.pcs[:min(w.depth, len(pcs))]
+	for now := pcs[:len(last)]; d < len(last) && last[d] == now[d]; { // usually equal to the previous call
+		d++
+	}
+	if d > 0 {
+		at = w.nodes[d-1]
+	}
+	for ; d < len(pcs); d++ {
+		at = c.node(pcs[d], at)
+		w.pcs[d], w.nodes[d] = pcs[d], at
+	}
+	w.depth = d
+	return at
+}
+
+// whole returns the position of a complete list of calls.
+func (c *calls) whole(pcs []uintptr) ir.Pos {
+	at := ir.NoPos
+	for _, pc := range pcs {
+		at = c.node(pc, at)
+	}
+	return at
+}
+
+// page is the number of nodes in a page.
+const page = 256
+
+// node creates a node. Each execution of a call in a Go loop gets a new node; see same.
+func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
+	i := uint32(c.made)
+	if i%page == 0 {
+		c.pages = append(c.pages, new(nodes))
+	}
+	n := c.pages[i/page]
+	n.pcs[i%page], n.outer[i%page] = pc, outer
+	c.made++
+	return c.made
+}
+
+// call returns the return address of a node and its outer node.
+func (c *calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
+	i := uint32(at - 1)
+	n := c.pages[i/page]
+	return n.pcs[i%page], n.outer[i%page]
+}
+
+// same reports whether two positions have the same calls.
+func (c *calls) same(a, b ir.Pos) bool {
+	for a != b {
+		if a == ir.NoPos || b == ir.NoPos {
+			return false
+		}
+		pc, outer := c.call(a)
+		pc2, outer2 := c.call(b)
+		if pc != pc2 {
+			return false
+		}
+		a, b = outer, outer2
+	}
+	return true
+}
+
+// places is a set of call positions that have been reported.
+type places struct {
+	calls *calls
+	list  []ir.Pos
+}
+
+// add adds a position.
+func (p *places) add(pos ir.Pos) { p.list = append(p.list, pos) }
+
+// has reports whether the set contains a position with the same calls.
+func (p *places) has(pos ir.Pos) bool {
+	return slices.ContainsFunc(p.list, func(other ir.Pos) bool { return p.calls.same(other, pos) })
+}
+
+// run calls a function of the author. The frames outside of it stay the same until it returns, so
+// that here walks the inner frames only.
+//
+//go:noinline
+func (c *calls) run(body func()) {
+	was, mark := c.body, c.mark
+	defer func() {
+		c.body, c.mark, c.last.depth = was, mark, 0
+	}()
+	outside := c.here()
+	// Both functions return to the same address. The first finds it out; it marks where here stops.
+	enter := func() {
+		trail(&c.now, 0)
+		c.body, c.mark, c.last.depth = outside, c.now[deepest-1], 0
+	}
+	for _, f := range [...]func(){enter, body} {
+		f()
+	}
+}
+
+// stack returns the return addresses of a position.
+func (c *calls) stack(pos ir.Pos) []uintptr {
+	var pcs []uintptr
+	for pos != ir.NoPos {
+		pc, outer := c.call(pos)
+		pcs, pos = append(pcs, pc), outer
+	}
+	return pcs
+}
+
+// mostFrames is the number of the author's lines that are reported for a position.
+const mostFrames = 4
+
+// Place resolves a position to the author's lines, innermost first.
+func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
+	if pos < 1 || pos > c.made {
+		return diag.Place{}, nil
+	}
+	// CallersFrames subtracts one from a return address to find inlined calls; the last one needs a
+	// successor.
+	frames := runtime.CallersFrames(append(c.stack(pos), 0))
+	_, here, _, _ := runtime.Caller(0)
+	house := filepath.Dir(here)
+	for found := 0; found < mostFrames; {
+		f, more := frames.Next()
+		if f.File != "" && !ours(f, house) {
+			p := diag.Place{File: short(f.File), Line: f.Line, Column: 1}
+			if found == 0 {
+				at = p
+			} else {
+				from = append(from, p)
+			}
+			found++
+		}
+		if !more {
+			break
+		}
+	}
+	return at, from
+}
+
+// ours reports whether a frame is not the author's: it belongs to this package, whose sources are
+// in the directory house, to package op, to the code that started the program, or to a wrapper
+// without source that the compiler made. The function name does not decide it, because an inlined
+// closure is named after the author's function.
+func ours(f runtime.Frame, house string) bool {
+	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
+		if strings.HasPrefix(f.Function, prefix) {
+			return true
+		}
+	}
+	if f.File == "<autogenerated>" {
+		return true
+	}
+	dir := filepath.Dir(f.File)
+	return (dir == house || dir == filepath.Join(house, "op")) && !strings.HasSuffix(f.File, "_test.go")
+}
+
+// short returns a file name relative to the working directory, if the file is below it.
+func short(file string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return file
+	}
+	if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return file
+}

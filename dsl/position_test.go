@@ -1,0 +1,78 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// TestRun holds that a position inside of what run runs has the calls outside of it too, and that they are not looked at again.
+func TestRun(t *testing.T) {
+	var c calls
+	var bare, inner, after []uintptr
+	var seen int
+	at := func() ir.Pos { return c.here() }
+	bare = c.stack(at())
+	c.run(func() {
+		c.run(func() {
+			inner = c.stack(at())
+			seen = deepest - trail(&c.now, c.mark)
+		})
+		after = c.stack(at())
+	})
+	outside := bare[2:] // without the line of this function, and what it calls
+	for _, list := range [][]uintptr{inner, after, c.stack(at())} {
+		if len(list) < len(outside) || !slices.Equal(list[len(list)-len(outside):], outside) {
+			t.Errorf("%x does not end with %x", list, outside)
+		}
+	}
+	if len(inner) <= len(after) || len(after) <= len(bare) {
+		t.Errorf("%d calls, %d in a body, %d in a body inside of it", len(bare), len(after), len(inner))
+	}
+	if seen > 2 {
+		t.Errorf("%d calls are looked at in the body", seen)
+	}
+	if c.mark != 0 || c.body != ir.NoPos {
+		t.Error("what ran last is still said to run")
+	}
+	// Another goroutine has none of the calls outside.
+	c.run(func() {
+		done := make(chan []uintptr)
+		go func() { done <- c.stack(at()) }()
+		if got := <-done; len(got) == 0 || slices.Equal(got[max(0, len(got)-len(outside)):], outside) {
+			t.Errorf("%x in a goroutine of its own", got)
+		}
+	})
+}
+
+// TestSame holds that calls which a loop makes again are the same ones, and that those of other lines are not.
+func TestSame(t *testing.T) {
+	var c calls
+	var noteLoop, others [300]ir.Pos // nodes on several pages
+	for i := range noteLoop {
+		c.run(func() {
+			noteLoop[i] = c.here()
+			others[i] = c.here()
+		})
+	}
+	told := places{calls: &c}
+	if told.has(noteLoop[0]) {
+		t.Error("something is told before anything was")
+	}
+	told.add(noteLoop[0])
+	for i := range noteLoop {
+		if !c.same(noteLoop[0], noteLoop[i]) || !told.has(noteLoop[i]) {
+			t.Fatalf("turn %d: %x is not %x", i, c.stack(noteLoop[i]), c.stack(noteLoop[0]))
+		}
+		if c.same(noteLoop[i], others[i]) || told.has(others[i]) {
+			t.Fatalf("turn %d: the calls of two lines are the same", i)
+		}
+	}
+	if c.same(noteLoop[0], ir.NoPos) || c.same(ir.NoPos, noteLoop[0]) || !c.same(ir.NoPos, ir.NoPos) {
+		t.Error("no position is like one that there is")
+	}
+}

@@ -1,0 +1,72 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// apart are right kernels that look like those.
+var apart = []wrongKernel{
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // each warp has its own part
+		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
+		s.Store(tid, x.Load(tid))
+		k.SyncWarp()
+		x.Store(tid, s.Load(tid.XorI(31)))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // one way or the other, of all threads
+		x, s, tid, n := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X, dsl.Param[dsl.U32](k, "n")
+		s.Store(tid, n)
+		k.Sync()
+		k.If(n.GTI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
+		k.If(n.LEI(3), func() { x.Store(tid, s.Load(tid.XorI(64))) })
+		k.If(x.Load(tid).EQI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // all store the same, and read it
+		x, s := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1)
+		s.StoreI(0, k.U32(5))
+		x.Store(k.TID().X, s.LoadI(0))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // by a flag
+		x, s, flag, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1), dsl.Shared[dsl.U32](k, "flag", 1), k.TID().X
+		k.If(tid.EQI(0), func() { flag.StoreI(0, k.U32(0)) })
+		k.Sync()
+		k.If(tid.EQI(0), func() {
+			s.StoreI(0, x.LoadI(0))
+			flag.StoreI(0, k.U32(1), dsl.Release, dsl.ScopeCTA)
+		})
+		k.While(func() dsl.Reg[dsl.Pred] { return flag.LoadI(0, dsl.Acquire, dsl.ScopeCTA).EQI(0) }, func() {})
+		x.Store(tid, s.LoadI(0))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a part of the threads, by a barrier of their own
+		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 64), k.TID().X
+		b := k.NamedBarrier(64)
+		k.If(k.WarpIndex().LTI(2), func() {
+			s.Store(tid, x.Load(tid))
+			b.Sync()
+			x.Store(tid, s.Load(tid.XorI(32)))
+		})
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a copy of what a variable is, which changes, and a comparison that a launch decides
+		x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")
+		at := n.Var()
+		was := at.Var()
+		at.Set(at.AddI(1))
+		at.AddI(2)
+		k.If(n.EQI(32), func() { x.Store(at, was) })
+		for i := range k.Range(k.U32(0), k.U32(0)) {
+			x.Store(i, n)
+		}
+	}},
+}
+
+// TestApart holds that nothing is said of right ones.
+//
+// The hazard analyzers are left out: they review stores of one value by all threads and data that is
+// handed over by a flag, which are meant here.
+func TestApart(t *testing.T) {
+	testWrong(t, "separate_test.go", apart, false, dsl.SkipHazards())
+}

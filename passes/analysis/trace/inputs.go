@@ -1,0 +1,63 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// DependsOnInput reports whether the values of some registers depend on kernel inputs: parameters,
+// memory, or the block index. If constants were substituted for these, the values are examples
+// and not a proof: a caller may never pass them.
+func (k *Kernel) DependsOnInput(list ...*ir.Reg) bool {
+	if k.writers == nil {
+		k.writers = make(map[*ir.Reg][]*ir.Instr)
+		for _, b := range k.Func.Blocks {
+			for _, in := range b.Instrs {
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if a != isa.Read {
+						k.writers[r] = append(k.writers[r], in)
+					}
+				})
+			}
+		}
+	}
+	seen := make(map[*ir.Reg]bool)
+	for len(list) > 0 {
+		r := list[len(list)-1]
+		list = list[:len(list)-1]
+		if r == nil || seen[r] {
+			continue
+		}
+		seen[r] = true
+		for _, in := range k.writers[r] {
+			if tells(in) {
+				return true
+			}
+			in.Registers(func(from *ir.Reg, a isa.Access) {
+				if a != isa.Write {
+					list = append(list, from)
+				}
+			})
+		}
+	}
+	return false
+}
+
+// tells reports whether an instruction reads a kernel input.
+func tells(in *ir.Instr) bool {
+	switch Of(in.Op) {
+	case Load, Atomic, Call:
+		return true
+	}
+	for i := range in.Args {
+		if o := &in.Args[i]; o.Kind == ir.Special && (strings.Contains(o.Text(), "ctaid") || strings.Contains(o.Text(), "clusterid")) {
+			return true
+		}
+	}
+	return false
+}

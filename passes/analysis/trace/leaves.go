@@ -1,0 +1,77 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+)
+
+// LeavesKernel reports whether the threads that take the other branch of a choice do nothing relevant
+// afterwards: they exit, and do not merely skip some code before they rejoin the others.
+func (k *Kernel) LeavesKernel(c Choice) bool {
+	w := turning{c.In, c.Block, c.Taken}
+	quits, known := k.quits[w]
+	if !known {
+		if k.quits == nil {
+			k.quits = make(map[turning]bool)
+		}
+		quits = k.leaves(c)
+		k.quits[w] = quits
+	}
+	return quits
+}
+
+// A turning is a branch and whether it is taken. What is said of one holds on all traces.
+type turning struct {
+	in    *ir.Instr
+	block int
+	taken bool
+}
+
+// leaves is what LeavesKernel says, looked up on the graph.
+func (k *Kernel) leaves(c Choice) bool {
+	in := c.In
+	taken := -1
+	for i := range in.Args {
+		if b := in.Args[i].Block(); b != nil {
+			taken = slices.Index(k.Func.Blocks, b)
+		}
+	}
+	other := c.Block + 1
+	if !c.Taken {
+		other = taken
+	}
+	if in.Has("terminator") {
+		return !c.Taken
+	}
+	if taken < 0 || other >= len(k.Func.Blocks) || in.Head() != "bra" {
+		return false
+	}
+	blocks, ok := graph.Between(k.Flow.Succs, []int{other}, graph.None, 64)
+	if !ok {
+		return false
+	}
+	for _, b := range blocks {
+		for _, in := range k.Func.Blocks[b].Instrs {
+			switch Of(in.Op) {
+			case Other, Load, Store, Atomic, Exit, Fence:
+			default:
+				if !in.Directive() {
+					return false
+				}
+			}
+		}
+	}
+	for b := k.Post.Parent[c.Block]; b != graph.None; b = k.Post.Parent[b] {
+		for _, in := range k.Func.Blocks[b].Instrs {
+			if kind := Of(in.Op); kind == Store || kind == Atomic {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// pruneTraps takes the ways out of the flow that lead to a trap and nowhere else: an assertion that fails, a wait that took too long.
+// The grid ends there, so that what is done on them hurts nobody, and lanes that go there are not missed anywhere. A branch to
+// one is taken not to be.
+func (p *program) pruneTraps() {
+	g := p.flow
+	p.doomed = make([]bool, len(g.Succs))
+	open := make([]int, len(g.Succs)) // ways out of a block that are not known to be doomed
+	var work []int
+	for b, block := range p.k.Func.Blocks {
+		open[b] = len(g.Succs[b])
+		in := block.Last()
+		ends := in != nil && traps(in)
+		if ends && in.Guard.Reg != nil {
+			g.Leaves[b] = false
+		}
+		if ends && in.Guard.Reg == nil || slices.ContainsFunc(block.Instrs, stops) {
+			p.doomed[b] = true
+			work = append(work, b)
+		}
+	}
+	if len(work) == 0 {
+		return
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, before := range g.Preds[b] {
+			if open[before]--; open[before] == 0 && !g.Leaves[before] && !p.doomed[before] {
+				p.doomed[before] = true
+				work = append(work, before)
+			}
+		}
+	}
+	if p.doomed[0] {
+		clear(p.doomed) // it is meant to
+		return
+	}
+	gone := func(b int) bool { return p.doomed[b] }
+	for b := range g.Succs {
+		if p.doomed[b] {
+			g.Succs[b], g.Preds[b], g.Leaves[b] = nil, nil, false
+			continue
+		}
+		g.Succs[b], g.Preds[b] = slices.DeleteFunc(g.Succs[b], gone), slices.DeleteFunc(g.Preds[b], gone)
+	}
+}
+
+// traps reports whether an instruction ends the grid.
+func traps(in *ir.Instr) bool { return in.Head() == "trap" }
+
+// spared goes past a branch of which one way is doomed: the other is taken, and what that says is noted.
+func (w *walk) spared(s *state, cond *value.Value, taken bool) {
+	if !cond.Tid() {
+		s.facts.assume(cond, taken, s.threads)
+	}
+}
+
+// stops reports whether an instruction is a call that does not come back.
+func stops(in *ir.Instr) bool {
+	if in.Directive() || in.Guard.Reg != nil || Of(in.Op) != Call {
+		return false
+	}
+	f := callee(in)
+	return f != nil && (f.Attr(".noreturn") != nil || f.Name == "__assertfail")
+}

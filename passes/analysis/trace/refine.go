@@ -1,0 +1,39 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
+
+// refineFacts puts the one side in the place of each selection on the number of the thread that the threads of a class agree on, now that they
+// are fewer: a role that begins with a number of its own goes on with that number.
+func (w *walk) refineFacts(s *state) {
+	known := make(map[*value.Value]bool)
+	open := make(map[*value.Value]bool)
+	for n, pages := 0, s.regs.pages; n < len(pages)*pageSize; n++ {
+		if pages[n/pageSize] == nil {
+			n += pageSize - 1
+			continue
+		}
+		v := s.regs.at(n)
+		for {
+			a := v.Single()
+			if a == nil || a.Op != "select" || !a.Args[0].Tid() || open[a.Args[0]] {
+				break
+			}
+			holds, seen := known[a.Args[0]]
+			if !seen {
+				var decided bool
+				if holds, decided = s.facts.Decided(a.Args[0], s.threads); !decided {
+					open[a.Args[0]] = true
+					break
+				}
+				known[a.Args[0]] = holds
+			}
+			if v = a.Args[2]; holds {
+				v = a.Args[1]
+			}
+			s.regs.set(n, v)
+		}
+	}
+}

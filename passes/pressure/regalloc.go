@@ -1,0 +1,360 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// A style is a way to choose among the registers that are free.
+type style uint8
+
+const (
+	dense  style = iota // the lowest
+	banked              // one in another bank than what is read together with it
+	rested              // and not one that a load or store may still have to read
+)
+
+// rest is how many ops pass until an access to memory has read its registers for sure.
+const rest = 16
+
+// maxRegister bounds the registers that are looked through.
+const maxRegister = 512
+
+// stackRegister is the register that holds the stack's address.
+const stackRegister = 1
+
+// allocators gives words registers of the machine, block by block in the order that ops run: parts of a value
+// of 64 bits and of a vector lie side by side from a multiple of their number on, and which of the free
+// registers is taken is a matter of style. This costs registers that no count of words in use shows.
+type allocator struct {
+	s        *words
+	style    style
+	room     int     // registers up to which the style matters more than to use few
+	place    []int16 // of each word, or -1
+	group    []int32 // the group that a word is in, or -1, and which of its words it is
+	member   []uint8
+	groups   []span
+	busy     [maxRegister]int32 // how many words hold a register
+	ready    [maxRegister]int32 // when it is read for sure
+	most     int                // registers up to the highest that was taken
+	crossing []bool             // words that must be where calls leave them alone; none if it is nil
+}
+
+// A span is words that lie side by side.
+type span struct {
+	size int
+	base int16 // or -1
+}
+
+// setAside is how many registers ptxas -v counts beyond those that code can name, on all targets.
+const setAside = 2
+
+// allocators are empty seats of some styles, for a target with so many registers for each thread when all run. Where a
+// subroutine may be called, the assembler uses as few as it can.
+func (g *graph) allocators(full int, styles ...style) []*allocator {
+	var list []*allocator
+	for _, s := range styles {
+		if g.slow > 0 {
+			s = dense
+		}
+		a := newAllocator(g.words, s, full-setAside)
+		for b := range g.ops {
+			for i := range g.ops[b] {
+				a.gather(&g.ops[b][i])
+			}
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+func newAllocator(s *words, style style, room int) *allocator {
+	a := &allocator{s: s, style: style, room: room, place: make([]int16, len(s.alias)), group: make([]int32, len(s.alias)), member: make([]uint8, len(s.alias)), most: stackRegister + 1}
+	for i := range a.place {
+		a.place[i], a.group[i] = -1, -1
+	}
+	return a
+}
+
+// gather finds the words of an op that must lie side by side: those of a vector, and the halves of what is wide.
+func (a *allocator) gather(o *op) {
+	for i := range o.in.Args {
+		arg := &o.in.Args[i]
+		if arg.Kind != ir.Vector {
+			continue
+		}
+		switch n := a.count(arg); {
+		case i == 0 && n == len(o.defs) && !sparse(o.in):
+			a.join(o.defs)
+		case i > 0 && i == len(o.in.Args)-1 && n <= len(o.uses):
+			a.join(o.uses[len(o.uses)-n:])
+		}
+	}
+	a.halves(o.defs)
+	a.halves(o.uses)
+}
+
+// sparse reports whether an instruction writes only what is needed of the vector that it makes.
+func sparse(in *ir.Instr) bool {
+	switch in.Head() {
+	case "tex", "tld4", "suld":
+		return true
+	}
+	return false
+}
+
+// count is the number of words of the registers in an operand.
+func (a *allocator) count(o *ir.Operand) int {
+	n := 0
+	o.Walk(func(part *ir.Operand) {
+		if r, ok := a.s.of(part.Reg); ok && part.Kind == ir.Register {
+			n += int(a.s.width[r])
+		}
+	})
+	return n
+}
+
+// halves joins words that follow one another and are of one register.
+func (a *allocator) halves(list []word) {
+	for i := 0; i < len(list); {
+		j := i + 1
+		for j < len(list) && (a.s.owner[list[j]] == a.s.owner[list[i]] || pairSums(a.s.target) && a.s.lower(list[j]) == list[j-1]) {
+			j++
+		}
+		a.join(list[i:j])
+		i = j
+	}
+}
+
+// join makes a group of words, if none of them is in one.
+func (a *allocator) join(list []word) {
+	if len(list) < 2 {
+		return
+	}
+	for _, w := range list {
+		if w == nothing || a.s.class[w] != general || a.group[w] >= 0 {
+			return
+		}
+	}
+	n := int32(len(a.groups))
+	a.groups = append(a.groups, span{len(list), -1})
+	for i, w := range list {
+		a.group[w], a.member[w] = n, uint8(min(i, 255))
+	}
+}
+
+// block seats the words of a block whose ops run in an order. The uses of each word in the block are counted, and those
+// read behind the block are stamped.
+func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []int32, stamp []bool, users map[word][]int32) {
+	clear(a.busy[:])
+	clear(a.ready[:])
+	a.busy[stackRegister] = 1
+	a.enter(ops, order, t, out)
+	for now, i := range order {
+		o := &ops[i]
+		a.stand(o, now)
+		shared := o.slowly && o.memory == untouched
+		for _, u := range o.uses {
+			if shared {
+				a.wait(u, now)
+			}
+			if uses[u]--; uses[u] == 0 && !stamp[u] {
+				a.leave(u)
+			}
+		}
+		for _, d := range o.defs {
+			if a.s.class[d] != general || sparse(o.in) && uses[d] == 0 && !stamp[d] {
+				continue
+			}
+			if a.place[d] < 0 || a.busy[a.place[d]] == 0 || uses[d] == 0 && !stamp[d] {
+				a.sit(d, now, o, ops, users)
+			}
+			if uses[d] == 0 && !stamp[d] {
+				a.leave(d)
+			}
+		}
+		if o.slowly && !shared {
+			for _, u := range o.uses {
+				a.wait(u, now) // what is loaded may take the place of its own address
+			}
+		}
+	}
+}
+
+// wait keeps the register of a word from being taken while what reads it may still have to.
+func (a *allocator) wait(w word, now int) {
+	if p := a.place[w]; p >= 0 {
+		a.ready[p] = int32(now + rest)
+	}
+}
+
+// stand takes registers for what an op needs for itself: for a value that is stored, one in the other bank than the address.
+func (a *allocator) stand(o *op, now int) {
+	temps := o.temps
+	if temps == 1 && o.memory != untouched && a.style != dense && len(o.uses) > 0 {
+		a.most = max(a.most, a.choose(1, 1, now, 0)+1)
+		return
+	}
+	for s := 0; s < maxRegister && temps > 0; s++ {
+		if a.busy[s] == 0 {
+			temps--
+			a.most = max(a.most, s+1)
+		}
+	}
+}
+
+// enter seats what is in use when a block begins.
+func (a *allocator) enter(ops []op, order []int32, t *tally, out []word) {
+	t.start(out)
+	for i := len(order) - 1; i >= 0; i-- {
+		t.back(&ops[order[i]])
+	}
+	var late []word
+	come := func(w word) {
+		if t.live[w] != t.mark {
+			return
+		}
+		t.live[w] = 0
+		switch {
+		case a.s.class[w] != general:
+		case a.place[w] < 0 || a.busy[a.place[w]] > 0:
+			late = append(late, w)
+		default:
+			a.busy[a.place[w]]++
+		}
+	}
+	for _, w := range out {
+		come(w)
+	}
+	for i := range ops {
+		for _, u := range ops[i].uses {
+			come(u)
+		}
+	}
+	for _, w := range late {
+		a.sit(w, 0, nil, nil, nil)
+	}
+}
+
+// leave frees a word's register.
+func (a *allocator) leave(w word) {
+	if p := a.place[w]; p >= 0 && a.s.class[w] == general {
+		a.busy[p] = 0
+	}
+}
+
+// sit gives a word, which an op makes if it is not in use from the beginning, a register.
+func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32) {
+	if g := a.group[w]; g >= 0 {
+		if a.groups[g].base < 0 && o != nil {
+			a.groups[g].base = a.inherit(w, o)
+		}
+		if a.groups[g].base < 0 || a.busy[a.groups[g].base+int16(a.member[w])] > 0 {
+			a.groups[g].base = int16(a.choose(a.groups[g].size, -1, now, a.from(w)))
+		}
+		a.take(w, int(a.groups[g].base)+int(a.member[w]))
+		return
+	}
+	bank := -1
+	if a.style != dense {
+		bank = a.bank(w, ops, users)
+	}
+	a.take(w, a.choose(1, bank, now, a.from(w)))
+}
+
+// from is the first register that a word may take.
+func (a *allocator) from(w word) int {
+	if int(w) < len(a.crossing) && a.crossing[w] {
+		return savedFirst
+	}
+	return 0
+}
+
+// inherit is where the group of a word can begin so that the word takes the place of one that an op reads last, which is
+// at the same place of a group as large: a vector that is made of another word by word; -1 if there is none.
+func (a *allocator) inherit(w word, o *op) int16 {
+	for _, u := range o.uses {
+		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] && a.groups[g].size == a.groups[a.group[w]].size && a.place[u] >= 0 && a.busy[a.place[u]] == 0 {
+			return a.groups[g].base
+		}
+	}
+	return -1
+}
+
+func (a *allocator) take(w word, register int) {
+	register = min(register, maxRegister-1)
+	a.place[w] = int16(register)
+	a.busy[register]++
+	a.most = max(a.most, register+1)
+}
+
+// bank is which half of the registers, the even or the odd, a word should be in, for the sake of what it
+// is read together with; -1 if that does not matter.
+func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
+	var count [2]int
+	list := users[w]
+	for _, i := range list[:min(len(list), 4)] {
+		for _, u := range ops[i].uses {
+			switch p := a.place[u]; {
+			case u == w:
+			case a.group[u] >= 0:
+				if a.member[u] == 0 {
+					count[0]++ // wherever it will be
+				}
+			case p >= 0 && a.busy[p] > 0:
+				count[p&1]++
+			}
+		}
+	}
+	switch {
+	case count[0] > count[1]:
+		return 1
+	case count[1] > count[0]:
+		return 0
+	}
+	return -1
+}
+
+// choose finds registers side by side that are free, from one on.
+func (a *allocator) choose(size, bank, now, from int) int {
+	step := 1
+	for step < size && step < 4 {
+		step *= 2
+	}
+	look := func(bank int, rested bool, room int) int {
+	next:
+		for s := from; s+size <= room; s += step {
+			if from > 0 && s <= returnFirst+1 && s+size > returnFirst {
+				continue
+			}
+			if bank >= 0 && s&1 != bank {
+				continue
+			}
+			for i := s; i < s+size; i++ {
+				if a.busy[i] > 0 || rested && int(a.ready[i]) > now {
+					continue next
+				}
+			}
+			return s
+		}
+		return -1
+	}
+	room := min(a.room, maxRegister)
+	if a.style == rested {
+		if s := look(bank, true, room); s >= 0 {
+			return s
+		}
+		if s := look(-1, true, room); s >= 0 {
+			return s
+		}
+	}
+	if a.style != dense {
+		if s := look(bank, false, room); s >= 0 {
+			return s
+		}
+	}
+	if s := look(-1, false, maxRegister); s >= 0 {
+		return s
+	}
+	return maxRegister - size
+}

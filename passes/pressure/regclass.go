@@ -1,0 +1,121 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// classify settles which words one register per warp can hold: those that are made, by instructions the
+// unit for such values has, from nothing that differs between threads. With loops, so are words that are
+// written more than once.
+func (g *graph) classify(number int, loops bool) {
+	s := g.words
+	for w := range s.class {
+		if s.class[w] != predicate {
+			s.class[w] = uniform
+			if !loops && !s.single(word(w)) {
+				s.class[w] = general
+			}
+		}
+	}
+	differs := make([]bool, len(s.class)) // of predicates
+	for changed := true; changed; {
+		changed = false
+		for b := range g.ops {
+			for i := range g.ops[b] {
+				o := &g.ops[b][i]
+				if len(o.defs) == 0 {
+					continue
+				}
+				same := warpWide(o.in, number) && !s.loads(o)
+				for _, u := range o.uses {
+					same = same && (s.class[u] == uniform || s.class[u] == predicate && !differs[u])
+				}
+				if same {
+					continue
+				}
+				for _, d := range o.defs {
+					switch {
+					case s.class[d] == uniform:
+						s.class[d] = general
+						changed = true
+					case s.class[d] == predicate && !differs[d]:
+						differs[d] = true
+						changed = true
+					}
+				}
+			}
+		}
+	}
+	g.descriptors()
+}
+
+// descriptors puts what nothing reads but the tensor cores' instructions, as descriptors of matrices, into registers of the warp: these
+// take it from nowhere else, and the assembler makes it there or moves it there when it is needed.
+func (g *graph) descriptors() {
+	s := g.words
+	described, other := make(map[word]bool), make(map[word]bool)
+	for b := range g.ops {
+		for i := range g.ops[b] {
+			o := &g.ops[b][i]
+			h := o.in.Head()
+			for _, u := range o.uses {
+				if (h == "wgmma" || h == "tcgen05") && s.width[s.owner[u]] == 2 && !has(o.defs, u) {
+					described[u] = true
+				} else {
+					other[u] = true
+				}
+			}
+		}
+	}
+	for u := range described {
+		if !other[u] && s.class[u] == general {
+			s.class[u] = uniform
+		}
+	}
+}
+
+// loads reports whether an op puts a constant into registers of the thread.
+func (s *words) loads(o *op) bool {
+	for _, d := range o.defs {
+		if s.loaded[s.owner[d]] != unloaded {
+			return true
+		}
+	}
+	return false
+}
+
+// warpWide reports whether an instruction has a twin that works on one value per warp.
+func warpWide(in *ir.Instr, number int) bool {
+	switch in.Head() {
+	case "mov":
+		if special(in) {
+			return number >= constantFree && strings.Contains(in.Args[1].Text(), "cta")
+		}
+		return true
+	case "ld":
+		return in.Mod("param") || in.Mod("const")
+	case "add", "sub", "mul", "mad", "min", "max", "setp", "selp", "neg", "abs", "cvt", "fma", "slct":
+		switch {
+		case in.Mod("f64") || in.Mod("hi"):
+			return false
+		case in.Mod("f32"):
+			return number >= 100
+		}
+		return !strings.Contains(in.Op, "f16")
+	case "shl", "shr", "and", "or", "xor", "not", "lop3", "shf", "prmt", "popc", "brev", "bfi", "bfe", "cvta", "bfind", "clz":
+		return true
+	}
+	return false
+}
+
+// special reports whether an instruction reads a special register into another.
+func special(in *ir.Instr) bool { return len(in.Args) > 1 && in.Args[1].Kind == ir.Special }
+
+// threadAddresses is the first target on which the address of an access must be in registers of the thread. Before, registers
+// of the warp will do.
+const threadAddresses = 80

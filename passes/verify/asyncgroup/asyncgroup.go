@@ -1,0 +1,408 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package asyncgroup checks asynchronous copies (cp.async and cp.async.bulk) against the waits for
+// their groups.
+package asyncgroup
+
+import (
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer returns the analyzer for asynchronous copy groups.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name:   "asyncgroup",
+		Covers: "groups of asynchronous copies",
+		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited
+for. A read of their destination, a second write to it, and a write to their source
+are errors. Copies are distinguished by address; copies with an unknown address are
+skipped, and the verdict says so.`,
+		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
+		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
+		Run:      run,
+	}
+}
+
+// A flight is a copy in flight.
+type flight struct {
+	at     int
+	e      *trace.Event
+	region memory.Region
+	known  bool
+	// groups counts the groups committed since the copy: 0 while its own group is open.
+	groups int
+	// done: the threads that issued it have waited for it. told: they have then arrived on an
+	// mbarrier. shared: a barrier followed, or the phase of that mbarrier was waited for.
+	done, told, shared bool
+	wait               *ir.Instr
+	warp               bool // the lanes of the warp have synchronized since
+	open               bool // its group was not committed at the last wait
+}
+
+func run(p *verify.Pass) {
+	writers := sync.OnceValue(func() map[*ir.Reg][]*ir.Instr { return written(p.Func) })
+	boxes(p, writers)
+	before(p, writers)
+	unread(p)
+	for _, t := range p.Traces {
+		small(p, t)
+		bulk(p, t)
+		order(p, t)
+	}
+	firsts := make(map[base]*trace.Event)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
+				aligned(p, t, e)
+				apart(p, t, e, firsts)
+			}
+		}
+	}
+}
+
+// small follows cp.async.
+func small(p *verify.Pass, t *trace.Trace) {
+	var list []*flight
+	full := pruneAt // list length at which completed copies are dropped
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Copy:
+			if len(list) == mostFlights {
+				p.Missed("more than %d copies that nothing has waited for (A5, A7)", mostFlights)
+				continue
+			}
+			f := &flight{at: i, e: e}
+			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
+				p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
+			}
+			list = append(list, f)
+		case trace.CopyCommit:
+			all := everyone(t, e)
+			for _, f := range list {
+				if all || covers(t, e, f.e) {
+					f.groups++
+				}
+			}
+		case trace.CopyWait:
+			pending := int64(0)
+			if !e.In.Mod("wait_all") {
+				pending, _ = verify.Number(e, 0)
+			}
+			all := everyone(t, e)
+			for _, f := range list {
+				if !all && !covers(t, e, f.e) {
+					continue
+				}
+				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
+					f.done, f.wait = true, e.In
+				} else if !f.done {
+					f.open = f.groups == 0
+				}
+			}
+		case trace.CopyArrive:
+			// The copies complete on an mbarrier: a wait on it waits for them.
+			for _, f := range list {
+				f.done, f.shared = true, true
+			}
+		case trace.BarrierSync, trace.ClusterWait:
+			for _, f := range list {
+				f.shared = f.shared || f.done
+			}
+		case trace.Arrive:
+			all := everyone(t, e)
+			for _, f := range list {
+				f.told = f.told || f.done && (all || covers(t, e, f.e))
+			}
+		case trace.Wait:
+			// The threads that copied have arrived, so the phase that is waited for includes their
+			// copies.
+			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
+				for _, f := range list {
+					f.shared = f.shared || f.told
+				}
+			}
+		case trace.WarpSync:
+			for _, f := range list {
+				f.warp = f.warp || f.done
+			}
+		case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
+			list = read(p, t, i, list)
+		}
+		if len(list) > full {
+			list = prune(list)
+			full = min(max(pruneAt, 2*len(list)), mostFlights-1)
+		}
+	}
+}
+
+// Limits of the copies that are followed at a time.
+const (
+	pruneAt     = 512
+	mostFlights = 2048
+)
+
+// group returns the number of threads among which a completed wait is shared.
+func (f *flight) group() int {
+	if f.warp {
+		return 32
+	}
+	return 1
+}
+
+// covers reports whether all threads of a trace that issued a copy execute an instruction. Copy
+// groups belong to single threads.
+func covers(t *trace.Trace, e, made *trace.Event) bool {
+	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
+}
+
+// everyone reports whether all threads of a trace execute an instruction, which then covers all
+// copies.
+func everyone(t *trace.Trace, e *trace.Event) bool { return t.Threads.Minus(e.Threads) == value.Set{} }
+
+// own reports whether threads of a trace executed an event themselves, rather than only others that
+// were on the same path then.
+func own(t *trace.Trace, e *trace.Event) bool {
+	return e.Threads.And(t.Threads) != value.Set{}
+}
+
+// copied returns the size of one cp.async in bytes.
+func copied(e *trace.Event) int64 {
+	if n, ok := verify.Number(e, 2); ok {
+		return n
+	}
+	return 4
+}
+
+// prune drops copies that have completed for all threads.
+func prune(list []*flight) []*flight {
+	kept := list[:0]
+	for _, f := range list {
+		if !f.shared {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// read checks a read against the copies in flight.
+func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
+	if len(list) == 0 {
+		return list
+	}
+	e := &t.Events[i]
+	var regions []memory.Region
+	if e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic {
+		r, ok := p.Access(e)
+		if !ok {
+			return list
+		}
+		regions = append(regions, r)
+	} else {
+		regions = p.Reads(e)
+	}
+	for _, f := range list {
+		if !f.known || f.shared {
+			continue
+		}
+		for k := range regions {
+			sure, _ := f.region.Meets(&regions[k])
+			if !sure {
+				continue
+			}
+			among := nobody
+			switch {
+			case !f.done || !p.OwnedByOthers(&regions[k], &f.region, f.group()):
+			case p.OwnedByOthers(&regions[k], &f.region, 32):
+				among = warps
+			default:
+				among = lanes
+			}
+			report(p, t, i, f, e, among)
+			break
+		}
+	}
+	return list
+}
+
+// An audience says which other threads read what a thread has copied and waited for.
+type audience int
+
+const (
+	nobody audience = iota
+	lanes           // of the same warp
+	warps
+)
+
+func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, among audience) {
+	word := "is read"
+	if e.Kind == trace.Store || e.Kind == trace.Atomic {
+		word = "is written"
+	}
+	switch {
+	case f.done && among == nobody:
+	case f.done && among == lanes:
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s by lanes that did not issue "+
+			"it, without bar.warp.sync after the wait", word).
+			As(diag.Review).Also(f.e.In, "the copy").Also(f.wait, "this waits only for copies "+
+			"issued by the same thread").On(t, i)
+	case f.done:
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s by threads that did not issue "+
+			"it, without a barrier after the wait", word).
+			Also(f.e.In, "the copy").Also(f.wait, "this waits only for copies issued by the same "+
+			"thread; a barrier is missing after it").On(t, i)
+	case f.groups == 0:
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: its "+
+			"group is not committed", word).
+			Also(f.e.In, "the copy; no cp.async.commit_group follows it").On(t, i)
+	default:
+		var last *ir.Instr
+		for j := range i {
+			if t.Events[j].Kind == trace.CopyWait {
+				last = t.Events[j].In
+			}
+		}
+		if last == nil {
+			p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: no "+
+				"wait covers its group", word).Also(f.e.In, "the copy").On(t, i)
+			return
+		}
+		if f.open {
+			p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: "+
+				"its group was committed after the last wait", word).
+				Also(f.e.In, "the copy").Also(last, "the wait").On(t, i)
+			return
+		}
+		r := p.Report(&ruleDepth, e.In, "cp.async.wait_group leaves too many groups pending: "+
+			"data of an asynchronous copy %s while its group may be one of them; %d groups were "+
+			"committed since, including its own", word, f.groups).
+			Also(f.e.In, "the copy").Also(last, "the last wait allows that many pending groups "+
+			"or more").On(t, i)
+		if t.Facts.Empty() {
+			r.As(diag.Review) // the launch has no work, and may not be intended
+		}
+	}
+}
+
+// bulk follows bulk copies from shared memory, which complete by groups.
+func bulk(p *verify.Pass, t *trace.Trace) {
+	type out struct {
+		e       *trace.Event
+		regions []memory.Region
+		groups  int
+		read    *ir.Instr // a wait with .read, after which only the source is free
+		fenced  bool      // a fence followed
+	}
+	var list []*out
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.BulkStore:
+			list = append(list, &out{e: e, regions: p.Reads(e)})
+		case trace.BulkCommit:
+			for _, o := range list {
+				if covers(t, e, o.e) {
+					o.groups++
+				}
+			}
+		case trace.BulkWait:
+			pending, _ := verify.Number(e, 0)
+			kept := list[:0]
+			for _, o := range list {
+				if o.groups > int(pending) && covers(t, e, o.e) {
+					if !e.In.Mod("read") {
+						continue
+					}
+					o.regions = nil
+					o.read = e.In
+				}
+				kept = append(kept, o)
+			}
+			list = kept
+		case trace.Fence:
+			for _, o := range list {
+				o.fenced = o.fenced || !e.In.Mod("cta")
+			}
+		case trace.Store, trace.Atomic, trace.Clear, trace.Copy, trace.BulkLoad:
+			if len(list) == 0 {
+				continue
+			}
+			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
+				for _, o := range list {
+					if flags(e, o.fenced) {
+						p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
+							"is signalled before the store is complete").
+							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
+							"this wait only covers the read of the source; it does not make the "+
+								"result visible").On(t, i)
+					}
+				}
+				continue
+			}
+			to := p.Writes(e)
+			if r, ok := p.Access(e); ok && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
+				to = append(to, r)
+			}
+			for _, o := range list {
+				if !own(t, o.e) {
+					continue // they are on another path since, and wait there: rule M7 of schedule
+				}
+				if meet(o.regions, to) {
+					why := "its group is not waited for"
+					if o.groups == 0 {
+						why = "its group is not committed"
+					}
+					p.Report(&ruleSource, e.In, "shared memory is overwritten while a bulk copy "+
+						"reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
+				}
+			}
+		case trace.Exit:
+			for _, o := range list {
+				if o.regions != nil && own(t, o.e) {
+					p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
+						"memory is complete").
+						As(diag.Review).Also(e.In, "the thread exits here").On(t, i)
+				}
+			}
+		}
+	}
+}
+
+// flags reports whether a store or atomic to global memory can signal what precedes it: it is a
+// release, or follows a fence.
+func flags(e *trace.Event, fenced bool) bool {
+	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.Mod("relaxed"))
+}
+
+func releases(e *trace.Event) bool {
+	return e.In.Mod("release") || e.In.Mod("acq_rel") || e.In.Mod("volatile")
+}
+
+// meet reports whether regions of two lists certainly overlap.
+func meet(a, b []memory.Region) bool {
+	for i := range a {
+		for k := range b {
+			if sure, _ := a[i].Meets(&b[k]); sure {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// announced returns the severity of a flag after a copy: an error if the flag is a release and only
+// a wait with .read precedes it.
+func announced(e *trace.Event, read *ir.Instr) diag.Severity {
+	if read != nil && releases(e) {
+		return diag.Error
+	}
+	return diag.Review
+}

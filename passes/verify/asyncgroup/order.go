@@ -1,0 +1,124 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package asyncgroup
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// order reports two bulk copies in flight that write the same memory.
+func order(p *verify.Pass, t *trace.Trace) {
+	type in struct {
+		e      *trace.Event
+		region memory.Region
+	}
+	type out struct {
+		e      *trace.Event
+		to     *value.Value
+		bytes  int64
+		groups int
+	}
+	var loads []in
+	var stores []out
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Wait:
+			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
+				loads = nil
+			}
+		case trace.BarrierSync, trace.ClusterWait:
+			loads = nil // another thread may have waited for them
+		case trace.Expect, trace.Arrive:
+			loads = nil // for copies of different phases see rule M7 of schedule
+		case trace.BulkLoad:
+			bytes, ok := verify.Number(e, 2)
+			if !ok || verify.Tensor(e.In) || e.Threads.Len() != 1 {
+				continue
+			}
+			r, ok := p.Region(e, 0, bytes)
+			if !ok || !r.Shared() {
+				continue
+			}
+			for k := range loads {
+				if sure, _ := loads[k].region.Meets(&r); sure {
+					p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same shared "+
+						"memory; their order is undefined").
+						Also(loads[k].e.In, "the other copy").On(t, i)
+				}
+			}
+			loads = append(loads, in{e, r})
+		case trace.BulkStore:
+			to := verify.Val(e, 0)
+			if verify.Tensor(e.In) || to == nil || e.In.Head() != "cp" || e.In.Mod("reduce") || e.Threads.Len() != 1 {
+				continue
+			}
+			bytes, ok := verify.Number(e, 2)
+			if !ok {
+				bytes = verify.Least
+			}
+			for k := range stores {
+				if d := p.Pool.Sub(64, to, stores[k].to); d.Const() && -bytes < d.K && d.K < stores[k].bytes {
+					p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same global "+
+						"memory; their order is undefined").
+						Also(stores[k].e.In, "the other copy").On(t, i)
+				}
+			}
+			stores = append(stores, out{e: e, to: to, bytes: bytes})
+		case trace.BulkCommit:
+			for k := range stores {
+				stores[k].groups++
+			}
+		case trace.BulkWait:
+			if pending, _ := verify.Number(e, 0); !e.In.Mod("read") {
+				kept := stores[:0]
+				for _, s := range stores {
+					if s.groups <= int(pending) {
+						kept = append(kept, s)
+					}
+				}
+				stores = kept
+			}
+		}
+	}
+}
+
+var ruleOrder = diag.Rule{
+	ID: "A10", Layer: "asyncgroup", Severity: diag.Error,
+	Title: "two bulk copies in flight write the same memory",
+	What: "Reports a bulk copy that writes memory which an earlier bulk copy of the same thread " +
+		"also writes, without a wait for the earlier one in between.",
+	Why: "Bulk operations are unordered, both within a bulk group and between groups. The final " +
+		"contents of the memory are undefined.",
+	Wrong: `
+.reqntid 32
+mov.u32 %r1, %tid.x;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra DONE;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+	Right: `
+.reqntid 32
+mov.u32 %r1, %tid.x;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra DONE;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+	Fix: "Wait for the first copy, without .read, before the second.",
+	Gaps: "Tensor copies are not compared, because their boxes are unknown. Global addresses at " +
+		"an unknown distance and copies by several threads are not compared either.",
+	Section: "9.7.9.25.4 Bulk copy",
+}

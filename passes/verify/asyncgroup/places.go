@@ -1,0 +1,149 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package asyncgroup
+
+import (
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Sizes and addresses of bulk copies are multiples of 16 bytes; tensor tiles are 128-byte aligned
+// in shared memory.
+const (
+	unit = 16
+	tile = 128
+)
+
+// aligned checks the alignment of sizes and addresses of bulk copies.
+func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+	tensor := verify.Tensor(e.In)
+	if _, known := p.Copied(e); known {
+		within(p, t, e)
+	}
+	if past, of := residue(p, verify.Val(e, 2), unit, e.Threads); !tensor && past != 0 {
+		if n, known := verify.Number(e, 2); known {
+			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d",
+				n, unit)
+		} else {
+			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes more than a multiple of "+
+				"%d, expected a multiple of %d", past, of, unit).On(t, 0)
+		}
+	}
+	for n := range 2 {
+		i := verify.Address(e.In, n)
+		v := verify.Val(e, i)
+		switch {
+		case v == nil:
+		case !tensor:
+			placed(p, t, e, i, unit)
+		case (n == 0) == (e.Kind == trace.BulkLoad):
+			placed(p, t, e, i, tile)
+		}
+	}
+}
+
+// within checks that the shared memory that a bulk copy accesses is inside the variable that its
+// address is based on.
+func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+	for _, r := range append(p.Reads(e), p.Writes(e)...) {
+		in := r.Var()
+		if size := in.Size(); r.Sure && size > 0 && (r.Low < 0 || r.High > size && !verify.Open(in)) {
+			p.Report(&ruleBytes, e.In, "out-of-bounds bulk copy: it accesses bytes %d to %d of "+
+				"%s, which has %d bytes", r.Low, r.High-1, in.Name, size).On(t, 0)
+			return
+		}
+	}
+}
+
+// placed checks that the address in operand i is a multiple of n bytes.
+func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
+	what := "a bulk copy"
+	if n == tile {
+		what = "a tensor copy"
+	}
+	v := verify.Val(e, i)
+	past, of := residue(p, v, n, e.Threads)
+	if past != 0 {
+		p.Report(&ruleBytes, e.In, "misaligned operand %d of %s: it is %d bytes past a multiple "+
+			"of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
+		return
+	}
+	// A variable that is declared with a smaller alignment may still be placed at an aligned
+	// address.
+	for _, term := range v.Terms {
+		in, _ := term.Atom.Ref.(*ir.Var)
+		if term.Atom.Op != "variable" || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 || int64(in.Alignment()) >= n {
+			continue
+		}
+		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {
+			p.Report(&ruleBytes, e.In, "operand %d of %s is in %s, which is declared with .align "+
+				"%d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).
+				As(diag.Review)
+		}
+	}
+}
+
+// residue returns a value modulo n for the first thread for which it is not zero. If that is
+// unknown for n, it uses the largest smaller power of two.
+func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int64) {
+	if v == nil {
+		return 0, 1
+	}
+	own := p.Pool.Const(64, v.K)
+	known := bits.TrailingZeros64(uint64(n))
+	for _, term := range v.Terms {
+		if term.Atom.Tid {
+			own = p.Pool.Add(64, own, p.Pool.Scale(64, p.Pool.Alone(term.Atom), term.Factor))
+		} else {
+			known = min(known, bits.TrailingZeros64(uint64(term.Factor))+int(term.Atom.Zeros))
+		}
+	}
+	s.Each(func(thread int) {
+		if past == 0 {
+			past = p.Pool.At(own, thread) & (1<<known - 1)
+		}
+	})
+	return past, 1 << known
+}
+
+// A base is what an address in global memory is relative to, on paths with one choice of
+// substituted values.
+type base struct {
+	of   *value.Value
+	turn int // index of the choice of substituted values
+}
+
+// apart compares the global address of a bulk copy with that of the first copy with the same base.
+// If their distance is not a multiple of 16, one of them is misaligned; it is unknown which.
+func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
+	n := 1
+	if e.Kind == trace.BulkStore {
+		n = 0
+	}
+	v := verify.Val(e, verify.Address(e.In, n))
+	if v == nil || v.Const() || v.Tid() || verify.Tensor(e.In) {
+		return
+	}
+	k := base{p.Pool.Sub(64, v, p.Pool.Const(64, v.K)), t.Facts.Turn()}
+	first := firsts[k]
+	if first == nil {
+		firsts[k] = e
+		return
+	}
+	m := 1
+	if first.Kind == trace.BulkStore {
+		m = 0
+	}
+	if was := verify.Val(first, verify.Address(first.In, m)); (v.K-was.K)%unit != 0 {
+		p.Report(&ruleBytes, e.In, "two bulk copies access global memory %d bytes apart, "+
+			"expected a multiple of %d: at least one of them is misaligned", v.K-was.K, unit).
+			Also(first.In, "the other copy").On(t, 0)
+	}
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// A budget divides the step limit of a module, which grows with its size, among its kernels. A
+// single kernel gets more than the default limit of a kernel. Otherwise each kernel gets a share by
+// its size, plus what earlier kernels left over. Kernels are verified in parallel, and shares must
+// not depend on timing: a share counts only the steps of kernels that have certainly finished.
+// Steps left at the end go to kernels that exceeded their share.
+type budget struct {
+	all     int   // steps of the module
+	left    int   // steps that no kernel has been given yet
+	given   []int // steps given to each kernel
+	sizes   []int // sizes of the kernels
+	waiting int   // total size of the kernels that have been given nothing yet
+}
+
+const (
+	worth    = 1_200_000 // least steps of a module
+	perInstr = 45        // steps of a module per instruction
+	abreast  = 16        // kernels that are verified in parallel
+	atLeast  = 4         // least steps of a kernel per instruction
+)
+
+// newBudget returns the budget of a module's kernels, multiplied by effort.
+func newBudget(kernels []*ir.Func, effort int) *budget {
+	p := &budget{given: make([]int, len(kernels)), sizes: make([]int, len(kernels))}
+	for i, f := range kernels {
+		n := trace.Size(f)
+		p.sizes[i] = n
+		p.waiting += n
+	}
+	p.all = effort * max(worth, perInstr*p.waiting)
+	p.left = p.all
+	return p
+}
+
+// share returns the steps that kernel i may spend. It is called in the order of the kernels.
+func (p *budget) share(i int) int {
+	n := p.sizes[i]
+	if p.waiting > 0 {
+		p.given[i] = int(int64(p.left) * int64(n) / int64(p.waiting))
+	}
+	p.left -= p.given[i]
+	p.waiting -= n
+	return max(p.given[i], atLeast*n, 1)
+}
+
+// spent returns the steps to the budget that kernel i did not spend.
+func (p *budget) spent(i, steps int) { p.left += max(0, p.given[i]-steps) }
+
+// more divides the steps that are left at the end among the kernels that exceeded their share. It
+// gives a kernel 0 if the new share would hardly be larger than the old one. Such kernels start
+// again.
+func (p *budget) more(short []bool, spent []int) []int {
+	left, waiting := p.all, 0
+	for i := range short {
+		left -= spent[i]
+		if short[i] {
+			waiting += p.sizes[i]
+		}
+	}
+	more := make([]int, len(short))
+	for i := range short {
+		if short[i] && left > 0 && waiting > 0 {
+			if m := int(int64(left) * int64(p.sizes[i]) / int64(waiting)); m >= 2*max(p.given[i], spent[i]) {
+				more[i] = m
+			}
+		}
+	}
+	return more
+}

@@ -1,0 +1,172 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package globalsync checks synchronization between blocks through global memory: a thread that
+// sets a flag after its whole block has stored data, or that waits for a flag before its whole
+// block reads data. It uses the control-flow graph and needs no traces.
+package globalsync
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer returns the analyzer for synchronization through global memory.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "globalsync",
+		Doc: `Flags reports a thread that signals other blocks on behalf of its whole block, or
+waits for them, without a block barrier. It also reports flags without acquire or
+release ordering, and bulk copies of global memory that threads have written,
+without a proxy fence in between. Whether a flag protects that memory is unknown, so
+these are reviews.`,
+		Rules:    diag.Rules{ruleFlag, ruleOrder},
+		Tells:    []string{"A1"},
+		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
+		Flow:     true,
+		Run:      run,
+	}
+}
+
+// A mark is the position of an instruction in a kernel.
+type mark struct{ block, at int }
+
+func run(p *verify.Pass) {
+	var raised, awaited, copies []mark
+	stores := p.Needs(trace.Store)
+	for b, block := range p.Func.Blocks {
+		for i, in := range block.Instrs {
+			if in.Directive() {
+				continue
+			}
+			kind := trace.Of(in.Op)
+			if raises(in, kind) {
+				raised = append(raised, mark{b, i})
+			}
+			if awaits(in, kind) {
+				awaited = append(awaited, mark{b, i})
+			}
+			if kind == trace.BulkLoad && stores {
+				copies = append(copies, mark{b, i})
+			}
+		}
+	}
+	if len(raised)+len(awaited)+len(copies) == 0 {
+		return
+	}
+	w := newPaths(p)
+	raised = slices.DeleteFunc(raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
+	awaited = slices.DeleteFunc(awaited, func(m mark) bool {
+		return !w.spins(m) || !w.electors.asks(w.instr(m)) || w.moves(m) || w.electors.inside(w.instr(m))
+	})
+	for _, m := range awaited {
+		array := w.electors.array(w.instr(m))
+		w.heard[array] = append(w.heard[array], m)
+	}
+	for _, m := range raised {
+		if in := w.instr(m); in.Mod("cta") {
+			w.near[w.electors.array(in)] = true
+		}
+	}
+	for _, m := range raised {
+		if !w.before(m) {
+			w.unordered(m)
+		}
+	}
+	for _, m := range awaited {
+		if !w.behind(m) {
+			w.unheard(m)
+		}
+	}
+	for _, m := range copies {
+		w.copied(m)
+	}
+	if w.electors.left < 0 {
+		p.Missed("inter-block flags in global memory (B10, B11): there are too many to check")
+	}
+}
+
+// raises reports whether in may signal other blocks: it is a release, or may follow a fence.
+func raises(in *ir.Instr, kind trace.Kind) bool {
+	switch kind {
+	case trace.Atomic:
+		return outside(in)
+	case trace.Store:
+		return outside(in) && (in.Mod("release") || in.Mod("relaxed") || in.Mod("volatile"))
+	}
+	return in.Head() == "multimem" && (in.Mod("release") || in.Mod("acq_rel"))
+}
+
+// releases reports whether in itself is a release at a scope wider than the block.
+func releases(in *ir.Instr) bool {
+	return (in.Mod("release") || in.Mod("acq_rel")) && !in.Mod("cta")
+}
+
+// awaits reports whether in may receive a signal of other blocks.
+func awaits(in *ir.Instr, kind trace.Kind) bool {
+	switch kind {
+	case trace.Atomic:
+		return outside(in) && in.Head() == "atom"
+	case trace.Load:
+		return outside(in) && (in.Mod("acquire") || in.Mod("relaxed") || in.Mod("volatile"))
+	}
+	return false
+}
+
+// resets reports whether in resets a flag.
+func resets(in *ir.Instr) bool {
+	last := &in.Args[len(in.Args)-1]
+	return in.Head() == "st" && last.Kind == ir.Int && last.Value == 0
+}
+
+// acquires reports whether in itself is an acquire at a scope wider than the block.
+func acquires(in *ir.Instr) bool {
+	return (in.Mod("acquire") || in.Mod("acq_rel")) && !in.Mod("cta")
+}
+
+// outside reports whether in may access global memory.
+func outside(in *ir.Instr) bool {
+	for _, space := range []string{"shared", "shared::cta", "shared::cluster", "local", "param", "const"} {
+		if in.Mod(space) {
+			return false
+		}
+	}
+	return true
+}
+
+// plain reports whether in is certainly a weak load or store of global memory.
+func plain(in *ir.Instr, kind trace.Kind) bool {
+	if trace.Of(in.Op) != kind || !in.Mod("global") {
+		return false
+	}
+	return !in.Mod("volatile") && !in.Mod("relaxed") && !in.Mod("release") && !in.Mod("acquire") && !in.Mod("mmio")
+}
+
+// fences reports whether in is a memory fence at a scope wider than the block.
+func fences(in *ir.Instr) bool {
+	switch in.Head() {
+	case "membar":
+		return in.Mod("gl") || in.Mod("sys")
+	case "fence":
+		return (in.Mod("sc") || in.Mod("acq_rel") || in.Mod("acquire") || in.Mod("release")) && (in.Mod("gpu") || in.Mod("sys") || in.Mod("cluster")) &&
+			!strings.Contains(in.Op, "proxy") && !strings.Contains(in.Op, "mbarrier_init")
+	}
+	return false
+}
+
+// meets reports whether in synchronizes the threads of a block. A warp barrier suffices if one lane
+// sets the flag for its warp.
+func meets(in *ir.Instr, warp bool) bool {
+	switch trace.Of(in.Op) {
+	case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+		return true
+	case trace.WarpSync:
+		return warp
+	}
+	return false
+}

@@ -1,0 +1,395 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package globalsync
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// tight is the largest number of blocks in a spin loop.
+const tight = 8
+
+// paths searches the paths to and from flags.
+type paths struct {
+	*verify.Pass
+	electors *electors
+	loops    []*graph.Loop        // innermost loop of each block
+	waits    map[*graph.Loop]bool // whether a loop only waits, for loops that were examined
+	alone    bool                 // a block is one warp
+	heard    map[base][]mark      // loads and atomics that wait, by the array of the flag
+	near     map[base]bool        // arrays whose flags are only set for the own block
+	both     map[base]bool        // arrays that are both stored and loaded as data; nil until it is computed
+}
+
+func newPaths(p *verify.Pass) *paths {
+	f := p.Flow
+	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
+	return &paths{Pass: p, electors: newElectors(f), loops: loops, waits: make(map[*graph.Loop]bool), heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32}
+}
+
+// handed reports whether in accesses an array that the kernel both stores to and loads from, so
+// that blocks may pass data through it.
+func (w *paths) handed(in *ir.Instr) bool {
+	if w.both == nil {
+		loaded, stored := make(map[base]bool), make(map[base]bool)
+		for _, b := range w.Func.Blocks {
+			for _, in := range b.Instrs {
+				switch {
+				case in.Directive():
+				case plain(in, trace.Load):
+					loaded[w.electors.array(in)] = true
+				case plain(in, trace.Store):
+					stored[w.electors.array(in)] = true
+				}
+			}
+		}
+		maps.DeleteFunc(stored, func(b base, _ bool) bool { return b.v == nil || !loaded[b] })
+		w.both = stored
+	}
+	return w.both[w.electors.array(in)]
+}
+
+// instr returns the instruction at a position.
+func (w *paths) instr(m mark) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
+
+// chosen returns the predicates that select the thread which handles a flag, and whether it is one
+// lane per warp. The set is empty if all threads handle it.
+func (w *paths) chosen(m mark) (set picks, warp bool) {
+	set = w.electors.at(m)
+	warp = w.alone
+	for r := range set {
+		warp = warp || w.electors.picks(r) == lane
+	}
+	return set, warp
+}
+
+// A finding says how a search continues after an instruction.
+type finding uint8
+
+const (
+	goOn finding = iota
+	pass         // a fence, which some searches look for
+	turn         // do not go further on this path
+	stop         // found
+)
+
+// A stand is a position on a path, and whether the path has passed what the search requires.
+type stand struct {
+	block  int
+	passed bool
+}
+
+// A look decides about an instruction in a search; passed says whether the path to it has passed
+// what the search requires.
+type look func(at mark, in *ir.Instr, passed bool) finding
+
+// along visits instructions of a block in order. It returns the one that was found, or whether the
+// path goes on after them.
+func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (found *ir.Instr, on bool) {
+	for i, in := range list {
+		if w.electors.left--; in.Directive() {
+			continue
+		}
+		switch look(mark{s.block, i}, in, s.passed) {
+		case stop:
+			return in, false
+		case pass:
+			s.passed = true
+		case turn:
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+// back searches all paths to a position backward. It returns the instruction that look finds, or
+// nil.
+func (w *paths) back(m mark, passed bool, look look) *ir.Instr {
+	seen := make(map[stand]bool)
+	work := []stand{{m.block, passed}}
+	for first := true; len(work) > 0 && w.electors.left >= 0; first = false {
+		s := work[len(work)-1]
+		work = work[:len(work)-1]
+		list := w.Func.Blocks[s.block].Instrs
+		if first {
+			list = list[:m.at]
+		}
+		found, on := w.along(&s, slices.Backward(list), look)
+		if found != nil {
+			return found
+		}
+		for _, before := range w.Flow.Preds[s.block] {
+			if next := (stand{before, s.passed}); on && !seen[next] {
+				seen[next] = true
+				work = append(work, next)
+			}
+		}
+	}
+	return nil
+}
+
+// before searches for stores of other threads before a flag that one thread sets, and reports
+// whether there are any.
+func (w *paths) before(m mark) bool {
+	set, warp := w.chosen(m)
+	if len(set) == 0 {
+		return false
+	}
+	flag := w.instr(m)
+	releases := releases(flag)
+	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) finding {
+		switch {
+		case meets(in, warp):
+			return turn
+		case fences(in):
+			return pass
+		case fenced && plain(in, trace.Store) && wider(w.electors.at(at), set),
+			releases && plain(in, trace.Load) && w.handed(in) && wider(w.electors.at(at), set):
+			return stop
+		}
+		return goOn
+	})
+	if found == nil || w.electors.left < 0 {
+		return false
+	}
+	did := "stored"
+	if plain(found, trace.Load) {
+		did = "read"
+	}
+	w.Report(&ruleFlag, flag, "one thread signals other blocks without a block barrier after "+
+		"data that other threads %s", did).
+		Also(found, "%s by more threads than those that set the flag", did)
+	return true
+}
+
+// unordered searches for stores before a flag that is not a release, if the kernel waits for flags
+// of the same array.
+func (w *paths) unordered(m mark) {
+	flag := w.instr(m)
+	array := w.electors.array(flag)
+	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(w.heard[array], func(a mark) bool {
+		return !w.loops[a.block].Has(m.block) && !(flag.Mod("cta") && w.instr(a).Mod("cta"))
+	}) {
+		return
+	}
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array: // this answers an earlier wait
+			return turn
+		case plain(in, trace.Store) && w.electors.array(in) != array:
+			return stop
+		}
+		return goOn
+	})
+	if found != nil {
+		w.Report(&ruleOrder, flag, "inter-block flag has no release ordering: other blocks may "+
+			"see the flag before the data stored earlier").
+			Also(found, "stored before the flag")
+	}
+}
+
+// behind searches for accesses of other threads after a loop in which one thread waits for a flag,
+// and reports whether there are any: accesses to memory that blocks may pass data through, without
+// a barrier in between; or other reads, if no barrier follows before the threads exit or wait
+// again.
+func (w *paths) behind(m mark) bool {
+	set, warp := w.chosen(m)
+	if len(set) == 0 {
+		return false
+	}
+	var used *ir.Instr
+	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) finding {
+		switch {
+		case meets(in, warp):
+			return turn
+		case !plain(in, trace.Load) && !plain(in, trace.Store) || !wider(w.electors.at(at), set):
+		case w.handed(in):
+			used = in
+			return stop
+		case plain(in, trace.Load):
+			if used == nil {
+				used = in
+			}
+			return pass
+		}
+		return goOn
+	})
+	found = found && w.electors.left >= 0
+	if found {
+		does := "read"
+		if plain(used, trace.Store) {
+			does = "store"
+		}
+		w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, but other threads %s "+
+			"afterwards without a block barrier in between", does).
+			Also(used, "more threads %s here than wait for the flag", does)
+	}
+	return found
+}
+
+// unheard searches for loads after a loop that waits for a flag with loads that are not acquires,
+// or are only at block scope although another block sets the flag.
+func (w *paths) unheard(m mark) {
+	flag := w.instr(m)
+	if flag.Mod("cta") && w.near[w.electors.array(flag)] {
+		return
+	}
+	loop := w.loops[m.block]
+	if acquires(flag) || w.fenced(loop) || w.used(flag, loop) {
+		return
+	}
+	var read *ir.Instr
+	w.onward(m, func(_ mark, in *ir.Instr, passed bool) finding {
+		switch {
+		case fences(in), acquires(in):
+			return turn
+		case read == nil && plain(in, trace.Load) && !in.Mod("nc"):
+			read = in
+		}
+		return goOn
+	})
+	if read != nil {
+		w.Report(&ruleOrder, flag, "wait for an inter-block flag has no acquire ordering: later "+
+			"loads may return old data").
+			Also(read, "loaded after the wait, without a fence in between")
+	}
+}
+
+// onward follows all paths out of the loop around a place. It reports whether look found what
+// it looks for on one of them, or passed it, before threads exit or enter the loop again.
+func (w *paths) onward(m mark, look look) bool {
+	loop := w.loops[m.block]
+	seen := make(map[stand]bool)
+	var work []stand
+	for _, b := range loop.Blocks {
+		for _, to := range w.Flow.Succs[b] {
+			if !loop.Has(to) {
+				work = append(work, stand{to, false})
+			}
+		}
+	}
+	for len(work) > 0 && w.electors.left >= 0 {
+		s := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		if loop.Has(s.block) {
+			if s.passed {
+				return true
+			}
+			continue
+		}
+		found, on := w.along(&s, slices.All(w.Func.Blocks[s.block].Instrs), look)
+		if found != nil {
+			return true
+		}
+		if on && s.passed && w.Flow.Leaves[s.block] {
+			return true
+		}
+		for _, to := range w.Flow.Succs[s.block] {
+			if on {
+				work = append(work, stand{to, s.passed})
+			}
+		}
+	}
+	return false
+}
+
+// spins reports whether a position is in a loop that only waits.
+func (w *paths) spins(m mark) bool {
+	l := w.loops[m.block]
+	if l == nil || len(l.Blocks) > tight {
+		return false
+	}
+	waits, met := w.waits[l]
+	if !met {
+		waits = w.idle(l)
+		w.waits[l] = waits
+	}
+	return waits
+}
+
+// idle reports whether a loop has no stores and no barriers.
+func (w *paths) idle(l *graph.Loop) bool {
+	for _, b := range l.Blocks {
+		for _, in := range w.Func.Blocks[b].Instrs {
+			if w.electors.left--; in.Directive() {
+				continue
+			}
+			switch kind := trace.Of(in.Op); {
+			case kind == trace.Store, kind == trace.Call, meets(in, true):
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fenced reports whether a loop contains a fence.
+func (w *paths) fenced(l *graph.Loop) bool {
+	return slices.ContainsFunc(l.Blocks, func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
+}
+
+// used reports whether the result of in is read outside of a loop too: then it is data, not only a
+// flag.
+func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
+	given := make(map[*ir.Reg]bool)
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if a != isa.Read {
+			given[r] = true
+		}
+	})
+	for b, block := range w.Func.Blocks {
+		if l.Has(b) {
+			continue
+		}
+		for _, other := range block.Instrs {
+			if w.electors.left--; w.electors.left < 0 {
+				return true
+			}
+			found := false
+			other.Registers(func(r *ir.Reg, a isa.Access) { found = found || a != isa.Write && given[r] })
+			if found {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// copied searches for stores of threads to an array before a bulk copy from it, without a proxy
+// fence in between.
+func (w *paths) copied(m mark) {
+	from := w.instr(m)
+	array := w.electors.array(from)
+	if array.v == nil {
+		return
+	}
+	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case trace.Of(in.Op) == trace.ProxyFence && in.Mod("async") && !strings.Contains(in.Op, "shared"):
+			return turn
+		case plain(in, trace.Store) && w.electors.array(in) == array:
+			return stop
+		}
+		return goOn
+	})
+	if found != nil {
+		w.Report(&ruleProxy, from, "missing fence.proxy.async between a global store and a bulk "+
+			"copy that may read it").
+			As(diag.Review).Also(found, "written here")
+	}
+}

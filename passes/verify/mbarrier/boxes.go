@@ -1,0 +1,81 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mbarrier
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A load is the expected byte count of one phase of an mbarrier, and the copies that complete on
+// it.
+type load struct {
+	expects *trace.Event
+	bytes   int64
+	copies  []string // by tensor map and copy mode
+}
+
+// boxes compares phases with each other: the size of a tensor copy is in its map and not in PTX,
+// but the same copies transfer the same number of bytes each time.
+func boxes(p *verify.Pass) {
+	said := make(map[string]*load)
+	hold := func(l *load) {
+		if l == nil || len(l.copies) == 0 {
+			return
+		}
+		key := strings.Join(l.copies, " ")
+		if was := said[key]; was == nil {
+			said[key] = l
+		} else if was.bytes != l.bytes {
+			p.Report(&ruleBytes, l.expects.In, "expect_tx is %d bytes here, but the same copies "+
+				"are expected to transfer %d bytes elsewhere", l.bytes, was.bytes).
+				Also(was.expects.In,
+					"the same copies, from the same tensors")
+		}
+	}
+	for _, t := range p.Traces {
+		open := make(map[verify.Object]*load)
+		for i := range t.Events {
+			e := &t.Events[i]
+			expects := e.Kind == trace.Expect || e.Kind == trace.Arrive && e.In.Mod("expect_tx")
+			if !expects && (e.Kind != trace.BulkLoad || !verify.Tensor(e.In)) {
+				continue
+			}
+			list, ok := p.Objects(e, verify.Val(e, verify.Target(e)))
+			if !ok || len(list) != 1 || e.Guard != nil {
+				return
+			}
+			o := list[0]
+			switch l := open[o.Object]; {
+			case expects:
+				bytes, known := verify.Number(e, verify.Address(e.In, 0)+1)
+				if !known || o.Threads.Len() != 1 {
+					return
+				}
+				hold(l)
+				open[o.Object] = &load{expects: e, bytes: bytes}
+			case l == nil:
+				return // the copy precedes its expect_tx
+			default:
+				from := verify.Val(e, verify.Address(e.In, 1))
+				if from == nil {
+					return
+				}
+				l.copies = append(l.copies, fmt.Sprint(e.In.Op, from.ID))
+			}
+		}
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.Expect || e.Kind == trace.Arrive && e.In.Mod("expect_tx") {
+				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
+				for _, o := range list {
+					hold(open[o.Object])
+					delete(open, o.Object)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,433 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mbarrier checks the life of each mbarrier in shared memory: initialized once, visible
+// to its users, arrived at often enough, and waited for.
+package mbarrier
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer returns the analyzer for mbarriers.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name:   "mbarrier",
+		Covers: "mbarriers",
+		Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
+constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
+not compared.`,
+		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
+		Run:      run,
+	}
+}
+
+// A birth is the initialization of an mbarrier.
+type birth struct {
+	t      *trace.Trace
+	at     int
+	e      *trace.Event
+	count  int64
+	known  bool
+	by     value.Set
+	syncs  int  // block barriers before it
+	warps  int  // warp barriers before it
+	fenced bool // a fence follows before anything else can use the mbarrier
+	past   int  // block barriers, or arrivals at the cluster barrier, before that fence
+	narrow bool // the fence is only for memory of the block itself
+}
+
+func run(p *verify.Pass) {
+	births := make(map[verify.Object]*birth)
+	var order []verify.Object
+	for _, t := range p.Traces {
+		syncs, warps := 0, 0
+		var stops []int
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.BarrierSync, trace.ClusterWait:
+				if p.Everyone(e) {
+					syncs++
+				}
+			case trace.WarpSync:
+				warps++
+			case trace.Init:
+				if stops == nil {
+					stops = stopsOf(t)
+				}
+				order = made(p, t, i, stops, birth{syncs: syncs, warps: warps}, births, order)
+			}
+		}
+	}
+	peers := peerData(p)
+	looked, filled, left := heeded(p), filledBy(p), leftBy(p)
+	alone, used := !clustered(p), inUse(p)
+	for _, t := range p.Traces {
+		unwritten(p, t)
+		life(p, t, births, used)
+		uses(p, t, births, peers, alone)
+		tries(p, t, looked)
+		relaxed(p, t, filled, left)
+	}
+	totals(p, births, order)
+}
+
+// unwritten reports copies and arrivals whose address is in a register that is never written.
+func unwritten(p *verify.Pass, t *trace.Trace) {
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.BulkStore && verify.Target(e) < 0 {
+			continue
+		}
+		for n := range e.In.Args {
+			if v := verify.Val(e, n); v != nil && e.In.Args[n].Kind == ir.Address && slices.ContainsFunc(v.Terms, blank) {
+				p.Missed("addresses in registers that are never written")
+				return
+			}
+		}
+	}
+}
+
+// blank reports whether a term of an address is an unwritten register.
+func blank(t value.Term) bool {
+	_, named := t.Atom.Ref.(*ir.Reg)
+	return named && t.Atom.Op == "register"
+}
+
+// beyond reports an mbarrier outside of the variable that its address is based on.
+func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
+	in, v := t.Events[i].In, o.Variable()
+	switch {
+	case v == nil || v.Size() == 0 || o.At >= 0 && o.At+8 <= v.Size():
+	case o.At < 0 || !verify.Open(v):
+		p.Report(&ruleMade, in, "mbarrier is out of bounds: it is initialized at byte %d of %s, "+
+			"which has %d bytes", o.At, v.Name, v.Size()).On(t, i)
+	default:
+		for other := range births {
+			if other.Variable() == v {
+				return // told
+			}
+		}
+		p.Report(&ruleMade, in, "mbarrier is initialized at byte %d of %s, which has 1 byte; "+
+			"this is valid only if dynamic shared memory follows", o.At, v.Name).As(diag.Review)
+	}
+}
+
+// made notes the mbarriers that an event initializes, and the barriers before it.
+func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
+	e := &t.Events[i]
+	where := verify.Address(e.In, 0)
+	count, known := verify.Number(e, where+1)
+	if known && (count < 1 || count > 1<<20-1) {
+		p.Report(&ruleMade, e.In, "mbarrier is initialized for %d arrivals, expected 1 to 1048575",
+			count)
+	}
+	list, ok := p.Objects(e, verify.Val(e, where))
+	if !ok {
+		p.Missed("mbarriers at unknown addresses")
+		return order
+	}
+	for _, o := range list {
+		if r := o.Root.Single(); r != nil && r.Op == "variable" && r.Zeros >= 3 && o.At%8 != 0 {
+			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
+				"multiple of 8", o.At%8)
+		}
+		beyond(p, t, i, o, births)
+		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
+			p.Report(&ruleLife, e.In, "mbarrier.init is executed by %s at once, expected one",
+				verify.Threads(n)).On(t, i)
+		}
+		if b := births[o.Object]; b != nil {
+			b.by = b.by.Or(o.Threads)
+			continue
+		}
+		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
+		b.fence(p, t, stops, i)
+		births[o.Object] = b
+		order = append(order, o.Object)
+	}
+	return order
+}
+
+// mostStops limits the fences and barriers after an initialization that are examined.
+const mostStops = 4096
+
+// fence finds the fence that makes an mbarrier initialized by event i visible, if one comes before
+// its first use. Stops are the events that matter for that.
+func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
+	first, _ := slices.BinarySearch(stops, i+1)
+	past := b.syncs
+	for n, j := range stops[first:] {
+		if n == mostStops {
+			p.Missed("objects with more than %d barriers and fences of other threads behind them", mostStops)
+			b.fenced, b.past = true, past
+			return
+		}
+		e := &t.Events[j]
+		switch {
+		case publishes(e):
+			if b.by.Minus(e.Threads) != (value.Set{}) {
+				continue // of other threads
+			}
+			b.fenced, b.narrow, b.past = true, e.In.Mod("shared::cta"), past
+			return
+		case e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e):
+			past++
+		case verify.Target(e) >= 0:
+			return
+		}
+	}
+}
+
+// stopsOf returns the events of a trace that fence examines.
+func stopsOf(t *trace.Trace) []int {
+	var stops []int
+	for i := range t.Events {
+		e := &t.Events[i]
+		if publishes(e) || e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync || verify.Target(e) >= 0 && e.Kind != trace.Init {
+			stops = append(stops, i)
+		}
+	}
+	return stops
+}
+
+// uses checks each use of mbarriers on a trace against their initialization.
+func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[reached]*ir.Instr, alone bool) {
+	syncs, warps := 0, 0
+	var fenced value.Set // threads that have executed a fence after barriers
+	late := -1           // the number of these barriers
+	for i := range t.Events {
+		e := &t.Events[i]
+		before := syncs
+		switch e.Kind {
+		case trace.WarpSync:
+			warps++
+		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+			syncs++ // for the threads that use the mbarrier, any synchronization may suffice
+		case trace.ProxyFence:
+			if publishes(e) {
+				fenced, late = e.Threads, syncs // fence.mbarrier_init covers initializations by its own thread
+			}
+		}
+		n := verify.Target(e)
+		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
+			continue
+		}
+		list, ok := p.Objects(e, verify.Val(e, n))
+		if !ok {
+			p.Missed("mbarriers at unknown addresses")
+			continue
+		}
+		for _, o := range list {
+			if e.Kind == trace.Wait {
+				waited(p, t, i, o, peers)
+			}
+			b := births[o.Object]
+			if b == nil {
+				if o.Threads.And(p.Pool.Sample(e.Threads)) == (value.Set{}) {
+					p.Missed("mbarriers of threads that may not exist: the block size is not " +
+						"declared")
+					continue
+				}
+				named := near(births, o.Object) || declared(o.Object)
+				if named && o.Rank == nil && len(p.Kernel.Missed) == 0 && !p.MadeElsewhere(o.Object) {
+					f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
+						"address %d", o.At).On(t, i)
+					if p.Loops && looped(p) || !near(births, o.Object) {
+						f.As(diag.Review) // an iteration that was not followed may initialize it, or code outside of this excerpt
+					}
+				}
+				continue
+			}
+			own := o.Threads.Minus(b.by) == value.Set{}
+			// st.async and red.async are performed in the generic proxy: the barrier suffices.
+			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer; {
+			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
+				p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
+					"another thread initialized it").Also(b.e.In, "initialized here").On(t, i)
+			case engine && !(b.fenced && (own || before > b.past)) && (late <= b.syncs && !own || o.Threads.Minus(fenced) != value.Set{}):
+				f := p.Report(&ruleSeen, e.In, "missing fence after mbarrier.init: %s uses an "+
+					"mbarrier that may not be visible to it", short(e.In)).
+					Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+
+						"fence.proxy.async follows in this thread%s", behind(b)).On(t, i)
+				if alone {
+					f.As(diag.Review) // CUB omits the fence within a block, and states that the memory model now allows it
+				}
+			case engine && b.narrow && !alone && (o.Rank != nil || verify.Multicast(e.In)):
+				p.Report(&ruleSeen, e.In, "%s uses mbarriers of other blocks, but the fence "+
+					"after their initialization covers only their own block", short(e.In)).
+					As(diag.Review).Also(b.e.In, "initialized here")
+			}
+		}
+	}
+}
+
+// behind describes the position of a fence that comes too late.
+func behind(b *birth) string {
+	if b.fenced {
+		return " before the barrier"
+	}
+	return ""
+}
+
+// publishes reports whether a fence makes earlier writes visible to the async proxy. An acquire
+// fence does not.
+func publishes(e *trace.Event) bool {
+	return e.Kind == trace.InitFence || e.Kind == trace.ProxyFence && !e.In.Mod("acquire")
+}
+
+// clustered reports whether blocks of a cluster may access each other's mbarriers.
+func clustered(p *verify.Pass) bool {
+	if p.Cluster != 0 || p.Needs(trace.ClusterArrive, trace.ClusterWait, trace.RemoteStore) {
+		return p.Cluster != 1
+	}
+	for _, b := range p.Func.Blocks {
+		for _, in := range b.Instrs {
+			if in.Head() == "mapa" || verify.Multicast(in) || in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// apart reports whether some threads are not in the warp that initialized an mbarrier.
+func (b *birth) apart(s value.Set) bool {
+	s = s.Or(b.by)
+	return s.Warps() > 1
+}
+
+// declared reports whether an mbarrier is in a variable of the kernel, so that no other code can
+// initialize it.
+func declared(o verify.Object) bool {
+	a := o.Root.Single()
+	return a != nil && a.Op == "variable"
+}
+
+// near reports whether other mbarriers of the same variable are initialized, so that this one was
+// forgotten.
+func near(births map[verify.Object]*birth, o verify.Object) bool {
+	for other := range births {
+		if other.Root == o.Root {
+			return true
+		}
+	}
+	return false
+}
+
+// looped reports whether an instruction initializes mbarriers in several iterations of a loop.
+func looped(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		seen := make(map[*ir.Instr]bool)
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.Init {
+				if seen[e.In] {
+					return true
+				}
+				seen[e.In] = true
+			}
+		}
+	}
+	return false
+}
+
+// short returns an opcode without its trailing modifiers.
+func short(in *ir.Instr) string {
+	op, _, _ := strings.Cut(in.Op, ".shared")
+	op, _, _ = strings.Cut(op, ".cta_group")
+	return op
+}
+
+// waited checks the parity of a wait, and its order of memory.
+func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[reached]*ir.Instr) {
+	e := &t.Events[i]
+	if p.Foreign(t.Rank, o) {
+		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
+			"mbarriers can be waited on").On(t, i)
+	}
+	if e.In.Mod("parity") {
+		if n, ok := verify.Number(e, verify.Address(e.In, 0)+1); ok && n != 0 && n != 1 {
+			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).
+				On(t, i)
+			if n == -1 {
+				f.As(diag.Review) // a sign-extended bit: compilers generate this, and the hardware uses the lowest bit
+			}
+		}
+	}
+	if from := peers[reached{t.Rank, o.Object}]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {
+		f := p.Report(&ruleScope, e.In, "mbarrier wait has .cta scope but waits for data of "+
+			"another block, expected .acquire.cluster").Also(from,
+			"the operation of the other block that this waits for")
+		if from.Head() != "mbarrier" {
+			f.As(diag.Review) // its own completion makes it visible
+		}
+	}
+}
+
+// A reached is an mbarrier of one of the blocks that are followed separately.
+type reached struct {
+	block int
+	verify.Object
+}
+
+// peerData returns the mbarriers on which blocks arrive after stores to the memory of another
+// block.
+func peerData(p *verify.Pass) map[reached]*ir.Instr {
+	found := make(map[reached]*ir.Instr)
+	note := func(t *trace.Trace, o verify.Touch, in *ir.Instr) {
+		for _, block := range p.Blocks(t.Rank, o) {
+			if at := (reached{block, o.Object}); found[at] == nil {
+				found[at] = in
+			}
+		}
+	}
+	for _, t := range p.Traces {
+		stored := false
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.Store:
+				v := verify.Val(e, verify.Address(e.In, 0))
+				for _, term := range terms(v) {
+					stored = stored || term.Atom.Op == "mapa"
+				}
+			case trace.RemoteStore:
+				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
+				for _, o := range list {
+					if p.Foreign(t.Rank, o) {
+						note(t, o, e.In)
+					}
+				}
+			case trace.Arrive:
+				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+				for _, o := range list {
+					if !stored || !p.Foreign(t.Rank, o) {
+						continue
+					}
+					note(t, o, e.In)
+					if !strings.Contains(e.In.Op, "release.cluster") {
+						p.Report(&ruleScope, e.In, "mbarrier arrival at another block after "+
+							"stores to it is relaxed or has .cta scope, expected .release.cluster")
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+func terms(v *value.Value) []value.Term {
+	if v == nil {
+		return nil
+	}
+	return v.Terms
+}

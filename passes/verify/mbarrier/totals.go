@@ -1,0 +1,284 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mbarrier
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A total sums the arrivals and bytes of one mbarrier over a trace.
+type total struct {
+	arrivals, expected, delivered int64
+	first                         *trace.Event // that expects
+	load                          *trace.Event
+	again                         bool // one instruction arrives several times
+	arrives                       map[*ir.Instr]bool
+	vague                         bool  // something is unknown
+	tensor                        bool  // there are copies of unknown size
+	unsized                       bool  // some of these are unknown, or come from other blocks
+	expects, copies               int64 // how often
+	room                          int64 // apparent size of the tensor copies
+}
+
+// totals compares, for each mbarrier, all arrivals with the count of the first phase, and all
+// expected bytes with all copies.
+func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Object) {
+	if len(p.Kernel.Missed) > 0 {
+		return
+	}
+	most := make(map[verify.Object]int64)
+	again := make(map[verify.Object]bool)
+	vague := make(map[verify.Object]bool)
+	waits := make(map[verify.Object]*trace.Event)
+	done := make(map[value.Set]map[verify.Object]int64)
+	parties := make(map[verify.Object]value.Set) // threads that expect bytes or copy, on any trace
+	expects := make(map[verify.Object]*trace.Event)
+	all := make([]map[verify.Object]*total, len(p.Traces))
+	orders := make([][]verify.Object, len(p.Traces))
+	for n, t := range p.Traces {
+		sums, order, ok := sum(p, t, waits)
+		if !ok {
+			return
+		}
+		if done[t.Threads] == nil {
+			done[t.Threads] = make(map[verify.Object]int64)
+		}
+		for o, s := range sums {
+			done[t.Threads][o] = max(done[t.Threads][o], s.arrivals)
+			vague[o] = vague[o] || s.vague
+			again[o] = again[o] || s.again
+			if s.first != nil && expects[o] == nil {
+				expects[o] = s.first
+			}
+			if s.load != nil || s.first != nil {
+				parties[o] = parties[o].Or(t.Threads)
+			}
+		}
+		all[n], orders[n] = sums, order
+	}
+	inside := p.Ranks <= 1 && !cast(p) // no other block copies here
+	for n, t := range p.Traces {
+		for _, o := range orders[n] {
+			s := all[n][o]
+			if t.Stopped != "" {
+				continue
+			}
+			if s.unsized && s.load != nil && verify.Tensor(s.load.In) {
+				p.Missed("transaction bytes of tensor copies (M5): the box size is in the tensor " +
+					"map, not in PTX")
+			}
+			// If other threads expect bytes or copy too, analyzer schedule compares the sums of
+			// all.
+			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone && !p.Uncertain(o) {
+				bytes(p, t, s)
+				if inside {
+					gapSizes(p, s)
+				}
+			}
+		}
+	}
+	crowds(p)
+	boxes(p)
+	for _, class := range done {
+		for o, n := range class {
+			most[o] += n
+		}
+	}
+	for _, o := range order {
+		b, w := births[o], waits[o]
+		if w == nil || !b.known || vague[o] || most[o] >= b.count {
+			continue
+		}
+		if p.Uncertain(o) {
+			p.Missed("arrivals at addresses that may be those of several mbarriers (M4, M5)")
+			continue
+		}
+		if expects[o] != nil && most[o] == 0 {
+			p.Report(&ruleBytes, expects[o].In, "deadlock: bytes are expected at an mbarrier, "+
+				"but no thread arrives at it, so its phase never completes").Also(w.In, "the wait").
+				Also(b.e.In,
+					"the mbarrier is initialized here")
+			continue
+		}
+		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
+			"but all threads together make %d", b.count, most[o]).Also(b.e.In,
+			"the mbarrier is initialized here")
+		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
+			f.As(diag.Review) // iterations that were not followed may arrive too, or threads of a block of another shape
+		}
+	}
+}
+
+// sum sums one trace, and returns its mbarriers in order. It is not ok if the address of one is
+// unknown.
+func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
+	order []verify.Object, ok bool) {
+	sums = make(map[verify.Object]*total)
+	for i := range t.Events {
+		e := &t.Events[i]
+		n := verify.Target(e)
+		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
+			continue
+		}
+		e = t.Of(e)
+		list, ok := p.Objects(e, verify.Val(e, n))
+		if !ok {
+			return nil, nil, false
+		}
+		for _, o := range list {
+			s := sums[o.Object]
+			if s == nil {
+				s = &total{}
+				sums[o.Object] = s
+				order = append(order, o.Object)
+			}
+			add(p, e, o, s)
+			if e.Kind == trace.Wait && waits[o.Object] == nil && o.Rank == nil && first(e) {
+				waits[o.Object] = e
+			}
+		}
+	}
+	return sums, order, true
+}
+
+// first reports whether a wait is for the first phase, or a later one.
+func first(e *trace.Event) bool {
+	n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
+	return e.In.Mod("parity") && ok && n == 0
+}
+
+// add adds the arrivals and bytes of one event to an mbarrier.
+func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
+	n, ok := verify.Arrivals(e)
+	s.vague = s.vague || !ok || e.Guard != nil
+	threads := int64(o.Threads.Len())
+	switch e.Kind {
+	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
+		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 && (e.In.Mod("shared::cluster") || e.Kind == trace.TensorCommit) {
+			// Other blocks arrive here as this one arrives there.
+			threads *= int64(max(16, p.Cluster))
+		}
+		s.arrivals += n * threads
+		s.again = s.again || s.arrives[e.In]
+		if s.arrives == nil {
+			s.arrives = make(map[*ir.Instr]bool)
+		}
+		s.arrives[e.In] = true
+	}
+	switch {
+	case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+		bytes, ok := verify.Number(e, verify.Address(e.In, 0)+1)
+		s.vague = s.vague || !ok
+		s.expected += bytes * int64(o.Threads.Len())
+		s.expects += int64(o.Threads.Len())
+		if s.first == nil {
+			s.first = e
+		}
+	case e.Kind == trace.BulkLoad:
+		if s.load == nil {
+			s.load = e
+		}
+		bytes, ok := p.Copied(e)
+		if !ok || verify.Multicast(e.In) || o.Rank != nil {
+			s.tensor = true
+			s.unsized = s.unsized || !ok || p.Ranks < 2
+		}
+		s.delivered += bytes * int64(o.Threads.Len())
+		if n, ok := p.GapSize(e); ok {
+			s.room += n
+			s.copies++
+		} else {
+			s.copies = -1 << 32
+		}
+	case e.Kind == trace.RemoteStore, e.Kind == trace.Complete, e.Kind == trace.Answer:
+		s.tensor = true
+	}
+}
+
+// bytes compares the bytes that one trace expects on an mbarrier with its copies.
+func bytes(p *verify.Pass, t *trace.Trace, s *total) {
+	switch {
+	case s.unsized || s.vague || s.tensor || s.first == nil || s.load == nil:
+	case s.expected != s.delivered:
+		word := "fewer"
+		if s.expected > s.delivered {
+			word = "more"
+		}
+		p.Report(&ruleBytes, s.first.In, "expect_tx mismatch: %s bytes are expected than copied, "+
+			"%d expected and %d copied over the whole path", word, s.expected, s.delivered).
+			Also(s.load.In, "a copy").On(t, 0)
+	}
+}
+
+// gapSizes compares the expected bytes with the apparent size of the tensor copies of this block:
+// the box is not in PTX, but tiles are usually adjacent.
+func gapSizes(p *verify.Pass, s *total) {
+	if !s.unsized {
+		return // the size is known
+	}
+	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
+		return
+	}
+	const slack = 1024                 // the alignment of tiles
+	padded := s.room - slack*s.expects // the least size of the copies without padding
+	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
+		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
+			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects,
+			s.room/s.expects).
+			As(diag.Review).Also(s.load.In, "a copy")
+	}
+}
+
+// cast reports whether a block copies to other blocks.
+func cast(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.BulkLoad && verify.Multicast(e.In) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// crowds reports copies to one address that many threads issue and one thread expects.
+func crowds(p *verify.Pass) {
+	by := make(map[*ir.Instr]value.Set)
+	expecting := make(map[verify.Object]value.Set)
+	var order []*trace.Event
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			n := verify.Target(e)
+			switch {
+			case e.Kind == trace.BulkLoad:
+				if _, seen := by[e.In]; !seen {
+					order = append(order, e)
+				}
+				by[e.In] = by[e.In].Or(e.Threads)
+			case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+				list, _ := p.Objects(e, verify.Val(e, n))
+				for _, o := range list {
+					expecting[o.Object] = expecting[o.Object].Or(o.Threads)
+				}
+			}
+		}
+	}
+	for _, e := range order {
+		list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
+		regions := p.Writes(e)
+		all := by[e.In]
+		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 || p.Uncertain(list[0].Object) {
+			continue
+		}
+		if one := expecting[list[0].Object]; one.Len() == 1 {
+			p.Report(&ruleBytes, e.In, "%s copy to one address, but one thread expects the bytes",
+				verify.Threads(all.Len())).As(diag.Review)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// columns notes the accesses of a tcgen05 operation to tensor memory. The first column stands for
+// all.
+func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
+	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
+		return
+	}
+	at := verify.Address(e.In, 0)
+	width := int64(1)
+	if e.Kind == trace.TensorFree {
+		at = 0
+		if width, _ = verify.Number(e, 1); width < 1 {
+			return
+		}
+	}
+	m.column(a, e, at, width, operation, write)
+	if e.Kind != trace.TensorMultiply {
+		return
+	}
+	// An operand, the scale factors and the sparsity metadata may be in tensor memory too.
+	for n := 1; verify.Address(e.In, n) >= 0; n++ {
+		m.column(a, e, verify.Address(e.In, n), width, operation, false)
+	}
+}
+
+// column notes an access to tensor memory columns that an operand names.
+func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operation int, write bool) {
+	v := verify.Val(e, at)
+	if v == nil {
+		return
+	}
+	root := m.p.Pool.Rest(v)
+	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may depend on the warp index
+	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, m.p.Pool.At(own, e.Threads.Least())&0xffff))
+	r, ok := memory.Of(m.p.Pool, column, width, e.Threads)
+	if !ok {
+		return
+	}
+	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block,
+		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, e.Threads)}
+	m.note(&x)
+	if e.Kind == trace.TensorMultiply && e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
+		x.block ^= 1
+		m.note(&x)
+	}
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A signal is the arrival of a commit on an mbarrier of another block, in one phase.
+type signal struct {
+	o     *object
+	phase int
+	block int
+	by    *agent
+	e     *trace.Event
+}
+
+// signals notes the arrival of a commit.
+func (m *machine) signals(a *agent, at target, e *trace.Event) {
+	if at.block != a.block {
+		m.signalled = append(m.signalled, signal{at.o, at.o.phases, at.block, a, e})
+	}
+}
+
+// unheard reports a commit that arrives on an mbarrier of another block where nothing ever waits
+// for it: that block may have exited, and the arrival may corrupt the memory of another block. A
+// wait for a later commit of the same thread shows that the operations have completed, but not that
+// this arrival has happened, because the manual does not order arrivals. So this is a note, and the
+// verdict is incomplete.
+func (m *machine) unheard() {
+	if m.p.Found("M4", "M5", "M6", "M7", "M11") {
+		return
+	}
+	for _, s := range slices.Backward(m.signalled) {
+		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.block == s.block && a.clock.last(s.o) >= s.phase }) {
+			continue
+		}
+		m.p.Report(&ruleExit, s.e.In, "commit also arrives at an mbarrier of block %d, where no "+
+			"thread waits for it; the block may have exited by then", s.block).
+			As(diag.Note).Also(s.o.init.In, "the mbarrier is initialized here").
+			On(s.by.t, len(s.by.t.Events))
+		m.p.Missed("commits to another block that does not wait for them before it exits (C4)")
+		return
+	}
+}
+
+// commit arrives when the preceding operations have completed.
+func (m *machine) commit(a *agent, e *trace.Event) {
+	ops := a.copies
+	a.copies = nil
+	know, from := a.clock.clone(), whole(a)
+	n := int64(1)
+	if verify.Multicast(e.In) && m.p.Ranks < 2 {
+		n = int64(max(1, m.p.Cluster))
+	}
+	for _, at := range m.touched(a, e) {
+		m.due = append(m.due, &completion{run: func() {
+			for _, op := range ops {
+				know.ended(op.id)
+			}
+			m.signals(a, at, from)
+			m.arrive(a, at.o, n*at.threads, know, from)
+		}})
+	}
+	// A later commit tracks these too.
+	a.copies = append(a.copies, ops...)
+	if len(a.copies) > 128 {
+		a.copies = a.copies[len(a.copies)-128:]
+	}
+}

@@ -1,0 +1,250 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A number identifies a barrier of a block.
+type number struct {
+	block int
+	id    int64
+}
+
+// A meeting is one phase of a thread barrier.
+type meeting struct {
+	threads int  // that came
+	count   int  // threads that it waits for
+	all     bool // it waits for all threads that have not exited
+	agents  []*agent
+	clock   *clock
+	came    []coming
+	over    []coming // arrivals of the previous meeting at this barrier
+}
+
+// A coming is the arrival of an agent at a barrier: its position, and whether it waits.
+type coming struct {
+	a     *agent
+	e     *trace.Event
+	at    int
+	waits bool
+}
+
+// A gathering is the state of the cluster barrier, at which threads arrive first and wait later.
+type gathering struct {
+	threads int // that have arrived in this phase
+	phases  int // that are complete
+	clock   *clock
+	last    *clock // what happened before the completion of the last phase
+}
+
+// leave lets barriers for all threads complete without those that have exited.
+func (m *machine) leave() {
+	for _, g := range m.named {
+		if g.all {
+			m.release(g)
+		}
+	}
+	m.gather()
+}
+
+// meet executes a thread barrier: of the block, a named one, of the warp, or of the cluster.
+func (m *machine) meet(a *agent, e *trace.Event) bool {
+	a.clock.agents[a.id] = a.at + 1
+	switch e.Kind {
+	case trace.ClusterArrive:
+		if m.cluster.clock == nil {
+			m.cluster.clock = m.clock()
+		}
+		m.cluster.clock.join(a.clock)
+		m.cluster.threads += e.Threads.Len()
+		a.phase = m.cluster.phases + 1
+		m.gather()
+		a.at++
+		return true
+	case trace.ClusterWait:
+		if m.cluster.phases < a.phase {
+			return false
+		}
+		if m.cluster.last != nil {
+			a.clock.join(m.cluster.last)
+			m.round++
+			m.joins++
+		}
+		a.at++
+		return true
+	case trace.WarpSync:
+		return m.warp(a, e)
+	}
+	id := int64(0)
+	if n := verify.Val(e, verify.Barrier(e)); n != nil && n.Tid() {
+		id = m.p.Pool.At(n, e.Threads.Least())
+	}
+	count, _ := verify.Count(e)
+	return m.join(a, e, number{a.block, id}, int(count))
+}
+
+// gather completes a phase of the cluster barrier when all threads that have not exited have
+// arrived.
+func (m *machine) gather() {
+	g := &m.cluster
+	here := g.threads
+	for _, a := range m.agents {
+		if a.left {
+			here += a.threads.Len()
+		}
+	}
+	if g.threads == 0 || here < m.p.Pool.Threads*m.p.Ranks {
+		return
+	}
+	if g.last != nil {
+		g.clock.join(g.last)
+	}
+	*g = gathering{phases: g.phases + 1, last: g.clock}
+}
+
+// join counts an agent at a barrier for count threads; 0 stands for all that have not exited.
+func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
+	g := m.named[at]
+	if g == nil {
+		g = &meeting{clock: m.clock()}
+		m.named[at] = g
+	}
+	m.recurs(g, at.id, coming{a, whole(a), a.at, e.Kind == trace.BarrierSync})
+	g.count, g.all = max(g.count, count), g.all || count == 0
+	g.clock.join(a.clock)
+	g.threads += e.Threads.Len()
+	if n := e.Threads.Len() % 32; count > 0 && n != 0 && !m.split(a, e) {
+		g.threads += 32 - n // a partial warp counts as a whole one at named barriers
+	}
+	if e.Kind == trace.BarrierArrive {
+		a.at++
+	} else {
+		g.agents = append(g.agents, a)
+		a.waiting = true
+	}
+	m.release(g)
+	return e.Kind == trace.BarrierArrive || !a.waiting
+}
+
+// split reports whether other lanes of an agent's warp execute the same barrier separately, as many
+// times as the agent has, and once more.
+func (m *machine) split(a *agent, e *trace.Event) bool {
+	turn := a.comes(e.In, a.at)
+	for _, o := range m.agents {
+		if o != a && o.home() == a.home() && o.comes(e.In, len(o.t.Events)) > turn {
+			return true
+		}
+	}
+	return false
+}
+
+// comes returns how often an agent executes an instruction among the first events of its trace.
+func (a *agent) comes(in *ir.Instr, events int) int {
+	n := 0
+	for i := range a.t.Events[:events] {
+		if x := &a.t.Events[i]; x.In == in && x.Threads.And(a.threads) != (value.Set{}) {
+			n++
+		}
+	}
+	return n
+}
+
+// release completes a meeting when enough threads have arrived.
+func (m *machine) release(g *meeting) {
+	if len(g.agents) == 0 {
+		return
+	}
+	here, count := g.threads, g.count
+	if g.all {
+		count = m.p.Pool.Threads
+		for _, a := range m.agents {
+			if a.left && a.block == g.agents[0].block {
+				here += a.threads.Len()
+			}
+		}
+	}
+	if here < count {
+		return
+	}
+	m.round++
+	m.joins++
+	for _, a := range g.agents {
+		a.clock.join(g.clock)
+		a.waiting = false
+		a.at++
+	}
+	*g = meeting{clock: m.clock(), over: g.came}
+}
+
+// recurs reports a warp that arrives at a barrier again after an arrival without a wait, and cannot
+// know that the previous phase is complete: both arrivals may count for the same phase. Reductions
+// only combine with reductions.
+func (m *machine) recurs(g *meeting, id int64, c coming) {
+	for _, o := range g.came {
+		if c.e.In.Mod("red") != o.e.In.Mod("red") && !m.p.Found("B1", "B3") {
+			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
+				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
+		}
+	}
+	self := slices.IndexFunc(g.came, func(o coming) bool { return o.a == c.a })
+	var first *ir.Instr
+	if self >= 0 {
+		first = g.came[self].e.In
+	} else if i := slices.IndexFunc(g.over, func(o coming) bool { return o.a == c.a && !o.waits }); i >= 0 {
+		first = g.over[i].e.In
+		for _, o := range g.over {
+			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {
+				first = nil // the waiting agent has gone on and signalled
+			}
+		}
+	}
+	g.came = append(g.came, c)
+	if first == nil || m.p.Found("B1", "B2", "B3") {
+		return
+	}
+	f := m.p.Report(&ruleMix, c.e.In, "%s reaches barrier %d again without knowing that the "+
+		"threads waiting there have continued since its last arrival: both arrivals may count "+
+		"for one phase", m.who(c.a), id).
+		Also(first, "it arrived here").On(c.a.t, c.at)
+	if m.p.Flags() {
+		f.As(diag.Review)
+	}
+}
+
+// warp executes bar.warp.sync: it waits for the agents of the warp that execute it too.
+func (m *machine) warp(a *agent, e *trace.Event) bool {
+	var list []*agent
+	for _, o := range m.agents {
+		if o == a || o.home() != a.home() || o.left {
+			continue
+		}
+		for i := o.at; i < len(o.t.Events); i++ {
+			if x := &o.t.Events[i]; x.In == e.In && x.Threads.And(o.threads) != (value.Set{}) {
+				if i > o.at {
+					return false
+				}
+				list = append(list, o)
+				break
+			}
+		}
+	}
+	m.joins++
+	for _, o := range list {
+		a.clock.join(o.clock)
+	}
+	for _, o := range list {
+		o.clock.join(a.clock)
+		o.at++
+	}
+	a.at++
+	return true
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Outcomes are the scenes that were simulated, with the errors that each showed first. They
+// decide whether an error needs particular values.
+type outcomes struct {
+	p     *verify.Pass
+	list  []outcome
+	races []example
+}
+
+type outcome struct {
+	scene  []*trace.Trace
+	failed bool
+	plain  bool // plain accesses were compared
+	errors []*verify.Finding
+}
+
+// An example is a race at addresses that depend on values which were substituted.
+type example struct {
+	f             *verify.Finding
+	first, second *ir.Instr
+	turn          int
+}
+
+// add notes the outcome of a scene: the findings after the first n, and whether it failed.
+func (o *outcomes) add(scene []*trace.Trace, plain bool, n int, stuck bool) {
+	errors := o.p.ErrorsSince(n)
+	o.list = append(o.list, outcome{scene, stuck || len(errors) > 0, plain, errors})
+}
+
+// race notes a race that one scene shows, at addresses that depend on substituted values.
+func (o *outcomes) race(f *verify.Finding, x, y *access) {
+	f.As(diag.Review)
+	o.races = append(o.races, example{f, x.e.In, y.e.In, x.by.t.Facts.Turn()})
+}
+
+// settle makes errors of races that occur for all values tried under which both accesses execute,
+// and reviews of errors that only short scenes show.
+func (o *outcomes) settle() {
+	for _, r := range o.races {
+		if o.always(r) {
+			r.f.ForAllValues()
+		}
+	}
+	for i := range o.list {
+		if c := &o.list[i]; len(c.errors) > 0 && short(c.scene) {
+			for _, f := range c.errors {
+				if o.longer(f.Instr(), c) {
+					f.OnlyWith(c.scene[0])
+				}
+			}
+		}
+	}
+}
+
+// always reports whether a race occurs in every scene in which both accesses execute.
+func (o *outcomes) always(r example) bool {
+	for i := range o.list {
+		c := &o.list[i]
+		if !c.plain || times(c.scene, r.first) == 0 || times(c.scene, r.second) == 0 {
+			continue
+		}
+		turn := c.scene[0].Facts.Turn()
+		if !slices.ContainsFunc(o.races, func(s example) bool {
+			return s.first == r.first && s.turn == turn
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// longer reports whether every failed scene is short, and one that does not fail executes an
+// instruction as often as a failed one.
+func (o *outcomes) longer(in *ir.Instr, failed *outcome) bool {
+	n, found := times(failed.scene, in), false
+	for i := range o.list {
+		switch c := &o.list[i]; {
+		case c.failed && !short(c.scene):
+			return false
+		case !c.failed && !short(c.scene) && times(c.scene, in) >= n:
+			found = true
+		}
+	}
+	return found
+}
+
+// times is how often the traces of a scene execute an instruction.
+func times(scene []*trace.Trace, in *ir.Instr) int {
+	n := 0
+	for _, t := range scene {
+		for i := range t.Events {
+			if t.Events[i].In == in {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// short reports whether a scene depends on small values: a loop of unknown length runs at most
+// once, or a parameter is at most one.
+func short(scene []*trace.Trace) bool {
+	return slices.ContainsFunc(scene, func(t *trace.Trace) bool { return t.Facts.Few() != "" })
+}
+
+// withValues adds to a review the values that its scene needs, where there is nothing to do.
+func (m *machine) withValues(f *verify.Finding) {
+	if f.Severity != diag.Review || m.p.Guessed {
+		return
+	}
+	for _, a := range m.agents {
+		if a.t.Facts.Empty() {
+			f.OnlyWith(a.t)
+			return
+		}
+	}
+}

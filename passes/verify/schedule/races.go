@@ -1,0 +1,397 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// reads records what an asynchronous operation reads from shared memory.
+func (m *machine) reads(a *agent, e *trace.Event, operation int) {
+	m.regions = m.p.AppendReads(m.regions[:0], e)
+	for _, r := range m.regions {
+		m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
+		if m.p.Ranks > 1 && e.Kind != trace.GroupMultiply && e.In.Mod("cta_group::2") {
+			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block ^ 1, region: r}))
+		}
+	}
+}
+
+// wide returns an access of a tensor copy with its apparent size.
+func (m *machine) wide(x *access) *access {
+	x.core = x.region
+	if x.e.Kind != trace.BulkLoad && x.e.Kind != trace.BulkStore || !verify.Tensor(x.e.In) {
+		return x
+	}
+	if n, ok := m.p.Extent(x.e); ok && n > x.region.Bytes {
+		x.region = x.region.Grown(n)
+	}
+	return x
+}
+
+// note compares an access with the earlier ones that must precede it, and records it.
+func (m *machine) note(made *access) {
+	if !m.plain && !made.engine() && !m.near(made) {
+		return
+	}
+	x := m.freeList.access()
+	*x = *made
+	x.e = whole(x.by)
+	r := m.accessIndex(x)
+	if r.near(&x.region, func(s *bucket) bool { return m.against(s, x) }) {
+		return
+	}
+	if x.operation > 0 && !x.write && !x.tensor {
+		r.near(&x.region, func(s *bucket) bool { return m.unfenced(r, s, x) })
+	}
+	m.noted++
+	x.number = m.noted
+	in := row(x.region.High - x.region.Low)
+	for at, high := span(&x.region, in); at <= high; at++ {
+		m.keep(r.at(in, at), x)
+	}
+}
+
+// near reports whether an async operation accesses memory near that of a thread's access.
+func (m *machine) near(x *access) bool {
+	for _, r := range m.engines {
+		if r.Root == x.region.Root && r.Low < x.region.High && x.region.Low < r.High {
+			return true
+		}
+	}
+	return false
+}
+
+// against reports the first access of a bucket that must precede a new one and does not.
+func (m *machine) against(s *bucket, x *access) bool {
+	*m.work += (len(s.agentLists) + 3) / 4 // most of them are skipped at once
+	for _, p := range s.agentLists {
+		// An agent's own accesses have completed up to the progress that the new access knows of.
+		if own := p.own.facing(x); p.by != x.by && (x.engine() || p.by.home() != x.by.home()) {
+			known := x.by.clock.agents[p.by.id]
+			for _, y := range own[sort.Search(len(own), func(i int) bool { return own[i].when > known }):] {
+				if m.collide(y, x) {
+					return true
+				}
+			}
+		}
+		for _, y := range p.bound.facing(x) {
+			if m.collide(y, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// collide reports an access that must precede a new one and does not.
+func (m *machine) collide(y, x *access) bool {
+	*m.work++
+	switch {
+	case y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x):
+		return false
+	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
+		return false
+	case x.tensor && !x.lanes.Meets(y.lanes): // both are in tensor memory, which has separate roots
+		return false
+	case x.moves() && y.moves() && x.by.home() == y.by.home():
+		return false
+	case y.by == x.by && y.e.Kind == trace.BulkStore:
+		return false // reported as A8
+	case adds(x.e) && adds(y.e):
+		return false // both are atomic, and may happen in any order
+	case x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home():
+		return false // the warp that frees, in program order
+	}
+	*m.work += 40
+	if sure, _ := y.region.Meets(&x.region); !sure {
+		return false
+	}
+	m.race(y, x)
+	return true
+}
+
+// racing reports whether two thread accesses must be ordered: both are plain, or one is plain and
+// the other atomic.
+func racing(x, y *trace.Event) bool {
+	return plain(x) && (plain(y) || loose(y)) || loose(x) && plain(y)
+}
+
+// loose reports whether an access is atomic and does not order threads.
+func loose(e *trace.Event) bool {
+	return e.Kind == trace.Atomic && e.Guard == nil && !e.In.Mod("acquire") && !e.In.Mod("release") && !e.In.Mod("acq_rel")
+}
+
+// plain reports whether an access does not order threads.
+func plain(e *trace.Event) bool {
+	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
+		if e.In.Mod(word) {
+			return false
+		}
+	}
+	return e.Kind != trace.Atomic && e.Guard == nil
+}
+
+// adds reports whether an access is an asynchronous reduction into the memory of another
+// block.
+func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
+
+// engine reports whether an access is of the async proxy or of a tensor unit.
+func (x *access) engine() bool { return x.operation > 0 || x.tensor }
+
+// moves reports whether an access is a load or store of tensor memory, which only access the warp's
+// lanes.
+func (x *access) moves() bool { return x.e.Kind == trace.TensorLoad || x.e.Kind == trace.TensorStore }
+
+// ordered reports whether y has certainly completed when x starts.
+func (m *machine) ordered(y, x *access) bool {
+	k := x.by.clock
+	if y.operation > 0 {
+		if k.knows(y.operation) {
+			return true
+		}
+		// Operations of one kind by one thread are executed in order.
+		return x.operation > 0 && y.by == x.by && (y.e.Kind == x.e.Kind || y.e.Kind == trace.BulkLoad && x.e.Kind == trace.BulkLoad)
+	}
+	return y.by == x.by || k.agents[y.by.id] >= y.when
+}
+
+// race reports two unordered accesses.
+func (m *machine) race(y, x *access) {
+	severity := diag.Error
+	if m.lanes[x.by.home()] > 1 || m.lanes[y.by.home()] > 1 {
+		severity = diag.Review // diverged lanes of a warp may happen to be converged
+	}
+	sure, _ := y.least().Meets(x.least())
+	if !sure {
+		severity = diag.Review // based on the apparent size of a tile
+	}
+	if !x.engine() && !y.engine() {
+		copied := x.e.Kind == trace.Copy || y.e.Kind == trace.Copy
+		if copied && m.p.Found("A5", "A7") {
+			return // branchesOnSharedData there
+		}
+		if m.p.Needs(trace.Wait) && (len(x.by.passed) > 0 || len(y.by.passed) > 0) {
+			// The memory is passed over mbarriers: a slot is reused too early.
+			if m.p.Found("M4", "M6", "M7") {
+				return
+			}
+			if !copied {
+				severity = diag.Review
+			}
+			f := m.p.Report(&ruleLap, x.e.In, "shared-memory race: %s %s shared memory that %s %s; "+
+				"nothing orders the two accesses", m.who(x.by), did(x), m.who(y.by), did(y)).
+				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+			m.lapsed(x.by, f)
+			return
+		}
+		if same(x, y) {
+			return
+		}
+		if x.e.In.Pos < y.e.In.Pos {
+			x, y = y, x // reported once, at the later one in the text
+		}
+		f := m.p.Report(&rulePlain, x.e.In, "shared-memory race: %s %s shared memory that %s %s, "+
+			"without a barrier in between", m.who(x.by), did(x), m.who(y.by), did(y)).
+			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+		switch {
+		case !matters(x, y) && !matters(y, x) || m.p.Flags():
+			f.As(diag.Review)
+		case m.p.Guessed:
+			f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", m.p.Pool.Threads)
+		case m.p.Example(x.by.t, x.e, y.e):
+			m.outcomes.race(f, x, y)
+		}
+		return
+	}
+	if m.p.Found("A1", "A4", "A8", "W2", "W3", "M4", "M6", "M7", "M10") {
+		return // a consequence of an error that is reported
+	}
+	if x.e.Kind == trace.TensorFree || y.e.Kind == trace.TensorFree {
+		m.freed(y, x, severity)
+		return
+	}
+	what := "shared memory"
+	if x.tensor {
+		what = "tensor memory"
+	}
+	for _, a := range []*agent{x.by, y.by} {
+		if stale := a.stale(); stale != nil {
+			m.p.Report(&ruleParity, stale.In, parityKept).
+				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).
+				Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
+			return
+		}
+	}
+	rule := &ruleLap
+	switch {
+	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
+		rule = &ruleResult
+	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
+		rule = &ruleProxy // a fence would not help: the data of this iteration is read without a barrier in between
+	}
+	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
+		name(x.e), did(x), what, name(y.e), did(y)).
+		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
+		On(x.by.t, x.by.at)
+	m.lapsed(x.by, f)
+	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
+		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
+	}
+	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
+		m.doubts = append(m.doubts, doubt{f, *y, x.by.home()})
+	}
+}
+
+// turn returns how often the agent has executed the instruction of an access, including this time.
+func (x *access) turn() int {
+	n := 0
+	for i := range x.by.t.Events[:min(x.when, len(x.by.t.Events))] {
+		if x.by.t.Events[i].In == x.e.In {
+			n++
+		}
+	}
+	return n
+}
+
+// A doubt is a race that is a review because other lanes of the warp may know that the earlier
+// access has completed.
+type doubt struct {
+	f  *verify.Finding
+	y  access
+	by warp
+}
+
+// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. It turns
+// races with copies that are never waited for into reviews if the kernel has nothing to do,
+// because it may not be launched then.
+func (m *machine) doubtless() {
+	for _, d := range m.idle {
+		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
+			m.withValues(d.f.As(diag.Review))
+		}
+	}
+	for _, d := range m.doubts {
+		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.home() == d.by && a.learned(&d.y) }) {
+			d.f.As(diag.Error)
+		}
+	}
+}
+
+// learned reports whether an agent knows that an access has completed.
+func (a *agent) learned(y *access) bool {
+	if y.operation > 0 {
+		return a.clock.knows(y.operation)
+	}
+	return y.by == a || a.clock.agents[y.by.id] >= y.when
+}
+
+// matters reports whether one access reads what another writes, and the written value differs
+// between threads. A mark that all threads write alike may be seen or not.
+func matters(read, write *access) bool {
+	if read.write || !write.write || !plain(read.e) || !plain(write.e) {
+		return false
+	}
+	if write.e.Kind == trace.Copy {
+		return true
+	}
+	v, held := stored(write)
+	return held && (v == nil || v.Level() > value.Block || !v.Const() && write.e.Threads.Len() == 1)
+}
+
+// stored returns the value that a store writes, or nil if it is unknown; false if it is an
+// immediate.
+func stored(x *access) (*value.Value, bool) {
+	n := len(x.e.In.Args) - 1
+	switch x.e.In.Args[n].Kind {
+	case ir.Register:
+		return verify.Val(x.e, n), true
+	case ir.Vector:
+		return nil, true
+	}
+	return nil, false
+}
+
+// same reports whether two stores write the same value in all threads, so that their order does not
+// matter.
+func same(x, y *access) bool {
+	if x.e.Kind != trace.Store || y.e.Kind != trace.Store || x.region.Low != y.region.Low || x.region.High != y.region.High {
+		return false
+	}
+	v, _ := stored(x)
+	w, _ := stored(y)
+	return v != nil && v == w && v.Level() <= value.Block
+}
+
+// parityKept is the message for a stale wait.
+const parityKept = "wrong phase parity: this wait completes on a phase that was already waited " +
+	"for; the parity is not flipped between iterations"
+
+// stale returns the first wait of an agent whose last execution completed no new phase.
+func (a *agent) stale() (first *trace.Event) {
+	for _, seen := range a.passed {
+		if e := seen.stale; e != nil && (first == nil || e.In.Pos < first.In.Pos) {
+			first = e
+		}
+	}
+	return first
+}
+
+// freed reports tensor memory that is freed while it is in use.
+func (m *machine) freed(y, x *access, severity diag.Severity) {
+	free, use := x, y
+	if y.e.Kind == trace.TensorFree {
+		free, use = y, x
+	}
+	m.p.Report(&ruleFreed, free.e.In, "tensor memory is freed while another warp may use it; "+
+		"nothing orders that use before the free").
+		As(severity).Also(use.e.In, "the use").On(free.by.t, len(free.by.t.Events))
+}
+
+// who names the warp of an agent, and its block if there are several.
+func (m *machine) who(a *agent) string {
+	if m.p.Ranks > 1 {
+		return fmt.Sprintf("warp %d of block %d", a.warp, a.block)
+	}
+	return fmt.Sprint("warp ", a.warp)
+}
+
+// least returns the bytes that an access certainly touches.
+func (x *access) least() *memory.Region {
+	if x.core.Root != nil {
+		return &x.core
+	}
+	return &x.region
+}
+
+func did(a *access) string {
+	if a.write {
+		return "writes"
+	}
+	return "reads"
+}
+
+// name describes an event.
+func name(e *trace.Event) string {
+	switch e.Kind {
+	case trace.BulkLoad, trace.BulkStore:
+		return "a bulk copy"
+	case trace.GroupMultiply, trace.TensorMultiply:
+		return "a tensor-core operation"
+	case trace.TensorLoad:
+		return "tcgen05.ld"
+	case trace.TensorStore:
+		return "tcgen05.st"
+	}
+	return e.In.Head()
+}

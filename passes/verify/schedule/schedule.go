@@ -1,0 +1,425 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schedule simulates all warps of a block together, each along one trace. It reports
+// deadlocks, and memory that threads and asynchronous operations use without synchronization.
+// One interleaving is run: what it finds is true of that one, and another interleaving may
+// show more. Asynchronous operations complete as late as they may.
+package schedule
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer returns the analyzer that simulates the warps of a block.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name:   "schedule",
+		Covers: "races and deadlocks between warps",
+		Doc: `Protocol simulates the warps of one block together, each along a trace, for every
+combination of traces that do not contradict one another. Blocks of a cluster are
+assumed to behave alike. A tensor copy is assumed to deliver its share of the
+expected bytes.`,
+		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
+		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
+		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
+			trace.RemoteStore, trace.Answer, trace.TensorStore, trace.BarrierSync},
+		Run: run,
+	}
+}
+
+func run(p *verify.Pass) {
+	rules := "B8"
+	if p.Needs(trace.Wait) {
+		rules = "B8, M4, M6, M7, M11"
+	} else if !p.Shares && !counted(p) && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer, trace.TensorStore) {
+		return
+	}
+	missed := func(why string) { p.Missed("interleavings of warps (%s): %s", rules, why) }
+	if why := unfit(p); why != "" {
+		missed(why)
+		return
+	}
+	list, whole := p.Scenes(24)
+	if len(list) == 0 {
+		missed("no combination of paths fits all warps")
+		return
+	}
+	if !whole {
+		missed("some paths of some warps fit no path of another warp")
+	}
+	work, worth := 0, perStep*p.Within(bound(p)/perStep)
+	defer func() { p.Spent += work / perStep }()
+	near, found, things := engines(p), make(lapses), &freeList{}
+	defer found.merge()
+	out := &outcomes{p: p}
+	defer out.settle()
+	for i, s := range list {
+		m := newMachine(p, s, &work, things)
+		m.most = min(m.most, worth)
+		m.plain = i == 0 || len(out.races) > 0 || short(s)
+		m.engines, m.lapses = near, found
+		m.outcomes = out
+		reported := p.Reports()
+		m.units(s)
+		stuck, ok := m.run()
+		if !ok {
+			missed("the simulation exceeds its limit (a larger -effort continues it)")
+			return
+		}
+		if len(stuck) > 0 {
+			m.hang(stuck)
+		} else {
+			m.rest(s)
+		}
+		out.add(s, m.plain, reported, len(stuck) > 0)
+	}
+}
+
+// engines returns the shared memory that asynchronous operations access, each region once.
+func engines(p *verify.Pass) []memory.Region {
+	var list []memory.Region
+	type place struct {
+		root      *value.Value
+		low, high int64
+	}
+	seen := make(map[place]bool)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			for _, r := range append(p.Reads(e), p.Writes(e)...) {
+				if n, ok := p.Extent(e); ok && verify.Tensor(e.In) && n > r.Bytes {
+					r = r.Grown(n)
+				}
+				if k := (place{r.Root, r.Low, r.High}); e.Kind != trace.Copy && !seen[k] {
+					seen[k] = true
+					list = append(list, r)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// unfit says why a kernel cannot be simulated, or returns "".
+func unfit(p *verify.Pass) string {
+	switch {
+	case len(p.Kernel.Missed) > 0:
+		return "not every path through the kernel is known"
+	case !p.Pool.Exact:
+		return "the block size is not declared"
+	case branchesOnSharedData(p):
+		return "warps choose work through values in shared memory"
+	case p.Needs(trace.Call) && entered(p):
+		return "some instructions are not modelled"
+	}
+	for _, t := range p.Traces {
+		if t.Stopped != "" {
+			return "some paths are not analyzed to their end"
+		}
+		if !free(t) {
+			return "threads of a block choose different branches"
+		}
+		for i := range t.Events {
+			if why := strange(p, t, &t.Events[i]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// entered reports whether threads execute a call.
+func entered(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if t.Events[i].Kind == trace.Call {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// strange says why an event of a trace cannot be simulated, or returns "".
+func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
+	n := verify.Target(e)
+	if n >= 0 {
+		list, ok := p.Objects(e, verify.Val(e, n))
+		if !ok {
+			return "mbarriers at unknown addresses"
+		}
+		if e.Guard != nil {
+			return "data-dependent arrivals"
+		}
+		for _, o := range list {
+			switch {
+			case p.Uncertain(o.Object):
+				return "addresses that may be those of several mbarriers"
+			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
+			case p.Ranks < 2:
+				return "blocks of a cluster behave differently"
+			case !o.Rank.Const() && !o.Rank.Tid():
+				return "blocks of a cluster with a data-dependent rank"
+			}
+		}
+	}
+	switch e.Kind {
+	case trace.Init:
+		if count, ok := verify.Number(e, n+1); !ok || count < 1 {
+			return "arrival counts that are not constant or not valid"
+		}
+	case trace.Arrive:
+		if _, ok := verify.Arrivals(e); !ok {
+			return "arrival counts that are not constant"
+		}
+		if _, ok := verify.Number(e, n+1); e.In.Mod("expect_tx") && !ok {
+			return "byte counts that are not constant"
+		}
+	case trace.Expect, trace.Complete:
+		if _, ok := verify.Number(e, n+1); !ok {
+			return "byte counts that are not constant"
+		}
+	case trace.Wait:
+		if _, ok := verify.Number(e, n+1); e.In.Mod("parity") && !ok || !e.In.Mod("parity") && !token(t, verify.Val(e, n+1)) {
+			return "waits whose phase is not constant"
+		}
+	case trace.BarrierSync, trace.BarrierArrive:
+		if number := verify.Val(e, verify.Barrier(e)); number == nil || !number.Tid() || e.Guard != nil {
+			return "named barriers with unknown numbers"
+		}
+	}
+	return ""
+}
+
+// token reports whether a value is the state that an arrival of the trace returned.
+func token(t *trace.Trace, v *value.Value) bool {
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.Arrive && e.Done != nil && e.Done == v {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether every block receives as many arrivals as it sends.
+func alike(rank *value.Value) bool {
+	if rank.Const() {
+		return false
+	}
+	if rank.Tid() {
+		return true
+	}
+	for _, t := range rank.Terms {
+		if t.Atom.Op == "register" || t.Atom.Op == "xor" {
+			return true
+		}
+	}
+	return false
+}
+
+// units computes the assumed size of copies of unknown size: an equal share of the expected bytes.
+// Their real sizes may differ, but each phase has the same copies.
+func (m *machine) units(s []*trace.Trace) {
+	expected := make(map[spot]int64)
+	copies := make(map[spot]int64)
+	brought := make(map[spot]int64)
+	first := make(map[spot]*trace.Event)
+	var order []spot
+	for _, t := range s {
+		for i := range t.Events {
+			e := &t.Events[i]
+			n := verify.Target(e)
+			if n < 0 {
+				continue
+			}
+			e = t.Of(e)
+			loads := e.Kind == trace.BulkLoad && verify.Tensor(e.In)
+			size, known := m.delivers(e)
+			loads = loads && !known
+			if !loads && !known && e.Kind != trace.Expect && (e.Kind != trace.Arrive || !e.In.Mod("expect_tx")) {
+				continue
+			}
+			list, _ := m.p.Objects(e, verify.Val(e, n))
+			for k := range list {
+				o := &list[k]
+				for _, block := range m.blocks(t.Rank, e, o) {
+					at, threads := spot{block, o.Object}, int64(o.Threads.Len())
+					if o.Rank != nil && !o.First && m.p.Ranks > 1 {
+						threads = m.goes(o, block)
+					}
+					switch {
+					case loads:
+						copies[at] += threads
+					case known:
+						brought[at] += size * threads
+					default:
+						bytes, _ := verify.Number(e, n+1)
+						if first[at] == nil && threads > 0 {
+							first[at] = e
+							order = append(order, at)
+						}
+						expected[at] += bytes * threads
+					}
+				}
+			}
+		}
+	}
+	for _, at := range order {
+		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 && want != got && !m.p.Found("M4", "M5") {
+			m.p.Report(&ruleBytes, first[at].In, "expect_tx mismatch: %d bytes are expected at "+
+				"an mbarrier in total, but %d arrive from all blocks of the cluster", want, got)
+		}
+	}
+	for o, n := range copies {
+		m.shares[o] = unit{expected[o], n}
+		m.object(o, object{unit: m.shares[o], count: 1, pending: 1, init: &trace.Event{}})
+	}
+}
+
+// delivers returns how many bytes an event transfers to its mbarrier per thread, if that is known.
+func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
+	switch e.Kind {
+	case trace.RemoteStore:
+		return memory.Bytes(e.In), true
+	case trace.Answer:
+		return 16, true
+	case trace.Complete:
+		return verify.Number(e, verify.Address(e.In, 0)+1)
+	case trace.BulkLoad:
+		return m.p.Copied(e)
+	}
+	return 0, false
+}
+
+var (
+	ruleHang = diag.Rule{
+		ID: "M11", Layer: "schedule", Severity: diag.Error,
+		Title: "deadlock: a wait that never completes",
+		What: "Reports a wait on an mbarrier or a barrier for which no arrival is left after " +
+			"all warps have run as far as they can. Also reports a copy into shared memory that " +
+			"no thread waits for before the threads exit. A deadlock that needs particular " +
+			"values, such as a loop that runs at most once, is a review that names them.",
+		Why: "The kernel hangs. A copy that is not waited for may overwrite shared memory that " +
+			"belongs to the next block by then.",
+		Wrong: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+bar.sync 0;
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+@%p1 mbarrier.arrive.shared.b64 _, [bars];
+`,
+		Right: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+bar.sync 0;
+@%p1 mbarrier.arrive.shared.b64 _, [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+`,
+		Fix: "Find the missing arrival: the message says what is missing and where other " +
+			"warps wait at that time.",
+		Gaps: "One interleaving of the warps is simulated. Blocks of a cluster are assumed to " +
+			"behave alike. Loops are run for a few iterations.",
+		Section: "9.7.13.15 mbarrier",
+	}
+	ruleLap = diag.Rule{
+		ID: "M7", Layer: "schedule", Severity: diag.Error,
+		Title: "memory reused before its previous use has completed",
+		What: "Reports a copy, tensor-core operation or plain access to memory that another " +
+			"warp or an asynchronous operation still uses, when no mbarrier, barrier or wait " +
+			"orders the two.",
+		Why: "A stage of a ring buffer is overwritten too early, or read before it is filled.",
+		Wrong: `
+.reqntid 32
+elect.sync _|%p1, 0xffffffff;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
+@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
+ld.shared.b32 %r1, [tile];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+`,
+		Right: `
+.reqntid 32
+elect.sync _|%p1, 0xffffffff;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
+@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+ld.shared.b32 %r1, [tile];
+`,
+		Fix: "Before the later use, wait for the phase that completes the earlier one, with " +
+			"the parity of that phase.",
+		Gaps: "The limits of M11 apply. Plain accesses of two threads are not compared. A " +
+			"tile is represented by its first bytes.",
+		Section: "9.7.13.15 mbarrier",
+	}
+	rulePlain = diag.Rule{
+		ID: "B8", Layer: "schedule", Severity: diag.Error,
+		Title: "shared-memory race between two warps: missing barrier",
+		What: "Reports a plain load and a plain store, two stores, or one of them and an " +
+			"atomic, by different warps to the same bytes of shared memory, when nothing orders " +
+			"the two. Access by a block to its own shared memory between its cluster arrival and " +
+			"its cluster wait, while other blocks access the same variable, is a review. Where " +
+			"values are tried for parameters, a race is an error if it occurs for all of them " +
+			"under which both accesses execute, and else a review that names one.",
+		Why: "The order of the accesses is undefined. Some such races are intended, for " +
+			"example when all threads write the same value. Two stores of a value that is equal " +
+			"in all threads, and atomics, are therefore reviews.",
+		Wrong: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r4, %r3, %r2;
+st.shared.b32 [%r4], %r1;
+ld.shared.b32 %r5, [tile+128];
+bar.sync 0;
+`,
+		Right: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r4, %r3, %r2;
+st.shared.b32 [%r4], %r1;
+bar.sync 0;
+ld.shared.b32 %r5, [tile+128];
+`,
+		Fix: "Put a barrier in between.",
+		Gaps: "Threads of one warp are not compared. Data-dependent addresses are not " +
+			"compared either; the verdict is then incomplete.",
+		Section: "9.7.13.1 barrier",
+	}
+	// The pages of these rules are with analyzers proxies, convergence, tensor, mbarrier and
+	// cluster.
+	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
+	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
+	ruleProxy   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
+	ruleOperand = diag.Rule{ID: "W3", Layer: "proxies", Severity: diag.Error}
+	ruleMix     = diag.Rule{ID: "B3", Layer: "convergence", Severity: diag.Error}
+	ruleMeet    = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
+	ruleCount   = diag.Rule{ID: "M4", Layer: "mbarrier", Severity: diag.Error}
+	ruleBytes   = diag.Rule{ID: "M5", Layer: "mbarrier", Severity: diag.Error}
+	ruleParity  = diag.Rule{ID: "M6", Layer: "mbarrier", Severity: diag.Error}
+	ruleExit    = diag.Rule{ID: "C4", Layer: "cluster", Severity: diag.Error}
+)

@@ -1,0 +1,408 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// step makes an agent execute its next event. It returns false if the agent must wait.
+func (m *machine) step(a *agent) bool {
+	if a.at >= len(a.t.Events) {
+		a.left = true
+		m.leave()
+		return true
+	}
+	if a.waiting {
+		return false
+	}
+	lanes := whole(a).Threads[a.warp/2] & a.threads[a.warp/2]
+	if lanes == 0 {
+		a.at++
+		return true
+	}
+	e := &a.now
+	*e = *whole(a)
+	e.Threads = value.Set{}
+	e.Threads[a.warp/2] = lanes
+	if !m.converged(a, e) {
+		return false
+	}
+	switch e.Kind {
+	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive, trace.WarpSync:
+		return m.meet(a, e)
+	case trace.Wait:
+		if !m.wait(a, e) {
+			return false
+		}
+	case trace.Exit:
+		a.left = true
+		m.leave()
+		return true
+	default:
+		m.do(a, e)
+	}
+	a.at++
+	a.clock.agents[a.id] = a.at
+	return true
+}
+
+// wait passes if the phase of the parity is complete.
+func (m *machine) wait(a *agent, e *trace.Event) bool {
+	list := a.awaits.list
+	if a.awaits.at != a.at+1 || a.awaits.made != m.changed {
+		holds, known := a.t.Facts.Decided(e.Done, e.Threads)
+		if !known || !holds {
+			return true // a try that failed, or whose result is unused
+		}
+		list = append(list[:0], m.touched(a, e)...)
+		a.awaits = awaited{a.at + 1, m.changed, list}
+	}
+	for _, at := range list {
+		if m.pends(a, e, at.o) {
+			return false
+		}
+	}
+	for _, at := range list {
+		seen := a.passed[at.o]
+		if seen == nil {
+			seen = &passage{}
+			a.passed[at.o] = seen
+		}
+		phase := min(m.learns(a, e, at.o), at.o.phases-1)
+		seen.stale = nil
+		if seen.waits > 0 && phase == seen.phase {
+			seen.stale = whole(a)
+		}
+		seen.waits++
+		seen.phase = phase
+		if phase >= 0 {
+			a.clock.join(at.o.released[phase])
+			m.joins++
+		}
+	}
+	return true
+}
+
+// learns returns the phase whose completion a passing wait shows, in any interleaving: the
+// first of its parity that is not known to be complete. Later phases may be complete too, but
+// that is unknown.
+func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
+	n := verify.Address(e.In, 0) + 1
+	if !e.In.Mod("parity") {
+		if phase, known := a.tokens[verify.Val(e, n)]; known {
+			return phase
+		}
+		return o.phases - 1
+	}
+	phase := a.clock.last(o)
+	if parity, known := verify.Number(e, n); known && int64(phase&1) != parity&1 {
+		phase++
+	}
+	return phase
+}
+
+// pends reports whether the phase that a wait is for is incomplete: the phase of its parity, or of
+// the arrival whose state it uses.
+func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
+	n := verify.Address(e.In, 0) + 1
+	if !e.In.Mod("parity") {
+		phase, known := a.tokens[verify.Val(e, n)]
+		return known && o.phases <= phase
+	}
+	parity, known := verify.Number(e, n)
+	return known && int64(o.phases&1) == parity&1
+}
+
+// whole returns the current event of an agent, for all threads of its trace. Records of an event
+// keep this one.
+func whole(a *agent) *trace.Event { return &a.t.Events[a.at] }
+
+// do executes events that do not wait.
+func (m *machine) do(a *agent, e *trace.Event) {
+	switch e.Kind {
+	case trace.Init:
+		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
+		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+		for _, at := range list {
+			s := spot{a.block, at.Object}
+			m.object(s, object{count: n, pending: n, init: whole(a), unit: m.shares[s]})
+		}
+	case trace.Inval:
+		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+		for _, at := range list {
+			delete(m.objects, spot{a.block, at.Object})
+			m.changed++
+		}
+	case trace.Arrive, trace.Expect:
+		m.arrival(a, e)
+	case trace.BulkLoad, trace.RemoteStore, trace.Answer:
+		m.load(a, e)
+	case trace.CopyArrive:
+		m.copied(a, e)
+	case trace.Complete:
+		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
+		for _, at := range m.touched(a, e) {
+			at.o.tx -= n * at.threads * at.o.scale()
+			at.o.flipIfBegun()
+		}
+	case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
+		op := m.new(a, e)
+		a.copies = append(a.copies, op)
+		m.reads(a, e, op.id)
+		m.columns(a, e, op.id, true)
+	case trace.TensorCommit:
+		m.commit(a, e)
+	case trace.ProxyFence:
+		m.fenced(a, e)
+	case trace.TensorLoad, trace.TensorStore, trace.TensorFree:
+		m.columns(a, e, 0, e.Kind != trace.TensorLoad)
+	case trace.GroupMultiply:
+		op := m.new(a, e)
+		a.wgmma = append(a.wgmma, op)
+		m.reads(a, e, op.id)
+	case trace.BulkStore:
+		op := m.new(a, e)
+		a.bulk = append(a.bulk, op)
+		m.reads(a, e, op.id)
+	case trace.GroupCommit:
+		closeGroups(a.wgmma)
+	case trace.BulkCommit:
+		closeGroups(a.bulk)
+	case trace.GroupWait:
+		n, _ := verify.Number(e, 0)
+		a.wgmma = a.finish(a.wgmma, int(n))
+	case trace.BulkWait:
+		n, _ := verify.Number(e, 0)
+		a.bulk = a.finish(a.bulk, int(n))
+	case trace.Load, trace.Store, trace.Atomic, trace.Clear:
+		m.placed(e)
+		if r, ok := m.p.Access(e); ok && r.Shared() {
+			m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
+		} else if block, ok := m.away(a, e); ok {
+			if r, ok := m.p.Peer(e, memory.Bytes(e.In)); ok {
+				m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})
+			}
+		}
+	case trace.Copy:
+		m.regions = m.p.AppendWrites(m.regions[:0], e)
+		for _, r := range m.regions {
+			m.note(&access{e: e, by: a, when: a.at + 1, write: true, block: a.block, region: r})
+		}
+	}
+}
+
+// placed records that a shared-memory access has a data-dependent address. What it races with
+// is unknown, so a missing barrier would not be detected (B8).
+func (m *machine) placed(e *trace.Event) {
+	at := verify.Val(e, verify.Address(e.In, 0))
+	switch {
+	case !m.plain, verify.Rank(at) != nil: // of another block
+		return
+	case !strings.Contains(e.In.Op, ".shared") && (!m.p.Generic || elsewhere(e.In, at)):
+		return
+	}
+	if r, ok := m.p.Access(e); !ok || !r.Sure {
+		m.p.Missed("shared-memory accesses at data-dependent addresses (B8)")
+	}
+}
+
+// elsewhere reports whether a generic access is certainly not to shared memory: by its opcode, or
+// because its address is derived from a parameter, from global memory, or from a variable that is
+// not shared.
+func elsewhere(in *ir.Instr, at *value.Value) bool {
+	if in.Mod("global") || at == nil {
+		return in.Mod("global")
+	}
+	begins := false
+	for _, t := range at.Terms {
+		switch a := t.Atom; {
+		case a.Op == "variable":
+			v, ok := a.Ref.(*ir.Var)
+			return ok && v.Space != isa.Shared
+		case t.Factor == 1 && (a.Op == "parameter" || a.Op == "load" && (a.Name == "global" || a.Name == "const")):
+			begins = true
+		}
+	}
+	return begins
+}
+
+func closeGroups(list []*operation) {
+	for _, op := range list {
+		op.groups++
+	}
+}
+
+// finish completes the operations of all but the last n groups.
+func (a *agent) finish(list []*operation, n int) []*operation {
+	return slices.DeleteFunc(list, func(op *operation) bool {
+		over := op.groups > n
+		if over {
+			a.clock.ended(op.id)
+		}
+		return over
+	})
+}
+
+// arrival executes mbarrier.arrive and .expect_tx.
+func (m *machine) arrival(a *agent, e *trace.Event) {
+	a.clock.agents[a.id] = a.at + 1
+	n, _ := verify.Arrivals(e)
+	for _, at := range m.touched(a, e) {
+		o := at.o
+		if e.Kind == trace.Expect || e.In.Mod("expect_tx") {
+			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
+			if e.Kind == trace.Expect || n*at.threads <= o.pending || o.tx == 0 {
+				o.tx += bytes * at.threads * o.scale()
+			} else {
+				m.arrive(a, o, n*at.threads, a.clock, whole(a))
+				continue
+			}
+		}
+		if e.Kind == trace.Arrive {
+			if e.Done != nil {
+				a.tokens[e.Done] = o.phases
+			}
+			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
+				if n*at.threads <= o.count {
+					o.count -= n * at.threads // for the following phases
+					o.arrive(n*at.threads, a.clock, e)
+					continue
+				}
+			}
+			m.arrive(a, o, n*at.threads, a.clock, whole(a))
+		}
+	}
+}
+
+// arrive adds arrivals to an mbarrier, and reports those that exceed its count.
+func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
+	switch {
+	case n > o.count:
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase",
+			n, o.count).Also(o.init.In,
+			"the mbarrier is initialized here")
+	case n > o.pending && o.tx != 0 && a.stale() != nil:
+		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
+			"another phase here").On(a.t, a.at)
+	case n > o.pending && o.tx != 0:
+		f := m.p.Report(&ruleLap, e.In, "arrival at an mbarrier whose phase already has its %d "+
+			"arrivals and still expects bytes: the thread does not wait for that phase to "+
+			"complete", o.count).
+			Also(o.init.In, "the mbarrier is initialized here")
+		m.lapsed(a, f)
+	case o.phases > 0 && c.last(o) < o.phases-1:
+		m.hasty(a, o, e)
+	case o.pending < n && !m.p.Reported("M4", "M7"):
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that expects %d more of "+
+			"its %d: the surplus counts for the next phase, and these threads do not know that "+
+			"this one is complete", n, o.pending, o.count).
+			As(diag.Review).Also(o.init.In, "the mbarrier is initialized here").On(a.t, a.at)
+	}
+	o.came[0] = append(o.came[0], a.id)
+	o.arrive(n, c, e)
+}
+
+// hasty reports an arrival by an agent that cannot know that the previous phase is complete: in
+// another interleaving it counts for that phase.
+func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
+	if m.p.Found("M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+		return
+	}
+	if stale := a.stale(); stale != nil {
+		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "the thread arrives for another "+
+			"phase here").On(a.t, a.at)
+		return
+	}
+	again := slices.Contains(o.came[1], a.id)
+	for i, id := range o.came[1] {
+		again = again || slices.Contains(o.came[1][:i], id)
+	}
+	if again {
+		f := m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
+			"between: nothing makes them wait for its completion").
+			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).
+			On(a.t, a.at)
+		m.lapsed(a, f)
+		return
+	}
+	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
+		"its %d arrivals, and nothing makes these threads wait for that phase to complete",
+		o.count).
+		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
+}
+
+// load executes a copy into shared memory that completes on an mbarrier.
+func (m *machine) load(a *agent, e *trace.Event) {
+	op := m.new(a, e)
+	if e.Kind == trace.BulkLoad {
+		m.loads = append(m.loads, op)
+	}
+	m.regions = m.p.AppendWrites(m.regions[:0], e)
+	for _, r := range m.regions {
+		list := m.cast(a.block, e)
+		if block, ok := m.away(a, e); ok {
+			m.some = append(m.some[:0], block)
+			list = m.some
+		}
+		for _, block := range list {
+			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, block: block, region: r}))
+		}
+	}
+	m.reads(a, e, op.id)
+	bytes, known := m.delivers(e) // if all blocks do the same, as many bytes arrive here
+	for _, at := range m.touched(a, e) {
+		o := at.o
+		n := bytes * at.threads * o.scale()
+		if !known {
+			n = o.unit.unit * at.threads
+		}
+		if verify.Multicast(e.In) && o.unit.unit == 0 && m.p.Ranks < 2 {
+			n *= int64(max(1, m.p.Cluster))
+		}
+		phases := slices.Clone(a.clock.phases)
+		m.due = append(m.due, &completion{run: func() {
+			o.tx -= n
+			// A copy makes its own writes visible, but nothing that its issuer did before; it does
+			// show what had completed when it started.
+			end := m.clock()
+			end.phases = phases
+			end.ended(op.id)
+			o.gather(end)
+			o.flipIfBegun()
+		}})
+	}
+}
+
+// copied executes an arrival that happens when the earlier copies of its thread have completed.
+// Without .noinc the pending count is first incremented by the number of later arrivals, so that
+// the phase needs no more arrivals than before.
+func (m *machine) copied(a *agent, e *trace.Event) {
+	a.clock.agents[a.id] = a.at + 1
+	know, from := a.clock.clone(), whole(a)
+	for _, at := range m.touched(a, e) {
+		arrive := func() { m.arrive(a, at.o, at.threads, know, from) }
+		if n, _ := verify.Arrivals(e); n == 0 {
+			at.o.pending += at.threads
+			arrive = func() { at.o.arrive(at.threads, know, from) }
+		}
+		m.due = append(m.due, &completion{run: arrive})
+	}
+}
+
+// flipIfBegun completes a phase whose bytes have all arrived, once its arrivals have.
+func (o *object) flipIfBegun() {
+	if o.pending <= 0 {
+		o.flip()
+	}
+}
