@@ -157,7 +157,7 @@ func (c *call) file() (path string, code int, ok bool) {
 	return path, exitClean, true
 }
 
-// one is what one file, or standard input, is called and says.
+// one returns what one file, or standard input, is called and says.
 func (c *call) one(path string) (name, text string, err error) {
 	in := input{name: standardInput}
 	if path != "-" {
@@ -197,7 +197,7 @@ func sizes(flag, text string) (x int, yz []int, err error) {
 	return x, yz, nil
 }
 
-// config is the launch that the flags ask for.
+// config returns the launch that the flags ask for.
 func (f *runFlags) config() (runtime.Config, error) {
 	var config runtime.Config
 	switch {
@@ -331,7 +331,7 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 	return code, nil
 }
 
-// list is parameters in words.
+// list returns parameters in words.
 func list(params []runtime.Param) string {
 	var words []string
 	for _, p := range params {

@@ -9,16 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// A settler works out the operands of a candidate of an opcode: types from slots, lengths from slots and tables, presence from
-// conditions over modifiers.
-type settler struct {
+// A operandResolver resolves the operands of a candidate: types from slots, lengths from slots and tables,
+// presence from conditions on modifiers.
+type operandResolver struct {
 	m       *Matcher
 	o       *Opcode
 	c       *Candidate
 	lengths [][]int // a row of each table
 }
 
-func (s *settler) wants(list []Operand) []Want {
+func (s *operandResolver) wants(list []Operand) []Want {
 	out := slab.Many(&s.m.wants, len(list))
 	for i := range list {
 		s.want(&out[i], &list[i])
@@ -26,7 +26,7 @@ func (s *settler) wants(list []Operand) []Want {
 	return out
 }
 
-func (s *settler) want(w *Want, o *Operand) {
+func (s *operandResolver) want(w *Want, o *Operand) {
 	w.Operand, w.Presence = o, o.Presence
 	if o.Presence == PresentIf || o.Presence == PresentWhen {
 		switch {
@@ -53,7 +53,7 @@ func (s *settler) want(w *Want, o *Operand) {
 	}
 }
 
-func (s *settler) kind(w *WantKind, k *OperandKind) {
+func (s *operandResolver) kind(w *WantKind, k *OperandKind) {
 	w.OperandKind, w.Settled, w.Len, w.In = k, k.Type.Type, -1, k.Space.Space
 	if at := k.Type.Slot; at >= 0 {
 		w.Settled, _ = ParseType(s.word(int(at)))
@@ -78,11 +78,11 @@ func (s *settler) kind(w *WantKind, k *OperandKind) {
 	s.o.valued = s.o.valued || len(k.Range) > 0
 }
 
-// word is the modifier in a slot.
-func (s *settler) word(slot int) string { return s.m.set.Mods[s.c.Slots[slot]] }
+// word returns the modifier in a slot.
+func (s *operandResolver) word(slot int) string { return s.m.set.Mods[s.c.Slots[slot]] }
 
-// trailingNumber reads the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) of a
-// slot that is not written.
+// trailingNumber returns the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) if
+// the slot is empty.
 func trailingNumber(word string) int {
 	word = strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D")
 	at := 0
@@ -100,7 +100,7 @@ func trailingNumber(word string) int {
 	return n
 }
 
-// takes reports whether args are operands that c admits.
+// takes reports whether c accepts args.
 func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 	var t tally
 	if c.sequence(c.Args, args, &t, m) {
@@ -111,8 +111,8 @@ func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 	return alone != nil && c.sequence(c.Args, alone, &t, m)
 }
 
-// besideSink is args with d for a first operand d|_, which the assembler reads so on every instruction; nil where
-// there is none.
+// besideSink returns args with a first operand d|_ replaced by d, which the assembler treats the
+// same; nil if there is none.
 func besideSink(args []Arg) []Arg {
 	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 || args[0].Elems[1].Kind != ArgSink {
 		return nil
@@ -124,7 +124,7 @@ func besideSink(args []Arg) []Arg {
 	return append([]Arg{d}, args[1:]...)
 }
 
-// settled checks what speaks of several operands, once all of them are known.
+// settled checks conditions on several operands, once all are known.
 func (c *Candidate) settled(m *Matcher, t *tally) bool {
 	if t.handle && !indirect(m.version, m.target) {
 		return false
@@ -149,7 +149,7 @@ func indirect(v Version, t Target) bool {
 	return v >= 301 && t >= first
 }
 
-// presences checks the conditions of presence that speak of operands.
+// presences checks the conditions on which operands are present.
 func (c *Candidate) presences(list []Want, t *tally) bool {
 	for i := range list {
 		w := &list[i]
@@ -171,9 +171,8 @@ func (c *Candidate) presences(list []Want, t *tally) bool {
 	return true
 }
 
-// sequence matches args against list, trying with and without each operand that may be left out.
-// At the end of the outermost list, which comes with the matcher, what speaks of several operands
-// must hold too.
+// sequence matches args against list, with and without each optional operand. At the end of the
+// outermost list, for which outer is set, the conditions on several operands must be satisfied too.
 func (c *Candidate) sequence(list []Want, args []Arg, t *tally, outer *Matcher) bool {
 	if len(list) == 0 {
 		return len(args) == 0 && (outer == nil || c.settled(outer, t))
@@ -202,14 +201,14 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 	}
 	if w.Inside != nil {
 		if a.Kind != ArgAddress || a.Unified && !w.TakesUnified() || len(a.Elems) > 1 && a.Elems[0].offset() {
-			return false // an offset stands alone in its bracket
+			return false // an offset must be alone in its bracket
 		}
 		return c.sequence(w.Inside, a.Elems, t, nil)
 	}
 	if w.Pair != nil {
 		if a.Kind == ArgPair {
 			if a.Elems[0].Kind == ArgSink && a.Elems[1].Kind == ArgSink {
-				return false // both halves away: a syntax error
+				return false // both halves are missing: a syntax error
 			}
 			if w.Pair.Presence == Never || !c.one(w.Pair, &a.Elems[1], t) {
 				return false
@@ -238,7 +237,7 @@ func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
 	}
 	if k.Len < 0 {
 		if a.Kind == ArgVector && len(a.Elems) == 1 && k.Relax {
-			a = &a.Elems[0] // ld and st take one element in braces for the element
+			a = &a.Elems[0] // ld and st accept one element in braces
 		}
 		return k.single(access, a)
 	}

@@ -3,7 +3,7 @@
 
 package isa
 
-// single matches one thing that is not a brace vector.
+// single matches an operand that is not a brace vector.
 func (k *WantKind) single(access Access, a *Arg) bool {
 	if a.Not && k.Word != KPred || a.Minus != k.Minus || a.Part != "" && !k.Part.Has(a.Part) {
 		return false
@@ -12,11 +12,11 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 	case KValue:
 		switch a.Kind {
 		case ArgReg:
-			return registerFits(k, a) || access == Read && k.oddFits(a)
+			return registerFits(k, a) || access == Read && k.undocumentedFits(a)
 		case ArgInt, ArgFloat:
 			return access == Read && constantFits(k, a)
 		}
-		return access == Read && k.oddFits(a)
+		return access == Read && k.undocumentedFits(a)
 	case KReg:
 		return a.Kind == ArgReg && registerFits(k, a)
 	case KImm:
@@ -33,7 +33,7 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 		return a.Kind == ArgFunc
 	case KTexref:
 		return a.handleOf(Texref)
-	case KSampler: // where textures carry their samplers, anything stands in its place
+	case KSampler: // anything is accepted if textures include their samplers
 		return a.handleOf(Samplerref) || a.handleOf(Texref)
 	case KSurfref:
 		return a.handleOf(Surfref)
@@ -47,16 +47,17 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 		return a.Kind == ArgProto || a.Kind == ArgTargets
 	case KTargets:
 		return a.Kind == ArgTargets
-	case KAny: // of all registers only those of 128 bits are no address of whatever it is
+	case KAny: // all registers but 128-bit ones can be an address
 		return a.Kind != ArgAddress && (a.Kind != ArgReg || a.Type.Bits() <= 64)
 	}
 	return false
 }
 
-// oddFits holds for what the assembler takes as a value though no manual says so: a register or
-// variable with an offset, and a function's name. Operands that want an integer of one width take
-// such a register only of that width, and a variable only for 32 bits.
-func (k *WantKind) oddFits(a *Arg) bool {
+// undocumentedFits reports whether an operand is a value that the assembler accepts although the manual does
+// not: a register or variable with an offset, or a function's name. If an operand must be an
+// integer of one width, the register must have that width, and the variable is only accepted for 32
+// bits.
+func (k *WantKind) undocumentedFits(a *Arg) bool {
 	if k.Settled.Class() == Integer {
 		switch a.Kind {
 		case ArgReg, ArgSreg:
@@ -85,8 +86,8 @@ func (a *Arg) handleOf(t Type) bool {
 	return a.Kind == ArgSym && a.Type == t || a.Kind == ArgReg && a.Count <= 1 && !a.Plus && a.Type.Bits() == 64 && a.Type.Whole()
 }
 
-// specialFits says whether a special register of a type can be read where the wanted type is asked
-// for: one of its width, or a wider one where the instruction takes those.
+// specialFits reports whether a special register can be read as the wanted type: it has its width,
+// or is wider and the instruction accepts that.
 func (k *WantKind) specialFits(have Type) bool {
 	if k.Settled == 0 || k.Settled.Bits() == have.Bits() {
 		return true
@@ -94,7 +95,7 @@ func (k *WantKind) specialFits(have Type) bool {
 	return k.Relax && have.Class() != Pred && have.Bits() > k.Settled.Bits()
 }
 
-// registerFits says whether a register can hold a value of the wanted type.
+// registerFits reports whether a register can hold a value of the wanted type.
 func registerFits(k *WantKind, a *Arg) bool {
 	if a.Count > 1 && k.Len < 0 || a.Plus {
 		return false
@@ -105,9 +106,9 @@ func registerFits(k *WantKind, a *Arg) bool {
 	return typeFits(k.Settled, a.Type)
 }
 
-// typeFits holds for the same width, and the same kind of number unless one side is untyped bits
-// (PTX ISA 9.4, "Type Information for Instructions and Operands"). A register of .f16x2 counts as 32
-// untyped bits where integers are asked for, but not where another packed type is.
+// typeFits reports whether types have the same width, and the same class unless one is untyped bits
+// (PTX ISA 9.4, "Type Information for Instructions and Operands"). A register of .f16x2 counts as
+// 32 untyped bits for integers, but not for other packed types.
 func typeFits(want, have Type) bool {
 	if want == have {
 		return true
@@ -132,7 +133,7 @@ func typeFits(want, have Type) bool {
 	return hc == Bits
 }
 
-// relaxFits is typeFits for instructions that take registers wider than their type: ld, st, cvt.
+// relaxFits is typeFits for instructions that accept registers wider than their type: ld, st, cvt.
 func relaxFits(want, have Type) bool {
 	if want == have {
 		return true
@@ -150,8 +151,8 @@ func relaxFits(want, have Type) bool {
 	return hc == Bits
 }
 
-// constantFits says whether a constant can stand for a value of the wanted type. Untyped words of
-// 32 and 64 bits take floating-point constants of their own width too.
+// constantFits reports whether a constant can be a value of the wanted type. Untyped words of 32
+// and 64 bits also accept floating-point constants of their width.
 func constantFits(k *WantKind, a *Arg) bool {
 	switch k.Settled.Class() {
 	case NoClass, Signed, Unsigned, Integer, Loose:
@@ -181,11 +182,10 @@ func inRange(spans []Span, v int64) bool {
 	return false
 }
 
-// addressFits judges the base of an address: a register, a variable of the space, or a constant.
-// Which width of register a space needs is a matter of the module (its address size), not of the
-// instruction.
+// addressFits checks the base of an address: a register, a variable of the space, or a constant.
+// The width of the register depends on the module's address size and is not checked here.
 func (k *WantKind) addressFits(a *Arg) bool {
-	if k.In == Tensor { // no variable lives there, and its addresses have 32 bits
+	if k.In == Tensor { // tensor memory has no variables, and its addresses have 32 bits
 		return a.Kind == ArgReg && a.Count <= 1 && typeFits(k.Settled, a.Type) &&
 			(k.Settled.Class() != Bits || a.Type == k.Settled)
 	}
@@ -216,8 +216,8 @@ func (k *WantKind) addressFits(a *Arg) bool {
 	return false
 }
 
-// spaceFits says whether a variable declared in space have is in space want. A kernel's parameters
-// are no function's, where the caller tells them apart.
+// spaceFits reports whether a variable declared in space have can be accessed in space want.
+// Parameters of kernels and of functions are different spaces; the caller tells them apart.
 func spaceFits(want, have Space) bool {
 	if want.Base() != have.Base() {
 		return false
@@ -225,11 +225,11 @@ func spaceFits(want, have Space) bool {
 	return want == have || want.Base() != Param || want == Param || have == Param
 }
 
-// vectorType folds the elements of a brace vector into one type, as the assembler does: equal
-// types stay; untyped bits with anything of their width are bits, and so are signed with unsigned;
-// constants take the type of their neighbours. Predicates count only among themselves, though the
-// assembler lets them pass beside 32 untyped bits. It fails for neighbours that do not go together, and
-// gives no type for a vector of constants and sinks alone.
+// vectorType folds the element types of a brace vector into one type, as the assembler does: equal
+// types stay; untyped bits and any type of the same width give bits, and so do signed and unsigned
+// integers; constants take the type of their neighbours. Predicates only combine with predicates,
+// although the assembler accepts them beside 32 untyped bits. It fails for neighbours that do not
+// combine, and gives no type for a vector of only constants and sinks.
 func vectorType(elems []Arg) (folded Type, ok bool) {
 	predicates, constants := false, false
 	for i := range elems {
@@ -251,7 +251,7 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 		case ArgInt, ArgFloat:
 			constants = true
 			if i > 0 && elems[i-1].constant() && elems[i-1].Kind != e.Kind {
-				return 0, false // neighbours are compared, with their constants' own types
+				return 0, false // adjacent elements are compared, with the constants' own types
 			}
 		case ArgSink, ArgUnknown:
 		default:
@@ -287,8 +287,8 @@ func foldTypes(a, b Type) (Type, bool) {
 	return 0, false
 }
 
-// foldConstant is the type of a vector after an element, if that is a constant: an integer among
-// integers makes bits, a floating-point constant stays what it is beside its own type.
+// foldConstant returns the type of a vector after a constant element: an integer among integers
+// gives bits, and a floating-point constant keeps its own type.
 func foldConstant(t Type, e *Arg) (Type, bool) {
 	switch e.Kind {
 	case ArgInt:
@@ -305,7 +305,7 @@ func foldConstant(t Type, e *Arg) (Type, bool) {
 	return t, true
 }
 
-// bitsOf is the untyped type of a width.
+// bitsOf returns the untyped type of a width.
 func bitsOf(width int) Type {
 	for i, t := range typeTable {
 		if t.Class == Bits && t.Bits == width {
@@ -315,8 +315,8 @@ func bitsOf(width int) Type {
 	return 0
 }
 
-// vectorFits judges the elements of a brace vector: registers by the type they fold to, constants
-// and sinks one by one.
+// vectorFits checks the elements of a brace vector: registers by their folded type, constants and
+// sinks one by one.
 func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 	folded, ok := vectorType(elems)
 	if !ok {
@@ -336,7 +336,7 @@ func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 				return false
 			}
 		case ArgSink:
-			// Of all reads only the widest stores skip elements.
+			// Of all reads, only the widest stores may skip elements.
 			if folded == 0 || k.Word == KReg || access != Write && k.Settled.Bits()*len(elems) != 256 {
 				return false
 			}

@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestOddOpcodes: what is no opcode at all is told, whatever it is; the parser lets none of these through, and builders may pass them on.
-func TestOddOpcodes(t *testing.T) {
+// TestMalformedOpcodes checks that malformed opcodes are reported. The parser rejects them, but builders
+// may pass them on.
+func TestMalformedOpcodes(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_90a")
 	for op, want := range map[string]string{
 		"": "does not start with the name", ".": "does not start with the name", "..": "does not start with the name", ".add": "does not start with the name",

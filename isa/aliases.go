@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// meantType is the type or scope that another language calls by a word with a dot before it; "" where there is none.
+// meantType returns the PTX type or scope for a word of another language; "" if there is none.
 func meantType(word string) string {
 	switch strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(word), "."), "_t") {
 	case "i8", "int8", "char":
@@ -72,8 +72,7 @@ func MeantName(word string) string {
 	return ""
 }
 
-// shortens reports whether a word is another one cut short, .acq for .acquire, or what is left of it without letters in its middle,
-// .dn for .down.
+// shortens reports whether a word abbreviates another: .acq for .acquire, or .dn for .down.
 func shortens(word, long string) bool {
 	if len(word) >= len(long) || word[1] != long[1] {
 		return false
@@ -93,7 +92,7 @@ func shortens(word, long string) bool {
 	return i == len(word)
 }
 
-// numbered reports whether two words differ in their numbers alone, as .x3 and .x4 do.
+// numbered reports whether two words differ only in their numbers, as .x3 and .x4 do.
 func numbered(a, b string) bool {
 	strip := func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -104,7 +103,7 @@ func numbered(a, b string) bool {
 	return strings.Map(strip, a) == strings.Map(strip, b) && strings.ContainsAny(a, "0123456789") && strings.ContainsAny(b, "0123456789")
 }
 
-// apart is how far the numbers of two words are from one another.
+// apart returns the difference between the numbers in two words.
 func apart(a, b string) int {
 	sum := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); i, j = i+1, j+1 {
@@ -120,8 +119,8 @@ func apart(a, b string) int {
 	return sum
 }
 
-// kin is the one of several types that a value of another type is most likely read as: bits of its size, or the integer of its
-// size where there is but one; "" where there is none.
+// kin returns the type among several that most likely replaces another type: untyped bits of its
+// size, or the only integer of its size; "" if there is none.
 func kin(word string, types []string) string {
 	t, ok := ParseType(word)
 	if !ok {
@@ -142,8 +141,8 @@ func kin(word string, types []string) string {
 	return found
 }
 
-// lackingTypes are the types of all forms that miss the modifiers as little as best does, if what best lacks is a type
-// and some other form lacks another one.
+// lackingTypes returns the types that the closest forms require, if best lacks a type and another
+// form lacks a different one.
 func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot *Slot) []string {
 	var out []string
 	forms := 0

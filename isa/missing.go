@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// additions are the words of which one more makes modifiers legal: the values of the one slot that
-// they leave empty, and what longer names of the same instruction say, as .lo does in mul.lo.
+// additions returns the words that make modifiers legal if one is added: the values of their one
+// empty slot, and the extra words of longer names of the same instruction, such as .lo in mul.lo.
 func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []string {
 	var words []string
 	add := func(word string) {
@@ -48,7 +48,7 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 	return words
 }
 
-// takes reports whether the modifiers in the slots of a form go together, here.
+// takes reports whether the modifiers in the slots of a form are a legal combination.
 func (m *Matcher) takes(x *miss) bool {
 	if m.gates(x.form, x.slots) != nil {
 		return false
@@ -67,7 +67,7 @@ func (m *Matcher) takes(x *miss) bool {
 	return true
 }
 
-// oneOf lists words of which one is wanted.
+// oneOf lists alternatives for a message.
 func oneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// searches is how many opcodes of one matcher are tried with one thing changed, to say what was meant: a text may be full of others.
+// searches limits the suggestions that one matcher searches for, since a text may be full of
+// mistakes.
 const searches = 200
 
-// search reports whether there may be another search.
+// search reports whether another search is allowed.
 func (m *Matcher) search() bool {
 	m.searched++
 	return m.searched <= searches
 }
 
-// replacements are the words of which one in the place of a modifier makes all of them legal, here.
+// replacements returns the words that make the modifiers legal if they replace one of them.
 func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string {
 	var words []string
 	others := slices.Delete(slices.Clone(mods), at, at+1)
@@ -58,7 +59,7 @@ func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string
 // most is how many words a message lists.
 const most = 12
 
-// someOf lists words of which one is wanted, the first of many.
+// someOf lists alternatives for a message, at most the first few.
 func someOf(words []string) string {
 	if n := len(words); n > most {
 		words = append(slices.Clone(words[:most]), "or others")
@@ -66,16 +67,16 @@ func someOf(words []string) string {
 	return oneOf(words)
 }
 
-// shaped reports whether a word is the shape of a matrix.
+// shaped reports whether a word is a matrix shape.
 func shaped(word string) bool {
 	return len(word) > 2 && word[1] == 'm' && word[2] >= '0' && word[2] <= '9'
 }
 
-// exchange looks for two neighbours that have to change places, or for one modifier that another would have to stand for: among
-// the strange ones first, then among all. Where nothing is strange and a word is lacking, as .sp is of a shape that only sparse
-// matrices have, only another shape will do.
+// exchange looks for two adjacent modifiers to swap, or for one modifier to replace: first among
+// the strange ones, then among all. If no modifier is strange and a required one is missing, as .sp
+// with a shape that only sparse matrices have, it only replaces the shape.
 //
-// What it finds are readings; the first is what is said where the operands tell none of them apart.
+// It returns possible readings. The first is reported if the operands fit none of them better.
 func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod, skip int) []reading {
 	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 || x.doubled(mods) || !m.search() {
 		return nil
@@ -148,7 +149,7 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 	return found
 }
 
-// text is an opcode of a name and modifiers.
+// text joins a name and modifiers to an opcode.
 func (m *Matcher) text(name string, mods []Mod) string {
 	for _, mod := range mods {
 		name += m.set.Mods[mod]
@@ -156,7 +157,7 @@ func (m *Matcher) text(name string, mods []Mod) string {
 	return name
 }
 
-// doubled reports whether a strange modifier is written twice, or excludes one that has its slot.
+// doubled reports whether a strange modifier is repeated, or excludes one that occupies its slot.
 func (x *miss) doubled(mods []Mod) bool {
 	return slices.ContainsFunc(x.strange, func(i int) bool {
 		if slices.Contains(mods[:i], mods[i]) {
@@ -171,7 +172,7 @@ func (x *miss) doubled(mods []Mod) bool {
 	})
 }
 
-// turned looks for two neighbours that have to change places.
+// turned looks for two adjacent modifiers to swap.
 func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int) []reading {
 	changed := slices.Clone(mods)
 	for i := range len(mods) - 1 {
@@ -189,7 +190,7 @@ func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int)
 	return nil
 }
 
-// legal reports whether modifiers go together, here.
+// legal reports whether the modifiers form a legal combination.
 func (m *Matcher) legal(list []*Instruction, mods []Mod) bool {
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
@@ -199,14 +200,15 @@ func (m *Matcher) legal(list []*Instruction, mods []Mod) bool {
 	})
 }
 
-// akin reports whether two words are of one kind: shapes, or of one word before their colons.
+// akin reports whether two words are of the same kind: both are shapes, or they have the same word
+// before ::.
 func akin(a, b string) bool {
 	first, _, _ := strings.Cut(a, "::")
 	second, _, _ := strings.Cut(b, "::")
 	return first == second || shaped(a) && shaped(b)
 }
 
-// inCase is the modifier of the instructions that a word is but for capitals; "" where there is none.
+// inCase returns the modifier that differs from a word only in case; "" if there is none.
 func (m *Matcher) inCase(list []*Instruction, word string) string {
 	for i, w := range m.set.Mods {
 		if w != word && strings.EqualFold(w, word) && m.used(list, Mod(i)) {
@@ -216,14 +218,15 @@ func (m *Matcher) inCase(list []*Instruction, word string) string {
 	return ""
 }
 
-// used reports whether some form of the instructions takes a modifier.
+// used reports whether some form of the instructions accepts a modifier.
 func (m *Matcher) used(list []*Instruction, mod Mod) bool {
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool { return f.has(mod) })
 	})
 }
 
-// respelled looks for the opcode that is meant where one dot stands for two colons, or the other way: mbarrier.complete_tx, wait_group::read.
+// respelled looks for an opcode in which a dot is written for two colons, or the other way round:
+// mbarrier.complete_tx, wait_group::read.
 func (m *Matcher) respelled(op string) *Problem {
 	if len(op) > mostRespelled || !m.search() {
 		return nil
@@ -260,7 +263,7 @@ func (m *Matcher) respelled(op string) *Problem {
 	return nil
 }
 
-// wordEnd is where the word that i stands in ends.
+// wordEnd returns the end of the word that contains position i.
 func wordEnd(op string, i int) int {
 	if n := strings.IndexByte(op[i:], '.'); n >= 0 {
 		return i + n
@@ -268,7 +271,7 @@ func wordEnd(op string, i int) int {
 	return len(op)
 }
 
-// needed says what a rule of the form "require .a -> .b" finds lacking; nil where the rule is another.
+// needed reports what a rule "require .a -> .b" lacks; nil for other rules.
 func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
 	from, to, ok := strings.Cut(strings.TrimPrefix(r.Text, "require "), " -> ")
 	if !ok {
