@@ -64,7 +64,7 @@ func commandsPage(t *testing.T) string {
 // rulesPage returns every rule's page, as ptxdsl explain prints it.
 func rulesPage(all diag.Rules) string {
 	var b strings.Builder
-	b.WriteString(generated + "# Rules\n\nWhat `ptxdsl verify` can report; `ptxdsl explain ID` prints the same pages.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
+	b.WriteString(generated + "# Rules\n\nWhat `ptxdsl verify` and `ptxdsl check` can report; `ptxdsl explain ID` prints the same pages.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
 	for _, r := range all {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, r.ID, r.Severity, strings.ReplaceAll(r.Title, "|", `\|`))
 	}

@@ -43,7 +43,7 @@ func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " 
 
 // commands returns the commands in the order of the help.
 func commands() []*command {
-	return []*command{fmtCommand(), verifyCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
+	return []*command{fmtCommand(), verifyCommand(), checkCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
 }
 
 // A call is one invocation of a command.

@@ -16,6 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
 // home is the home page of the project.
@@ -26,10 +27,10 @@ func rules() diag.Rules {
 	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules(), suite.Rules())).Sorted()
 }
 
-// pages returns the rules that have a page: those of verify, of lifting, and of building kernels in
-// Go.
+// pages returns the rules that have a page: those of verify, of lifting, of building kernels in Go, and
+// of check.
 func pages() diag.Rules {
-	return diag.Rules(slices.Concat(rules(), lift.Rules(), dsl.Rules())).Sorted()
+	return diag.Rules(slices.Concat(rules(), lift.Rules(), dsl.Rules(), dynamic.Rules())).Sorted()
 }
 
 // check returns all findings of a text, of all layers.

@@ -107,6 +107,9 @@ func (g *grid) clusterBlocks() int {
 // turnLength is how many instructions of warps a cluster runs before another has its turn.
 const turnLength = 1 << 18
 
+// LimitReached is the message of the fault of a launch that reached its limit of instructions.
+const LimitReached = "the launch reached its limit of instructions"
+
 // work runs clusters until there are none.
 func (g *grid) work(total uint64) {
 	for !g.stop.Load() {
@@ -117,6 +120,10 @@ func (g *grid) work(total uint64) {
 		before, changes := c.executed(), c.changes()
 		out := c.run(turnLength)
 		g.executed.Add(c.executed() - before)
+		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
+			out = faulted
+			c.blocks[0].fail(&Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1, Message: LimitReached})
+		}
 		g.put(c, out, c.changes() != changes)
 	}
 }

@@ -37,6 +37,8 @@ type Options struct {
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
 	// addresses. Device.Reach changes the number of a device without memory where it must.
 	Number int
+	// Limit ends a launch with a fault after about so many instructions of threads; 0 is no limit.
+	Limit int64
 	// Progress is called now and then while a kernel runs, and once when it has ended, if it took
 	// long. It must not use the device.
 	Progress func(Progress)
