@@ -11,14 +11,14 @@ import (
 
 // TestTurns holds that a mistake in a loop of Go is told once, and that calls in a long one leave room for those behind it.
 func TestTurns(t *testing.T) {
-	const noteLoop = 3000
+	const iterations = 3000
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(256))
 	s := dsl.Shared[dsl.F32](k, "s", 256)
-	for range noteLoop {
+	for range iterations {
 		s.Store(k.TID().X.AddI(1), k.F32(1))
 	}
-	for range noteLoop {
+	for range iterations {
 		s.Store(k.TID().X, k.F32(1))
 	}
 	s.Store(k.TID().X.AddI(2), k.F32(1))

@@ -233,7 +233,8 @@ func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	)
 }
 
-// leftFactor multiplies numbers that threads write to tensor memory, so many at a time, and a transposed tile.
+// leftFactor multiplies an A operand that threads write to tensor memory, each elements at a time, by a
+// transposed tile.
 func leftFactor(m *dsl.Module, t isa.Type, each int) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	const depth = 128

@@ -16,7 +16,7 @@ import (
 )
 
 // TestHazards checks that a hazard is a finding at the Go line that made it, and that SkipHazards
-// noteLoop the analyzers off.
+// turns the analyzers off.
 func TestHazards(t *testing.T) {
 	build := func(options ...dsl.Option) (diag.List, int) {
 		m := dsl.New("m", "sm_90", options...)

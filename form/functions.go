@@ -22,7 +22,7 @@ type function struct {
 	noreturn bool
 	memory   bool     // has .minperctamemory
 	called   ptx.Span // the first call
-	taken    ptx.Span // where its address is asked for, the first time
+	taken    ptx.Span // where its address is first taken
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
 	unified  [2]int64
 	labelled bool // unified holds
@@ -89,7 +89,7 @@ func (c *checker) signature(n *ptx.Func) *function {
 	return f
 }
 
-// results checks that only registers are returned in number.
+// results checks that several results are only returned in registers.
 func (c *checker) results(n *ptx.Func, f *function) {
 	if len(f.returns) < 2 {
 		return
@@ -218,7 +218,7 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 	}
 }
 
-// formalType checks the type of a parameter that is declared, not merely described.
+// formalType checks the type of a parameter of a declaration, as opposed to a prototype.
 func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 	if s.typ.Class() == isa.Opaque {
 		switch {
@@ -267,20 +267,20 @@ func unconventional(n ptx.Node) bool {
 	return false
 }
 
-// passedPredicate reports whether a parameter is a predicate in a register that the calling
-// convention has no place for.
+// passedPredicate reports whether a parameter is a predicate register, which the calling convention
+// does not support.
 func (c *checker) passedPredicate(s *shape) bool {
 	return !c.free && c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg && len(s.dims) == 0
 }
 
-// small reports whether a parameter is too narrow for the calling convention: one integer of 8 or
-// 16 bits.
+// small reports whether a parameter is too narrow for the calling convention: an integer of 8 or 16
+// bits.
 func (c *checker) small(s *shape) bool {
 	return !c.free && c.header.since(3, 0) && s.vec <= 1 && len(s.dims) == 0 &&
 		s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
 }
 
-// wider is the type in which a narrow one is passed.
+// wider returns the type that a narrow parameter must have.
 func wider(t isa.Type) string {
 	if t.Class() == isa.Signed {
 		return ".s32"
@@ -288,7 +288,7 @@ func wider(t isa.Type) string {
 	return ".u32"
 }
 
-// parameterSpace adds up the parameters of a kernel.
+// parameterSpace sums the sizes of a kernel's parameters.
 func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 	end := int64(0)
 	for i := range f.params {
@@ -330,7 +330,7 @@ func (c *checker) parameters(n *ptx.Func, f *function) {
 	enter(f.params, input)
 }
 
-// enter makes a function known, and compares it with what was declared before.
+// enter declares a function, and compares it with an earlier declaration.
 func (c *checker) enter(n *ptx.Func, f *function) {
 	if f.name == "" {
 		return
@@ -408,16 +408,16 @@ func linkageWord(word string) string {
 	return word
 }
 
-// take notes that the address of a function is asked for.
+// take notes that the address of a function is taken.
 func (s *symbol) take(at ptx.Span) {
 	if s.kind == routine && s.fn != nil && s.fn.taken.At == ptx.NoPos {
 		s.fn.taken = at
 	}
 }
 
-// unresolved reports functions without a body: those that are not .extern, which the module itself
-// must define, and in a module that is not linked with others those that are called or whose address is asked for. Modules with a function of several
-// results, for which there is no calling convention, cannot be linked.
+// unresolved reports functions without a body: those that are not .extern and, in a module that is
+// not linked with others, those that are called or whose address is taken. Modules with a function
+// of several results cannot be linked, because there is no calling convention for them.
 func (c *checker) unresolved() {
 	several := slices.ContainsFunc(c.src.Decls, func(n ptx.Node) bool {
 		f, ok := n.(*ptx.Func)
@@ -446,7 +446,7 @@ func (c *checker) unresolved() {
 			continue
 		}
 		switch f.name {
-		case "vprintf", "malloc", "free", "__assertfail": // the driver has them
+		case "vprintf", "malloc", "free", "__assertfail": // provided by the driver
 			continue
 		}
 		c.fault(&ruleUnresolved, f.called, "%s is called but not defined in this module",

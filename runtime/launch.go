@@ -22,7 +22,7 @@ type Config struct {
 	bad                       string
 }
 
-// three is x, y and z of a shape.
+// three returns x, y and z of a shape.
 func (c *Config) three(what string, x int, yz []int) [3]int {
 	s := [3]int{x, 1, 1}
 	copy(s[1:], yz)
@@ -80,7 +80,7 @@ func (c Config) Programmatic() Config {
 	return c
 }
 
-// A packet is the memory that a launch needs. Packets are used again, so that launches do not allocate.
+// A packet is the memory of a launch. It is reused so that launches do not allocate.
 type packet struct {
 	launch device.Launch
 	values []byte
@@ -138,7 +138,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	return nil
 }
 
-// comma is ", name" of a parameter that has one.
+// comma returns ", name" of a parameter that has one.
 func comma(name string) string {
 	if name == "" {
 		return ""
@@ -146,7 +146,7 @@ func comma(name string) string {
 	return ", " + name
 }
 
-// count is the error of a launch with too few or too many arguments.
+// count returns the error of a launch with too few or too many arguments.
 func (k *Kernel) count(n int) error {
 	list := ""
 	for i := range k.sig.params {
@@ -159,7 +159,7 @@ func (k *Kernel) count(n int) error {
 		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
-// shape is the launch that a Config asks for, without arguments.
+// shape returns the launch that a Config describes, without arguments.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
@@ -253,7 +253,7 @@ func (k *Kernel) blocks(c *Config) error {
 	return nil
 }
 
-// most is the threads that a block of the kernel may have.
+// most returns the largest block size of the kernel.
 func (k *Kernel) most() int {
 	n := k.module.dev.info.MaxThreads
 	if k.sig.largest > 0 {
@@ -265,7 +265,7 @@ func (k *Kernel) most() int {
 	return n
 }
 
-// why says what makes most what it is.
+// why says what limits the block size.
 func (k *Kernel) why() string {
 	switch k.most() {
 	case k.module.dev.info.MaxThreads:
@@ -276,7 +276,7 @@ func (k *Kernel) why() string {
 	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)
 }
 
-// shape is a size in words: 16x16.
+// shape formats a size: 16x16.
 func shape(s [3]int) string {
 	switch {
 	case s[2] != 1:

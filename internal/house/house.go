@@ -18,7 +18,7 @@ type Room struct {
 	Others string // module paths
 }
 
-// Rooms is the table. Of several rooms that hold a package the innermost counts.
+// Rooms returns the table. Of several rooms that hold a package the innermost counts.
 func Rooms() []Room {
 	const (
 		cmp        = "github.com/google/go-cmp"
@@ -82,7 +82,7 @@ func Rooms() []Room {
 	}
 }
 
-// Of is the room of a package, by its path from the root of the module.
+// Of returns the room of a package, by its path from the root of the module.
 func Of(rooms []Room, path string) (room Room, ok bool) {
 	for _, r := range rooms {
 		if within(path, r.Path) && len(r.Path) >= len(room.Path) {

@@ -35,7 +35,7 @@ func refused(t *testing.T, err error, kind error, words string) {
 	}
 }
 
-// open is GPU 0 of a driver that pretends.
+// open returns GPU 0 of a driver that pretends.
 func open(t *testing.T, d *fakecuda.Driver) *driver.Context {
 	t.Helper()
 	l, err := d.Library()

@@ -19,6 +19,8 @@ type addressRef struct {
 	keep   uint64 // bits of the base that count
 	fixed  bool   // the base is a constant
 	param  bool   // the base is a parameter of a device function, which lies in local memory
+	symbol *ir.Var
+	room   uint64 // bytes from the address to the end of the variable that it names
 }
 
 // addressOf decodes an address operand.
@@ -28,7 +30,7 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 		return addressRef{}, fmt.Errorf("it has an address without a base")
 	}
 	b := parts[0]
-	a := addressRef{keep: ^uint64(0)}
+	a := addressRef{keep: ^uint64(0), room: ^uint64(0)}
 	switch b.Kind {
 	case ir.Register:
 		a.offset = uint64(b.Value)
@@ -42,6 +44,12 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 		a.base = d.symbol(&b)
 		v := b.Var()
 		a.param = v.Space.Base() == isa.Param && !d.prog.fn.Kernel || d.callee(v)
+		if size := v.Size(); size > 0 {
+			a.symbol, a.room = v, 0
+			if b.Value >= 0 && b.Value < size {
+				a.room = uint64(size - b.Value)
+			}
+		}
 	case ir.Int:
 		a.base = ref{kind: refConstant, constant: d.image.splat(uint64(b.Value))}
 	default:
@@ -86,6 +94,7 @@ type demand struct {
 	align uint64
 	write bool
 	read  bool // the bytes must have been written
+	later bool // in shared and local memory, where the value is used
 
 	// For an observer.
 	quiet bool // who locates the memory reports the access
@@ -133,16 +142,21 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	if all&(q.align-1) != 0 {
 		return w.misaligned(mask, q)
 	}
+	if q.size > a.room {
+		return w.beyond(a, mask, q)
+	}
 	space := q.space.Base()
 	if a.param {
 		space = isa.Local
 	}
+	w.space = space
 	if space == isa.Generic {
 		first, from := spaceOf(low)
 		if last, _ := spaceOf(high); first != last || first == isa.Generic {
 			return w.scattered(mask, q)
 		}
 		shift := low - from
+		w.space = first
 		if space = first; shift != 0 {
 			low, high = low-shift, high-shift
 			for l := range v {
@@ -166,7 +180,11 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 		if rank != high>>rankShift || rank >= uint64(len(w.block.cluster.blocks)) {
 			return w.scattered(mask, q)
 		}
-		r = w.block.cluster.blocks[rank].shared
+		k := w.block.cluster.blocks[rank]
+		if k.alive == 0 && k != w.block {
+			return w.scattered(mask, q)
+		}
+		r = k.shared
 		high -= rank << rankShift
 		if high+q.size > uint64(len(r.data)) || low-rank<<rankShift < sharedStart {
 			return w.scattered(mask, q)
@@ -213,12 +231,19 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 	if q.write || !q.read || !w.mustBeWritten(r) {
 		return true
 	}
+	lanes := uint32(0)
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		at := w.where.at[l]
 		if !allSet(r.init[at : at+q.size]) {
-			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			if !w.mayLoadUnwritten(r, q) {
+				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			}
+			lanes |= 1 << l
 		}
+	}
+	if lanes != 0 {
+		w.loadUnwritten(lanes, bits.TrailingZeros32(lanes), q.size)
 	}
 	return true
 }
@@ -226,7 +251,12 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 // mustBeWritten reports whether reads of what was never written are looked for in a region.
 func (w *warp) mustBeWritten(r *region) bool {
 	g := w.block.grid
-	return r.init != nil && g.checks && (g.strict || r.base != sharedWindow)
+	return r.init != nil && g.checks
+}
+
+// mayLoadUnwritten reports whether an access may load what was never written, as long as no lane uses it.
+func (w *warp) mayLoadUnwritten(r *region, q *demand) bool {
+	return q.later && (r.base == sharedWindow || r.base == localWindow) && !w.block.grid.strict
 }
 
 // allSet reports whether all bytes are set.
@@ -247,9 +277,10 @@ func allSet(b []byte) bool {
 // scattered is locate for lanes that access different allocations, or that are out of bounds.
 func (w *warp) scattered(mask uint32, q *demand) bool {
 	w.where.region = nil
+	unwritten := uint32(0)
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		space, at := q.space.Base(), w.address[l]
+		space, at := w.space, w.address[l]
 		if space == isa.Generic {
 			space, at = spaceOf(at)
 		}
@@ -261,9 +292,15 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 			return w.denied(l, "kernels cannot write "+r.name)
 		}
 		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
-			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			if !w.mayLoadUnwritten(r, q) {
+				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+			}
+			unwritten |= 1 << l
 		}
 		w.where.each[l], w.where.at[l] = r, off
+	}
+	if unwritten != 0 {
+		w.loadUnwritten(unwritten, bits.TrailingZeros32(unwritten), q.size)
 	}
 	return true
 }
@@ -274,6 +311,9 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 	switch space {
 	case isa.Global:
 		if r = g.device.memory.span(at, size); r == nil {
+			if r = g.device.memory.find(at); r != nil && r.freed && at < r.end() {
+				return nil, 0, fmt.Sprintf("access to freed memory: %d bytes at global address 0x%x", size, at)
+			}
 			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at global address 0x%x", size, at)
 		}
 		return r, at - r.base, ""
@@ -315,6 +355,13 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 	return true
 }
 
+// beyond faults the first lane of an access behind the variable that the address names.
+func (w *warp) beyond(a *addressRef, mask uint32, q *demand) bool {
+	v := a.symbol
+	return w.denied(bits.TrailingZeros32(mask), fmt.Sprintf("access out of bounds: %d bytes at an offset from %s, which has %d bytes",
+		q.size, v.Name, v.Size()))
+}
+
 // denied faults a lane for an access, with what lies near.
 func (w *warp) denied(lane int, why string) bool {
 	w.fault(lane, w.near(w.address[lane]), "%s", why)
@@ -323,8 +370,14 @@ func (w *warp) denied(lane int, why string) bool {
 
 // near describes what lies at or before an address.
 func (w *warp) near(at uint64) []string {
-	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) {
+	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) && r.base != sharedWindow {
 		return []string{"the address is in " + r.String()}
+	}
+	if space, off := spaceOf(at); space == isa.Shared {
+		at = off
+	}
+	if at < windowSize {
+		return w.nearShared(at)
 	}
 	r := w.block.grid.device.memory.find(at)
 	if r == nil {
@@ -336,4 +389,26 @@ func (w *warp) near(at uint64) []string {
 	default:
 		return []string{fmt.Sprintf("the address is %d bytes behind the end of %s", at-r.end(), r)}
 	}
+}
+
+// nearShared describes what lies at or before a shared address.
+func (w *warp) nearShared(at uint64) []string {
+	im := w.block.grid.image
+	at &= 1<<rankShift - 1
+	var last *symbol
+	for i := range im.sharedSymbols {
+		if s := &im.sharedSymbols[i]; s.at <= at && (last == nil || s.at >= last.at) {
+			last = s
+		}
+	}
+	dynamic := uint64(sharedStart + im.sharedSize)
+	switch {
+	case at >= dynamic && at < dynamic+uint64(w.block.grid.launch.Shared):
+		return []string{fmt.Sprintf("the address is at byte %d of the dynamic shared memory of %d bytes", at-dynamic, w.block.grid.launch.Shared)}
+	case last == nil:
+		return []string{fmt.Sprintf("the block has %d bytes of shared memory from address 0x%x on", w.block.grid.sharedBytes(), sharedStart)}
+	case at < last.at+last.size:
+		return []string{fmt.Sprintf("the address is at byte %d of %s, which has %d bytes", at-last.at, last.name, last.size)}
+	}
+	return []string{fmt.Sprintf("the address is %d bytes behind the end of %s, which has %d bytes", at-last.at-last.size, last.name, last.size)}
 }

@@ -55,7 +55,7 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 		results--
 	}
 	if len(s.in) != len(op.In) || len(s.out) != len(op.Out) || len(s.predsIn) != named || len(s.predsOut) > results {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	for i, t := range op.In { // what is wider than the type is not seen by the operation
 		s.in[i] = d.fit(s.in[i], t)
@@ -194,9 +194,18 @@ func move(d *decoder) (step, error) {
 	if d.in.Args[0].Kind == ir.Register && d.in.Args[1].Kind == ir.Register || len(from) == len(to) {
 		return copiesStep(from, to), nil
 	}
+	if bits == 128 && len(from) == 1 { // an address or a constant
+		from = append(from, ref{kind: refConstant, constant: d.image.splat(0)})
+		if len(to) == 2 {
+			return copiesStep(from, to), nil
+		}
+	}
 	m, err := eval.OfMove(bits, len(to), len(from))
 	if err != nil {
 		return nil, err
+	}
+	if len(m.In) != len(from) || len(m.Out) != len(to) {
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	s := &assignment{op: m, in: from, out: to}
 	if len(to) == 1 && to[0].kind == refRegister {

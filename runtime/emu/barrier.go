@@ -20,6 +20,7 @@ type barrier struct {
 	any     bool // of .red: whether the predicate held for a thread
 	all     bool
 	count   uint64
+	lanes   [32]uint32 // that came, by warp
 }
 
 // A barrierWaiter is a fragment at a barrier, and what it does when the barrier completes.
@@ -36,7 +37,7 @@ func (b *barrier) arrive(w *warp, threads int) string {
 		return fmt.Sprintf("the barrier expects %s, and this instruction says %s", threadsOf(b.want), threadsOf(threads))
 	}
 	if !b.used {
-		b.any, b.all, b.count = false, true, 0
+		b.any, b.all, b.count, b.lanes = false, true, 0, [32]uint32{}
 	}
 	b.used, b.want = true, threads
 	n := bits.OnesCount32(w.cur.mask)
@@ -44,6 +45,7 @@ func (b *barrier) arrive(w *warp, threads int) string {
 		n = eval.Lanes // a count is one of whole warps
 	}
 	b.came += n
+	b.lanes[w.index&31] |= w.cur.mask
 	if w.observing() {
 		e := w.event(EventArrive, w.cur.mask)
 		e.Number, e.Count = uint32(b.index(w.block)), int64(threads)
@@ -174,7 +176,7 @@ func barrierStep(d *decoder) (step, error) {
 		}
 		b.waiting = append(b.waiting, waiter)
 		w.park(waitsBarrier, wait{note: func() string {
-			return fmt.Sprintf("waits at barrier %d: %d threads came, %s expected", n, b.came, threadsOf(want))
+			return b.state(w.block, n)
 		}})
 		b.check(w.block)
 		return parked

@@ -131,8 +131,15 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 			g.tellRange(running, EventRead, l, source, at, n, ProxyAsync)
 			for _, t := range targets {
 				g.tellRange(running, writeKind(o.combine), l, t.region, off, n, ProxyAsync)
+				if t.region.owner != nil && t.region.owner.alive == 0 && t.region.owner != w.block {
+					e.Message = "copy to the shared memory of block " + point(t.region.owner.id) + ", which has ended"
+					return e
+				}
 				if o.combine != nil {
-					w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine)
+					if why := w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine); why != "" {
+						e.Message = why
+						return e
+					}
 				} else {
 					copyMasked(t.region, off, source, at, n, left, right, uint16(bytes))
 				}
@@ -242,14 +249,18 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 	return list, advance
 }
 
-// combine combines bytes into memory, element by element.
-func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64, f eval.Combine) {
+// combine combines bytes into memory, element by element. It returns why it cannot.
+func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64, f eval.Combine) string {
 	g.device.ordering.Lock()
 	defer g.device.ordering.Unlock()
+	if g.checks && (to.init != nil && !allSet(to.init[at:at+n]) || from.init != nil && !allSet(from.init[off:off+n])) {
+		return fmt.Sprintf("reduction of %d bytes with memory that was never written", n)
+	}
 	for i := uint64(0); i < n; i += width {
 		old := read(to.data[at+i:], width)
 		put(to.data[at+i:], width, f(old, read(from.data[off+i:], width), 0))
 	}
+	return ""
 }
 
 // grouped returns the list of copies that groups hold, nil for a copy that tells an mbarrier.

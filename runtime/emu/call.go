@@ -113,6 +113,7 @@ func (w *warp) call(p *program, results, in []argument) action {
 	caller := f.frame
 	g := w.newFrame(p, caller.top)
 	g.caller, g.back, g.results, g.lanes = caller, f.pc+1, results, f.mask
+	w.forget(f.mask, g.local, uint64(p.local))
 	for i := range in {
 		w.pass(f.mask, caller, &in[i], g, &p.params[i])
 	}
@@ -193,6 +194,17 @@ func (w *warp) deliver(mask uint32, to *frame, regs []ref, at uint64, size int, 
 			put(w.localRegion.data[off:], uint64(min(size, 8)), values[i][l])
 			fill(w.localRegion.init[off:off+uint64(min(size, 8))], 0xff)
 		}
+	}
+}
+
+// forget marks local memory of the lanes of a mask as never written: it was that of another call.
+func (w *warp) forget(mask uint32, at, n uint64) {
+	if n == 0 {
+		return
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		from := uint64(bits.TrailingZeros32(m))*w.perLane + at
+		clear(w.localRegion.init[from : from+n])
 	}
 }
 

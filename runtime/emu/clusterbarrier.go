@@ -90,6 +90,6 @@ func clusterWait(d *decoder) (step, error) {
 			return advance // the phase is complete
 		}
 		b.waiting, b.owners = append(b.waiting, w.cur), append(b.owners, w)
-		return w.park(waitsCluster, wait{note: func() string { return "waits for the other blocks of its cluster" }})
+		return w.park(waitsCluster, wait{note: func() string { return w.block.cluster.waitsForCluster() }})
 	}, nil
 }

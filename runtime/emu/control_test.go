@@ -126,7 +126,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for _, completion := range []emu.Completion{emu.Late, emu.Eager, emu.Random} {
 		for _, text := range []string{body("cp.async.wait_group 0;"), bulk} {
-			got, err := try(t, open(t, emu.Options{Completion: completion, Seed: 3, Strict: true}), source(text), 32)
+			got, err := try(t, open(t, emu.Options{Completion: completion, Seed: 3}), source(text), 32)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("completion %d: %v %v", completion, got, err)
 			}

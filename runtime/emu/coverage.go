@@ -17,6 +17,9 @@ import (
 var exclusions = map[isa.Kind]string{
 	isa.KindSpcompress:   "no public source says how it chooses and packs elements",
 	isa.KindSpdecompress: "no public source says how its indices are packed",
+
+	isa.KindTcgen05LdSpcompress:    "no public source says how it chooses and packs elements",
+	isa.KindTcgen05LdRedSpcompress: "no public source says how it chooses and packs elements",
 }
 
 // excludedFamilies are the families that are not emulated, and why.
@@ -66,6 +69,28 @@ func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 	return emulated
 }
 
+// Excluded returns why the emulator does not run a form, "" if it runs it or if nothing says why.
+func Excluded(ins *isa.Instruction, form *isa.Form) string {
+	switch {
+	case Emulates(ins, form):
+		return ""
+	case excluded(form.Kind) != "":
+		return excluded(form.Kind)
+	case undocumented(form):
+		return "no document says what it means: " + form.Lenient
+	case ofTextures(form):
+		return "textures and surfaces are not emulated"
+	}
+	for _, s := range form.Slots {
+		for _, v := range s.Values {
+			if s.Required && slices.Contains(coveredEntries()[form.Kind].without, v.Mod) {
+				return v.Mod.String() + " is not emulated"
+			}
+		}
+	}
+	return ""
+}
+
 // coveredEntries are the entries that Emulates asks.
 var coveredEntries = sync.OnceValue(newEntries)
 
@@ -96,7 +121,6 @@ func ofTextures(form *isa.Form) bool {
 
 // meaningless are words of the notes of forms that the assembler takes without a documented meaning.
 var meaningless = []string{
-	"are meaningless here",                  // counts of ldmatrix and stmatrix
 	"without the modifier that asks for it", // scale factors of cvt
 	"one register is taken for a vector",    // of st.async
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // leastEmulated is the share of the forms outside of textures, surfaces and the fabric that must be
-// emulated.
-const leastEmulated = 0.93
+// emulated. Those that are missing have no public meaning; TestForms lists them.
+const leastEmulated = 0.97
 
 // TestForms decodes samples of every form of the instruction set, which show each value of each slot at
 // least once, and compares with what Emulates reports.
@@ -32,8 +32,12 @@ func TestForms(t *testing.T) {
 			total++
 			if says {
 				emulated++
-			} else {
-				t.Logf("not emulated: %s (%s)", f.Template, f.Kind)
+				continue
+			}
+			why := Excluded(ins, f)
+			t.Logf("not emulated: %s: %s", f.Template, why)
+			if why == "" {
+				t.Errorf("%s is neither emulated nor excluded", f.Template)
 			}
 		}
 	}

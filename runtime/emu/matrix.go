@@ -20,7 +20,7 @@ func mma(d *decoder) (step, error) {
 	}
 	to, args := d.writes(), d.reads()
 	if len(to) != m.RegsD || len(args) < m.RegsA+m.RegsB+m.RegsC {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	a, rest := args[:m.RegsA], args[m.RegsA:]
 	b, rest := rest[:m.RegsB], rest[m.RegsB:]
@@ -35,7 +35,7 @@ func mma(d *decoder) (step, error) {
 		scales, rest = rest, nil
 	}
 	if len(rest) != 0 {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
@@ -85,6 +85,7 @@ func (w *warp) matrixFrame() *tensorcore.Frame {
 // A matrixLayout says where the elements of the matrices of ldmatrix and stmatrix lie: the lane that has
 // the address of their row, and the offset in the row.
 type matrixLayout struct {
+	registers int // that are moved
 	addresses int // lanes whose addresses count
 	bytes     int // of an element in a register: 1 or 2
 	packed    int // bits of an element in memory, where it is spread over a byte; or 0
@@ -95,12 +96,16 @@ type matrixLayout struct {
 // matrixLayout returns the layout of an ldmatrix or stmatrix that moves n registers.
 func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
 	op := d.operation()
-	m := &matrixLayout{addresses: 8 * n, bytes: 1}
+	m := &matrixLayout{registers: n, bytes: 1}
 	for _, lenient := range []isa.Mod{isa.ModX8, isa.ModX16, isa.ModX32, isa.ModX64, isa.ModX128} {
-		if op.Has(lenient) {
-			return nil, fmt.Errorf("%s moves more matrices than there are; the manual does not list it", d.in.Op)
+		if op.Has(lenient) { // the assembler makes an instruction for one matrix of it
+			m.registers = 1
+			if op.Has(isa.ModM16N16) {
+				m.registers = min(n, 2)
+			}
 		}
 	}
+	m.addresses = 8 * m.registers
 	switch {
 	case op.Has(isa.ModB6x16P32):
 		m.packed = 6
@@ -170,11 +175,12 @@ func ldmatrix(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
+	to = to[:m.registers]
 	at, err := d.address(0)
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: m.rowBytes(), align: 16, read: true}
+	q := demand{space: op.Space, size: m.rowBytes(), align: 16, read: true, later: true}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
@@ -213,6 +219,7 @@ func stmatrix(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
+	from = from[:m.registers]
 	at, err := d.address(0)
 	if err != nil {
 		return nil, err

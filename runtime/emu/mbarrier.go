@@ -19,6 +19,9 @@ type phaseState struct {
 	phase    uint64 // phases that are complete
 	layout   byte   // 0 or 1
 
+	made, last *command // that initialized it, and that arrived last
+	lastWarp   int
+
 	owner *block // whose shared memory holds it, and where, for an observer
 	at    uint64
 }
@@ -211,7 +214,7 @@ func mbarrierInit(d *decoder) (step, error) {
 			if k == nil {
 				return w.fault(l, nil, "an mbarrier lies in shared memory, and this address does not")
 			}
-			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off}
+			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off, made: w.command()}
 			fill(r.init[off:off+8], 0xff)
 		}
 		return advance
@@ -278,6 +281,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 				x = 1
 			}
 			state[l] = p.token()
+			p.last, p.lastWarp = w.command(), w.index
 			if drops {
 				p.expected -= x
 			}
@@ -345,7 +349,7 @@ func mbarrierWait(d *decoder) (step, error) {
 		}
 		now := pending.phase
 		return w.park(waitsPhase, wait{
-			note: func() string { return "waits for an mbarrier: " + pending.String() },
+			note: func() string { return pending.state(w) },
 			met:  func() bool { return pending.phase != now },
 		})
 	}, nil

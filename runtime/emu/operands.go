@@ -88,7 +88,7 @@ func (d *decoder) addressNamed(name string) (addressRef, error) {
 	if len(list) != 1 {
 		return addressRef{}, fmt.Errorf("it has no address %s", name)
 	}
-	a := addressRef{base: list[0], keep: ^uint64(0), fixed: list[0].kind == refConstant}
+	a := addressRef{base: list[0], keep: ^uint64(0), room: ^uint64(0), fixed: list[0].kind == refConstant}
 	if a.base.bits == 32 {
 		a.keep = 0xffffffff
 	}

@@ -26,10 +26,11 @@ type Options struct {
 	Completion Completion
 	// Workers is how many blocks run at once; with 0, as many as there are processors.
 	Workers int
-	// Unchecked accepts reads of memory that was never written.
+	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
 	Unchecked bool
-	// Strict reports such reads in shared memory too. Kernels that fetch ahead read a stage that was
-	// never filled and do not use it, which is no mistake.
+	// Strict reports loads of shared and local memory that was never written even where no lane uses the
+	// value.
+	// Kernels that fetch ahead load from a stage that was never filled, which is no mistake.
 	Strict bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
 	Memory int64
@@ -70,11 +71,15 @@ func infoOf(o Options) (device.Info, error) {
 		place += ":" + strconv.Itoa(o.Number)
 	}
 	limits := limitsOf(n)
+	reserved := 0 // bytes of shared memory of each block, from sm_80 on
+	if n >= 80 {
+		reserved = sharedStart
+	}
 	info := device.Info{
 		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(), Driver: "emulator on " + goruntime.GOARCH, Capability: n,
 		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000, MemoryClock: 1_000_000, MemoryBits: 64,
 		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64}, MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
-		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - 1<<10, SharedPerSM: limits.shared,
+		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - reserved, SharedPerSM: limits.shared,
 		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096, AllTargets: o.Target == "",
 	}
 	if n >= 70 {

@@ -66,6 +66,12 @@ func (d *decoder) asyncStore() (*asyncStore, error) {
 	if s.width == 16 {
 		s.width, n = 8, 2*n
 	}
+	switch parts := uint64(len(s.values)); {
+	case n == 1 && parts > 1 && t.Class() == isa.Bits: // they are packed into one value
+		s.width, n = s.width/parts, len(s.values)
+	case n == 1 && parts > 1: // a vector whose length is not written
+		n = len(s.values)
+	}
 	if len(s.values) != n || s.width == 0 {
 		return nil, fmt.Errorf("%s with %d registers is not emulated: the manual does not list it", d.in.Op, len(s.values))
 	}

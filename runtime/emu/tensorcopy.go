@@ -351,7 +351,9 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		case c.loads:
 			copyBytes(c.shared, place, r, address-r.base, run)
 		case c.combine != nil:
-			c.grid.combine(r, address-r.base, c.shared, place, run, width, c.combine)
+			if why := c.grid.combine(r, address-r.base, c.shared, place, run, width, c.combine); why != "" {
+				return why
+			}
 		default:
 			copyBytes(r, address-r.base, c.shared, place, run)
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
@@ -25,6 +27,7 @@ type warp struct {
 
 	ready   []*fragment // may run; not cur
 	waiting []*fragment // for others
+	spins   int         // strong loads and atomic operations
 	yield   bool        // the instruction at hand can make no progress before others do
 
 	thread      [3]eval.Vector // %tid
@@ -36,6 +39,7 @@ type warp struct {
 	out     [4]eval.Vector
 	where   access
 	address eval.Vector
+	space   isa.Space   // that the addresses are in, Generic where they are in several
 	recent  [16]*region // by the address of the instruction
 
 	root                   *frame       // of the kernel
@@ -77,6 +81,8 @@ type frame struct {
 	caller  *frame
 	lanes   uint32     // that have not returned
 	results []argument // of the caller
+
+	unwritten map[*ir.Reg]unwrittenValue // nil where there are none
 }
 
 // A join is a place at which the lanes that diverged before it wait for each other.
@@ -130,6 +136,10 @@ func (w *warp) run(budget int) int {
 		if act == failed {
 			return n
 		}
+		if w.spins >= spinsToBreak {
+			w.spins = 0
+			w.breakJoins()
+		}
 		if w.yield || act == advance && len(w.ready) > 0 {
 			w.rotate()
 		}
@@ -140,6 +150,10 @@ func (w *warp) run(budget int) int {
 	}
 	return n
 }
+
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait for
+// others of their warp go on alone: the others may spin until these have done something.
+const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another of its warp has its turn.
 const sliceLength = 256
@@ -169,6 +183,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
+	stepper := w.block.grid.stepper
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -191,7 +206,15 @@ func (w *warp) burst(budget int) (n int, last action) {
 				continue
 			}
 		}
+		if f.frame.unwritten != nil && w.usesUnwritten(in, mask) {
+			last = failed
+			break
+		}
 		counted += bits.OnesCount32(mask)
+		if stepper != nil && in.at != nil {
+			w.block.clock++
+			w.block.grid.step(w, mask)
+		}
 		switch last = in.run(w, mask); last {
 		case advance:
 			f.pc++

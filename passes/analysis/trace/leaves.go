@@ -32,7 +32,7 @@ type turning struct {
 	taken bool
 }
 
-// leaves is what LeavesKernel says, looked up on the graph.
+// leaves returns what LeavesKernel says, looked up on the graph.
 func (k *Kernel) leaves(c Choice) bool {
 	in := c.In
 	taken := -1

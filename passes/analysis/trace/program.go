@@ -141,7 +141,7 @@ func generic(in *ir.Instr) bool {
 	return in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
 }
 
-// number is the place of a register among those of the kernel, or -1.
+// number returns the place of a register among those of the kernel, or -1.
 func (p *program) number(r *ir.Reg) int {
 	if n := int(r.Number); n < len(p.k.Func.Regs) && p.k.Func.Regs[n] == r {
 		return n
@@ -149,7 +149,7 @@ func (p *program) number(r *ir.Reg) int {
 	return -1
 }
 
-// at is the place of a register in a state, or -1 where its value does not matter.
+// at returns the place of a register in a state, or -1 where its value does not matter.
 func (p *program) at(r *ir.Reg) int {
 	if n := p.number(r); n >= 0 {
 		return int(p.slot[n])
@@ -206,7 +206,7 @@ func (p *program) late() []bool {
 	return late
 }
 
-// kind is the kind of in where it is an event in this kernel, else Other.
+// kind returns the kind of in where it is an event in this kernel, else Other.
 func (p *program) kind(in *ir.Instr) Kind {
 	k := Of(in.Op)
 	switch k {

@@ -43,7 +43,7 @@ func (p *Pool) Special(name string, width int) *Value {
 	return nil
 }
 
-// one is the number of the thread along an axis: zero where there is but one.
+// one returns the thread index along an axis: zero where there is but one.
 func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *Value {
 	if p.Shape[axis] == 1 {
 		return p.Const(width, 0)
@@ -70,7 +70,7 @@ func (p *Pool) At(v *Value, t int) int64 {
 
 func (p *Pool) atom(a *Atom, t int) int64 { return p.column(a)[t] }
 
-// column is what an atom is in every thread.
+// column returns the value of an atom in every thread.
 func (p *Pool) column(a *Atom) []int64 {
 	if a.each != nil {
 		return a.each
@@ -142,7 +142,7 @@ func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	return k
 }
 
-// special is a special register in thread t.
+// special returns a special register in thread t.
 func (p *Pool) special(name string, t int) int64 {
 	switch name {
 	case "%tid.x":

@@ -130,7 +130,7 @@ func (p *Pool) Bool(b bool) *Value {
 	return p.Const(1, 0)
 }
 
-// wrap is k as a signed number of so many bits.
+// wrap returns k as a signed number of the given width.
 func wrap(width int, k int64) int64 {
 	switch {
 	case width == 32:
@@ -198,7 +198,7 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 	return p.sum(width, 0, []Term{{1, a}})
 }
 
-// mix is a hash of a hash and one word more.
+// mix returns a hash of a hash and one word more.
 func mix(h, word uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	high, low := bits.Mul64(h^word, odd^h>>32)

@@ -33,11 +33,13 @@ func List() []*verify.Analyzer {
 	}
 }
 
-// Rules returns the rules of all analyzers and those of package verify.
+// Rules returns the rules of all analyzers and those of package verify, with their pages.
 func Rules() diag.Rules {
 	list := verify.Rules()
 	for _, a := range List() {
-		list = append(list, a.Rules...)
+		if len(a.Rules) > 0 {
+			list = append(list, a.Rules.WithPages(a.Pages)...)
+		}
 	}
 	return slices.Clip(list).Sorted()
 }

@@ -1,0 +1,89 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"strings"
+)
+
+// state describes a named barrier for the report of a hang: who came, and who should have.
+func (b *barrier) state(k *block, number uint64) string {
+	text := fmt.Sprintf("waits at barrier %d: %d threads came, %s expected", number, b.came, threadsOf(b.want))
+	var missing []string
+	for _, w := range k.warps[:k.count] {
+		switch lanes := w.live &^ b.lanes[w.index]; {
+		case lanes == 0:
+		case lanes == w.live:
+			missing = append(missing, fmt.Sprintf("warp %d", w.index))
+		default:
+			missing = append(missing, fmt.Sprintf("lanes %08x of warp %d", lanes, w.index))
+		}
+	}
+	if len(missing) > 0 {
+		text += "; not there: " + listed(missing)
+	}
+	return text
+}
+
+// mostNamed is how many warps a line of a report lists.
+const mostNamed = 8
+
+// listed joins the first of a list.
+func listed(list []string) string {
+	if more := len(list) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNamed], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}
+
+// state describes an mbarrier for the report of a hang: what its phase waits for, where it was
+// initialized, and who arrived last.
+func (p *phaseState) state(w *warp) string {
+	text := fmt.Sprintf("waits for the mbarrier at %s: %s", w.block.grid.sharedName(p.at), p)
+	if p.made != nil {
+		text += "; initialized at " + w.block.grid.lineOf(p.made)
+	}
+	if p.last != nil {
+		text += fmt.Sprintf("; the last arrival is that of warp %d at %s", p.lastWarp, w.block.grid.lineOf(p.last))
+	} else {
+		text += "; nobody arrived"
+	}
+	return text
+}
+
+// lineOf returns where a command stands in the PTX.
+func (g *grid) lineOf(in *command) string {
+	if in.at == nil {
+		return "the end"
+	}
+	at, _ := g.image.module.ir.At(in.at.Pos)
+	return fmt.Sprintf("line %d", at.Line)
+}
+
+// sharedName names an address of shared memory by the variable that it is in.
+func (g *grid) sharedName(at uint64) string {
+	for _, s := range g.image.sharedSymbols {
+		switch {
+		case at == s.at:
+			return s.name
+		case at > s.at && at < s.at+s.size:
+			return fmt.Sprintf("%s+%d", s.name, at-s.at)
+		}
+	}
+	return fmt.Sprintf("shared address 0x%x", at)
+}
+
+// waitsForCluster describes the barrier of the cluster for the report of a hang.
+func (c *cluster) waitsForCluster() string {
+	var missing []string
+	for _, k := range c.blocks {
+		for _, w := range k.warps[:k.count] {
+			if w.live&^c.barrier.came[w] != 0 {
+				missing = append(missing, fmt.Sprintf("warp %d of block %s", w.index, point(k.id)))
+			}
+		}
+	}
+	return "waits for the other blocks of its cluster; not there: " + listed(missing)
+}
