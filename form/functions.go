@@ -126,6 +126,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		if len(s.dims) > 1 {
 			c.fault(&ruleArray, d, "parameter %s has %d dimensions, expected at most one",
 				clip(p.name), len(s.dims))
+		} else if len(s.dims) == 1 {
+			s.dims[0] = c.parameterLength(d, s.dims[0], f)
 		}
 		if d.Count != nil {
 			c.fault(&ruleRange, d, "%s<...> declares several names, expected one name per "+
@@ -151,6 +153,24 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		c.fault(&ruleUnsized, v, "a return value must have a size; this array has none")
 	}
 	return p
+}
+
+// parameterLength checks the length n of an array that is a parameter, and returns what the
+// assembler takes it for.
+func (c *checker) parameterLength(d *ptx.Declarator, n int64, f *function) int64 {
+	v, ok := c.plainInteger(&d.Dims[0])
+	if !ok {
+		return n
+	}
+	short, fits := word32(v)
+	switch {
+	case fits:
+		return int64(short)
+	case !f.entry:
+		c.fault(&ruleArray, d.Dims[0], "parameter %s has %d elements, expected less than 4294967296",
+			clip(d.Name.Text), v)
+	}
+	return n
 }
 
 // formalPlace checks the space and the .ptr of a parameter.

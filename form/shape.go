@@ -189,6 +189,9 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 	if c.tooLarge(&a.Args[0]) {
 		return 0
 	}
+	if short, _ := word32(n); n < 0 {
+		n = int64(short)
+	}
 	if !ok || n <= 0 || n&(n-1) != 0 || n > 1<<31 {
 		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two", clip(c.text(&a.Args[0])))
 		if ok && n > 0 && n < 1<<30 {

@@ -193,7 +193,7 @@ func (c *checker) language(d *ptx.Directive) {
 			continue
 		}
 		v, ok := c.plainInteger(a)
-		if !c.tooLarge(a) && (!ok || v < 0 || v > 10) {
+		if n, fits := word32(v); !c.tooLarge(a) && (!ok || !fits || n > 10) {
 			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10, but %s is not one",
 				clip(c.text(a)))
 		}

@@ -261,6 +261,9 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 		if ok && n < 0 {
 			n = 1 << 62
 		}
+		if ok && n == 0 && i > 0 {
+			c.fault(&ruleIncomplete, list[i], "only the first dimension may be zero")
+		}
 		dims[i] = n
 	}
 	if dims[0] <= 0 && init != nil && init.Kind == ptx.Vector {
