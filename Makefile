@@ -43,7 +43,7 @@ generate:
 	go generate ./...
 
 .PHONY: test
-test: tools style generated unit race agree-ci roundtrip-ci
+test: tools style generated cross unit race agree-ci roundtrip-ci
 	@echo "test: all passed"
 
 .PHONY: style
@@ -66,6 +66,21 @@ race:
 .PHONY: agree
 agree: tools
 	go run ./internal/agree/cmd/agree -report docs/reference/agree.md
+
+# The examples in the emulator with 200 seeds, which must all give the same results.
+.PHONY: emu-seeds
+emu-seeds:
+	EMU_SEEDS=200 go test -count 1 -timeout 6h -run TestSeeds -v ./internal/gputest
+
+# The emulator measured: instructions per second, matrix products, scaling.
+.PHONY: emu-bench
+emu-bench:
+	go run ./bench/cmd/emubench
+
+# The runtime with the emulator and the command build without cgo for every platform.
+.PHONY: cross
+cross:
+	scripts/cross.sh
 
 # Every spelling of scalar and packed arithmetic, with a thousand inputs each, against rational numbers.
 .PHONY: eval-oracle

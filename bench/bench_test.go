@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptxdsl/ptxdsl/internal/fakecuda"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // pretended is a bench on a device that pretends: every event is 1.5 ms after the one before.
@@ -134,17 +134,17 @@ func TestNear(t *testing.T) {
 	x := []runtime.BF16{runtime.ToBF16(100), runtime.ToBF16(1), runtime.ToBF16(2)}
 	y := slices.Clone(x)
 	y[1] = runtime.ToBF16(1.5)
-	if err := near(y, x, trial.Brain.Worth, 1.0/128); err != nil {
+	if err := near(y, x, kerneltest.BF16.Float, 1.0/128); err != nil {
 		t.Errorf("a neighbour of small numbers beside large ones: %v", err)
 	}
 	for _, wrong := range []float32{1 + 2, float32(math.Inf(1))} {
 		y[1] = runtime.ToBF16(wrong)
-		if near(y, x, trial.Brain.Worth, 1.0/128) == nil {
+		if near(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
 			t.Errorf("%v passes for 1", wrong)
 		}
 	}
 	y[1] = 0x7fc0 // not-a-number
-	if near(y, x, trial.Brain.Worth, 1.0/128) == nil {
+	if near(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
 		t.Error("not-a-number passes for 1")
 	}
 }

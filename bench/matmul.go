@@ -13,14 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // Matmul measures the BF16 matrix multiplications of the examples against the libraries, on a square of a size.
 func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
-	p := trial.Product{M: size, N: size, K: size}
+	p := kerneltest.GEMM{M: size, N: size, K: size}
 	a, _, e1 := numbers(b, size*size, runtime.ToBF16)
 	bt, _, e2 := numbers(b, size*size, runtime.ToBF16)
 	d, e3 := runtime.Alloc[runtime.BF16](b.Device, size*size)
@@ -34,7 +34,7 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 		return nil, err
 	}
 	job.Contenders = append(theirs, ours...)
-	results, err := compare(b, job, len(theirs), d, trial.Brain, 1.0/128)
+	results, err := compare(b, job, len(theirs), d, kerneltest.BF16, 1.0/128)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +42,9 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 }
 
 // multipliers are the kernels of the examples, ready to be launched.
-func (b *Bench) multipliers(p trial.Product, a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
+func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
 	var list []Contender
-	t := &trial.T{Device: b.Device, Rand: b.rand}
+	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	for version, build := range ladder.Versions() {
 		if version > 0 && b.Device.Info().Capability < 90 {
 			continue
@@ -83,7 +83,7 @@ func (b *Bench) multipliers(p trial.Product, a, bt, d *runtime.Buffer[runtime.BF
 		if err := errors.Join(e1, e2, e3); err != nil {
 			return nil, err
 		}
-		grid := runtime.Grid(hopper.Blocks(tiling, p, b.Device.Info().SMs)).On(b.Stream)
+		grid := runtime.Grid(tiling.Blocks(p.M, p.N, b.Device.Info().SMs)).On(b.Stream)
 		name := fmt.Sprintf("hopper, %dx%d", tiling.M, tiling.N)
 		if tiling.Cluster > 1 {
 			name += fmt.Sprintf(", clusters of %d", tiling.Cluster)
@@ -95,9 +95,9 @@ func (b *Bench) multipliers(p trial.Product, a, bt, d *runtime.Buffer[runtime.BF
 
 // compare holds what our contenders compute against what theirs do, before it measures: the speed of what is wrong is worth nothing. Sums in
 // another order may differ by so much of the largest.
-func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E], kind trial.Kind[E], tolerance float64) ([]Result, error) {
+func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E], kind kerneltest.Format[E], tolerance float64) ([]Result, error) {
 	var want []E
-	unwritten, err := runtime.Upload(b.Device, slices.Repeat([]E{kind.Near(float32(math.NaN()))}, d.Len()))
+	unwritten, err := runtime.Upload(b.Device, slices.Repeat([]E{kind.From(math.NaN())}, d.Len()))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E
 			want = got
 			continue
 		}
-		if err := near(got, want, kind.Worth, tolerance); err != nil {
+		if err := near(got, want, kind.Float, tolerance); err != nil {
 			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // Multistage measures the matrix multiplications with cp.async and mma.sync, in the types that the libraries have too, on squares of a size.
@@ -22,23 +22,24 @@ func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
 		all = append(all, list...)
 		errs = append(errs, err)
 	}
-	keep(multiply(b, l, isa.F16, size, trial.Half, trial.Single, 1e-4))
-	keep(multiply(b, l, isa.Bf16, size, trial.Brain, trial.Single, 1e-4))
-	keep(multiply(b, l, isa.Tf32, size, trial.TF32, trial.Single, 1e-4))
-	keep(multiply(b, l, isa.F32, size, trial.Single, trial.Single, 1e-4))
-	keep(multiply(b, l, isa.S8, size, trial.Signed, trial.Integer, 0))
-	keep(multiply(b, l, isa.F64, size, trial.Double, trial.Double, 1e-12))
+	keep(multiply(b, l, isa.F16, size, kerneltest.F16, kerneltest.F32, 1e-4))
+	keep(multiply(b, l, isa.Bf16, size, kerneltest.BF16, kerneltest.F32, 1e-4))
+	keep(multiply(b, l, isa.Tf32, size, kerneltest.TF32, kerneltest.F32, 1e-4))
+	keep(multiply(b, l, isa.F32, size, kerneltest.F32, kerneltest.F32, 1e-4))
+	keep(multiply(b, l, isa.S8, size, kerneltest.S8, kerneltest.S32, 0))
+	keep(multiply(b, l, isa.F64, size, kerneltest.F64, kerneltest.F64, 1e-12))
 	return all, errors.Join(errs...)
 }
 
 // multiply measures the kernel of a type.
-func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in trial.Kind[E], out trial.Kind[C], tolerance float64) ([]Result, error) {
-	a, _, e1 := numbers(b, size*size, in.Near)
-	bt, _, e2 := numbers(b, size*size, in.Near)
+func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in kerneltest.Format[E], out kerneltest.Format[C], tolerance float64) ([]Result, error) {
+	from := func(x float32) E { return in.From(float64(x)) }
+	a, _, e1 := numbers(b, size*size, from)
+	bt, _, e2 := numbers(b, size*size, from)
 	d, e3 := runtime.Alloc[C](b.Device, size*size)
 	tiling := multistage.Default(e)
 	blocks, e4 := tiling.Blocks(e, size, size, size)
-	t := &trial.T{Device: b.Device, Rand: b.rand}
+	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	name := e.String()[1:]
 	k, e5 := t.Kernel("matmul_"+name, func(m *dsl.Module) { multistage.Build(m, e, tiling) })
 	if err := errors.Join(e1, e2, e3, e4, e5); err != nil {

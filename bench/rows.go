@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	softmax "github.com/ptxdsl/ptxdsl/examples/07_softmax"
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // copyKernel moves n vectors of 16 bytes: the yardstick beside the driver's copy.
@@ -33,7 +33,7 @@ func copyKernel(m *dsl.Module) {
 // Copy measures copies within the device: the driver's, through buffers, and a kernel's. The kernel's is the base.
 func Copy(b *Bench) ([]Result, error) {
 	const bytes = 1 << 30
-	t := &trial.T{Device: b.Device}
+	t := &kerneltest.T{Device: b.Device}
 	k, err := t.Kernel("copy", copyKernel)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (b *Bench) turns(bytes int) int { return max(2, (4*b.Device.Info().L2+bytes
 
 // RMSNorm measures RMSNorm in BF16 beside a copy of as many bytes.
 func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
-	t := &trial.T{Device: b.Device}
+	t := &kerneltest.T{Device: b.Device}
 	k, err := t.Kernel(fmt.Sprintf("rmsnorm_bf16_%d", hidden), func(m *dsl.Module) { rmsnorm.Build(m, isa.Bf16, hidden) })
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
 
 // Softmax measures softmax in BF16 beside a copy of as many bytes.
 func Softmax(b *Bench, rows, cols int) ([]Result, error) {
-	t := &trial.T{Device: b.Device}
+	t := &kerneltest.T{Device: b.Device}
 	k, err := t.Kernel(fmt.Sprintf("softmax_bf16_%d", cols), func(m *dsl.Module) { softmax.Build(m, isa.Bf16, cols) })
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func Softmax(b *Bench, rows, cols int) ([]Result, error) {
 
 // rowJob measures a kernel that reads n elements and writes as many, beside a copy, with buffers that take turns.
 func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E, launch func(x, y *runtime.Buffer[E]) error) ([]Result, error) {
-	copies := &trial.T{Device: b.Device}
+	copies := &kerneltest.T{Device: b.Device}
 	k, err := copies.Kernel("copy", copyKernel)
 	if err != nil {
 		return nil, err

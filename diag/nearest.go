@@ -24,7 +24,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance counts the edits between two words; a swap of neighbours is one.
+// distance counts the edits between two words; swapping neighbours is one edit.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

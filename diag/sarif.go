@@ -22,7 +22,7 @@ type Run struct {
 	Source        Source   // SARIF counts columns in characters, so it needs the source text
 }
 
-// The parts of SARIF 2.1.0 that a checker of text has something to say in.
+// The parts of SARIF 2.1.0 that a checker of text uses.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -142,8 +142,8 @@ func SARIF(w io.Writer, run Run, l List) error {
 	})
 }
 
-// message is a message string, in which a brace stands for a place to fill unless it is doubled
-// (3.11.5), and operands of PTX are written in braces.
+// message returns a SARIF message string, in which single braces are placeholders (3.11.5). PTX
+// operands contain braces, so they are doubled.
 func message(text string) sarifText {
 	return sarifText{strings.NewReplacer("{", "{{", "}", "}}").Replace(text)}
 }
@@ -165,8 +165,8 @@ func (r Rule) sarif(help string) sarifRule {
 	return s
 }
 
-// kind is the kind and level of a severity. The standard wants level "none" for all that is not a
-// proven failure.
+// kind returns the kind and level of a severity. The standard requires level "none" for everything
+// that is not a proven failure.
 func kind(s Severity) (kind, level string) {
 	switch s {
 	case Error:
@@ -188,7 +188,7 @@ func (t *readers) result(d *Diagnostic, index map[string]int) sarifResult {
 	if d.Place.File != "" {
 		s.Locations = []sarifLocation{t.location(d.Place, "")}
 	}
-	// The schema wants these to be distinct.
+	// The schema requires these to be distinct.
 	for i, r := range d.Related {
 		if !slices.Contains(d.Related[:i], r) {
 			s.Related = append(s.Related, t.location(r.Place, r.Message))
@@ -241,8 +241,8 @@ func (t *readers) region(p Place) sarifRegion {
 	}
 }
 
-// address is a file name as a URI reference: a relative name stays relative, so that the report
-// means the same on another machine.
+// address returns a file name as a URI reference: a relative name stays relative, so that the
+// report means the same on another machine.
 func address(file string) string {
 	u := url.URL{Path: filepath.ToSlash(file)}
 	if filepath.IsAbs(file) {

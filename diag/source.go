@@ -34,14 +34,14 @@ func Offset(text string, line, column int) (offset int, ok bool) {
 	return r.offset(line, column)
 }
 
-// A reader walks the lines of a text. Findings come in order of position, so it continues from
-// where it was. The first time an earlier line is asked for it notes where all lines begin, since
-// each of many findings may speak of an early line too.
+// A reader reads lines of a text. Findings are sorted by position, so it continues where it was. If
+// an earlier line is requested it records where all lines start, since each finding may refer to an
+// early line.
 type reader struct {
 	text   string
 	at     int   // where the current line begins
-	n      int   // its number, less one
-	starts []int // of all lines; nil as long as lines come in their order
+	n      int   // its number, minus one
+	starts []int // of all lines; nil until an earlier line is requested
 }
 
 // seek makes line n the current one.
@@ -70,7 +70,7 @@ func (r *reader) seek(n int) bool {
 	return true
 }
 
-// lineStarts is where each line of text begins.
+// lineStarts returns where each line of text begins.
 func lineStarts(text string) []int {
 	starts := make([]int, 1, strings.Count(text, "\n")+1)
 	for at := 0; ; {
@@ -116,7 +116,7 @@ type readers struct {
 
 func newReaders(s Source) *readers { return &readers{s, map[string]*reader{}} }
 
-// line is line n of a file, if its text can be had.
+// line returns line n of a file, if its text is available.
 func (r *readers) line(file string, n int) (string, bool) {
 	f, known := r.files[file]
 	if !known {
@@ -133,8 +133,8 @@ func (r *readers) line(file string, n int) (string, bool) {
 	return f.line(n)
 }
 
-// character turns a column in bytes into one in Unicode characters, which is what other tools
-// count in. Without the text both are taken to be the same.
+// character converts a column in bytes to one in Unicode characters, which other tools use. Without
+// the text both are assumed equal.
 func (r *readers) character(file string, line, column int) int {
 	s, ok := r.line(file, line)
 	if !ok || column < 1 {
@@ -146,7 +146,7 @@ func (r *readers) character(file string, line, column int) int {
 	return utf8.RuneCountInString(s[:column-1]) + 1
 }
 
-// closed is p with an end: a place that has none ends where it begins.
+// closed returns p with an end: a place without one ends where it starts.
 func (p Place) closed() Place {
 	if p.EndLine < p.Line || p.EndLine == p.Line && p.EndColumn < p.Column {
 		p.EndLine, p.EndColumn = p.Line, p.Column

@@ -30,7 +30,7 @@ func (p Printer) Print(w io.Writer, l List) error {
 	return b.Flush()
 }
 
-// A mark is a range on one line, with what to say about it.
+// A mark is a range on one line, with a remark.
 type mark struct {
 	place Place
 	label string
@@ -55,15 +55,15 @@ func (p Printer) one(b *bufio.Writer, src *readers, d *Diagnostic) {
 	}
 	last := d.Place
 	for _, at := range d.From {
-		if at != last { // a function that stands on the line of the call which takes it
+		if at != last { // a function literal on the line of the call that takes it
 			fmt.Fprintf(b, "   called from %s\n", at)
 		}
 		last = at
 	}
 }
 
-// excerpts shows the places of d that lie in its own file in the order of their lines, then those
-// of other files.
+// excerpts shows the places of d in its own file in the order of their lines, then those of other
+// files.
 func (p Printer) excerpts(b *bufio.Writer, src *readers, d *Diagnostic, c inks) {
 	var here, there []mark
 	main := mark{place: d.Place.closed(), main: true}
@@ -109,8 +109,7 @@ func (p Printer) excerpts(b *bufio.Writer, src *readers, d *Diagnostic, c inks) 
 	}
 }
 
-// lines shows one source line and the marks on it. Where the text cannot be had, only the marks
-// with something to say remain.
+// lines shows one source line and its marks. Without the text, only marks with remarks remain.
 func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, c inks) {
 	at := marks[0].place
 	text, ok := src.line(at.File, at.Line)
@@ -146,7 +145,7 @@ func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, 
 	}
 }
 
-// say is the sentence of a fix, made from its edit where it has none.
+// say returns the sentence of a fix, derived from its edit if it has none.
 func (f *Fix) say() string {
 	if f.Message != "" || len(f.Edits) == 0 {
 		return f.Message
@@ -162,7 +161,7 @@ func (f *Fix) say() string {
 	}
 }
 
-// prefix is s behind p, or nothing where s is empty.
+// prefix returns p and s, or "" if s is empty.
 func prefix(p, s string) string {
 	if s == "" {
 		return ""
@@ -170,7 +169,7 @@ func prefix(p, s string) string {
 	return p + s
 }
 
-// inks are the colours of one finding; all empty where none are wanted.
+// inks are the colours of one finding; all are empty without colours.
 type inks struct{ bold, level, dim, good, off string }
 
 func (p Printer) inks(s Severity) inks {

@@ -12,8 +12,8 @@ import (
 // tab is how far apart tab stops are in an excerpt.
 const tab = 4
 
-// A view is a source line as a terminal shows it: tabs are spaces, what cannot be shown is a
-// replacement character, and of a very long line only the part around one place remains.
+// A view is a source line as a terminal shows it: tabs are spaces, unprintable characters are
+// replaced, and only the part around one place of a very long line is shown.
 type view struct {
 	text  string
 	from  int   // byte of the line where the view begins
@@ -36,7 +36,7 @@ func look(line string, focus, width int) view {
 	}
 	col := v.start
 	for i := v.from; i < len(line); {
-		// Combining marks take no columns; the second bound keeps a line of them short.
+		// Combining marks take no columns; the second condition limits a line of them.
 		if col >= width && i > focus || i-v.from > 8*width {
 			b.WriteString("...")
 			break
@@ -63,8 +63,8 @@ func look(line string, focus, width int) view {
 	return v
 }
 
-// column is where the byte at offset is shown. What lies before or behind the view is at the dots
-// that stand for it, or just after the end.
+// column returns the column of the byte at offset. A byte outside of the view is at the dots that
+// stand for it, or just after the end.
 func (v view) column(offset int) int {
 	i := offset - v.from
 	switch {
@@ -78,8 +78,8 @@ func (v view) column(offset int) int {
 	return v.ends[i-1]
 }
 
-// columns is the number of terminal columns of a character: none for marks that combine with the
-// one before, two for the scripts and pictures that are drawn wide.
+// columns returns the number of terminal columns of a character: none for combining marks, two for
+// wide scripts and pictures.
 func columns(r rune) int {
 	switch {
 	case r < 0x300:
@@ -102,7 +102,7 @@ func columns(r rune) int {
 	return 1
 }
 
-// clean keeps text that came from a file from steering the terminal.
+// clean removes control sequences from text that came from a file.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

@@ -102,7 +102,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 	case t != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "SparseMMA of %s and %s: the element types differ", x.Tile, y.Tile)
 		return
-	case !x.noteLoop() || !y.noteLoop():
+	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)

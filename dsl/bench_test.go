@@ -16,8 +16,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// fused is gemm with an epilogue in registers: the sums are scaled, a bias is added to each column, the result is held within
-// bounds, and SiLU is taken of it, x / (1 + exp(-x)). It has some fifteen hundred instructions.
+// fused is gemm with an epilogue in registers: the accumulators are scaled, a bias is added to each
+// column, and the result is clamped and passed through SiLU, x / (1 + exp(-x)). It has about 1,500
+// instructions.
 func fused(m *dsl.Module) {
 	gemmThen(m, func(k *dsl.Kernel, acc *dsl.Accumulator, col u32) {
 		scale, bias := dsl.Param[dsl.F32](k, "scale"), dsl.Global[dsl.F32](k, "bias")
@@ -38,7 +39,7 @@ func fused(m *dsl.Module) {
 	})
 }
 
-// instructions is how many a kernel has.
+// instructions returns the number of instructions of a kernel.
 func instructions(b *testing.B, build func(*dsl.Module)) int {
 	m := dsl.New("m", "sm_90a")
 	build(m)
@@ -55,10 +56,10 @@ func instructions(b *testing.B, build func(*dsl.Module)) int {
 	return n
 }
 
-// BenchmarkBuild is everything from Go calls to text: what each instruction may take is checked, registers and labels get names, and the
-// module is printed. A process that has built something before is faster, for it has the instruction set in order and memory
-// at hand: so cold is the first build of a process. Beside the average stand the least and the median: a build takes half as long as
-// another where nobody else uses the other thread of the processor's core.
+// BenchmarkBuild measures everything from Go calls to text: instructions are checked, registers and
+// labels are named, and the module is printed. The first build of a process (cold) also decodes the
+// instruction set and allocates memory. The minimum and the median are reported beside the average,
+// because a build takes half as long if the other hardware thread of the core is idle.
 func BenchmarkBuild(b *testing.B) {
 	for _, kernel := range []struct {
 		name  string
@@ -89,9 +90,9 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// TestHazardCost holds how much memory the hazard analyzers may ask for in the kernel of the benchmark:
-// unlike their time, which goes with it, that does not depend on what else the machine does. The bound
-// is half as much again as they need.
+// TestHazardCost limits the memory that the hazard analyzers allocate for the benchmark kernel.
+// Unlike their time, it does not depend on the load of the machine. The limit is one and a half
+// times what they need.
 func TestHazardCost(t *testing.T) {
 	const most = 75_000
 	build := func(options ...dsl.Option) float64 {
@@ -117,10 +118,10 @@ func each(b *testing.B, all time.Duration, builds, instructions int) {
 	b.ReportMetric(float64(all.Nanoseconds())/float64(builds)/float64(instructions), "ns/instr")
 }
 
-// coldKernel names the kernel that a process of its own is to build.
+// coldKernel is the environment variable that names the kernel for a new process to build.
 const coldKernel = "PTXDSL_COLD_KERNEL"
 
-// first is the time that a new process takes to build its first kernel.
+// first returns the time that a new process takes to build its first kernel.
 func first(b *testing.B, kernel string) time.Duration {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestCold$", "-test.v")
 	cmd.Env = append(os.Environ(), coldKernel+"="+kernel)
@@ -137,7 +138,8 @@ func first(b *testing.B, kernel string) time.Duration {
 	return time.Duration(ns)
 }
 
-// TestCold builds a kernel and says how long it took, for BenchmarkBuild; by itself it holds the kernel of the benchmark.
+// TestCold builds a kernel and prints the time for BenchmarkBuild; without the variable it builds
+// the benchmark kernel.
 func TestCold(t *testing.T) {
 	build := fused
 	if os.Getenv(coldKernel) == "gemm" {

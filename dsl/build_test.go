@@ -12,10 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// gemm is a persistent, warp-specialised matmul for sm_90a, as the examples have it.
+// gemm builds a persistent, warp-specialized matmul for sm_90a, like the examples.
 func gemm(m *dsl.Module) { gemmThen(m, func(*dsl.Kernel, *dsl.Accumulator, u32) {}) }
 
-// gemmThen is gemm with something done to the sums of a tile, which begins at a column, before they are stored.
+// gemmThen is gemm with an epilogue that runs before the accumulator is stored; it gets the tile's
+// first column.
 func gemmThen(m *dsl.Module, then func(k *dsl.Kernel, acc *dsl.Accumulator, col u32)) {
 	k := m.Kernel("gemm", dsl.Warpgroups(3), dsl.Cluster(2))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -76,8 +77,8 @@ func TestConcurrent(t *testing.T) {
 	group.Wait()
 }
 
-// FuzzBuild drives the builder with calls made of bytes: whatever they are, nothing panics, and a module without findings
-// becomes text.
+// FuzzBuild makes builder calls that depend on the input: nothing panics, and a module without
+// findings can be printed.
 func FuzzBuild(f *testing.F) {
 	for seed := range uint64(64) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -103,7 +104,7 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
-// A caller makes builder calls of bytes.
+// A caller makes builder calls from bytes.
 type caller struct {
 	bytes    []byte
 	k, other *dsl.Kernel

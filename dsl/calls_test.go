@@ -16,8 +16,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestCalls makes every method of the builder's nouns with values of every origin: ones that no builder call made, of this kernel, of another, of
-// another module, from inside scopes that are over, and after the module was built. Whatever they are, nothing panics.
+// TestCalls calls every method of the builder's types with values of every origin: zero values,
+// values of this kernel, of another kernel or module, of scopes that have ended, and after the
+// module was built. Nothing panics.
 func TestCalls(t *testing.T) {
 	for seed := range uint64(120) {
 		var b [400]byte
@@ -36,7 +37,7 @@ func FuzzCalls(f *testing.F) {
 	f.Fuzz(strangers)
 }
 
-// strangers makes calls of bytes.
+// strangers makes calls from bytes.
 func strangers(t *testing.T, b []byte) {
 	c := &stranger{bytes: b, pool: make(map[reflect.Type][]reflect.Value)}
 	defer func() {
@@ -69,7 +70,7 @@ func strangers(t *testing.T, b []byte) {
 	}
 }
 
-// A stranger calls the builder with whatever there is.
+// A stranger calls builder methods with any values it has.
 type stranger struct {
 	bytes []byte
 	pool  map[reflect.Type][]reflect.Value
@@ -91,7 +92,7 @@ func (c *stranger) know(x any) {
 	c.pool[v.Type()] = append(c.pool[v.Type()], v)
 }
 
-// seed is what a kernel has of each noun.
+// seed creates one value of each type.
 func (c *stranger) seed(k *dsl.Kernel) {
 	tile := dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
@@ -117,7 +118,7 @@ func (c *stranger) seed(k *dsl.Kernel) {
 	})
 }
 
-// call makes a method of something with something.
+// call calls a method of some value with some arguments.
 func (c *stranger) call(depth int) {
 	of := c.pool[c.types[c.next(len(c.types))]]
 	if len(of) == 0 {

@@ -13,16 +13,16 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	if k == nil || a.r == nil || b.r == nil || a.r == b.r {
 		return combine(a, b)
 	}
-	first, second := a.r.Number, b.r.Number
+	first, second := a.r.Uses, b.r.Uses
 	x := combine(a, b)
 	if x.k != k {
 		return x // reported where it is used
 	}
 	which := ""
 	switch {
-	case a.r.Number == first && x.r != a.r, x.r == b.r:
+	case a.r.Uses == first && x.r != a.r, x.r == b.r:
 		which = "first"
-	case b.r.Number == second && x.r != b.r, x.r == a.r:
+	case b.r.Uses == second && x.r != b.r, x.r == a.r:
 		which = "second"
 	default:
 		k.pairs(call, x.r, a.r, b.r)

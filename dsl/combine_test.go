@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// dropped are kernels that combine lanes in ways that leave some out, and compute what nothing reads.
+// dropped holds kernels that combine lanes so that some are left out, and kernels with unused
+// results.
 var dropped = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
@@ -45,7 +46,7 @@ func TestDropped(t *testing.T) {
 	testWrong(t, "combine_test.go", dropped, false)
 }
 
-// TestBuildTwice asks a module for what was found more than once: that of a line that was told of twice, too.
+// TestBuildTwice requests the findings of a module twice, including two findings on one line.
 func TestBuildTwice(t *testing.T) {
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(256))

@@ -34,7 +34,7 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 		}
 	}
 	if r := in.Guard.Reg; r != nil {
-		r.Number++
+		r.Uses++
 	}
 	k.put(in)
 	if plain {
@@ -55,7 +55,7 @@ func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) 
 			return i
 		}
 		to[i].Kind, to[i].Reg = ir.Register, x.r
-		x.r.Number++
+		x.r.Uses++
 	}
 	return len(values)
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestTurns holds that a mistake in a loop of Go is told once, and that calls in a long one leave room for those behind it.
+// TestTurns checks that a mistake in a Go loop is reported once, and that a long loop does not use
+// up the limit for later checks.
 func TestTurns(t *testing.T) {
-	const noteLoop = 3000
+	const iterations = 3000
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(256))
 	s := dsl.Shared[dsl.F32](k, "s", 256)
-	for range noteLoop {
+	for range iterations {
 		s.Store(k.TID().X.AddI(1), k.F32(1))
 	}
-	for range noteLoop {
+	for range iterations {
 		s.Store(k.TID().X, k.F32(1))
 	}
 	s.Store(k.TID().X.AddI(2), k.F32(1))

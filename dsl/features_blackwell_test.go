@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// blackwellFeatures are products into tensor memory, and tiles that blocks of a cluster share.
+// blackwellFeatures are kernels with MMAs into tensor memory, and with tiles that blocks of a
+// cluster share.
 var blackwellFeatures = []feature{
 	{"tiles of rows and columns of a cluster", "sm_90a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Warpgroups(2), dsl.Cluster(2, 2))

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// copies are kernels that scan, and that copy in ways of their own.
+// copies are kernels with scans and special copies.
 var copies = []feature{
 	{"scans", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(96))
@@ -204,7 +204,7 @@ var copies = []feature{
 	}, "cp.async.bulk.tensor.3d"},
 }
 
-// ahead multiplies tiles of a type that are so many numbers deep, of which the right one lies the other way round where it can.
+// ahead multiplies tiles of a type and depth. The B tile is transposed if possible.
 func ahead(m *dsl.Module, t isa.Type, depth int) {
 	k := m.Kernel("k", dsl.Threads(128))
 	a, b, d := k.Matrix("a", t), k.Matrix("b", t), k.Matrix("d", isa.F32)
@@ -239,7 +239,8 @@ func ahead(m *dsl.Module, t isa.Type, depth int) {
 	w.Store(d, row, col)
 }
 
-// convolution is that of images with a square filter, as a product: a row for each pixel, and the depth is channels times the filter's elements.
+// convolution computes a convolution with a square filter as a GEMM: one row per pixel, and K is
+// channels times filter elements.
 func convolution(m *dsl.Module, filter int, options ...dsl.KernelOption) {
 	k := m.Kernel("k", append(options, dsl.Warpgroups(2))...)
 	share := 1

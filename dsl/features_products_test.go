@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// productFeatures are products whose factors are more than two dense tiles.
+// productFeatures are MMAs with other operands than two dense tiles.
 var productFeatures = []feature{
 	{"weights of eight bits", "sm_80", func(m *dsl.Module) { weights(m, 64) }, "prmt.b32"},
 	{"weights of eight bits, one step a stage", "sm_80", func(m *dsl.Module) { weights(m, 16) }, "mov.b32"},
@@ -40,8 +40,8 @@ var productFeatures = []feature{
 	}, "0x3fc000003fc00000"},
 }
 
-// behind multiplies by one tile of a stage at once, and by the other when what came of the first is ready as a left factor, beside the product
-// of the next stage.
+// behind multiplies by one tile of a stage at once, and by the other when the result of the first
+// is ready as an A operand, overlapped with the MMA of the next stage.
 func behind(m *dsl.Module) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
@@ -84,8 +84,8 @@ func behind(m *dsl.Module) {
 	)
 }
 
-// promoted multiplies with wgmma, and scales the sums of each stage by numbers that come with it: the threads read a part of what the tensor
-// cores read the rest of.
+// promoted multiplies with wgmma, and scales the result of each stage by factors from the stage:
+// the threads read one tile of it, the tensor cores the others.
 func promoted(m *dsl.Module) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
@@ -117,8 +117,8 @@ func promoted(m *dsl.Module) {
 	)
 }
 
-// weights multiplies by weights of eight bits, which lie as the lanes take them, and become numbers of 16 bits on the way. A stage is so many
-// numbers deep.
+// weights multiplies by 8-bit weights, stored in the order in which lanes need them, which are
+// converted to 16 bits. A stage has the given depth.
 func weights(m *dsl.Module, depth int) {
 	k := m.Kernel("k", dsl.Threads(128))
 	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("d", isa.F32)

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// tensorFeatures are products whose factors threads write, gather, or hold in registers.
+// tensorFeatures are MMAs whose operands threads write, gather, or hold in registers.
 var tensorFeatures = []feature{
 	{"both factors transposed, sums of F32 through the TMA", "sm_90a", func(m *dsl.Module) {
 		hopper(m, dsl.Box{Rows: 64, Cols: 128}, func(_ *dsl.Kernel, acc *dsl.Accumulator, half u32, a, b dsl.SharedTile) {
@@ -151,7 +151,9 @@ var tensorFeatures = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		d := k.Matrix("d", isa.F32)
 		y := k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 32, Swizzle: dsl.Swizzle64})
-		dsl.Element[dsl.F16](y, k.Lane().AndI(15), k.U32(0)).StoreFirst(k.F16(1))
+		for col := range k.RangeI(0, 32) {
+			dsl.Element[dsl.F16](y, k.Lane().AndI(15), col).StoreFirst(k.F16(1))
+		}
 		k.Sync()
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16)
 		left := w.AFragmentsFunc(32, func(step, rows int) (cell []dsl.Reg[dsl.B32]) {
@@ -165,7 +167,8 @@ var tensorFeatures = []feature{
 	}, "mma.sync"},
 }
 
-// hopper multiplies tiles of a stage in two warpgroups, and stores sums of F32 through the TMA. The left factor has such a box.
+// hopper multiplies the tiles of a stage in two warpgroups, and stores the F32 result through the
+// TMA. The A operand has the given box.
 func hopper(m *dsl.Module, left dsl.Box, multiply func(k *dsl.Kernel, acc *dsl.Accumulator, half u32, a, b dsl.SharedTile)) {
 	k := m.Kernel("k", dsl.Warpgroups(3))
 	right := dsl.Box{Rows: 64, Cols: 128}
@@ -193,7 +196,7 @@ func hopper(m *dsl.Module, left dsl.Box, multiply func(k *dsl.Kernel, acc *dsl.A
 	)
 }
 
-// resident multiplies by a tile that is written once, and handed back at the end.
+// resident multiplies by a tile that is written once, and released at the end.
 func resident(m *dsl.Module) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	x := k.TensorMap("x", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)

@@ -14,14 +14,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A feature is a kernel that is right, and what its PTX says.
+// A feature is a correct kernel, with text that its PTX must contain.
 type feature struct {
 	name, target string
 	build        func(m *dsl.Module)
 	says         string
 }
 
-// features are kernels with what modules, clusters and tensor cores have.
+// features are kernels that use modules, clusters and tensor cores.
 var features = []feature{
 	{"tables", "sm_80", func(m *dsl.Module) {
 		roots := dsl.ConstantVariable[dsl.F32](m, "roots", 1, 1.5, -2)
@@ -140,7 +140,7 @@ func dealt(k *dsl.Kernel) {
 	)
 }
 
-// TestFeatures builds each, with its hazards looked for, and has ptxas take it.
+// TestFeatures builds each kernel with hazard checks, and assembles it with ptxas.
 func TestFeatures(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -169,7 +169,8 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestTileAlignment holds tiles that the TMA may copy to multiples of 128 bytes, also where something smaller lies before them.
+// TestTileAlignment checks that tiles for the TMA are aligned to 128 bytes, also after a smaller
+// variable.
 func TestTileAlignment(t *testing.T) {
 	m := dsl.New("tiles", "sm_90")
 	k := m.Kernel("tiles", dsl.Threads(32))

@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// valueFeatures are kernels with numbers that memory holds in fewer bits than registers compute with, and with pointers.
+// valueFeatures are kernels with types that are smaller in memory than in registers, and with
+// pointers.
 var valueFeatures = []feature{
 	{"small floats one by one", "sm_89", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
@@ -233,7 +234,8 @@ func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	)
 }
 
-// leftFactor multiplies numbers that threads write to tensor memory, so many at a time, and a transposed tile.
+// leftFactor multiplies an A operand that threads write to tensor memory, each elements at a time, by a
+// transposed tile.
 func leftFactor(m *dsl.Module, t isa.Type, each int) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	const depth = 128

@@ -216,7 +216,7 @@ func (k *Kernel) dropUnread() {
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg; r != nil && r.Number == 1 && in.Op != "shfl.sync.idx.b32" {
+		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Op != "shfl.sync.idx.b32" {
 			count(in, -1)
 			continue
 		}
@@ -231,13 +231,13 @@ func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
 	dropped, numbers, unset := 0, 0, 0
 	for r := range slab.All(&k.regs) {
-		if r.Number != 0 {
+		if r.Uses != 0 {
 			list = append(list, r)
 		}
 		switch {
-		case r.Number == 1 && computes(r.Type):
+		case r.Uses == 1 && computes(r.Type):
 			dropped++
-		case r.Number == 1:
+		case r.Uses == 1:
 			numbers++
 		case r.Varies && !r.Set && !computes(r.Type):
 			unset++
@@ -255,7 +255,7 @@ func (k *Kernel) settleRegs() {
 // count adds by to the use count of each register of in, and reports whether in names variables.
 func count(in *ir.Instr, by int32) (variables bool) {
 	if r := in.Guard.Reg; r != nil {
-		r.Number += by
+		r.Uses += by
 	}
 	return countAll(in.Args, by)
 }
@@ -264,7 +264,7 @@ func countAll(list []ir.Operand, by int32) (variables bool) {
 	for i := range list {
 		switch o := &list[i]; o.Kind {
 		case ir.Register:
-			o.Reg.Number += by
+			o.Reg.Uses += by
 		case ir.Int, ir.Single:
 		case ir.Variable:
 			variables = true

@@ -42,7 +42,7 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape, "A operand %s for %s %s, want %d rows and a multiple of %d columns", x, s, s.A, w.rows, s.K)
 		return f
-	case !x.noteLoop():
+	case !x.transposable():
 		return f
 	}
 	if !within(k, x, from, w.rows) {
@@ -164,7 +164,7 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		k.fault(&ruleShape, "MMAFragments of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has too few rows", x.rows, x.cols, x.typ, y, w.rows, w.cols)
-	case len(x.regs) == 0 || !y.noteLoop() || !within(k, y, fromY, w.cols):
+	case len(x.regs) == 0 || !y.transposable() || !within(k, y, fromY, w.cols):
 		// already reported
 	default:
 		k.multiplied(side{}, y.side(fromY, w.cols))
@@ -270,8 +270,8 @@ func (t SharedTile) sides() (rows, cols int) {
 	return t.Rows, t.Cols
 }
 
-// noteLoop reports whether ldmatrix can read the tile transposed as requested.
-func (t SharedTile) noteLoop() bool {
+// transposable reports whether ldmatrix can read the tile transposed as requested.
+func (t SharedTile) transposable() bool {
 	if t.turned && t.Type.Bits() != 16 {
 		t.at.k.fault(&ruleShape, "%s cannot be transposed, since ldmatrix transposes elements of 16 bits only", t.Tile)
 		return false

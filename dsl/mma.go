@@ -252,7 +252,7 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
 		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle", x.Tile, y.Tile)
 	default:
-		return x.noteLoop() && y.noteLoop()
+		return x.transposable() && y.transposable()
 	}
 	return false
 }

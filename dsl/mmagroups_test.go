@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestProductsUnderWay hands stages back behind products that nothing, or something, has waited for: there is a wait before the arrival where one
-// is missing, whoever wrote the product, and no group without a product.
+// TestProductsUnderWay releases stages after MMAs that nothing, or something, has waited for: a
+// wait precedes the arrival if one is needed.
 func TestProductsUnderWay(t *testing.T) {
 	byHand := func(k *dsl.Kernel) {
 		a, b := dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k)

@@ -141,7 +141,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape, "MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d", x, w.rows, w.cols, s, s.A, s.K)
 		return none
-	case !x.noteLoop():
+	case !x.transposable():
 		return none
 	}
 	p := w.product(depth / s.K)

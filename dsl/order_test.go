@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// TestOrder puts instructions into blocks, back into one that was left too, and asks for the lists now and then: they are as if each had been
-// longer by one each time.
+// TestOrder appends instructions to blocks, also to a block that was left before, and requests the
+// lists in between: the result is the same as with one append each.
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

@@ -267,7 +267,7 @@ func (k *Kernel) checkSums() {
 			continue
 		}
 		own := false
-		s.each(func(r *ir.Reg) { own = own || int(r.Number) > *s.takes+s.first })
+		s.each(func(r *ir.Reg) { own = own || int(r.Uses) > *s.takes+s.first })
 		if read = read || own; !own {
 			left = append(left, s.pos)
 		}

@@ -10,10 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestWays builds what looks like the mistakes of wrongWays and is none.
+// TestWays builds correct kernels that resemble the mistakes in wrongWays.
 func TestWays(t *testing.T) {
-	// The named barriers, of which only the text is tested, expect more threads than come.
-	m := dsl.New("ways", "sm_90", dsl.SkipHazards())
+	m := dsl.New("ways", "sm_90")
 	f, g := m.Func("f"), m.Func("g")
 	x := dsl.Arg[dsl.U32](f, "x")
 	g.If(dsl.Arg[dsl.U32](g, "x").EQI(0), func() { dsl.ReturnValue(g, g.U32(1)) }, func() { dsl.ReturnValue(g, g.U32(2)) })
@@ -27,15 +26,15 @@ func TestWays(t *testing.T) {
 	k.If(p, func() { branched.Set(k.U32(2)) })
 	k.When(p, func() { out.StoreI(0, guarded) })
 	k.If(p, func() { out.StoreI(1, branched) })
-	k.If(p, func() { ended.Set(k.U32(3)) }, k.Return)
+	k.If(k.CTAID().X.LTI(7), func() { ended.Set(k.U32(3)) }, k.Return)
 	out.StoreI(2, ended)
 	k.Loop(func() {
 		looped.Set(out.LoadI(3))
 		k.BreakIf(looped.EQI(0))
 	})
 	out.StoreI(3, looped)
-	k.Ins("bar.sync", 1, 64)
-	k.NamedBarrier(128).Sync()
+	k.If(k.WarpIndex().LTI(2), func() { k.Ins("bar.sync", 1, 64) })
+	k.If(k.WarpIndex().LTI(4), func() { k.NamedBarrier(128).Sync() })
 	out.Reduce("add", k.U32(4), k.U32(1))
 	out.Store(k.TID().X.Var().Named("tid"), dsl.Call[dsl.U32](k, f, k.U32(0)))
 	text, err := m.Text()

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// TestRun holds that a position inside of what run runs has the calls outside of it too, and that they are not looked at again.
+// TestRun checks that a position inside a function that run calls includes the outer calls, and
+// that they are not walked again.
 func TestRun(t *testing.T) {
 	var c calls
 	var bare, inner, after []uintptr
@@ -49,30 +50,31 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestSame holds that calls which a loop makes again are the same ones, and that those of other lines are not.
+// TestSame checks that calls which a loop repeats are the same, and that calls of other lines are
+// not.
 func TestSame(t *testing.T) {
 	var c calls
-	var noteLoop, others [300]ir.Pos // nodes on several pages
-	for i := range noteLoop {
+	var loop, others [300]ir.Pos // nodes on several pages
+	for i := range loop {
 		c.run(func() {
-			noteLoop[i] = c.here()
+			loop[i] = c.here()
 			others[i] = c.here()
 		})
 	}
 	told := places{calls: &c}
-	if told.has(noteLoop[0]) {
+	if told.has(loop[0]) {
 		t.Error("something is told before anything was")
 	}
-	told.add(noteLoop[0])
-	for i := range noteLoop {
-		if !c.same(noteLoop[0], noteLoop[i]) || !told.has(noteLoop[i]) {
-			t.Fatalf("turn %d: %x is not %x", i, c.stack(noteLoop[i]), c.stack(noteLoop[0]))
+	told.add(loop[0])
+	for i := range loop {
+		if !c.same(loop[0], loop[i]) || !told.has(loop[i]) {
+			t.Fatalf("iteration %d: %x is not %x", i, c.stack(loop[i]), c.stack(loop[0]))
 		}
-		if c.same(noteLoop[i], others[i]) || told.has(others[i]) {
-			t.Fatalf("turn %d: the calls of two lines are the same", i)
+		if c.same(loop[i], others[i]) || told.has(others[i]) {
+			t.Fatalf("iteration %d: the calls of two lines are the same", i)
 		}
 	}
-	if c.same(noteLoop[0], ir.NoPos) || c.same(ir.NoPos, noteLoop[0]) || !c.same(ir.NoPos, ir.NoPos) {
+	if c.same(loop[0], ir.NoPos) || c.same(ir.NoPos, loop[0]) || !c.same(ir.NoPos, ir.NoPos) {
 		t.Error("no position is like one that there is")
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// races are kernels whose warps do not meet between a store and a load, and such in which something never runs or is never kept.
+// races are kernels without a barrier between a store and a load, and kernels with code that never
+// runs or results that are never kept.
 var races = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
@@ -66,5 +67,5 @@ var races = []wrongKernel{
 	}},
 }
 
-// TestRaces holds what is said of races.
+// TestRaces checks the findings about races.
 func TestRaces(t *testing.T) { testWrong(t, "races_test.go", races, false) }

@@ -108,8 +108,7 @@ func assignResult(s callSite, _ []string) *diag.Fix {
 	}
 }
 
-// literal replaces the string literal that the message is about, its first quoted or plain word,
-// by the match.
+// literal replaces the string literal in the call by the first group of the match.
 func literal(s callSite, match []string) *diag.Fix {
 	for _, arg := range s.call.Args {
 		lit, ok := arg.(*ast.BasicLit)

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestScaleOffset builds the scale factors of a matrix the way that the manual draws them, atom by atom, and finds each where Offset says.
+// TestScaleOffset lays out the scale factors of a matrix as the manual draws them, atom by atom,
+// and compares with Offset.
 func TestScaleOffset(t *testing.T) {
 	const rows, cols = 300, 640
 	for _, b := range []dsl.BlockScale{dsl.MXFP8, dsl.NVFP4} {
@@ -42,7 +43,8 @@ func TestScaleOffset(t *testing.T) {
 	}
 }
 
-// TestPadded holds padded tiles: sixteen numbers to sixteen bytes, of which the first are taken, and no two at one place.
+// TestPadded checks padded tiles: sixteen elements in sixteen bytes, of which the first are used,
+// without overlap.
 func TestPadded(t *testing.T) {
 	for _, tile := range []dsl.Tile{
 		{Type: isa.E2m3, Rows: 16, Cols: 128, Swizzle: dsl.Swizzle128},

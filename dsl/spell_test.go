@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestSpelled holds that an opcode is the same whatever was asked for before, many more than there are hashes, each in the company of those before
-// it.
+// TestSpelled checks that an opcode does not depend on the opcodes requested before, with many more
+// of them than the cache has hashes.
 func TestSpelled(t *testing.T) {
 	types := []isa.Type{isa.U16, isa.U32, isa.U64, isa.S32, isa.S64, isa.B32, isa.F32, isa.F64, isa.F16, isa.Bf16, isa.F16x2, isa.Predicate}
 	type question struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A tensorCase is a product in tensor memory.
+// A tensorCase is an MMA in tensor memory.
 type tensorCase struct {
 	x, y       isa.Type
 	padded     bool
@@ -158,8 +158,9 @@ func whole(t *testing.T, s string) int {
 	return n
 }
 
-// TestInstructionDescriptors holds the descriptor of the first instruction of each kind of product against CUTLASS's, and what changes in it from
-// step to step against the manual: which scale factors of a column it takes, or which column of a pair tells zeros.
+// TestInstructionDescriptors compares the descriptor of the first instruction of each kind of MMA
+// with CUTLASS's, and its changes from step to step with the manual: the scale factors of a column,
+// or the column of a pair with sparsity metadata.
 func TestInstructionDescriptors(t *testing.T) {
 	rows := tableRows(t, "tcgen05_instructions.txt")
 	if len(rows) < 120 {
@@ -214,7 +215,8 @@ func TestInstructionDescriptors(t *testing.T) {
 	}
 }
 
-// TestTileDescriptors holds the descriptors of tiles, and where the steps along the depth begin, against CUTLASS's.
+// TestTileDescriptors compares the descriptors of tiles, and the start of each step along K, with
+// CUTLASS's.
 func TestTileDescriptors(t *testing.T) {
 	joined := regexp.MustCompile(`or\.b64\s+%\w+, %\w+, (-?\w+);`)
 	rows := tableRows(t, "tcgen05_tiles.txt")

@@ -24,14 +24,13 @@ type threadEval struct {
 	work    int
 }
 
-// A trackedReg register is one that a deferred check depends on, with what is known of it. While a turn
-// is active, Number is its index in the list, and marks it as wanted; most registers are not, and
-// are skipped.
+// A trackedReg is a register that a deferred check depends on, with what is known of it. While a
+// threadEval is active, the Number of a tracked register is -1-i for index i in the list. Other
+// registers, which are most, have no negative Number and are skipped.
 type trackedReg struct {
 	reg     *ir.Reg
 	def     *ir.Instr      // the first instruction that writes it
 	pointer *ir.Var        // the pointer parameter that it holds
-	stands  int32          // its use count, saved from Number
 	worked  int32          // the thread (a value of begun) for which value was last computed
 	rested  int32          // and rest
 	asked   bool           // whether same has been computed
@@ -126,20 +125,20 @@ func (k *Kernel) newThreadEval() *threadEval {
 	return t
 }
 
-// end restores the use counts of the registers.
+// end releases the registers.
 func (t *threadEval) end() {
 	for i := range t.list {
-		t.list[i].reg.Number = t.list[i].stands
+		t.list[i].reg.Number = 0
 	}
 }
 
 // nobody stands for no thread.
 const nobody = -1
 
-// want asks for what makes a register.
+// want tracks a register.
 func (t *threadEval) want(r *ir.Reg) {
 	if r != nil && r.Number >= 0 {
-		t.list = append(t.list, trackedReg{reg: r, stands: r.Number})
+		t.list = append(t.list, trackedReg{reg: r})
 		r.Number = -int32(len(t.list))
 	}
 }

@@ -22,7 +22,7 @@ func (k *Kernel) tellDropped(n int) {
 			if len(in.Args) < 2 || in.Args[0].Kind != ir.Register {
 				continue
 			}
-			if r := in.Args[0].Reg; r.Number != 1 || !computes(r.Type) {
+			if r := in.Args[0].Reg; r.Uses != 1 || !computes(r.Type) {
 				continue
 			}
 			switch in.Head() {
@@ -45,7 +45,7 @@ func (k *Kernel) tellUnset() {
 	var unread []*ir.Instr
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
-			if len(in.Args) > 1 && in.Args[0].Kind == ir.Register && in.Args[0].Reg.Number == 1 && reckons(in) {
+			if len(in.Args) > 1 && in.Args[0].Kind == ir.Register && in.Args[0].Reg.Uses == 1 && reckons(in) {
 				unread = append(unread, in)
 			}
 		}
@@ -78,7 +78,7 @@ func (k *Kernel) tellUnset() {
 			case def == nil:
 			case from.Varies && !from.Set && def.Head() == "mov":
 				k.doubt(in.Pos, "result of %s on a variable that is never assigned is unused: operations return a new value; assign it with Set", in.Head())
-			case !from.Varies && from.Number == 2 && reckons(def):
+			case !from.Varies && from.Uses == 2 && reckons(def):
 				last = def
 				continue
 			}

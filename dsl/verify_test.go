@@ -16,7 +16,7 @@ import (
 )
 
 // TestHazards checks that a hazard is a finding at the Go line that made it, and that SkipHazards
-// noteLoop the analyzers off.
+// turns the analyzers off.
 func TestHazards(t *testing.T) {
 	build := func(options ...dsl.Option) (diag.List, int) {
 		m := dsl.New("m", "sm_90", options...)
@@ -58,7 +58,8 @@ func TestHazards(t *testing.T) {
 	}
 }
 
-// TestIgnored: a comment ahead of an instruction takes a finding away, says why, and is a finding itself where there is none.
+// TestIgnored checks that a comment before an instruction suppresses a finding with a reason, and
+// is a finding itself if there is none to suppress.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {
 		comment string

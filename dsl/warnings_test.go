@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// doubts are kernels that bring or compute what nobody reads.
+// doubts are kernels that load or compute what is never read.
 var doubts = []wrongKernel{
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		a, b := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), k.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -79,7 +79,7 @@ var doubts = []wrongKernel{
 			acc.Store(d, k.U32(0), half.MulI(32).Add(n)) // want `D501: warpgroups 0 and 1 store overlapping accumulators of 64x64: their tiles start 0 rows and 32 columns apart`
 		}))
 	}},
-	// Semaphores where nobody arrives.
+	// Semaphores without an arrival.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		locks, others, n := dsl.Global[dsl.U32](k, "locks"), dsl.Global[dsl.U32](k, "others"), dsl.Param[dsl.U32](k, "n")
 		k.If(k.TID().X.EQI(0), func() {
@@ -90,5 +90,6 @@ var doubts = []wrongKernel{
 	}},
 }
 
-// TestDoubts builds kernels that may be right, and are most likely not: each warning must be at a line that wants it.
+// TestDoubts builds kernels that are probably, but not certainly, wrong: each warning must be at a
+// line with a want comment.
 func TestDoubts(t *testing.T) { testWrong(t, "warnings_test.go", doubts, false) }

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestWidened: an index of several arrays becomes a distance in bytes once, as long as it is the same, and no way leads around that.
+// TestWidened checks that an index of several arrays is converted to a byte offset once, as long as
+// it does not change and the conversion is on every path.
 func TestWidened(t *testing.T) {
 	for name, test := range map[string]struct {
 		products int

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongBlackwell are mistakes with tensor memory, and with what blocks of a cluster share.
+// wrongBlackwell are mistakes with tensor memory, and with tiles that blocks of a cluster share.
 var wrongBlackwell = []wrongKernel{
 	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) { // tiles that blocks share
 		k := m.Kernel("c", dsl.Threads(256), dsl.Cluster(3, 2))

@@ -67,7 +67,7 @@ func twice(m *dsl.Module, at int) {
 	)
 }
 
-// covers are kernels that leave a part of their tiles out, or store some of it twice.
+// covers are kernels that leave a part of their tiles out, or store a part twice.
 var covers = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
@@ -122,10 +122,12 @@ func sums16(k *dsl.Kernel) *dsl.WarpTile[dsl.F16] {
 	return dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 32, 32) // want `D501: accumulator is never read; another may be read in its place, or the MMA is not needed from -[0-9]+`
 }
 
-// TestCovers builds kernels that leave something out: each warning must be at a line that wants it.
+// TestCovers builds kernels that leave something out: each warning must be at a line with a want
+// comment.
 func TestCovers(t *testing.T) { testWrong(t, "wrong_covers_test.go", covers, false) }
 
-// TestRightCovers builds kernels that leave nothing out, or of which nobody knows: nothing is told of them.
+// TestRightCovers builds kernels that leave nothing out, or for which that is unknown: they have no
+// findings.
 func TestRightCovers(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module){
 		"two by two": func(m *dsl.Module) {

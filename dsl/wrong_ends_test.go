@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongEnds are loops that nothing ends, code that nothing leads to, barriers that nobody waits at, and products that some lanes do not come to.
+// wrongEnds are infinite loops, unreachable code, barriers without a wait, and MMAs that some lanes
+// do not execute.
 var wrongEnds = []wrongKernel{
 	// Loops that nothing ends.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() {}) }}, // want `D208: infinite loop: the body has no Break, BreakIf, Return or Exit`
@@ -145,7 +146,7 @@ var wrongEnds = []wrongKernel{
 		k.If(k.Lane().LTI(16), k.SyncWarp) // want `D501: divergent SyncWarp: thread 0 of a warp executes it, but thread 16 does not; move it out of the condition`
 		k.If(k.Lane().EQI(0), func() { k.Barrier("b", 1).Arrive() })
 	}},
-	// Copies that nobody waits for.
+	// Copies without a wait.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 		k.If(k.TID().X.EQI(0), func() {
@@ -193,7 +194,7 @@ var wrongEnds = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		dsl.GlobalVariable[dsl.U32](m, "t", 8).In(k).Store(k.TID().X, k.U32(1)) // want `D301: out of bounds: thread 8 accesses byte 32 of t, which has 32; an index counts elements, and If can exclude threads`
 	}},
-	// Sums that nobody made.
+	// Accumulators that no MMA writes.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		p, a, b := ringOf(k)
 		acc, out := k.TMEM("acc", 64, 128, 1), dsl.Global[dsl.F32](k, "out")

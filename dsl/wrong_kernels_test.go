@@ -324,7 +324,8 @@ var wrongKernels = []wrongKernel{
 // helper makes a mistake for its caller.
 func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: -1 is not a valid \.u8 from -4`
 
-// sparse is tiles for MMASparse: x has so many columns of a type, and what tells its zeros so many bytes.
+// sparse returns tiles for MMASparse: x with the given columns of a type, and metadata with the
+// given bytes.
 func sparse(k *dsl.Kernel, shape dsl.MMA, cols int, t isa.Type, told int) (*dsl.WarpTile[dsl.F32], []dsl.SharedTile) {
 	x := k.SharedTile("x", dsl.Tile{Type: t, Rows: 64, Cols: cols, Swizzle: dsl.Swizzle128})
 	y := k.SharedTile("y", dsl.Tile{Type: t, Rows: 64, Cols: 1024 / t.Bits(), Swizzle: dsl.Swizzle128})

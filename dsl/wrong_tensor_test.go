@@ -205,7 +205,7 @@ var wrongTensors = []wrongKernel{
 		dsl.SharedTile{}.LoadRow(k.U32(0), 0, 4)                   // want `D201: tile in LoadRow is a zero value, not created by a builder call`
 		rows.GatherFeed(-4)                                        // want `D401: feed of -4 gathered rows, want a multiple of 4 up to 128`
 	}},
-	// Places that nobody knows, and that are multiples of no vector.
+	// Unknown positions that are not multiples of a vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.U32](k, "rows").Load(k.TID().X).MulI(8)
 		for range 60 { // there are 2^60 ways to the first

@@ -174,7 +174,7 @@ var wrongThreads = []wrongKernel{
 	}},
 }
 
-// TestRightThreads builds what is right, or may be: nothing is told of it.
+// TestRightThreads builds kernels that are correct, or may be: they have no findings.
 func TestRightThreads(t *testing.T) {
 	for name, build := range map[string]func(k *dsl.Kernel){
 		"guarded vector": func(k *dsl.Kernel) {

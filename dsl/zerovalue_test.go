@@ -34,7 +34,7 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// strayCalls are the functions that are given a kernel, a function or a module.
+// strayCalls returns calls of all functions that take a kernel, a function or a module.
 func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 	other := dsl.New("other", "sm_90").Func("f")
 	return []func(){

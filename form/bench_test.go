@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// large is a module of at least size bytes, of the kinds of statement that compilers write.
+// large returns a module of at least size bytes, of the kinds of statement that compilers write.
 func large(size int) string {
 	var b strings.Builder
 	b.WriteString(".version 9.0\n.target sm_90a\n.address_size 64\n\n.extern .func (.param .b32 r) helper(.param .b32 a);\n" +

@@ -13,12 +13,12 @@ type body struct {
 	fn     *function
 	block  *ptx.Block
 	loads  []load // of .param variables, to be compared with calls
-	labels bool   // one was passed, so what follows may run before what precedes
+	labels bool   // a label was passed, so later code may run before earlier code
 
 	missing map[string]bool // names that were reported as not declared
 }
 
-// missed notes that a name is not declared, and reports whether that is known.
+// missed notes an undeclared name, and reports whether it was noted before.
 func (b *body) missed(name string) bool {
 	if b.missing[name] {
 		return true
@@ -87,7 +87,7 @@ func (c *checker) statements(list []ptx.Node) {
 	}
 }
 
-// bodyFunction checks a prototype, or a declaration inside a function, which the module gets.
+// bodyFunction checks a prototype or a declaration inside a function, which belongs to the module.
 func (c *checker) bodyFunction(n *ptx.Func) {
 	if n.Kind.Text != ".callprototype" {
 		if n.Body == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A callSite is a call taken apart: (results), target, (arguments), prototype.
+// A callSite is a decomposed call: (results), target, (arguments), prototype.
 type callSite struct {
 	results, target, args, proto *ptx.Operand
 }
@@ -31,8 +31,8 @@ func siteOf(in *ptx.Instr) (s callSite, ok bool) {
 	return s, len(list) < 2
 }
 
-// callOperand is an operand of call for the instruction set, which judges the modifiers; names,
-// signatures and targets are judged here.
+// callOperand converts an operand of call for the instruction set, which checks only the modifiers;
+// names, signatures and targets are checked here.
 func (c *checker) callOperand(in *ptx.Instr, i int) isa.Arg {
 	if in.Args[i].Kind == ptx.List {
 		return isa.Arg{Kind: isa.ArgList}
@@ -67,7 +67,7 @@ func (c *checker) call(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// callParts resolves results and arguments where there is no signature to hold them against.
+// callParts resolves results and arguments of a call without a signature.
 func (c *checker) callParts(s callSite) {
 	for _, list := range []*ptx.Operand{s.results, s.args} {
 		if list == nil {
@@ -107,8 +107,7 @@ func (c *checker) directCall(s callSite, f *function) {
 	c.pass(s, f)
 }
 
-// indirectCall checks a call through a register: the prototype, list of targets or table that says
-// what is called.
+// indirectCall checks a call through a register: its prototype, target list or table.
 func (c *checker) indirectCall(s callSite, reg *symbol) {
 	t := reg.shape.typ
 	if !t.Whole() || t.Bits() < 32 || t.Bits() > 64 || reg.shape.vec > 1 {
@@ -148,7 +147,7 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 	c.callParts(s)
 }
 
-// pass holds results and arguments against a signature; it reports false after the first fault.
+// pass compares results and arguments with a signature. It returns false after the first mistake.
 func (c *checker) pass(s callSite, f *function) bool {
 	good := c.passList(s, s.results, f, f.returns, "result", "results", output)
 	return c.passList(s, s.args, f, f.params, "argument", "arguments", input) && good
@@ -189,7 +188,7 @@ func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals [
 	return good
 }
 
-// passOne holds one argument or result against its parameter.
+// passOne compares one argument or result with its parameter.
 func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one string, r role) bool {
 	bad := func(format string, args ...any) bool {
 		c.fault(&ruleCallType, o, format, args...).related(p.at, "the parameter is here")

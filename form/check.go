@@ -32,14 +32,14 @@ type checker struct {
 	opt  Options
 	list diag.List
 
-	dropped diag.Diagnostic // takes what is said of findings beyond the limit
-	advice  int             // names for which others were searched
-	doubts  int             // names of which nothing can be known, after a mistake that was reported
-	lost    *lost           // nil until it is asked for
-	trying  bool            // what is found now is not reported: it is how something else would do
+	dropped diag.Diagnostic // receives the additions to findings beyond the limit
+	advice  int             // number of searches for similar names
+	doubts  int             // number of names that are unknown because of a reported mistake
+	lost    *lost           // nil until it is needed
+	trying  bool            // findings are discarded while an alternative is tried
 
 	header header
-	match  *isa.Matcher // nil where version or target are not known
+	match  *isa.Matcher // nil if the version or target is unknown
 	types  knownTypes
 
 	module *scope
@@ -56,9 +56,9 @@ type checker struct {
 	inlined []ptx.Operand   // names of inlined functions
 	files   map[uint32]ptx.Span
 	debug   bool       // a .section was seen
-	pointed *ptx.Attr  // the first .const of a .ptr of a kernel
-	turned  *ptx.Instr // the first instruction that makes addresses of the .const space generic, or back
-	free    bool       // of the calling convention, which the module turns off
+	pointed *ptx.Attr  // the first .const pointer parameter of a kernel
+	turned  *ptx.Instr // the first instruction that converts between .const and generic addresses
+	free    bool       // the module turns the calling convention off
 
 	body    *body     // the function being read, nil at module level
 	heading *function // the function whose directives are being read
@@ -86,12 +86,12 @@ func newChecker(f *ptx.File, opt Options) *checker {
 	return c
 }
 
-// file checks the whole module, declarations in source order as the assembler reads them.
+// file checks the whole module, with declarations in source order like the assembler.
 func (c *checker) file() {
 	rest := c.readHeader(c.src.Decls)
 	c.free = slices.ContainsFunc(rest, unconventional)
 	if c.header.known() {
-		// A version before that of the target is reported there, not again at each instruction.
+		// A version older than the target is reported once, not again at each instruction.
 		c.match = isa.NewMatcher(max(c.header.version, c.header.target.Info().Since), c.header.target)
 	}
 	for _, n := range rest {
@@ -115,7 +115,7 @@ func (c *checker) topLevel(n ptx.Node) {
 	}
 }
 
-// finish checks what only the whole module tells.
+// finish checks what requires the whole module.
 func (c *checker) finish() {
 	c.finishHeader()
 	c.finishConstants()

@@ -5,7 +5,7 @@ package form
 
 import "github.com/ptxdsl/ptxdsl/ptx"
 
-// isConstant reports whether an operand is built from literals alone.
+// isConstant reports whether an operand consists only of literals.
 func isConstant(o *ptx.Operand) bool {
 	switch o.Kind {
 	case ptx.Literal:
@@ -23,7 +23,7 @@ func isConstant(o *ptx.Operand) bool {
 	return false
 }
 
-// evaluate works a constant expression out, reporting what is wrong in it.
+// evaluate evaluates a constant expression and reports mistakes in it.
 func (c *checker) evaluate(o *ptx.Operand) value {
 	switch o.Kind {
 	case ptx.Literal, ptx.Name:
@@ -232,7 +232,7 @@ func integers(op string, x, y value) value {
 	return v
 }
 
-// conditional is a ? b : c. The manual allows floating-point branches; the assembler does not.
+// conditional returns a ? b : c. The manual allows floating-point branches; the assembler does not.
 func (c *checker) conditional(o *ptx.Operand) value {
 	if len(o.Args) != 3 {
 		return value{}

@@ -86,7 +86,7 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 	return at, true
 }
 
-// location checks .loc and the place it says it was inlined at.
+// location checks .loc and its inlined_at.
 func (c *checker) location(d *ptx.Directive) {
 	at, ok := c.locationNumbers(d)
 	if !ok {
@@ -233,8 +233,8 @@ func (c *checker) sectionData(line *ptx.Data) {
 	}
 }
 
-// datum tells whether a number of debug data fits. What the assembler keeps of one without a sign is its low 32 bits; one
-// with a sign is taken whole and is below zero.
+// datum reports whether a number fits a debug datum. The assembler keeps the low 32 bits of an
+// unsigned number; a signed one is kept whole and is negative.
 func datum(o *ptx.Operand, bits uint64, width uint) bool {
 	if o.Kind != ptx.Unary {
 		return width >= 32 || bits&math.MaxUint32 < 1<<width

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// moduleDirective checks a directive at module scope, behind the header.
+// moduleDirective checks a directive at module scope, after the header.
 func (c *checker) moduleDirective(d *ptx.Directive) {
 	switch name := d.Name.Text; name {
 	case ".version", ".target", ".address_size":

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// elsewhere reports a name that is not visible where it is used and yet declared: further down, in
-// another block, or in another function. It reads the tree again, which only mistakes cost.
+// elsewhere reports a name that is declared but not visible where it is used: later, in another
+// block, or in another function. It searches the tree again, which only costs time for mistakes.
 func (c *checker) elsewhere(at ptx.Node, name string) bool {
 	if c.body != nil && c.body.block != nil {
 		if d, ok := declaration(c.body.block.Stmts, name); ok {
@@ -77,7 +77,7 @@ func labelIn(list []ptx.Node, name string) (ptx.Span, bool) {
 	return ptx.Span{}, false
 }
 
-// named is the place of a name in a declaration.
+// named returns the position of a name in a declaration.
 func named(n ptx.Node, name string) (ptx.Span, bool) {
 	switch n := n.(type) {
 	case *ptx.Label:
@@ -99,7 +99,7 @@ func named(n ptx.Node, name string) (ptx.Span, bool) {
 	return ptx.Span{}, false
 }
 
-// inRange reports whether a name is one of those that d declares as a range.
+// inRange reports whether d declares a name as a part of a range.
 func inRange(d *ptx.Declarator, name string) bool {
 	rest, ok := strings.CutPrefix(name, d.Name.Text)
 	if !ok || rest == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// judge is ptxas.
+// judge returns ptxas.
 func judge(t testing.TB) *ptxas.Tool {
 	t.Helper()
 	tool, err := ptxas.Find()
@@ -65,7 +65,7 @@ func verdict(text string) (int, bool) {
 	return major*100 + minor, true
 }
 
-// findings is all that verify says of a text: syntax and form.
+// findings returns all that verify says of a text: syntax and form.
 func findings(name, text string) diag.List {
 	f, list := ptx.Parse(name, text)
 	return append(list, Check(f, Options{})...).Sort()

@@ -22,7 +22,7 @@ type function struct {
 	noreturn bool
 	memory   bool     // has .minperctamemory
 	called   ptx.Span // the first call
-	taken    ptx.Span // where its address is asked for, the first time
+	taken    ptx.Span // where its address is first taken
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
 	unified  [2]int64
 	labelled bool // unified holds
@@ -89,7 +89,7 @@ func (c *checker) signature(n *ptx.Func) *function {
 	return f
 }
 
-// results checks that only registers are returned in number.
+// results checks that several results are only returned in registers.
 func (c *checker) results(n *ptx.Func, f *function) {
 	if len(f.returns) < 2 {
 		return
@@ -126,6 +126,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		if len(s.dims) > 1 {
 			c.fault(&ruleArray, d, "parameter %s has %d dimensions, expected at most one",
 				clip(p.name), len(s.dims))
+		} else if len(s.dims) == 1 {
+			s.dims[0] = c.parameterLength(d, s.dims[0], f)
 		}
 		if d.Count != nil {
 			c.fault(&ruleRange, d, "%s<...> declares several names, expected one name per "+
@@ -151,6 +153,24 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		c.fault(&ruleUnsized, v, "a return value must have a size; this array has none")
 	}
 	return p
+}
+
+// parameterLength checks the length n of an array that is a parameter, and returns what the
+// assembler takes it for.
+func (c *checker) parameterLength(d *ptx.Declarator, n int64, f *function) int64 {
+	v, ok := c.plainInteger(&d.Dims[0])
+	if !ok {
+		return n
+	}
+	short, fits := word32(v)
+	switch {
+	case fits:
+		return int64(short)
+	case !f.entry:
+		c.fault(&ruleArray, d.Dims[0], "parameter %s has %d elements, expected less than 4294967296",
+			clip(d.Name.Text), v)
+	}
+	return n
 }
 
 // formalPlace checks the space and the .ptr of a parameter.
@@ -198,7 +218,7 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 	}
 }
 
-// formalType checks the type of a parameter that is declared, not merely described.
+// formalType checks the type of a parameter of a declaration, as opposed to a prototype.
 func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 	if s.typ.Class() == isa.Opaque {
 		switch {
@@ -247,20 +267,20 @@ func unconventional(n ptx.Node) bool {
 	return false
 }
 
-// passedPredicate reports whether a parameter is a predicate in a register that the calling
-// convention has no place for.
+// passedPredicate reports whether a parameter is a predicate register, which the calling convention
+// does not support.
 func (c *checker) passedPredicate(s *shape) bool {
 	return !c.free && c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg && len(s.dims) == 0
 }
 
-// small reports whether a parameter is too narrow for the calling convention: one integer of 8 or
-// 16 bits.
+// small reports whether a parameter is too narrow for the calling convention: an integer of 8 or 16
+// bits.
 func (c *checker) small(s *shape) bool {
 	return !c.free && c.header.since(3, 0) && s.vec <= 1 && len(s.dims) == 0 &&
 		s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
 }
 
-// wider is the type in which a narrow one is passed.
+// wider returns the type that a narrow parameter must have.
 func wider(t isa.Type) string {
 	if t.Class() == isa.Signed {
 		return ".s32"
@@ -268,7 +288,7 @@ func wider(t isa.Type) string {
 	return ".u32"
 }
 
-// parameterSpace adds up the parameters of a kernel.
+// parameterSpace sums the sizes of a kernel's parameters.
 func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 	end := int64(0)
 	for i := range f.params {
@@ -310,7 +330,7 @@ func (c *checker) parameters(n *ptx.Func, f *function) {
 	enter(f.params, input)
 }
 
-// enter makes a function known, and compares it with what was declared before.
+// enter declares a function, and compares it with an earlier declaration.
 func (c *checker) enter(n *ptx.Func, f *function) {
 	if f.name == "" {
 		return
@@ -388,16 +408,16 @@ func linkageWord(word string) string {
 	return word
 }
 
-// take notes that the address of a function is asked for.
+// take notes that the address of a function is taken.
 func (s *symbol) take(at ptx.Span) {
 	if s.kind == routine && s.fn != nil && s.fn.taken.At == ptx.NoPos {
 		s.fn.taken = at
 	}
 }
 
-// unresolved reports functions without a body: those that are not .extern, which the module itself
-// must define, and in a module that is not linked with others those that are called or whose address is asked for. Modules with a function of several
-// results, for which there is no calling convention, cannot be linked.
+// unresolved reports functions without a body: those that are not .extern and, in a module that is
+// not linked with others, those that are called or whose address is taken. Modules with a function
+// of several results cannot be linked, because there is no calling convention for them.
 func (c *checker) unresolved() {
 	several := slices.ContainsFunc(c.src.Decls, func(n ptx.Node) bool {
 		f, ok := n.(*ptx.Func)
@@ -426,7 +446,7 @@ func (c *checker) unresolved() {
 			continue
 		}
 		switch f.name {
-		case "vprintf", "malloc", "free", "__assertfail": // the driver has them
+		case "vprintf", "malloc", "free", "__assertfail": // provided by the driver
 			continue
 		}
 		c.fault(&ruleUnresolved, f.called, "%s is called but not defined in this module",

@@ -13,12 +13,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A header is what the first directives of a module say.
+// A header holds the directives at the start of a module.
 type header struct {
 	version    isa.Version
 	target     isa.Target
-	hasVersion bool // version is one that exists
-	hasTarget  bool // target is one that exists
+	hasVersion bool // the version exists
+	hasTarget  bool // the target exists
 	targetWord ptx.Operand
 	address    int64       // 32 or 64
 	addressAt  ptx.Operand // where it is written
@@ -26,18 +26,18 @@ type header struct {
 	debug      *ptx.Operand
 }
 
-// known reports whether gates can be judged.
+// known reports whether gates can be checked.
 func (h *header) known() bool { return h.hasVersion && h.hasTarget }
 
-// independent reports whether textures and samplers are apart.
+// independent reports whether textures and samplers are independent.
 func (h *header) independent() bool { return h.mode == "texmode_independent" }
 
-// since reports whether the module may use what came with a version.
+// since reports whether the module may use a feature of a PTX version.
 func (h *header) since(major, minor int) bool {
 	return !h.hasVersion || h.version >= isa.MakeVersion(major, minor)
 }
 
-// on reports whether the module may use what needs an architecture.
+// on reports whether the module may use a feature of an architecture.
 func (h *header) on(number int) bool { return !h.hasTarget || h.target.Info().Number >= number }
 
 // readHeader checks .version, .target and .address_size, which begin a module in this order, and
@@ -97,8 +97,8 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	return list
 }
 
-// headInOrder sorts the directives at the start of a module into their order, and reports the
-// first one that is out of order.
+// headInOrder sorts the directives at the start of a module into the required order, and reports
+// the first that is out of order.
 func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
 	names := [...]string{".version", ".target", ".address_size"}
 	var head [len(names)][]ptx.Node
@@ -154,7 +154,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 			clip(arg.Text), isa.Newest())
 		return
 	}
-	// The assembler reads 8.10 as ten tenths more than 8, which is 9.0.
+	// The assembler reads 8.10 as 8 plus ten tenths, which is 9.0.
 	tenths := a*10 + b
 	v := isa.MakeVersion(tenths/10, tenths%10)
 	if !v.Known() {
@@ -168,7 +168,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	c.header.version, c.header.hasVersion = v, true
 }
 
-// readTarget reads one .target. Of several the last architecture counts.
+// readTarget reads one .target. If there are several architectures, the last one counts.
 func (c *checker) readTarget(d *ptx.Directive, first bool) {
 	if len(d.Args) == 0 {
 		c.fault(&ruleTarget, d, ".target has no architecture")
@@ -213,7 +213,7 @@ func (c *checker) readArchitecture(arg ptx.Operand) {
 	}
 	h := &c.header
 	if h.hasTarget && h.target.Info().Number == t.Info().Number && t.Info().Suffix == 0 {
-		return // what the letter of the earlier one gives stays
+		return // the suffix of the earlier one applies
 	}
 	h.target, h.hasTarget, h.targetWord = t, true, arg
 }
@@ -249,8 +249,8 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 	c.fault(&ruleAddressSize, d, ".address_size takes one number, 32 or 64")
 }
 
-// finishHeader checks what depends on the rest of the module: a module with nothing in it may name
-// a target that its version does not have.
+// finishHeader checks what depends on the rest of the module: an empty module may name a target
+// that its version does not have.
 func (c *checker) finishHeader() {
 	h := &c.header
 	if h.known() && len(c.src.Decls) > 0 {
@@ -283,7 +283,8 @@ func (c *checker) beyondHeader() bool {
 	return false
 }
 
-// need reports a feature that the module's version or target does not have; number 0 is any target.
+// need reports a feature that the module's version or target does not have; number 0 means any
+// target.
 func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	h := &c.header
 	if v := isa.MakeVersion(major, minor); h.hasVersion && h.version < v {

@@ -40,7 +40,7 @@ func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bo
 	c.value(d.Init, d.Name.Text, s, s.dims)
 }
 
-// value checks one initial value against the dimensions that are left.
+// value checks one initial value against the remaining dimensions.
 func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 	if len(dims) > 0 {
 		if o.Kind != ptx.Vector {
@@ -116,7 +116,7 @@ type address struct {
 	offset  *ptx.Operand
 }
 
-// decode takes an address expression apart.
+// decode decomposes an address expression.
 func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
 	for {
 		switch {

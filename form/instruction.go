@@ -12,22 +12,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// An opcode is what the checks outside the instruction set know of an opcode's text.
+// An opcode holds the properties of an opcode that are checked outside of the instruction set.
 type opcode struct {
 	head     string
 	video    bool // operands may select bytes
 	minus    bool // operands may be negated
-	vector   bool // takes a special register whole
-	narrow   bool // 32-bit address registers do not reach its space
+	vector   bool // accepts a whole special register, such as %tid
+	narrow   bool // its space requires 64-bit address registers
 	loads    bool // ld.param
 	stores   bool // st.param
 	space    string
 	width    isa.Type // of mov
 	fraction bool     // createpolicy.fractional
-	sampler  bool     // txq of what a sampler knows, where it is apart from the texture
-	own      bool     // txq of what samplers alone know
-	turns    bool     // makes an address in .const generic, or the other way round
-	nameless bool     // one word, and no instruction has that name
+	sampler  bool     // txq of a sampler attribute, if samplers are independent
+	own      bool     // txq of an attribute that only samplers have
+	turns    bool     // converts between .const and generic addresses
+	nameless bool     // a single word that is not an instruction name
 }
 
 // opcode decodes the text of an opcode; files have few different ones.
@@ -94,7 +94,8 @@ func (c *checker) opcode(text string) *opcode {
 	return op
 }
 
-// instruction checks one instruction: guard, names, and the whole against the instruction set.
+// instruction checks one instruction: its guard, its names, and the whole against the instruction
+// set.
 func (c *checker) instruction(in *ptx.Instr) {
 	op := c.opcode(in.Op.Text)
 	if in.Guard.Text != "" {
@@ -141,11 +142,11 @@ func (c *checker) instruction(in *ptx.Instr) {
 	}
 	problems := c.match.Check(in.Op.Text, c.args)
 	if len(problems) > 0 && problems[0].Rule == "F202" && len(c.list) < maxFindings-1 {
-		// The word may be the state space, without which an address cannot be judged.
+		// The unknown word may be the state space, without which an address cannot be checked.
 		c.list = append(c.list[:before], slices.DeleteFunc(c.list[before:], func(d diag.Diagnostic) bool { return d.Rule == ruleAddress32.ID })...)
 	}
 	for i := range problems {
-		// A branch to a label that is not there, and the like, is reported once.
+		// A branch to an undeclared label, for example, is reported once.
 		if problems[i].Arg < 0 || len(c.list) == before && c.doubts == doubts {
 			c.problem(in, &problems[i])
 		}
@@ -155,10 +156,10 @@ func (c *checker) instruction(in *ptx.Instr) {
 	}
 }
 
-// problem reports what the instruction set finds wrong.
+// problem reports a problem that the instruction set found.
 func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	from, to := in.Op.At, in.Op.To
-	plain := int(to-from) == len(in.Op.Text) // no blanks inside
+	plain := int(to-from) == len(in.Op.Text) // without spaces inside
 	word := false
 	switch {
 	case p.Arg >= 0 && p.Arg < len(in.Args):
@@ -193,11 +194,11 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 		f.fixAt(in.Op.At, in.Op.To, p.Want, "write %s", p.Want)
 	}
 	if f.d.Fix != nil {
-		f.d.Fix.Guess = true // the nearest form need not be the one that was meant
+		f.d.Fix.Guess = true // the nearest form may not be the intended one
 	}
 }
 
-// modifier is the extent of the n-th modifier of an opcode, its dot included.
+// modifier returns the extent of the n-th modifier of an opcode, including its dot.
 func modifier(op string, n int) (from, to int, ok bool) {
 	for i := 0; i < len(op); i++ {
 		if op[i] != '.' {
@@ -215,8 +216,8 @@ func modifier(op string, n int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// checkAddress reports a base register of 32 bits in a space that needs 64, and parameters that
-// are read or written the wrong way.
+// checkAddress reports a 32-bit base register in a space that requires 64 bits, and parameters that
+// are accessed in the wrong direction.
 func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 	if len(a.Elems) == 0 {
 		return
@@ -234,7 +235,7 @@ func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 	}
 }
 
-// special checks the addresses that mov and cvta take.
+// special checks the addresses in mov and cvta.
 func (c *checker) special(in *ptx.Instr, op *opcode) {
 	if op.loads || op.stores {
 		c.guardedParameter(in, op)
@@ -264,7 +265,7 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// symbolOf is the variable at the bottom of an operand.
+// symbolOf returns the variable that an operand is based on.
 func (c *checker) symbolOf(o *ptx.Operand) *symbol {
 	for o.Kind == ptx.Binary || o.Kind == ptx.Index || o.Kind == ptx.Address {
 		if len(o.Args) == 0 {

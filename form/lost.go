@@ -9,16 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A lost is the names in the stretches of a module that could not be parsed. What is missing elsewhere may stand there,
-// so nothing is said of it: the parser has reported the stretch.
+// A lost holds the names in the parts of a module that could not be parsed. A name that is missing
+// elsewhere may be declared there, so it is not reported: the parser has reported that part.
 type lost struct {
-	declared map[string]bool // of stretches that may declare them
-	ranges   map[string]bool // name of name<n> there
-	named    map[string]bool // of all stretches
-	headed   bool            // the module begins with a .version that could not be parsed
+	declared map[string]bool // names that the unparsed parts may declare
+	ranges   map[string]bool // prefixes of ranges name<n> there
+	named    map[string]bool // all names there
+	headed   bool            // the module starts with a .version that could not be parsed
 }
 
-// findLost reads the stretches that the parser passed over.
+// findLost collects the names in the parts that the parser skipped.
 func findLost(f *ptx.File) *lost {
 	l := &lost{declared: map[string]bool{}, ranges: map[string]bool{}, named: map[string]bool{}}
 	l.nodes(f.Text, f.Decls)
@@ -43,7 +43,8 @@ func (l *lost) nodes(text string, list []ptx.Node) {
 	}
 }
 
-// stretch notes the names of one stretch. One instruction on a line of its own declares nothing.
+// stretch notes the names of one unparsed part. A single instruction on its own line declares
+// nothing.
 func (l *lost) stretch(text string) {
 	declares := strings.HasPrefix(text, ".") || strings.Contains(text, "\n") || ptx.DeclaresWithoutDot(text)
 	for i := 0; i < len(text); {
@@ -68,13 +69,13 @@ func inName(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '%'
 }
 
-// lostName reports whether a name that nothing declares may be declared in a stretch that could not be parsed.
+// lostName reports whether an undeclared name may be declared in an unparsed part.
 func (c *checker) lostName(name string) bool {
 	l := c.lostNames()
 	return l.declared[name] || l.ranges[strings.TrimRight(name, "0123456789")]
 }
 
-// lostNames is what findLost found; it is asked for where something is missing.
+// lostNames returns the result of findLost, computed on first use.
 func (c *checker) lostNames() *lost {
 	if c.lost == nil {
 		c.lost = findLost(c.src)
@@ -82,7 +83,8 @@ func (c *checker) lostNames() *lost {
 	return c.lost
 }
 
-// torn reports whether the body being read has no end: blocks inside of it may not be where their author sees them.
+// torn reports whether the current body has no end: inner blocks may not be where the author
+// intended.
 func (c *checker) torn() bool {
 	b := c.body
 	return b != nil && b.block != nil && b.block.To > 0 && c.src.Text[b.block.To-1] != '}'

@@ -33,7 +33,7 @@ type value struct {
 func (v value) integer() bool { return v.sort == signed || v.sort == unsigned }
 func (v value) real() bool    { return v.sort == double || v.sort == single }
 
-// number reads a literal. ok is false where it is none, over where it does not fit.
+// number reads a literal. Ok is false if it is not one; over is true if it does not fit.
 func number(text string) (v value, over, ok bool) {
 	if text == "WARP_SZ" {
 		return value{sort: signed, bits: 32}, false, true
@@ -65,10 +65,10 @@ func number(text string) (v value, over, ok bool) {
 	return whole(text, 10)
 }
 
-// vanishes reports whether a literal of value f is too small for a normal number. The assembler takes one only if it is
-// exactly a subnormal number, or zero.
+// vanishes reports whether a literal of value f is too small for a normal number. The assembler
+// accepts it only if it is exactly a subnormal number, or zero.
 func vanishes(text string, f float64) bool {
-	const smallest, longest = 0x1p-1022, 2000 // no exact one that is longer has been written by anyone
+	const smallest, longest = 0x1p-1022, 2000 // exact literals are never longer in practice
 	if math.Abs(f) >= smallest {
 		return false
 	}
@@ -83,8 +83,8 @@ func vanishes(text string, f float64) bool {
 	return !ok || exact.Cmp(new(big.Rat).SetFloat64(f)) != 0
 }
 
-// whole reads the digits of an integer. Like the assembler it calls a literal too large only when
-// a digit follows a value that has its top bit set, so a few literals just above 64 bits wrap.
+// whole reads the digits of an integer. Like the assembler it reports an overflow only if a digit
+// follows a value whose top bit is set, so a few literals just above 64 bits wrap.
 func whole(digits string, base uint64) (v value, over, ok bool) {
 	v.sort = signed
 	if n := len(digits); n > 0 && digits[n-1] == 'U' {
@@ -112,8 +112,8 @@ func whole(digits string, base uint64) (v value, over, ok bool) {
 	return v, over, len(digits) > 0
 }
 
-// plainInteger is an operand that must be one integer literal, as directives and declarations
-// want it.
+// plainInteger returns the value of an operand that must be one integer literal, as in directives
+// and declarations.
 func (c *checker) plainInteger(o *ptx.Operand) (int64, bool) {
 	if o.Kind != ptx.Literal && o.Text != "WARP_SZ" {
 		return 0, false
@@ -125,7 +125,7 @@ func (c *checker) plainInteger(o *ptx.Operand) (int64, bool) {
 	return int64(v.bits), true
 }
 
-// tooLarge reports an operand that would be an integer, did it fit into 64 bits.
+// tooLarge reports whether an operand is an integer that exceeds 64 bits.
 func (c *checker) tooLarge(o *ptx.Operand) bool {
 	if o.Kind != ptx.Literal {
 		return false
@@ -138,11 +138,11 @@ func (c *checker) tooLarge(o *ptx.Operand) bool {
 	return true
 }
 
-// word32 is a number of a directive. The assembler keeps the low 32 bits of a signed number of 64 bits and
-// refuses only what is too great, so that 0xffffffffffffffff is 0xffffffff.
+// word32 returns a number in a directive. The assembler keeps the low 32 bits of a signed 64-bit
+// number and rejects only larger ones, so 0xffffffffffffffff is 0xffffffff.
 func word32(v int64) (n uint32, fits bool) { return uint32(v), v <= math.MaxUint32 }
 
-// text is an operand as it stands in the source.
+// text returns an operand as it stands in the source.
 func (c *checker) text(n ptx.Node) string {
 	from, to := n.Pos(), n.End()
 	if from < 0 || int(to) > len(c.src.Text) || from > to {

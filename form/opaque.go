@@ -28,8 +28,9 @@ func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
 	return false
 }
 
-// sampled checks fetches and queries against the mode. Where textures and samplers are apart (texmode_independent) every fetch
-// names both, and a sampler's attributes are asked of the sampler. Elsewhere a fetch names none.
+// sampled checks fetches and queries against the texture mode. In texmode_independent every fetch
+// names both a texture and a sampler, and queries of sampler attributes name the sampler. Otherwise
+// a fetch names no sampler.
 func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 	apart := c.header.independent()
 	for i := range c.args {
@@ -56,8 +57,9 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// misread reports whether the assembler finds a meaning in a fetch with a sampler where textures carry their samplers: it takes the
-// sampler for the coordinates, and the coordinates for the operand that comes next. Whatever has layers or samples has none.
+// misread reports whether the assembler accepts a fetch with a sampler although textures include
+// their samplers: it takes the sampler as the coordinates, and the coordinates as the next operand.
+// It never does for layered or multisample textures.
 func misread(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
 	words := strings.Split(opcode, ".")
 	size := map[string]int{"1d": 1, "2d": 2, "3d": 4, "cube": 4}
@@ -66,7 +68,7 @@ func misread(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
 		return false
 	}
 	geometry, vector := words[at], coordinates.Kind == isa.ArgVector
-	offset := geometry != "cube" // or a depth to compare with, which 3d has not
+	offset := geometry != "cube" // or a depth to compare with, which 3d does not have
 	depth := len(rest) > 0 && rest[len(rest)-1].Kind != isa.ArgVector && rest[len(rest)-1].Kind != isa.ArgInt
 	switch {
 	case slices.Contains(words, "grad"):
@@ -88,7 +90,7 @@ func (c *checker) samplerMode(v *ptx.Var, s *shape) {
 	}
 }
 
-// Fields of opaque variables, and the words that stand as their values.
+// opaqueFields returns the fields of opaque variables.
 func opaqueFields(typ string) []string {
 	common := []string{"width", "height", "depth", "channel_data_type", "channel_order", "array_size",
 		"num_mipmap_levels", "num_samples"}
@@ -142,7 +144,7 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 	}
 }
 
-// fieldOf takes name = value apart.
+// fieldOf splits name = value.
 func fieldOf(o *ptx.Operand) (name, val *ptx.Operand, ok bool) {
 	if o.Kind == ptx.Binary && o.Text == "=" && len(o.Args) == 2 && o.Args[0].Kind == ptx.Name {
 		return &o.Args[0], &o.Args[1], true

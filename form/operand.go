@@ -20,8 +20,8 @@ func (c *checker) take(n int) []isa.Arg {
 	return c.elems[at : at+n : at+n]
 }
 
-// operand resolves an operand to what the instruction set judges. What is wrong with its names or
-// constants is reported here, and the result is then unknown.
+// operand resolves an operand for the instruction set. It reports mistakes in names and constants;
+// the result is then unknown.
 func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 	switch o.Kind {
 	case ptx.Name:
@@ -64,7 +64,7 @@ func (c *checker) group(op *opcode, o *ptx.Operand, k isa.ArgKind) isa.Arg {
 	return isa.Arg{Kind: k, Elems: elems}
 }
 
-// immediate is a constant expression.
+// immediate returns a constant expression.
 func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	v := c.evaluate(o)
 	switch v.sort {
@@ -78,7 +78,7 @@ func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	return isa.Arg{Kind: isa.ArgInt, Value: int64(v.bits)}
 }
 
-// name is a register, variable, label, function, special register or sink.
+// name resolves a register, variable, label, function, special register or sink.
 func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	text := o.Text
 	if text == "_" {
@@ -101,7 +101,7 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		c.specialUse(o, s)
 		a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
 		if w := op.width; s.Name == "%gridid" && w != 0 && w.Bits() < s.Type.Bits() && w.Class() != isa.Float && w.Class() != isa.Half && w.Class() != isa.Pred {
-			a.Type = w // it had 32 bits before PTX 3.0, and mov still takes as many of them as it is asked for
+			a.Type = w // it had 32 bits before PTX 3.0, and mov still reads either width
 		}
 		if s.Vector {
 			a.Count = 4
@@ -119,7 +119,7 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	return isa.Arg{}
 }
 
-// unknownName reports an operand that nothing declares.
+// unknownName reports an undeclared operand.
 func (c *checker) unknownName(o *ptx.Operand, text string) {
 	if len(text) > 1 && text[0] == '%' {
 		if near := nearestSpecial(text); near != "" && !c.likeRange(text) {
@@ -131,7 +131,7 @@ func (c *checker) unknownName(o *ptx.Operand, text string) {
 	c.unknown(o, text, nil)
 }
 
-// likeRange reports whether a name belongs to a range by its letters.
+// likeRange reports whether a name looks like one of a range.
 func (c *checker) likeRange(text string) bool {
 	stem := strings.TrimRight(text, "0123456789")
 	for _, s := range c.scopes {
@@ -142,7 +142,7 @@ func (c *checker) likeRange(text string) bool {
 	return false
 }
 
-// nearestSpecial is the special register one letter away from a name.
+// nearestSpecial returns the special register that differs from a name in one letter.
 func nearestSpecial(text string) string {
 	for i := range isa.Specials {
 		name := isa.Specials[i].Name
@@ -164,7 +164,8 @@ func oneApart(a, b string) bool {
 	return max(len(a), len(b))-i-j == 1
 }
 
-// component is v.x of a vector, %tid.x, or the part of a register that a video instruction takes.
+// component resolves v.x of a vector, %tid.x, or the part of a register that a video instruction
+// selects.
 func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.Arg {
 	at := ptx.Span{At: o.At, To: o.At + ptx.Pos(len(base))}
 	part := ptx.Span{At: o.To - ptx.Pos(len(field)), To: o.To}
@@ -202,8 +203,8 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 	return isa.Arg{}
 }
 
-// selector reports whether a field selects bytes (.b0, .b3210) or half words (.h1, .h10) of video operands.
-// Which of them an operand can take is the instruction's business.
+// selector reports whether a field selects bytes (.b0, .b3210) or half words (.h1, .h10) of a video
+// operand. The instruction decides which of them are valid.
 func selector(field string) bool {
 	if len(field) < 3 || len(field) > 6 || field[1] != 'b' && field[1] != 'h' {
 		return false
@@ -216,7 +217,7 @@ func selector(field string) bool {
 	return true
 }
 
-// specialPart is a component of a special register.
+// specialPart returns a component of a special register.
 func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, base, field string) isa.Arg {
 	s, ok := isa.SpecialRegister(base)
 	if !ok {
@@ -244,12 +245,12 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, bas
 	return isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
 }
 
-// old16 holds for the special registers that had 16 bits before PTX 2.0; mov reads them so still.
+// old16 reports whether a special register had 16 bits before PTX 2.0; mov still accepts that.
 func old16(name string) bool {
 	return name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"
 }
 
-// negated is !p or -a.
+// negated returns !p or -a.
 func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	if a.Kind == isa.ArgUnknown {
@@ -272,7 +273,7 @@ func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 	return isa.Arg{}
 }
 
-// describe says what an operand is.
+// describe describes an operand for messages.
 func describe(a *isa.Arg) string {
 	switch a.Kind {
 	case isa.ArgReg:
@@ -291,7 +292,7 @@ func describe(a *isa.Arg) string {
 	return "not a register"
 }
 
-// offset is a name plus a constant.
+// offset returns a name plus a constant.
 func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	if o.Text != "+" || len(o.Args) != 2 {
 		c.fault(&ruleOperand, o, "%s is not a valid operand", clip(c.text(o)))
@@ -303,11 +304,11 @@ func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 		return isa.Arg{}
 	}
 	a.Value = int64(v.bits)
-	a.Plus = a.Kind == isa.ArgSreg // which stands so where it does not by itself
+	a.Plus = a.Kind == isa.ArgSreg // which is only allowed for special registers
 	return a
 }
 
-// indexed is array[i], an address in most instructions and a variable's address in mov.
+// indexed resolves array[i]: an address in most instructions, and the address of a variable in mov.
 func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	i := c.operand(op, &o.Args[1])

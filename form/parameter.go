@@ -37,7 +37,7 @@ func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 	}
 }
 
-// guardedParameter checks that what belongs to a call sequence is not guarded.
+// guardedParameter checks that the accesses of a call sequence have no guard.
 func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 	if in.Guard.Text == "" {
 		return
@@ -55,8 +55,8 @@ func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// addressTaken reports .param variables of a call whose address is taken: they may be passed in registers. The
-// assembler makes code for cvta of such a variable with an offset, and crashes on that of mov.
+// addressTaken reports .param variables of a call whose address is taken: they may be passed in
+// registers. The assembler compiles cvta of such a variable with an offset, and crashes on mov.
 func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
 	if op.head != "mov" && op.head != "cvta" && op.head != "prefetch" {
 		return
@@ -78,8 +78,8 @@ func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// finishPointers checks that no address is taken between the .const space and the generic one where a kernel gets pointers to
-// constants, which lie in another bank.
+// finishPointers checks that no address is converted between .const and generic if a kernel has
+// pointers to constants, which are in another bank.
 func (c *checker) finishPointers() {
 	if c.pointed != nil && c.turned != nil {
 		c.fault(&ruleConstantPointer, c.turned.Op, "%s is not allowed in a module with a kernel "+

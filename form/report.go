@@ -11,25 +11,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A finding is the latest entry of the list, to be completed by the reporter at once.
+// A finding is the latest entry of the list, which the caller completes at once.
 type finding struct {
 	c *checker
 	d *diag.Diagnostic
 }
 
-// Limits that keep a module with a mistake on every line from costing more than a correct one.
+// Limits that keep a module with a mistake on every line about as cheap as a correct one.
 const (
 	maxFindings = 10_000
-	maxAdvice   = 100 // names for which others are searched
+	maxAdvice   = 100 // searches for similar names
 )
 
-// advise reports whether the search for a better name is still worth its time.
+// advise reports whether another search for a similar name is allowed.
 func (c *checker) advise() bool {
 	c.advice++
 	return c.advice <= maxAdvice
 }
 
-// fault reports a breach of r at the extent of n.
+// fault reports a violation of r at the extent of n.
 func (c *checker) fault(r *diag.Rule, n ptx.Node, format string, args ...any) finding {
 	return c.faultAt(r, n.Pos(), n.End(), format, args...)
 }
@@ -70,7 +70,7 @@ func (f finding) fixAt(from, to ptx.Pos, text, format string, args ...any) findi
 	return f
 }
 
-// guess says that the edit need not be what was meant.
+// guess marks the fix as a guess.
 func (f finding) guess() finding {
 	if f.d.Fix != nil {
 		f.d.Fix.Guess = true
@@ -78,7 +78,7 @@ func (f finding) guess() finding {
 	return f
 }
 
-// instead suggests another name for the word at n, where one is near.
+// instead suggests a similar name for the word at n, if there is one.
 func (f finding) instead(n ptx.Node, name string) finding {
 	if name == "" {
 		return f
@@ -92,7 +92,7 @@ func (f finding) instead(n ptx.Node, name string) finding {
 // place turns offsets into lines and columns.
 func (c *checker) place(from, to ptx.Pos) diag.Place { return c.src.Place(from, to) }
 
-// clip makes a word of the source fit for a message.
+// clip shortens a word of the source for a message.
 func clip(word string) string {
 	if len(word) > 80 {
 		word = word[:77] + "..."
@@ -100,7 +100,7 @@ func clip(word string) string {
 	return strings.ToValidUTF8(word, "?")
 }
 
-// plural is "1 argument", "2 arguments".
+// plural returns "1 argument", "2 arguments".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A kind says what a name stands for.
+// A kind is the kind of a declared name.
 type kind uint8
 
 const (
@@ -45,7 +45,7 @@ type symbol struct {
 	kind    kind
 	role    role
 	entry   bool // a parameter of an .entry
-	set     bool // has an initialiser
+	set     bool // an initialiser is present
 	holds   bool // the initialiser names functions
 	called  bool // a .param that receives a call's result
 	linkage string
@@ -53,24 +53,24 @@ type symbol struct {
 	at      ptx.Span
 	shape   shape
 	count   int64       // names that a range declares
-	number  ptx.Operand // where a range says so
+	number  ptx.Operand // the number in the range
 	arg     isa.Arg     // as an operand
 	fn      *function   // of a routine or prototype
 	targets []*function // of call targets
-	broken  bool        // its declaration is wrong in a way that leaves its type open
-	more    *diag.Fix   // of a range of which names behind its end are reported: that it declares more
-	most    int64       // and how many that are
+	broken  bool        // its declaration has a mistake, so its type is unknown
+	more    *diag.Fix   // the fix of a finding that a range is too small
+	most    int64       // and the count in that fix
 }
 
-// A scope is a block's names. Those of name<n> are apart: no entry is made for each.
+// A scope holds the names of a block. Names of ranges name<n> are stored once per range.
 type scope struct {
 	names  map[string]*symbol
 	ranges map[string]*symbol
-	stems  map[string]numbered // of names that end in a number; nil as long as no range asks
+	stems  map[string]numbered // names that end in a number; nil until a range needs them
 	outer  map[string]int      // see checker.outside
 }
 
-// A numbered is, of the names that are one stem and a number behind it, the one with the least number.
+// A numbered is the name with the smallest number among those with one stem.
 type numbered struct {
 	number int64
 	sym    *symbol
@@ -84,13 +84,13 @@ func (s *scope) put(name string, sym *symbol) {
 	}
 }
 
-// putStems enters a name under all stems that it has: x12 is x with 12 behind it, and x1 with 2.
+// putStems enters a name under all of its stems: x12 has stem x with number 12, and stem x1 with 2.
 func (s *scope) putStems(name string, sym *symbol) {
 	if sym.kind == label {
 		return
 	}
 	number, ten := int64(0), int64(1)
-	for at := len(name) - 1; at > 0 && len(name)-at < 19; at-- { // more digits are more than a range counts
+	for at := len(name) - 1; at > 0 && len(name)-at < 19; at-- { // no range counts further
 		c := name[at]
 		if c < '0' || c > '9' {
 			return
@@ -98,7 +98,7 @@ func (s *scope) putStems(name string, sym *symbol) {
 		number += int64(c-'0') * ten
 		ten *= 10
 		if c == '0' && at < len(name)-1 {
-			continue // 05 is no number of a range
+			continue // 05 is not a number in a range
 		}
 		if old, ok := s.stems[name[:at]]; !ok || number < old.number {
 			s.stems[name[:at]] = numbered{number, sym}
@@ -130,7 +130,7 @@ func (c *checker) pop() {
 
 func (c *checker) scope() *scope { return c.scopes[len(c.scopes)-1] }
 
-// symbol is a new symbol; they are made in chunks, because a module has many.
+// symbol returns a new symbol; they are made in chunks, because a module has many.
 func (c *checker) symbol() *symbol {
 	if len(c.chunk) == 0 {
 		c.chunk = make([]symbol, 64)
@@ -147,7 +147,7 @@ func (s *scope) here(name string) *symbol {
 		return named
 	}
 	if ranged := s.ranged(name); ranged != nil {
-		return ranged // before a label of the same name
+		return ranged // declared before a label of the same name
 	}
 	return named
 }
@@ -175,8 +175,8 @@ func (s *scope) ranged(name string) *symbol {
 	return sym
 }
 
-// find looks a name up from the innermost scope outwards, as seen at a place: a label that comes
-// later counts only where nothing else has the name.
+// find looks a name up from the innermost scope outwards, as visible at a position: a later label
+// only counts if nothing else has the name.
 func (c *checker) find(name string, at ptx.Pos) *symbol {
 	var later *symbol
 	for i := len(c.scopes) - 1; i >= 0; i = c.outside(i, name) {
@@ -198,12 +198,12 @@ func (c *checker) find(name string, at ptx.Pos) *symbol {
 	return later
 }
 
-// deep is how many scopes are searched one by one.
+// deep is the number of scopes that are searched one by one.
 const deep = 16
 
-// outside is the next scope around scope i in which a name is to be looked up: the one around it, or, where there are
-// many, the next that has the name. The module's is always looked at, and while a scope is open nothing is declared in
-// those around it but there.
+// outside returns the next scope outside of scope i to search for a name: the surrounding one or,
+// if there are many, the next that has the name. The module's scope is always searched. While a
+// scope is open, declarations only go to it and to the module's.
 func (c *checker) outside(i int, name string) int {
 	if i <= deep {
 		return i - 1
@@ -227,7 +227,7 @@ func (c *checker) outside(i int, name string) int {
 	return next
 }
 
-// declare enters a name into the innermost scope, and reports false where it is taken.
+// declare enters a name into the innermost scope. It returns false if the name is taken.
 func (c *checker) declare(sym *symbol) bool {
 	s := c.scope()
 	if old := s.here(sym.name); old != nil {
@@ -257,7 +257,7 @@ func (c *checker) declareRange(sym *symbol) bool {
 	return true
 }
 
-// within finds a name of s that a new range would declare again: the one with the least number.
+// within finds the name of s with the smallest number that a new range would declare again.
 func (s *scope) within(sym *symbol) (*symbol, string) {
 	if s.stems == nil {
 		s.stems = make(map[string]numbered)
@@ -286,8 +286,8 @@ func (c *checker) twice(sym *symbol, name string, old *symbol) {
 
 func rangeName(sym *symbol) string { return sym.name + "<" + strconv.FormatInt(sym.count, 10) + ">" }
 
-// unknown reports a name that nothing declares here: one just outside a range, one that is
-// declared further down, or one much like another. Each is reported where a function first uses it.
+// unknown reports an undeclared name: one just past the end of a range, one that is declared later,
+// or one similar to another. Each is reported once per function.
 func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 	c.doubts++
 	if c.lostName(name) || !c.trying && c.body != nil && c.body.missed(name) {
@@ -335,15 +335,14 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
 }
 
-// widen remembers the finding that says that sym declares too few names, with the fix that it declare count.
+// widen remembers the finding that sym declares too few names, whose fix declares count.
 func (c *checker) widen(sym *symbol, count int64, f finding) {
 	if !c.trying {
 		sym.more, sym.most = f.d.Fix, count
 	}
 }
 
-// again reports whether it was said already that sym declares too few names, and then has the fix there declare
-// as many as are used here.
+// again reports whether widen was called for sym before, and then raises the count in that fix.
 func (c *checker) again(sym *symbol, count int64) bool {
 	f := sym.more
 	if f == nil || c.trying {
@@ -358,8 +357,8 @@ func (c *checker) again(sym *symbol, count int64) bool {
 	return true
 }
 
-// oneOnly reports a name that would belong to a range if its beginning, which is one register, were
-// declared as one.
+// oneOnly reports a name that would belong to a range if its prefix, which is a single register,
+// were declared as a range.
 func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 	n, err := strconv.ParseInt(name[len(begin):], 10, 32)
 	if err != nil || n > 1<<16 {
@@ -380,7 +379,7 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 	return false
 }
 
-// visible lists the names that can be written at a place; of a range the first few stand for all.
+// visible lists the names that are visible at a position; the first few of a range stand for all.
 func (c *checker) visible(at ptx.Pos, fits func(*symbol) bool) []string {
 	var names []string
 	for i := len(c.scopes) - 1; i >= 0; i-- {

@@ -18,15 +18,15 @@ type shape struct {
 	vec   int     // 1 for a scalar
 	dims  []int64 // -1 for []
 	align int64   // as written or natural
-	open  bool    // the type is not known, after a mistake
+	open  bool    // the type is unknown because of a mistake
 }
 
 func (s *shape) element() int64 { return max(1, int64(s.typ.Bits()+7)/8) * int64(max(1, s.vec)) }
 
-// incomplete reports whether the size is left open by [] or [0].
+// incomplete reports whether the size is open: [] or [0].
 func (s *shape) incomplete() bool { return len(s.dims) > 0 && s.dims[0] <= 0 }
 
-// size is the number of bytes, clamped.
+// size returns the number of bytes, clamped.
 func (s *shape) size() int64 {
 	const most = 1 << 62
 	n := s.element()
@@ -55,7 +55,7 @@ func (s *shape) same(o *shape) bool {
 	return true
 }
 
-// String is the type as a declaration writes it, without name and space.
+// String returns the type as a declaration writes it, without name and space.
 func (s *shape) String() string {
 	var b strings.Builder
 	if s.vec > 1 {
@@ -72,8 +72,8 @@ func (s *shape) String() string {
 	return b.String()
 }
 
-// readType fills in the element type, vector length and alignment that a declaration begins with,
-// and checks what can be said of them without a name.
+// readType reads the element type, vector length and alignment of a declaration, and checks what
+// does not depend on a name.
 func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	s.vec, ok = 1, true
 	s.space, _ = isa.ParseSpace(v.Space.Text)
@@ -134,7 +134,7 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	return s, ok
 }
 
-// holder is the type of registers that hold values of an instruction type.
+// holder returns the type of registers that hold values of an instruction type.
 func holder(t isa.Type) string {
 	switch b := t.Bits(); {
 	case b <= 8:
@@ -147,8 +147,8 @@ func holder(t isa.Type) string {
 	return ".b64"
 }
 
-// readAttributes reads .align, .ptr and .attribute, and returns the alignment asked for, 0 where
-// there is none.
+// readAttributes reads .align, .ptr and .attribute, and returns the alignment, or 0 if there is
+// none.
 func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	align := int64(0)
 	pointer := ptx.NoPos
@@ -175,11 +175,11 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	return align
 }
 
-// ofPointee reports whether a .align of a parameter without .ptr is the alignment of what the
-// parameter points to: it is written after the type.
+// ofPointee reports whether the .align of a parameter without .ptr applies to the memory that it
+// points to: it follows the type.
 func ofPointee(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
 
-// alignment checks the number of .align and returns it, 0 where it is wrong.
+// alignment checks and returns the number of .align, or 0 if it is invalid.
 func (c *checker) alignment(a *ptx.Attr) int64 {
 	if len(a.Args) != 1 {
 		c.fault(&ruleAlign, a, ".align takes one number")
@@ -188,6 +188,9 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 	n, ok := c.plainInteger(&a.Args[0])
 	if c.tooLarge(&a.Args[0]) {
 		return 0
+	}
+	if short, _ := word32(n); n < 0 {
+		n = int64(short)
 	}
 	if !ok || n <= 0 || n&(n-1) != 0 || n > 1<<31 {
 		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two", clip(c.text(&a.Args[0])))
@@ -221,7 +224,7 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 				clip(c.text(arg)))
 			continue
 		}
-		if s.space != isa.Global && s.space != isa.Generic { // generic: a type alone, which names no space
+		if s.space != isa.Global && s.space != isa.Generic { // a type without a space is generic
 			c.fault(&ruleAttribute, arg, "%s is for .global variables, but this one is in %s",
 				arg.Text, s.space)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// differ says how two signatures differ, in words; "" if they are the same.
+// differ describes how two signatures differ; "" if they are the same.
 func differ(a, b *function) string {
 	if len(a.params) != len(b.params) {
 		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.params), "parameter"),
@@ -60,7 +60,8 @@ func passes(formal, actual *shape) bool {
 	return len(formal.dims) == 0 || formal.incomplete() || formal.size() == actual.size()
 }
 
-// agree reports whether one element type goes for another. Elements of arrays may differ in width.
+// agree reports whether one element type can be passed for another. Elements of arrays may differ
+// in width.
 func agree(formal, actual isa.Type, array bool) bool {
 	if formal == actual {
 		return true

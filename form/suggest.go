@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// suggest finds what an operand of the wrong kind was meant for: of the ways to write it that are
-// often confused, the one with which the instruction set finds nothing wrong. It is "" if none is.
+// suggest finds the intended form of a mismatched operand: of the spellings that are often
+// confused, one that the instruction set accepts. It returns "" if there is none.
 func (c *checker) suggest(in *ptx.Instr, at int) string {
 	op := c.opcodes[in.Op.Text]
 	if op == nil || at >= len(c.args) || !c.advise() {
@@ -29,8 +29,8 @@ func (c *checker) suggest(in *ptx.Instr, at int) string {
 	return ""
 }
 
-// otherwise lists the ways to write an operand that authors confuse with it: a register and the
-// address in it, a number and the same as a floating-point constant or by its bits.
+// otherwise lists alternatives to an operand that authors confuse with it: a register and the
+// address in it, an integer and the floating-point constant with the same value or bits.
 func otherwise(o *ptx.Operand) []ptx.Operand {
 	literal := func(text string) ptx.Operand { return ptx.Operand{Span: o.Span, Kind: ptx.Literal, Text: text} }
 	switch o.Kind {
@@ -57,7 +57,7 @@ func otherwise(o *ptx.Operand) []ptx.Operand {
 	return nil
 }
 
-// written is the text of an operand that otherwise made.
+// written returns the text of an operand that otherwise made.
 func written(o *ptx.Operand) string {
 	if o.Kind == ptx.Address {
 		return "[" + o.Args[0].Text + "]"
@@ -65,8 +65,8 @@ func written(o *ptx.Operand) string {
 	return o.Text
 }
 
-// labelWithoutColon reports whether an opcode that nothing is called looks like a label that lacks
-// its colon: a word that is alone on its line.
+// labelWithoutColon reports whether an unknown opcode looks like a label without a colon: a single
+// word on its line.
 func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	if strings.IndexByte(in.Op.Text, '.') >= 0 || in.Guard.Text != "" || c.match == nil || !c.opcode(in.Op.Text).nameless {
 		return false
@@ -78,7 +78,8 @@ func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	return len(in.Args) == 0 || strings.Contains(c.src.Text[in.Op.To:in.Args[0].At], "\n")
 }
 
-// specialNamed is the special register that a name is without its percent sign, or that CUDA C++ calls by it; "" if it is none.
+// specialNamed returns the special register for a name without its percent sign, or for its CUDA
+// C++ name; "" if there is none.
 func specialNamed(name string) string {
 	switch strings.TrimPrefix(name, "%") {
 	case "threadIdx":

@@ -13,18 +13,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A tuned directive stands between a function's header and its body.
+// A tuned directive is one between a function's header and its body.
 type tuned struct {
-	entry, routine bool // where it may stand
-	least, most    int  // how many numbers it takes
-	positive       bool // the numbers are above zero
+	entry, routine bool // allowed on kernels, on functions
+	least, most    int  // number of arguments
+	positive       bool // the numbers must be positive
 	once           bool
 	major, minor   int
 	target         int
 }
 
-// tunedNamed is what is known of a directive of functions. Versions and targets are the
-// assembler's own (PTX ISA 9.4, "Directives").
+// tunedNamed returns the properties of a function directive. Versions and targets are those of the
+// assembler (PTX ISA 9.4, "Directives").
 func tunedNamed(name string) (t tuned, ok bool) {
 	switch name {
 	case ".maxntid":
@@ -79,7 +79,7 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 			c.functionAttribute(d, f)
 			continue
 		case ".local_maxnreg":
-			continue // known to the assembler alone
+			continue // undocumented
 		}
 		t, ok := tunedNamed(name)
 		if !ok {
@@ -193,14 +193,14 @@ func (c *checker) language(d *ptx.Directive) {
 			continue
 		}
 		v, ok := c.plainInteger(a)
-		if !c.tooLarge(a) && (!ok || v < 0 || v > 10) {
+		if n, fits := word32(v); !c.tooLarge(a) && (!ok || !fits || n > 10) {
 			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10, but %s is not one",
 				clip(c.text(a)))
 		}
 	}
 }
 
-// together checks directives that exclude or need one another.
+// together checks directives that exclude or require each other.
 func (c *checker) together(first map[string]*ptx.Directive) {
 	conflict := func(a, b string) {
 		x, y := first[a], first[b]
@@ -242,7 +242,7 @@ func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 	}
 }
 
-// specialUse checks the gate of a special register, and the directive that one of them needs.
+// specialUse checks the gate of a special register, and the directive that one of them requires.
 func (c *checker) specialUse(at ptx.Node, s *isa.Special) {
 	c.gate(at, s.Name, s.Gate, isa.Gate{})
 	if strings.HasPrefix(s.Name, "%perctamemory") && c.body != nil && c.body.fn.entry && !c.body.fn.memory {

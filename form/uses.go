@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// uses is what a function uses up, for the limits of the kernels that reach it.
+// uses records the resources of a function, for the limits of kernels that call it.
 type uses struct {
 	calls  []*function
 	shared []*symbol
@@ -35,8 +35,8 @@ func (u *uses) useGroup(op ptx.Word) {
 	}
 }
 
-// finishKernels checks what a kernel and all that it calls use together. The assembler sees it when
-// it generates code.
+// finishKernels checks the resources of each kernel with all functions that it calls. The assembler
+// checks them during code generation.
 func (c *checker) finishKernels() {
 	most := c.sharedLimit()
 	whole := &sum{module: c.module, functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
@@ -44,7 +44,7 @@ func (c *checker) finishKernels() {
 		whole.add(f)
 	}
 	if whole.bytes <= most && !(whole.has[0] && whole.has[1]) {
-		return // what all of them keep to, each does
+		return // if the sum of all is within the limit, each kernel is
 	}
 	for _, f := range c.order {
 		if !f.entry || !f.defined {
@@ -68,8 +68,8 @@ func (c *checker) finishKernels() {
 	}
 }
 
-// sharedLimit is how much static shared memory a kernel may have: 48 KB where the code must run on later
-// targets too, and all there is where it runs on this one alone.
+// sharedLimit returns the limit of static shared memory per kernel: 48 KB if the code must also run
+// on later targets, and the full capacity if it only runs on this one.
 func (c *checker) sharedLimit() int64 {
 	if !c.header.hasTarget {
 		return 1 << 62
@@ -84,7 +84,7 @@ func (c *checker) sharedLimit() int64 {
 	return 227 << 10
 }
 
-// A sum adds up what functions use.
+// A sum sums the resources of functions.
 type sum struct {
 	uses
 	module    *scope
@@ -95,7 +95,7 @@ type sum struct {
 
 func (s *sum) add(f *function) {
 	if sym := s.module.names[f.name]; sym != nil && sym.fn != nil {
-		f = sym.fn // the definition, where a declaration was called
+		f = sym.fn // the definition, if a declaration is called
 	}
 	if s.functions[f] {
 		return
@@ -117,7 +117,8 @@ func (s *sum) add(f *function) {
 	}
 }
 
-// fraction checks the constant of createpolicy.fractional, which is cut to single precision first.
+// fraction checks the constant of createpolicy.fractional, which is first rounded to single
+// precision.
 func (c *checker) fraction(in *ptx.Instr) {
 	if len(in.Args) != 2 || c.args[1].Kind != isa.ArgFloat {
 		return

@@ -30,7 +30,7 @@ func Constant(f *ptx.File, o *ptx.Operand) (bits uint64, t isa.Type, ok bool) {
 			o = &o.Args[0]
 		}
 		if n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(o.Text), "0f"), 16, 32); err == nil && len(o.Text) == 10 {
-			return n, isa.F32, true // a NaN may lose bits as a number
+			return n, isa.F32, true // a NaN may lose bits in a conversion
 		}
 		return uint64(math.Float32bits(float32(v.float))), isa.F32, true
 	case double:

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A level says where a declaration stands.
+// A level is the kind of scope that a declaration is in.
 type level uint8
 
 const (
@@ -31,7 +31,7 @@ func (c *checker) variable(v *ptx.Var, at level) {
 		case at != atModule && s.typ.Class() == isa.Opaque:
 			c.opaquePlaced(v, &s, at)
 		}
-		return // a type alone declares nothing
+		return // a declaration without a name
 	}
 	ok = c.placed(v, &s, at) && ok
 	linkage := c.linkage(v, &s, at)
@@ -40,7 +40,7 @@ func (c *checker) variable(v *ptx.Var, at level) {
 	}
 }
 
-// placed checks that variables of the space and type may stand here.
+// placed checks that variables of the space and type are allowed here.
 func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 	if s.typ.Class() == isa.Opaque {
 		return c.opaquePlaced(v, s, at)
@@ -100,7 +100,7 @@ func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
 	return ok
 }
 
-// parameterType checks the types that the parameter space does not take.
+// parameterType checks for types that the parameter space does not allow.
 func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	array := len(v.Names) > 0 && len(v.Names[0].Dims) > 0
 	if s.typ == c.types.f16x2 && !array {
@@ -115,7 +115,7 @@ func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	return true
 }
 
-// gone reports a feature that was taken out with a version.
+// gone reports a feature that a version removed.
 func (c *checker) gone(at ptx.Node, feature string, major, minor int) {
 	if h := &c.header; h.hasVersion && h.version >= isa.MakeVersion(major, minor) {
 		c.fault(&ruleGone, at, "%s was removed in PTX %s, but the module is for PTX %s", feature,
@@ -225,7 +225,7 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	c.declare(sym)
 }
 
-// argument is a variable as an operand. One in .tex memory is what a .texref is since PTX 1.5.
+// argument returns a variable as an operand. A variable in .tex memory is a .texref since PTX 1.5.
 func argument(s *shape) isa.Arg {
 	a := isa.Arg{Kind: isa.ArgSym, Type: s.typ, Space: s.space, Count: s.vec}
 	switch s.space {
@@ -237,7 +237,7 @@ func argument(s *shape) isa.Arg {
 	return a
 }
 
-// dimensions reads [4][], where only the first may be left open.
+// dimensions reads [4][], of which only the first may be open.
 func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 	if len(list) == 0 {
 		return nil
@@ -254,12 +254,15 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 		n, ok := c.plainInteger(&list[i])
 		switch {
 		case c.tooLarge(&list[i]):
-			n, ok = 1, true // it has a size, whatever it was to be
+			n, ok = 1, true // the intended size is unknown
 		case !ok:
 			c.fault(&ruleArray, list[i], "dimension %s is not a positive integer", clip(c.text(&list[i])))
 		}
 		if ok && n < 0 {
 			n = 1 << 62
+		}
+		if ok && n == 0 && i > 0 {
+			c.fault(&ruleIncomplete, list[i], "only the first dimension may be zero")
 		}
 		dims[i] = n
 	}
@@ -274,7 +277,7 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	n, ok := c.plainInteger(d.Count)
 	switch {
 	case c.tooLarge(d.Count):
-		n = math.MaxUint32 // its names are declared, whatever number of them
+		n = math.MaxUint32 // its names are declared, whatever the count
 	case !ok || n < 0:
 		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0
@@ -292,7 +295,7 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	}
 }
 
-// specialName reports a name at module scope that a special register has there already.
+// specialName reports a name at module scope that is a special register.
 func (c *checker) specialName(at ptx.Node, name string) {
 	if _, ok := isa.SpecialRegister(name); ok {
 		c.fault(&ruleTwice, at, "%s is a special register and cannot be declared at module scope",
@@ -300,8 +303,8 @@ func (c *checker) specialName(at ptx.Node, name string) {
 	}
 }
 
-// declareGlobal enters a module-scope variable. An .extern declaration may stand beside a
-// definition that other modules can see, if their types agree.
+// declareGlobal enters a module-scope variable. An .extern declaration may accompany a visible
+// definition if their types agree.
 func (c *checker) declareGlobal(sym *symbol) {
 	c.specialName(sym.at, sym.name)
 	old := c.module.here(sym.name)
@@ -336,7 +339,7 @@ func (c *checker) declareGlobal(sym *symbol) {
 	}
 }
 
-// constants adds up the constant variables of a module.
+// constants sums the constant variables of a module.
 type constants struct {
 	end int64
 }
@@ -348,7 +351,7 @@ func (b *constants) add(s *shape) {
 	b.end = min(b.end+s.size(), 1<<62)
 }
 
-// finishConstants holds the constant variables against the bank that they share.
+// finishConstants compares the constant variables with the limit of their bank.
 func (c *checker) finishConstants() {
 	if c.banks.end > 0x10000 {
 		c.faultAt(&ruleConstants, 0, 0, ".const variables of the module take %s bytes, expected "+
@@ -356,7 +359,7 @@ func (c *checker) finishConstants() {
 	}
 }
 
-// nearestType is the type that can be declared and is spelt most like a word.
+// nearestType returns the declarable type whose spelling is nearest to a word.
 func nearestType(word string) string {
 	return diag.Nearest(word, []string{".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64",
 		".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f64", ".texref", ".samplerref", ".surfref"})

@@ -45,7 +45,7 @@ type Located interface {
 const updateFlag = "update"
 
 func init() {
-	// Tests have a flag of this name often, which serves as well.
+	// A test binary often has a flag of this name already, which serves as well.
 	if flag.Lookup(updateFlag) == nil {
 		flag.Bool(updateFlag, false, "rewrite golden files")
 	}
@@ -102,13 +102,13 @@ func CheckText(t testing.TB, name, text string) {
 	check(t, name, text, nil)
 }
 
-// origins tells the Go lines behind the lines of m's text, or is nil where m does not know.
+// origins returns the Go lines of the lines of m's text, or nil if m does not know them.
 func origins(m Module, text string) func(line int) string {
 	l, ok := m.(Located)
 	if !ok {
 		return nil
 	}
-	var places func(int) (diag.Place, []diag.Place, bool) // made at the first question: most tests ask none
+	var places func(int) (diag.Place, []diag.Place, bool) // computed on first use, which most tests do not need
 	return func(line int) string {
 		if places == nil {
 			places = l.Places(text)
@@ -158,10 +158,11 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 	}
 }
 
-// most is how many lines of a difference a failing test shows: what is longer than that is another kernel.
+// most limits the lines of a difference that a failing test shows: a longer one means a different
+// kernel.
 const most = 200
 
-// first is the first n lines of a text, and how many were left out.
+// first returns the first n lines of a text, and the number of lines left out.
 func first(text string, n int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= n+1 {
@@ -171,7 +172,8 @@ func first(text string, n int) string {
 		"-update` and look at the diff in version control\n", len(lines)-1-n)
 }
 
-// write makes a file and its folder. At every moment the file is whole: tests of other packages may read it.
+// write creates a file and its directory. The file is complete at every moment, since tests of
+// other packages may read it.
 func write(path, text string) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -182,7 +184,7 @@ func write(path, text string) (err error) {
 	}
 	mode := os.FileMode(0o666)
 	if err == nil {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0) // renaming would replace what must not be written
+		f, err := os.OpenFile(path, os.O_WRONLY, 0) // renaming would replace a read-only file
 		if err != nil {
 			return err
 		}

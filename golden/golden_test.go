@@ -36,7 +36,7 @@ top:
 }
 `
 
-// TestDiff holds changes of a module against what is said of them.
+// TestDiff checks the text of differences between modules.
 func TestDiff(t *testing.T) {
 	for _, test := range []struct {
 		name, old, new, want string
@@ -96,7 +96,7 @@ const long = `.version 8.0
 }
 `
 
-// TestNotes holds what is said of instructions with many operands, and of guards.
+// TestNotes checks the notes about instructions with many operands, and about guards.
 func TestNotes(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
 		{"a guard's sense", "@%p bar", "@!%p bar", "- \t@%p bar.sync 0;\n+ \t@!%p bar.sync 0;\n"},
@@ -174,7 +174,7 @@ func (r *recorder) Logf(f string, args ...any) {
 	r.said = append(r.said, "log: "+fmt.Sprintf(f, args...))
 }
 
-// TestClean holds what is said of a module with a doubt, which is no error, and that nothing is said of one without.
+// TestClean checks that a module with a warning fails, and that one without findings passes.
 func TestClean(t *testing.T) {
 	for _, want := range []string{"", `golden_test.go:\d+:\d+: warning D501: result of add is unused`} {
 		m := dsl.New("m", "sm_80")

@@ -10,13 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/diff"
 )
 
-// A row is a line of both outlines, or of one alone, where the other is nil.
+// A row pairs a line of each outline; one of them is nil if the line is only in the other.
 type row struct {
 	old, new *line
-	same     bool // but for names that do not count
+	same     bool // except for names of registers and labels
 }
 
-// match lines two outlines up: by shape first, and then by the names that stand for one another.
+// match aligns two outlines: first by shape, and then by corresponding names.
 func match(x, y []line) ([]row, *renaming) {
 	var rows []row
 	i, j := 0, 0
@@ -47,11 +47,11 @@ func match(x, y []line) ([]row, *renaming) {
 // A name is a register or a label of a function.
 type name struct{ in, text string }
 
-// A renaming is what names of one module are called in the other, one for one.
+// A renaming maps the names of one module to those of the other, one to one.
 type renaming struct{ to map[name]string }
 
-// rename gives each name the one that it stands beside most often, so that a line that came, went or
-// changed does not rename what comes after it.
+// rename maps each name to the one that it is paired with most often, so that an inserted, deleted
+// or changed line does not rename the following ones.
 func rename(rows []row) *renaming {
 	type vote struct {
 		from, to name
@@ -87,7 +87,7 @@ func rename(rows []row) *renaming {
 	return names
 }
 
-// equal reports whether two lines of one shape have names that stand for one another.
+// equal reports whether two lines of one shape have corresponding names.
 func (r *renaming) equal(x, y *line) bool {
 	for i, n := range x.names {
 		if to, ok := r.to[name{x.in, n}]; !ok || to != y.names[i] {
@@ -97,7 +97,7 @@ func (r *renaming) equal(x, y *line) bool {
 	return true
 }
 
-// apply is the statement of a line with the names of the other module.
+// apply returns the statement of a line with the names of the other module.
 func (r *renaming) apply(l *line) statement {
 	var parts func(list []part) []part
 	parts = func(list []part) []part {

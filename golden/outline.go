@@ -11,17 +11,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A line is a line of a module's outline: what is compared, and what is shown.
+// A line is a line of a module's outline, for comparison and display.
 type line struct {
-	in    string   // the function that it belongs to, "" for none
-	shape string   // without the names that do not count
-	names []string // those names: registers and labels, in their order
+	in    string   // the function that contains it, or ""
+	shape string   // without the names of registers and labels
+	names []string // these names in order
 	text  string   // as written
 	at    int      // line of the module's text
 	parts statement
 }
 
-// A statement is an instruction or a directive, taken apart.
+// A statement is a decomposed instruction or directive.
 type statement struct {
 	Guard []part // none or one
 	Op    string
@@ -31,11 +31,11 @@ type statement struct {
 // A part is an operand, or part of one.
 type part struct {
 	Text  string
-	Name  bool // Text is a name that does not count
+	Name  bool // Text is the name of a register or label
 	Parts []part
 }
 
-// leaves is the number of names and constants in s.
+// leaves returns the number of names and constants in s.
 func (s *statement) leaves() int {
 	n := 0
 	var count func(list []part)
@@ -59,7 +59,7 @@ func shapes(list []line) []string {
 	return out
 }
 
-// outline is a module as lines to compare: declarations sorted, instructions in their order.
+// outline converts a module to lines to compare: declarations sorted, instructions in order.
 func outline(f *ptx.File) []line {
 	o := &outliner{f: f}
 	var head, variables []line
@@ -92,16 +92,16 @@ type outliner struct {
 	f      *ptx.File
 	in     string
 	scopes []map[string]declared // of the function, the innermost last
-	times  map[string]int        // how often a name was declared in it
+	times  map[string]int        // number of declarations of a name in the function
 }
 
-// A declared name is a label, or a register or all that begin with these letters.
+// A declared name is a label, a register, or a range of registers with this prefix.
 type declared struct {
 	kind  string
-	which string // "" for the first of this name in its function, and what tells the others from it
+	which string // "" for the first of this name in its function; distinguishes later ones
 }
 
-// plain is a statement whose names all count.
+// plain returns a statement whose names must all be equal.
 func (o *outliner) plain(n ptx.Node) line { return o.words(n.Pos(), n.End()) }
 
 func (o *outliner) words(from, to ptx.Pos) line {
@@ -109,7 +109,8 @@ func (o *outliner) words(from, to ptx.Pos) line {
 	return line{in: o.in, shape: text, text: text, at: o.f.Place(from, from).Line}
 }
 
-// function is the head of a function, a line for each parameter and directive, and its body.
+// function returns the lines of a function: its header, one for each parameter and directive, and
+// its body.
 func (o *outliner) function(n *ptx.Func) []line {
 	o.in, o.times = n.Name.Text, make(map[string]int)
 	defer func() { o.in = "" }()
@@ -123,7 +124,8 @@ func (o *outliner) function(n *ptx.Func) []line {
 	return append(append(list, variables...), code...)
 }
 
-// head is what stands before a body: the name, and a line for each parameter and each directive.
+// head returns the lines of a function's header: the name, and one for each parameter and
+// directive.
 func (o *outliner) head(n *ptx.Func) []line {
 	end := n.End()
 	if n.Body != nil {
@@ -153,7 +155,7 @@ func (o *outliner) head(n *ptx.Func) []line {
 	return list
 }
 
-// open learns the labels and registers of a scope.
+// open records the labels and registers of a scope.
 func (o *outliner) open(b *ptx.Block) {
 	scope := make(map[string]declared)
 	declare := func(name, kind string) {
@@ -197,7 +199,7 @@ func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
 		case *ptx.Block:
 			o.block(n, variables, code)
 		case *ptx.Directive:
-			if n.Name.Text != ".loc" { // where code comes from is no part of it
+			if n.Name.Text != ".loc" { // source positions are not compared
 				*code = append(*code, o.statement(n, n.Name.Text, n.Args))
 			}
 		default:
@@ -222,7 +224,7 @@ func (o *outliner) instr(n *ptx.Instr) line {
 	return l
 }
 
-// statement is a statement with operands.
+// statement returns a statement with operands.
 func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
 	l := o.plain(n)
 	l.parts = statement{Op: op}
@@ -236,7 +238,7 @@ func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
 	return l
 }
 
-// operand writes the shape of an operand, and keeps the names in it.
+// operand writes the shape of an operand, and collects its register and label names.
 func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]string) part {
 	if len(x.Args) == 0 {
 		p := part{Text: x.Text}
@@ -264,11 +266,11 @@ func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]stri
 	return p
 }
 
-// kindMark tells groups of operands apart: [a], {a} and (a).
+// kindMark distinguishes groups of operands: [a], {a} and (a).
 func kindMark(k ptx.OperandKind) string { return string(rune('A' + int(k))) }
 
-// free reports whether a name does not count: that of a register, whose type does, or of a label. The field
-// is what follows a register's name, .x or .h1, which counts.
+// free reports whether a name may differ: it is a register, whose type must match, or a label. The
+// field after a register's name, .x or .h1, must match.
 func (o *outliner) free(text string) (d declared, field string, ok bool) {
 	base := text
 	if i := strings.IndexByte(text, '.'); i > 0 {
@@ -278,7 +280,7 @@ func (o *outliner) free(text string) (d declared, field string, ok bool) {
 	return d, field, ok
 }
 
-// lookup finds what a name, or the letters of it, stand for.
+// lookup finds the declaration of a name, or of its prefix.
 func (o *outliner) lookup(name string) (declared, bool) {
 	letters := strings.TrimRight(name, "0123456789")
 	for i := len(o.scopes) - 1; i >= 0; i-- {

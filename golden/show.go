@@ -17,12 +17,12 @@ const context = 3
 type shown struct {
 	mark byte
 	line *line
-	old  *line // the line of the old module, nil for one that came
+	old  *line // the line of the old module; nil if it was added
 	note string
 }
 
-// difference shows the rows that are not the same on both sides, with those around them; "" if there are none. where
-// tells what a line of the new module comes from, or is nil.
+// difference shows the rows that differ, with context; "" if there are none. Where returns the
+// origin of a line of the new module, or is nil.
 func difference(rows []row, names *renaming, where func(line int) string) string {
 	all := layout(rows, names)
 	near := make([]bool, len(all))
@@ -55,7 +55,7 @@ func difference(rows []row, names *renaming, where func(line int) string) string
 	return b.String()
 }
 
-// head says where a run of lines is: in the old module, which is a file that one can look at.
+// head writes the position of a run of lines in the old module, which is a file.
 func head(b *strings.Builder, all []shown) {
 	for _, s := range all {
 		switch {
@@ -68,10 +68,10 @@ func head(b *strings.Builder, all []shown) {
 		}
 		return
 	}
-	b.WriteString("@ line 1\n") // nothing was there before
+	b.WriteString("@ line 1\n") // nothing precedes it
 }
 
-// layout is rows as lines: what went before what came, for each run of changes.
+// layout converts rows to lines: for each run of changes, removed lines precede added ones.
 func layout(rows []row, names *renaming) []shown {
 	var all, came []shown
 	var gone []*line
@@ -101,8 +101,8 @@ func layout(rows []row, names *renaming) []shown {
 	return all
 }
 
-// changes says where two instructions of one opcode differ, if they have so many operands that one would have
-// to look for it.
+// changes describes the difference between two instructions of one opcode, if they have so many
+// operands that it is hard to see.
 func changes(x, y *line, names *renaming) string {
 	const few, most = 8, 3
 	if x.parts.Op != y.parts.Op || x.parts.leaves() <= few {
@@ -116,7 +116,7 @@ func changes(x, y *line, names *renaming) string {
 	return strings.Join(r.list, "; ")
 }
 
-// A reporter collects what cmp finds to differ between two statements.
+// A reporter collects the differences that cmp finds between two statements.
 type reporter struct {
 	path cmp.Path
 	list []string
@@ -138,7 +138,7 @@ func (r *reporter) Report(result cmp.Result) {
 			}
 		case cmp.SliceIndex:
 			x, y := step.SplitKeys()
-			switch depth++; depth { // further down, one sees it
+			switch depth++; depth { // deeper differences are easy to see
 			case 1:
 				where = fmt.Sprintf("operand %d", max(x, y)+1)
 			case 2:

@@ -49,7 +49,8 @@ func (b *Binder) Bind(in *Instr) []isa.Problem {
 // same kinds and types, whatever their values are.
 func (b *Binder) Lasts() bool { return b.lasts }
 
-// list is the operands of an instruction as the instruction set judges them. It holds until the next is asked for.
+// list returns the operands of an instruction as the instruction set judges them. It holds until
+// the next is asked for.
 func (b *Binder) list(args []Operand) []isa.Arg {
 	b.args, b.elems = b.args[:0], b.elems[:0]
 	for i := range args {
@@ -115,7 +116,7 @@ func (b *Binder) take(n int) []isa.Arg {
 	return b.elems[at : at+n : at+n]
 }
 
-// arg is o as the instruction set judges it.
+// arg returns o as the instruction set judges it.
 func (b *Binder) arg(o *Operand) isa.Arg {
 	switch o.Kind {
 	case Register:
@@ -178,7 +179,7 @@ func (b *Binder) group(k isa.ArgKind, o *Operand) isa.Arg {
 	return isa.Arg{Kind: k, Elems: elems}
 }
 
-// special is a special register, or a component of one.
+// special returns a special register, or a component of one.
 func special(o *Operand) isa.Arg {
 	name := o.Text()
 	if n := len(name); n > 2 && name[n-2] == '.' {

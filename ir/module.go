@@ -156,7 +156,8 @@ type Reg struct {
 	Vec    uint8 // elements of a vector register, or 0
 	Varies bool  // reassigned by the builder: a variable of package dsl
 	Pos    Pos
-	Number int32 // see Func.Number
+	Number int32 // index in Func.Regs; see Func.Number
+	Uses   int32 // operands that name the register, as the builder counts them
 	Set    bool  // a variable that the builder wrote again after its first write
 }
 

@@ -31,7 +31,7 @@ func (s *Set) Canonical(op string) (string, bool) {
 	return op, false
 }
 
-// spell is a name with the modifiers in slots: op itself, if it is spelled so.
+// spell returns a name with the modifiers in slots: op itself, if it is spelled so.
 func (s *Set) spell(op, name string, slots []Mod) string {
 	rest, same := strings.CutPrefix(op, name)
 	for _, m := range slots {
@@ -64,7 +64,7 @@ func (s *Set) parseMods(rest string) ([]Mod, bool) {
 	return mods, true
 }
 
-// words are the modifiers of rest, which begins with a dot or is empty, each with its dot.
+// words returns the modifiers of rest, which begins with a dot or is empty, each with its dot.
 func words(rest string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for rest != "" {

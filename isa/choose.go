@@ -121,7 +121,7 @@ func (c *Candidate) Since(t Target) Version {
 	return c.Form.since(c.Slots, t)
 }
 
-// since is the first version in which t has the modifiers in slots.
+// since returns the first version in which t has the modifiers in slots.
 func (f *Form) since(slots []Mod, t Target) (first Version) {
 	open, _ := f.Bounds(slots)
 	for _, g := range open {

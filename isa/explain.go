@@ -13,7 +13,7 @@ func problem(rule string, mod int, format string, args ...any) Problem {
 	return Problem{Rule: rule, Mod: mod, Arg: -1, Elem: -1, Message: fmt.Sprintf(format, args...)}
 }
 
-// unknownName says that no instruction has this name, and which one is nearest.
+// unknownName reports an unknown instruction, and suggests the nearest name.
 func (m *Matcher) unknownName(op string) Problem {
 	head, rest, _ := strings.Cut(op, ".")
 	if head == "" {
@@ -33,7 +33,7 @@ func (m *Matcher) unknownName(op string) Problem {
 	}
 	best, fits, cost := "", false, 3
 	if len(head) < 4 {
-		cost = 2 // of so few letters two make another word
+		cost = 2 // in so few letters, two changes make another word
 	}
 	for i := range m.set.entries {
 		h, _, _ := strings.Cut(m.set.entries[i].name, ".")
@@ -43,7 +43,7 @@ func (m *Matcher) unknownName(op string) Problem {
 				continue
 			}
 		}
-		// Of names that are as near, the one that the modifiers go with.
+		// Of equally near names, prefer the one that accepts the modifiers.
 		fit := m.hasForm(h + op[len(head):])
 		if d < cost || fit && !fits || fit == fits && h < best {
 			best, fits, cost = h, fit, d
@@ -87,7 +87,7 @@ func (s *Set) wordsAfter(head string) string {
 	return strings.Join(out, ", ")
 }
 
-// unknownMod says that a word is no modifier at all, and which one of the instruction is nearest.
+// unknownMod reports an unknown modifier, and suggests the nearest one of the instruction.
 func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	if word == "." {
 		return problem("F202", at, "%s has a dot without a modifier after it", list[0].Name)
@@ -102,7 +102,7 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		p.Rule = "F201"
 		return p
 	}
-	cost := 6 // two for a letter, and one where the first is another
+	cost := 6 // a changed letter costs two, a changed first letter one more
 	if len(word) < 5 {
 		cost = 4
 	}
@@ -133,7 +133,7 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 			}
 		}
 	}
-	for i := range m.set.entries { // the words of longer names: mad.low for mad.lo
+	for i := range m.set.entries { // also the words of longer names: mad.low for mad.lo
 		if rest, ok := strings.CutPrefix(m.set.entries[i].name, list[0].Name+"."); ok {
 			first, _, _ := strings.Cut(rest, ".")
 			near("." + first)
@@ -145,13 +145,13 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	return p
 }
 
-// begun reports whether some name begins with a text.
+// begun reports whether some instruction name begins with text.
 func (s *Set) begun(text string) bool {
 	_, begun := s.named(text)
 	return begun
 }
 
-// namesWith lists a few names that have a word; "" where none has.
+// namesWith lists a few instruction names that contain a word; "" if there are none.
 func (s *Set) namesWith(word string) string {
 	var out []string
 	for i := range s.entries {
@@ -165,8 +165,8 @@ func (s *Set) namesWith(word string) string {
 	return strings.Join(out, ", ")
 }
 
-// spareMod warns of a modifier that the assembler takes without heeding it: one written twice, or
-// one that means nothing here.
+// spareMod warns of a modifier that the assembler accepts and ignores: one written twice, or one
+// without meaning here.
 func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 	at, times := -1, 0
 	for i, w := range mods {
@@ -183,7 +183,7 @@ func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 	return p
 }
 
-// closed says what a gate needs and what the file says instead.
+// closed reports the version and target that a gate requires, and those of the module.
 func (m *Matcher) closed(name, what string, g Gate) Problem {
 	subject := name
 	if what != "" {
@@ -197,7 +197,7 @@ func (m *Matcher) closed(name, what string, g Gate) Problem {
 		m.version, m.target)
 }
 
-// gone says since when something is legal no more: for all, or without words that it took later.
+// gone reports a feature that was removed: for all, or unless one of the later words is written.
 func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 	subject := name
 	switch {
@@ -210,16 +210,16 @@ func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 		g, m.version, m.target)
 }
 
-// A miss is how a list of modifiers fails a form.
+// A miss describes why modifiers do not fit a form.
 type miss struct {
 	form    *Form
 	slots   []Mod
-	strange []int // modifiers that no free slot takes
-	lacking []int // required slots that stay empty
+	strange []int // modifiers without a free slot
+	lacking []int // required slots that are empty
 	cost    int
 }
 
-// explainMods finds the form that the modifiers miss by least and says what is wrong.
+// explainMods finds the form with the fewest mismatches and reports them.
 func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip int) []Problem {
 	var best *miss
 	for _, ins := range list {
@@ -278,7 +278,7 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	return []Problem{m.combination(best, name)}
 }
 
-// strangeMod says why one modifier has no slot.
+// strangeMod reports why one modifier has no slot.
 func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []Mod, i, skip int) Problem {
 	word := m.set.Mods[mods[i]]
 	if slices.Contains(mods[:i], mods[i]) {
@@ -345,7 +345,7 @@ func (m *Matcher) oneOf(s *Slot) string {
 	return oneOf(out)
 }
 
-// combination says which rule or table forbids modifiers that each have a slot.
+// combination reports the rule or table that forbids modifiers which each have a slot.
 func (m *Matcher) combination(x *miss, name string) Problem {
 	if r := x.broken(); r != nil {
 		why := r.Why
@@ -377,7 +377,7 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		name, x.form.Template)
 }
 
-// broken is the first rule on modifiers that those of x break, or nil.
+// broken returns the first rule that the modifiers of x violate, or nil.
 func (x *miss) broken() *Rule {
 	for i := range x.form.Rules {
 		if r := &x.form.Rules[i]; !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
@@ -387,7 +387,7 @@ func (x *miss) broken() *Rule {
 	return nil
 }
 
-// nearly puts as many modifiers into slots as go, first come first served.
+// nearly assigns as many modifiers to slots as possible, in order.
 func nearly(f *Form, mods []Mod) *miss {
 	x := &miss{form: f, slots: make([]Mod, len(f.Slots))}
 	a := assignment{form: &worded{Wording: f.Wording}, slots: x.slots}

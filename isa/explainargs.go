@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// explainArgs says why no Candidate takes the operands: too few or many, or the first one that
+// explainArgs reports why no form accepts the operands: their number, or the first operand that
 // does not fit the form that fits longest.
 func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	low, high := 1<<30, 0
@@ -57,7 +57,7 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 		"form %s", op, best.Form.Template)}
 }
 
-// counts is the least and the most operands that a list of wants takes.
+// counts returns the smallest and largest number of operands that a list accepts.
 func counts(list []Want) (least, most int) {
 	for i := range list {
 		switch list[i].Presence {
@@ -84,8 +84,8 @@ func operands(low, high int) string {
 	return fmt.Sprintf("%d to %d operands", low, high)
 }
 
-// reach is the number of operands that fit before the first that does not, on the best way
-// through the operands that may be left out.
+// reach returns the number of operands that fit before the first that does not, for the best choice
+// of optional operands.
 func (c *Candidate) reach(args []Arg) int {
 	best := 0
 	var given tally
@@ -107,8 +107,8 @@ func (c *Candidate) reach(args []Arg) int {
 	return best
 }
 
-// relation says which rule between operands and modifiers fails on the first way in which the
-// operands fit one by one; nil when none does.
+// relation reports the rule between operands and modifiers that fails when each operand fits alone;
+// nil if there is none.
 func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
 	loose := Candidate{Form: c.Form, Slots: c.Slots, Args: c.Args}
 	var t tally
@@ -135,7 +135,7 @@ func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
 	return nil
 }
 
-// wrongArg says what the operand is and what was expected.
+// wrongArg reports the kind of an operand and the expected one.
 func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 	w := c.wantAt(args, at)
 	a := &args[at]
@@ -190,7 +190,7 @@ func (c *Candidate) wantAt(args []Arg, at int) *Want {
 	return nil
 }
 
-// ruleFor is the rule that an operand breaks by not meeting a want.
+// ruleFor returns the rule that a mismatched operand violates.
 func (w *Want) ruleFor(a *Arg) string {
 	for i := range w.Kinds {
 		k := &w.Kinds[i]

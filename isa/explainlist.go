@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// changeable is how many operands a list may have to be tried with one of them changed.
+// changeable limits the number of operands for which single changes are tried.
 const changeable = 10
 
-// amiss looks for the one change that makes operands fit: one that stands in another place, is one too many, is missing, or
-// stands outside of its braces or brackets. It is nil where there is none.
+// amiss looks for one change that makes the operands fit: an operand is in the wrong position,
+// extra, missing, or outside of its braces or brackets. It returns nil if there is none.
 func (m *Matcher) amiss(o *Opcode, op string, args []Arg) *Problem {
 	if len(args) > changeable || !m.search() {
 		return nil
@@ -29,7 +29,7 @@ func (m *Matcher) amiss(o *Opcode, op string, args []Arg) *Problem {
 	return nil
 }
 
-// moved looks for an order of the operands that fits: two of them change places, or one goes elsewhere.
+// moved looks for an order of the operands that fits: two are exchanged, or one is moved.
 func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 	for from := range args {
 		for to := range args {
@@ -54,7 +54,8 @@ func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// loose looks for operands that belong into one pair of braces, or into the brackets of the one before them.
+// loose looks for operands that should be in one pair of braces, or in the brackets of the operand
+// before them.
 func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
 	for from := range args {
 		if a := &args[from]; a.Kind == ArgAddress && len(a.Elems) > 2 {
@@ -92,7 +93,7 @@ func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// missing looks for the place of an operand that is not there.
+// missing looks for the position of a missing operand.
 func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
 	for at := len(args); at >= 0; at-- {
 		list := slices.Insert(slices.Clone(args), at, Arg{})
@@ -109,7 +110,7 @@ func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// spare looks for an operand without which the others fit.
+// spare looks for an extra operand without which the others fit.
 func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 	for at := len(args) - 1; at >= 0; at-- {
 		list := slices.Delete(slices.Clone(args), at, at+1)
@@ -126,7 +127,7 @@ func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// nameAt is the name that the instruction set gives the operand at a place.
+// nameAt returns the name of an operand in the instruction set.
 func (c *Candidate) nameAt(args []Arg, at int) string {
 	if w := c.wantAt(args, at); w != nil {
 		return w.spell()
@@ -134,7 +135,7 @@ func (c *Candidate) nameAt(args []Arg, at int) string {
 	return "an operand"
 }
 
-// list is the operands of a candidate by the names that the instruction set gives them, as they would be written.
+// list returns the operands of a candidate by their names in the instruction set.
 func (c *Candidate) list() string { return spell(c.Args) }
 
 func spell(list []Want) string {
@@ -172,8 +173,8 @@ func (w *Want) spell() string {
 	return s
 }
 
-// spans are the constants that all candidates together take in the place of one operand, where all the others fit; nil where only
-// one of them has such a place, or where one takes more than constants.
+// spans returns the constants that the candidates accept for one operand if all others fit; nil if
+// only one candidate has such an operand, or if one accepts more than constants.
 func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	var spans []Span
 	others := but(args, at)
@@ -201,7 +202,7 @@ func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	return spans
 }
 
-// but is args with one of them not known.
+// but returns args with one operand marked as unknown.
 func but(args []Arg, at int) []Arg {
 	args = slices.Clone(args)
 	args[at] = Arg{}

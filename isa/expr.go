@@ -14,8 +14,7 @@ type Op struct {
 	M    int // the second operand of OpAtMost
 }
 
-// A tally is what is known of the operands while they are matched: which are given, and the
-// constants among them.
+// A tally records the operands that are present during matching, and their constants.
 type tally struct {
 	given  uint32
 	consts uint32

@@ -18,18 +18,18 @@ type Set struct {
 	Mods    []string
 	Ignored []Mod // modifiers that the assembler ignores on every instruction
 
-	sorted  []Mod // Mods, as their words sort
+	sorted  []Mod // Mods, sorted by word
 	entries []entry
-	byName  []uint16 // entries, as their names sort
+	byName  []uint16 // entries, sorted by name
 
 	reading sync.Mutex
 	library weak.Pointer[library]
-	keeps   map[int]*Form // by where they are packed
+	keeps   map[int]*Form // by position in the packed table
 	keeper  reader        // of these
 
 	mu   sync.Mutex
-	met  map[place]*senses // opcodes, by where they were met
-	kept atomic.Int32      // how many of them
+	met  map[place]*opcodeCache // caches of opcodes, by version and target
+	kept atomic.Int32           // number of cached opcodes
 }
 
 // Standard returns the instruction set of the generated tables.
@@ -81,7 +81,7 @@ func (s *Set) All() iter.Seq[*Instruction] {
 		s.reading.Lock()
 		lib := s.books()
 		s.reading.Unlock()
-		defer runtime.KeepAlive(lib) // or much would be read again
+		defer runtime.KeepAlive(lib) // otherwise much would be read again
 		for i := range s.entries {
 			if !yield(s.instruction(i)) {
 				return
@@ -106,7 +106,7 @@ func (s *Set) Named(name string) []*Instruction {
 	return s.instructions(list)
 }
 
-// named are the entries of the name that is text, and whether some name begins with it.
+// named returns the entries with a name, and whether some name begins with it.
 func (s *Set) named(text string) (list []uint16, begun bool) {
 	first, ok := slices.BinarySearchFunc(s.byName, text, func(i uint16, text string) int { return strings.Compare(s.entries[i].name, text) })
 	end := first
@@ -116,7 +116,7 @@ func (s *Set) named(text string) (list []uint16, begun bool) {
 	return s.byName[first:end], first < len(s.byName) && strings.HasPrefix(s.entries[s.byName[first]].name, text)
 }
 
-// instructions are those of entries.
+// instructions returns the instructions of entries.
 func (s *Set) instructions(entries []uint16) []*Instruction {
 	if len(entries) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (s *Set) instructions(entries []uint16) []*Instruction {
 	return list
 }
 
-// split finds the longest name that op begins with, at a dot, and what follows it.
+// split finds the longest instruction name that op begins with, up to a dot, and the rest of op.
 func (s *Set) split(op string) (found []uint16, name, rest string) {
 	for end, begun := 0, true; begun && end < len(op); end++ {
 		if dot := strings.IndexByte(op[end:], '.'); dot < 0 {

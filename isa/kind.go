@@ -8,7 +8,7 @@ package isa
 // generated from the names of the instructions in spec/*.isa.
 type Kind uint16
 
-// NoKind is the kind of nothing.
+// NoKind is the zero Kind.
 const NoKind Kind = 0
 
 // Kinds returns the number of kinds: each Kind is less.

@@ -17,16 +17,16 @@ type Matcher struct {
 	set     *Set
 	version Version
 	target  Target
-	known   *senses // what other matchers for the version and target found
+	known   *opcodeCache // cache shared with other matchers for the version and target
 	memo    map[string]*Opcode
-	recent  [256]named // those of memo that were asked for last, by a hash of their text
+	recent  [256]named // recently used entries of memo, by a hash of the opcode
 
-	shape []Word // of the operands at hand
-	mods  []Mod  // of the opcode being resolved
+	shape []Word // of the current operands
+	mods  []Mod  // of the current opcode
 
-	readings []reading // of the opcode being resolved, where its modifiers do not go together
-	asking   bool      // whether a form is looked for, and nothing is to be said where there is none
-	searched int       // how often what was meant was searched for
+	readings []reading // of the current opcode, if its modifiers are not a legal combination
+	asking   bool      // only search for a form, without explanations
+	searched int       // number of searches for suggestions
 
 	found slab.Of[Opcode]
 	slots slab.Of[Mod]
@@ -39,16 +39,16 @@ func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) 
 
 // Matcher returns a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
-	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*Opcode)}
+	return &Matcher{set: s, version: v, target: t, known: s.cacheFor(v, t), memo: make(map[string]*Opcode)}
 }
 
 // An Opcode is the result of resolving an opcode at a version and target. Matchers share it;
 // it does not change except that accepted operand shapes are added.
 type Opcode struct {
 	fits     []Candidate // forms whose modifiers fit
-	problems []Problem   // why there is none
-	readings []reading   // what may be meant; the operands may tell
-	valued   bool        // whether a form takes operands can hang on the values of constants
+	problems []Problem   // why there is no form
+	readings []reading   // possible interpretations; the operands may decide
+	valued   bool        // whether a form fits may depend on the values of constants
 	taken    atomic.Pointer[[]taken]
 }
 
@@ -64,8 +64,8 @@ type Candidate struct {
 	Slots  []Mod  // the value of each slot of the form
 	Args   []Want
 	target Target
-	since  Version     // the first for the target in which the modifiers go together
-	rules  []Rule      // those that speak of operands
+	since  Version     // the first version in which the target allows the modifiers
+	rules  []Rule      // rules about operands
 	when   []Condition // likewise
 }
 
@@ -147,7 +147,7 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	return o
 }
 
-// look is what op means, and a copy of op that does not keep the text that it was cut out of.
+// look returns the meaning of op, and a copy of op that does not keep the source text in memory.
 func (m *Matcher) look(op string) (string, *Opcode) {
 	if kept, known := m.known.find(op); known != nil {
 		return kept, known

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// An Operation is what one instruction does: its kind, and its modifiers as typed values. Who runs or
-// analyses instructions reads it instead of the text of the opcode.
+// An Operation describes what one instruction does: its kind, and its modifiers as typed values.
+// Analyses and the emulator read it instead of the text of the opcode.
 type Operation struct {
 	Kind  Kind
 	Space Space // the first state space among the modifiers; Generic where none is written
@@ -85,7 +85,7 @@ func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
 // Mods returns the modifiers of op that are not words of its name, in the manual's order.
 func (op *Operation) Mods() []Mod { return op.mods }
 
-// Type returns the last type word of op, none where there is none.
+// Type returns the last type word of op, none if there is none.
 func (op *Operation) Type() Type {
 	if len(op.Types) == 0 {
 		return 0
@@ -101,7 +101,7 @@ func (m Mod) String() string {
 	return modWords[m]
 }
 
-// A modClass is what a modifier is besides a word.
+// A modClass is the meaning of a modifier as a typed value.
 type modClass struct {
 	kind  Type
 	space Space

@@ -9,43 +9,44 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// The table of instructions is kept as the generator packs it: as bytes, in which there is no pointer. A program uses a few
-// dozen forms of a thousand, and each collection of garbage would look through all of them. So instructions are read where they are
-// asked for, outlines of them mostly, and go with the next collection of garbage; forms that opcodes were found to have stay.
+// The instruction table is kept in packed form: as bytes without pointers. A program uses a few
+// dozen forms of a thousand, and the garbage collector would otherwise scan all of them.
+// Instructions are unpacked on demand, usually only their outlines, and may be collected again.
+// Forms that opcodes resolved to are kept.
 //
-// In front is how many instructions there are, for each its name and how many bytes it has, and their places as their names sort;
-// then they follow: each as what may be repeated, its forms, its family and what it does. A struct is a set of the fields that are not
-// zero, and those; of a form stands in front how many bytes that is. A list is told by its head. What differs from type to type is
-// generated, in zread.go.
+// The table starts with the number of instructions, the name and length of each, and their order by
+// name. Then each instruction follows: repeated modifiers, forms, family and description. A struct
+// is a set of its non-zero fields, and their values. A form is preceded by its length, and a list
+// by its head. The code for each type is generated, in zread.go.
 
-// An entry is the place of one instruction in a Set.
+// An entry is the position of one instruction in a Set.
 type entry struct {
 	name string
-	at   int          // where it begins in the packed table
-	have *Instruction // where it is not packed
+	at   int          // offset in the packed table
+	have *Instruction // set if it is not packed
 }
 
-// A library is the instructions that were read, by their entries, and the outlines of such.
+// A library caches unpacked instructions and outlines, by entry.
 type library struct {
 	pages reader
 	read  []*Instruction
 	brief []*outline
 }
 
-// An outline is what most opcodes are judged by: which modifiers the forms of an instruction have.
+// An outline holds the modifiers of an instruction's forms, which suffices for most opcodes.
 type outline struct {
 	repeats []Mod
 	forms   []worded
 }
 
-// A worded form is the modifiers of a form, and where it is: packed, or as it is.
+// A worded form holds the modifiers of a form, and where the whole form is.
 type worded struct {
 	Wording
 	at   int
 	form *Form
 }
 
-// books is the library; it stays while somebody has it.
+// books returns the library, which stays in memory while it is referenced.
 func (s *Set) books() *library {
 	lib := s.library.Value()
 	if lib == nil {
@@ -55,7 +56,7 @@ func (s *Set) books() *library {
 	return lib
 }
 
-// instruction is the instruction of entry i.
+// instruction returns the instruction of entry i.
 func (s *Set) instruction(i int) *Instruction {
 	if have := s.entries[i].have; have != nil {
 		return have
@@ -75,7 +76,7 @@ func (s *Set) instruction(i int) *Instruction {
 	return lib.read[i]
 }
 
-// outline is the outline of entry i.
+// outline returns the outline of entry i.
 func (s *Set) outline(i int) *outline {
 	if have := s.entries[i].have; have != nil {
 		o := &outline{repeats: have.Repeats, forms: make([]worded, len(have.Forms))}
@@ -96,7 +97,7 @@ func (s *Set) outline(i int) *outline {
 	return lib.brief[i]
 }
 
-// form is the whole form. It stays as long as the set.
+// form returns the whole form. It stays as long as the set.
 func (s *Set) form(f *worded) *Form {
 	if f.form != nil {
 		return f.form
@@ -119,7 +120,7 @@ func (s *Set) form(f *worded) *Form {
 // unpack lists the packed instructions.
 func (s *Set) unpack() {
 	if packed == "" {
-		return // the generator is without
+		return // not in the generator
 	}
 	r := reader{text: packed}
 	s.entries = make([]entry, r.uint())
@@ -137,16 +138,17 @@ func (s *Set) unpack() {
 	}
 }
 
-// A reader reads what is packed.
+// A reader decodes the packed table.
 type reader struct {
 	text  string
 	at    int
-	alone bool // remembers nothing of lists that stand elsewhere too
+	alone bool // do not cache lists that occur several times
 	lists
 	worded listsOf[worded]
 }
 
-// uint reads an unsigned number: seven bits a byte, the lowest first, the highest bit of all bytes but the last set.
+// uint reads an unsigned number, seven bits per byte, the lowest first. All bytes but the last have
+// the top bit set.
 func (r *reader) uint() uint64 {
 	b := r.text[r.at]
 	r.at++
@@ -156,7 +158,7 @@ func (r *reader) uint() uint64 {
 	return r.longer(b)
 }
 
-// longer reads a number whose first byte is b, and which has more.
+// longer reads a number of several bytes, of which b is the first.
 func (r *reader) longer(b byte) uint64 {
 	x := uint64(b & 0x7f)
 	for shift := 7; ; shift += 7 {
@@ -169,14 +171,14 @@ func (r *reader) longer(b byte) uint64 {
 	}
 }
 
-// int reads a signed number: its sign is the lowest bit.
+// int reads a signed number; its lowest bit is the sign.
 func (r *reader) int() int64 {
 	x := r.uint()
 	return int64(x>>1) ^ -int64(x&1)
 }
 
-// string reads a text: how many bytes it has, and these. The lowest bit says that they stand before: how many bytes before this
-// then follows.
+// string reads a string: its length and its bytes. If the lowest bit of the length is set, the
+// string is an earlier one, and the distance follows.
 func (r *reader) string() string {
 	at := r.at
 	n := r.uint()
@@ -187,20 +189,20 @@ func (r *reader) string() string {
 	return r.text[at : at+int(n>>1)]
 }
 
-// bytes are the next n bytes, which go on standing where they stand.
+// bytes returns the next n bytes without copying them.
 func (r *reader) bytes(n uint64) string {
 	r.at += int(n)
 	return r.text[r.at-int(n) : r.at]
 }
 
-// next reads where a form ends, with which it begins.
+// next reads the length at the start of a form and returns its end.
 func (r *reader) next() int {
 	end := r.at + 2 + int(r.text[r.at]) + int(r.text[r.at+1])<<8
 	r.at += 2
 	return end
 }
 
-// words reads the modifiers of a form alone.
+// words reads only the modifiers of a form.
 func (r *reader) words(v *worded) {
 	v.at = r.at
 	end := r.next()
@@ -210,27 +212,27 @@ func (r *reader) words(v *worded) {
 	r.at = end
 }
 
-// Heads of lists. Lists are written once: where one stands again there is only how far before that was.
+// Heads of lists. Each list is stored once; repetitions hold the distance to it.
 const (
 	listNil   = iota // no list
-	listAgain        // one that stands before: how many bytes before this head
-	listOnce         // one that stands nowhere else; each element more adds two, as it does for
-	listOften        // one that stands elsewhere too: its number among those of its type follows
+	listAgain        // an earlier list: the distance in bytes
+	listOnce         // a list that occurs once; each element adds two to the head
+	listOften        // a list that occurs several times: its index among those of its type follows
 )
 
-// listsOf are lists of one type: room for them, and those that stand in several places, by their numbers.
+// listsOf allocates lists of one type, and caches those that occur several times by their index.
 type listsOf[T any] struct {
 	room slab.Of[T]
 	met  []metList[T]
 }
 
-// A metList is a list that was read, and where it ends; none where the reader has not met it.
+// A metList is a cached list and its end; zero if it has not been read.
 type metList[T any] struct {
 	list []T
 	end  int
 }
 
-// list reads a list whose elements each reads.
+// list reads a list; each reads an element.
 func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 	at := r.at
 	head := int(r.uint())

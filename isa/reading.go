@@ -5,16 +5,16 @@ package isa
 
 import "slices"
 
-// A reading is one way to understand modifiers that do not go together: what is wrong with them then, and what opcodes may be
-// meant.
+// A reading is one interpretation of modifiers that are not a legal combination: its problem, and
+// the opcodes that may be intended.
 type reading struct {
 	Problem
 	ops  []string
-	less bool // a word is too many; that is said only where the operands show it
-	far  bool // a type would be another kind of number
+	less bool // it removes a word; reported only if the operands fit
+	far  bool // it changes a type to another class
 }
 
-// read finds the first reading of an opcode with which the operands go; nil where none is.
+// read returns the first interpretation of an opcode that the operands fit, or nil.
 func (m *Matcher) read(o *Opcode, args []Arg) *reading {
 	if len(o.readings) < 2 {
 		return nil
@@ -33,7 +33,7 @@ func (m *Matcher) read(o *Opcode, args []Arg) *reading {
 	return far
 }
 
-// fits reports whether operands go with one of the opcodes of a reading.
+// fits reports whether operands fit one of the opcodes of an interpretation.
 func (m *Matcher) fits(r *reading, args []Arg) bool {
 	return slices.ContainsFunc(r.ops, func(op string) bool {
 		fits := m.Opcode(op).fits

@@ -10,15 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// Limits of what is said of an opcode that has no form. They are far beyond what a person writes, and keep the work on
-// an opcode in proportion to its length.
+// Limits of the explanations for an opcode without a form. They exceed what people write, and keep
+// the work proportional to the opcode's length.
 const (
 	mostExplained = 64  // modifiers that are explained: more than any instruction has
 	mostUnknown   = 16  // modifiers that are reported as unknown
-	mostRespelled = 400 // bytes of an opcode of which other spellings are tried
+	mostRespelled = 400 // length of an opcode for which other spellings are tried
 )
 
-// resolve finds the forms that the modifiers of op fit, at the matcher's version and target.
+// resolve finds the forms that the modifiers of op fit at the matcher's version and target.
 func (m *Matcher) resolve(op string) *Opcode {
 	o := slab.One(&m.found)
 	found, name, rest := m.set.split(op)
@@ -37,7 +37,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 	mods := m.mods[:0]
 	for word := range words(rest) {
 		if len(o.problems) == mostUnknown {
-			break // enough is said
+			break // enough has been reported
 		}
 		mod, ok := m.set.mod(word)
 		if !ok && m.asking {
@@ -105,8 +105,8 @@ func (m *Matcher) resolve(op string) *Opcode {
 	return o
 }
 
-// ignored are those of mods that the assembler skips on the instructions that were found: words it skips
-// everywhere, unless they mean something in one of the forms.
+// ignored returns the modifiers that the assembler ignores on these instructions: words that it
+// ignores everywhere, unless they have a meaning in one of the forms.
 func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
@@ -119,23 +119,23 @@ func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	return skipped
 }
 
-// has reports whether mod means something in a form of this wording.
+// has reports whether mod has a meaning in a form.
 func (w *Wording) has(mod Mod) bool {
 	return slices.ContainsFunc(w.Slots, func(s Slot) bool { return s.has(mod) })
 }
 
-// An assignment tries to put every written modifier into a slot of a form.
+// An assignment tries to assign every written modifier to a slot of a form.
 type assignment struct {
 	form    *worded
 	repeats []Mod
 	ignored []Mod
 	mods    []Mod
 	slots   []Mod
-	spare   Mod         // a modifier the assembler takes and does not heed
-	done    func() bool // called with every slot settled; true ends the search
+	spare   Mod         // a modifier that the assembler accepts and ignores
+	done    func() bool // called when every slot is assigned; true ends the search
 }
 
-// begin turns to another form.
+// begin starts another form.
 func (a *assignment) begin(f *worded) {
 	a.form, a.spare = f, NoMod
 	a.slots = slices.Grow(a.slots[:0], len(f.Slots))[:len(f.Slots)]
@@ -183,7 +183,7 @@ func (a *assignment) place(i int) bool {
 	return false
 }
 
-// passed reports whether a slot after j that must keep its place with j is filled already.
+// passed reports whether a slot after j is already filled although it must follow j's modifier.
 func (a *assignment) passed(j int) bool {
 	order := a.form.Slots[j].Order
 	if order == 0 {
@@ -208,8 +208,9 @@ func (s *Slot) value(m Mod) *Value {
 	return nil
 }
 
-// settle adds the candidates that a filled form makes to o, one for each choice of table rows. There is none where a rule or
-// table forbids the combination, or a gate is shut: then that gate is returned, and the combination is allowed elsewhere.
+// settle adds the candidates of a filled form to o, one for each choice of table rows. It adds none
+// if a rule or table forbids the combination, or if a gate is closed; then it returns that gate,
+// and the combination is allowed elsewhere.
 func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allowed bool) {
 	late := 0
 	for i := range f.Rules {
@@ -246,17 +247,17 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 		}
 	}
 	for _, l := range lengths {
-		s := settler{m: m, o: o, c: &c, lengths: l}
+		s := operandResolver{m: m, o: o, c: &c, lengths: l}
 		c.Args = s.wants(f.Operands)
 		o.fits = append(o.fits, c)
 	}
 	return nil, true
 }
 
-// unmeasured is the choice of rows of a form without tables.
+// unmeasured is the only choice of rows for a form without tables.
 var unmeasured = [][][]int{nil}
 
-// rows finds the rows of each table that fit. A result per choice of rows holds their lengths.
+// rows finds the rows of each table that fit, and their lengths for each choice of rows.
 func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate, ok bool) {
 	lengths = unmeasured
 	for i := range f.Tables {
@@ -293,8 +294,8 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 	return lengths, nil, true
 }
 
-// late is the word of a table that no open row has, the last of several: what the gate is there for. Where each word has an open row
-// it is the combination.
+// late returns the last word that no open row of a table has: the gate is for it. If each word has
+// an open row, the gate is for the combination.
 func (m *Matcher) late(t *Table, slots []Mod) string {
 	what := combined
 	for n, c := range t.Columns {
@@ -331,16 +332,16 @@ func (r *Row) fits(t *Table, slots []Mod) bool {
 	return true
 }
 
-// A shutGate keeps a form from the matcher's version or target.
+// A shutGate excludes a form at the matcher's version or target.
 type shutGate struct {
-	what string // what needs the gate, "" for the instruction
+	what string // what requires the gate, "" for the instruction
 	gate Gate
-	gone bool // it is open, and what it opens was taken away
+	gone bool // it is open, and removes the feature
 }
 
 const combined = "this combination of modifiers"
 
-// gates finds a gate of a filled form that is shut.
+// gates finds a closed gate of a filled form.
 func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	for _, g := range f.Gates {
 		if !g.Open(m.version, m.target) {
@@ -368,7 +369,7 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	return nil
 }
 
-// easiest returns the gate that is easiest to open: by a version rather than by a target.
+// easiest returns the gate that is easiest to satisfy: by a version rather than a target.
 func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int, shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {
@@ -399,10 +400,11 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 	return p
 }
 
-// partly reports whether some form of the instructions has no shut gate that it needs.
+// partly reports whether some form of the instructions has all required gates open.
 func (m *Matcher) partly(list []*Instruction) bool { return m.opens(list, NoMod) }
 
-// opens reports whether some form that takes a modifier, or any form for NoMod, has no shut gate that it needs.
+// opens reports whether some form with a modifier, or any form for NoMod, has all required gates
+// open.
 func (m *Matcher) opens(list []*Instruction, mod Mod) bool {
 	open := func(g Gate) bool { return g.Open(m.version, m.target) }
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {

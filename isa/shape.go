@@ -5,12 +5,14 @@ package isa
 
 import "slices"
 
-// The shape of operands is all that a matcher looks at in them, as words: what took operands once takes others of their shape.
+// The shape of operands is what a matcher examines in them, encoded as words: a form that accepted
+// operands accepts others of the same shape.
 
-// enough is how many shapes are kept of an opcode. Most have one or two; where constants count, there is no end of them.
+// enough limits the shapes that are cached per opcode. Most have one or two, but there are
+// arbitrarily many if the values of constants matter.
 const enough = 32
 
-// A taken is the shape of operands, and the form that took them.
+// A taken is a shape of operands, and the form that accepted them.
 type taken struct {
 	shape []Word
 	by    *Candidate
@@ -28,7 +30,7 @@ func (o *Opcode) Took(shape []Word) *Candidate {
 	return nil
 }
 
-// takes keeps a shape as one that c takes.
+// takes caches that c accepts a shape.
 func (o *Opcode) takes(shape []Word, c *Candidate) {
 	var list []taken
 	known := o.taken.Load()
@@ -37,7 +39,7 @@ func (o *Opcode) takes(shape []Word, c *Candidate) {
 	}
 	if len(list) < enough {
 		list = append(list, taken{slices.Clone(shape), c})
-		o.taken.CompareAndSwap(known, &list) // who is late finds it out another time
+		o.taken.CompareAndSwap(known, &list) // a goroutine that loses the race adds it another time
 	}
 }
 
@@ -104,7 +106,8 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	return to
 }
 
-// part is the letters of a part as a word. The longest that there are have six; of more, the first eight tell that it is none.
+// part encodes the letters of a register part as a word. The longest valid part has six letters;
+// the first eight letters of a longer one show that it is invalid.
 func part(text string) (word Word) {
 	for i := range min(len(text), 8) {
 		word = word<<8 | Word(text[i])

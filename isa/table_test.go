@@ -107,8 +107,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestOnce: lists of the same operands are one list, whichever instructions have them, since each collection of garbage looks
-// through the instructions that a program uses.
+// TestOnce checks that equal operand lists share memory between instructions, since the garbage
+// collector scans the instructions that a program uses.
 func TestOnce(t *testing.T) {
 	first := map[string]*isa.Operand{}
 	for ins := range isa.Standard().All() {

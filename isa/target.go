@@ -139,7 +139,7 @@ func (g Gate) Open(v Version, t Target) bool {
 		return true
 	}
 	if v == 501 {
-		v = 600 // no document knows 5.1; the assembler takes it for 6.0
+		v = 600 // 5.1 is undocumented; the assembler treats it as 6.0
 	}
 	for _, c := range g.Clauses {
 		if v >= c.Since && c.Targets.Has(t) {

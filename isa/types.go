@@ -46,7 +46,7 @@ func (t Type) Bits() int { return t.info().Bits }
 // Register reports whether registers can be declared with this type.
 func (t Type) Register() bool { return t.info().Register }
 
-// info is what the table says of t; of a number that is no type, what it says of none.
+// info returns the table entry of t, or that of no type if t is invalid.
 func (t Type) info() *TypeInfo {
 	if int(t) >= len(typeTable) {
 		t = 0
@@ -69,7 +69,7 @@ func (t Type) Whole() bool {
 	return false
 }
 
-// scaled is the type of the same class and by/2 times the width; t itself where there is none.
+// scaled returns the type of the same class and by/2 times the width; t itself if there is none.
 func (t Type) scaled(by int) Type {
 	want := t.info()
 	for i, u := range typeTable {

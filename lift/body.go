@@ -122,7 +122,7 @@ func (l *lifter) statements(list []ptx.Node) {
 	}
 }
 
-// before is the comments before a statement, with those that were left over.
+// before returns the comments before a statement, with those that were left over.
 func (l *lifter) before(at ptx.Pos) []string {
 	doc := l.doc(at)
 	if l.pending != nil {
@@ -216,7 +216,7 @@ func (l *lifter) instr(n *ptx.Instr) {
 	l.add(in)
 }
 
-// target adds what is called name, in o, to the list of targets that n is, or reports that it cannot.
+// target adds the label or function that o names to a target list, or reports that it cannot.
 func (l *lifter) target(t *ir.Targets, n *ptx.Directive, o *ptx.Operand, name string) bool {
 	switch ref := l.find(name, o.At).(type) {
 	case *ir.Block:

@@ -68,7 +68,7 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 // mostNames is how many variables a range may declare. Each is made, for each takes its place in memory.
 const mostNames = 1 << 16
 
-// vector is the length that .v4 says.
+// vector returns the length that .v4 says.
 func vector(word string) uint8 {
 	switch word {
 	case ".v2":
@@ -97,7 +97,7 @@ func (l *lifter) integer(o *ptx.Operand) int64 {
 	return int64(bits)
 }
 
-// variable is one name of a declaration.
+// variable returns one name of a declaration.
 func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type, vec uint8) *ir.Var {
 	v := &ir.Var{Name: name, Space: space, Type: t, Vec: vec, Pos: position(d)}
 	if len(n.Linkage) > 0 {
@@ -160,7 +160,7 @@ func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.
 	return v
 }
 
-// parameter is a parameter or result of a function.
+// parameter returns a parameter or result of a function.
 func (l *lifter) parameter(n *ptx.Var) *ir.Var {
 	t, ok := isa.ParseType(n.Type.Text)
 	space, known := isa.ParseSpace(n.Space.Text)

@@ -62,7 +62,7 @@ var (
 // source tells the lines of a parsed file. Positions are offsets, one up, so that zero is nowhere.
 type source struct{ f *ptx.File }
 
-// Place is the line and column that a position stands for.
+// Place returns the line and column that a position stands for.
 func (s source) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return s.f.Place(ptx.Pos(pos-1), ptx.Pos(pos)), nil
 }
@@ -184,7 +184,7 @@ func (l *lifter) directive(n *ptx.Directive) {
 	}
 }
 
-// plain is a directive as its name and text.
+// plain returns a directive as its name and text.
 func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
 	d := &ir.Directive{Name: n.Name.Text, Semi: n.Semi, Pos: position(n)}
 	d.Doc = l.doc(n.Name.To)

@@ -21,7 +21,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// lifted is a module that must parse and lift.
+// lifted returns a module that must parse and lift.
 func lifted(t *testing.T, name, text string) *ir.Module {
 	t.Helper()
 	f, list := ptx.Parse(name, text)
@@ -53,7 +53,7 @@ var same = []cmp.Option{
 	}),
 }
 
-// named is what a reference is to.
+// named returns what a reference is to.
 func named(r ir.Ref) string {
 	switch r := r.(type) {
 	case *ir.Reg:

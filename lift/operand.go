@@ -75,7 +75,7 @@ func besideSink(o *ir.Operand) bool {
 	return len(parts) == 2 && (parts[0].Kind == ir.Register || parts[0].Kind == ir.Jump) && parts[1].Kind == ir.Sink
 }
 
-// group is an operand with parts.
+// group returns an operand with parts.
 func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 	more := slab.One(&l.mores)
 	more.Text = o.Text
@@ -88,14 +88,14 @@ func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 	return ir.Operand{Kind: k, More: more}
 }
 
-// named is an operand that names something besides a register.
+// named returns an operand that names something besides a register.
 func (l *lifter) named(k ir.Kind, ref ir.Ref) ir.Operand {
 	more := slab.One(&l.mores)
 	more.Ref = ref
 	return ir.Operand{Kind: k, More: more}
 }
 
-// text is what an operand has besides, if that is text; nil where there is none.
+// text returns what an operand has besides, if that is text; nil if there is none.
 func (l *lifter) text(s string) *ir.More {
 	if s == "" {
 		return nil
@@ -113,7 +113,7 @@ func (l *lifter) constant(o *ptx.Operand) ir.Operand {
 	return x
 }
 
-// tryConstant is a constant expression as its value. A literal keeps its spelling.
+// tryConstant returns a constant expression as its value. A literal keeps its spelling.
 func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
 	bits, t, ok := form.Constant(l.file, o)
 	if !ok {
@@ -132,7 +132,7 @@ func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
 	return x, true
 }
 
-// offset is a name plus a constant.
+// offset returns a name plus a constant.
 func (l *lifter) offset(o *ptx.Operand) ir.Operand {
 	x := l.operand(&o.Args[0])
 	n, _, ok := form.Constant(l.file, &o.Args[1])
@@ -148,7 +148,7 @@ func (l *lifter) offset(o *ptx.Operand) ir.Operand {
 	return x
 }
 
-// name is what a name stands for.
+// name returns what a name stands for.
 func (l *lifter) name(o *ptx.Operand) ir.Operand {
 	text := o.Text
 	if text == "_" {

@@ -18,14 +18,14 @@ type scope struct {
 	ranges map[string]*regRange
 }
 
-// An entry is what a name stands for; of a label also where it is, because it gives way to what is declared further out as long as it
-// comes later.
+// An entry is the meaning of a name. A label also has its position, because a later label gives way
+// to a declaration in an outer scope.
 type entry struct {
 	ref ir.Ref
 	at  ptx.Pos
 }
 
-// A regRange is registers declared as name<n>, of which those are made that are used.
+// A regRange is a range of registers name<n>. Only those that are used are created.
 type regRange struct {
 	letters string
 	count   int
@@ -56,7 +56,7 @@ func (l *lifter) declare(name string, ref ir.Ref, at ptx.Pos) {
 	s.enter(name, ref, at)
 }
 
-// find is what a name stands for at a place, or nil.
+// find returns what a name stands for at a place, or nil.
 func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	var later ir.Ref
 	for i := len(l.scopes) - 1; i >= 0; i-- {
@@ -85,7 +85,7 @@ func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	return later
 }
 
-// ranged is the register of a range of s that has a name.
+// ranged returns the register of a range of s that has a name.
 func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	if len(s.ranges) == 0 {
 		return nil
@@ -111,9 +111,9 @@ func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	return r
 }
 
-// unique is name, or name with a number behind it that makes it the only one of its function. Names of the module, and of special
-// registers, are not free either: what was declared in an inner scope, or behind their use, would hide them from there. Parameters
-// hide them in the source too.
+// unique returns name, with a number appended if necessary to make it unique in its function. Names
+// of the module and of special registers are not available either: a register from an inner scope,
+// or one declared after their use, would hide them. Parameters hide them in the source too.
 func (l *lifter) unique(name string) string {
 	if l.used == nil {
 		return name

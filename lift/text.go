@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// textOf is the arguments of a directive as they are written, in the formatter's spacing and without comments.
+// textOf returns the arguments of a directive as they are written, in the formatter's spacing and
+// without comments.
 func (l *lifter) textOf(args []ptx.Operand) string {
 	if len(args) == 1 && len(args[0].Args) == 0 {
 		return args[0].Text // as most are

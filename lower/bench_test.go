@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// kernel is a module of so many instructions of the kinds that a matrix product has, in the proportions of
-// one, with comments and labels.
+// kernel returns a module of so many instructions of the kinds that a matrix product has, in the
+// proportions of one, with comments and labels.
 func kernel(instructions int) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n\n" +
@@ -43,7 +43,7 @@ func kernel(instructions int) string {
 	return b.String()
 }
 
-// count is the number of instructions of a module.
+// count returns the number of instructions of a module.
 func count(m *ir.Module) int {
 	n := 0
 	for _, f := range m.Funcs() {

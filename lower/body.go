@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// stretch writes blocks of which the first alone has labels, so that nothing stands between their instructions.
+// stretch writes blocks of which only the first has labels, so that nothing separates their
+// instructions.
 func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	for i := range blocks[0].Labels {
 		l := &blocks[0].Labels[i]
@@ -44,8 +45,8 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	}
 }
 
-// together is how many of the first instructions are aligned together, in which column their operands begin, and whether they are nothing but
-// instructions, written as they are, without comments behind them.
+// together returns how many of the first instructions are aligned together, the column of their
+// operands, and whether they are plain: only instructions, without comments.
 func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 	plain = true
 	for i, in := range list {
@@ -149,7 +150,7 @@ func (w *writer) instr(in *ir.Instr) {
 	w.Put(";")
 }
 
-// appendHead writes what stands before the operands, and widthOfHead is how wide that is.
+// appendHead writes what precedes the operands, and widthOfHead is how wide that is.
 func appendHead(line []byte, guard ir.Guard, opcode string) []byte {
 	if r := guard.Reg; r != nil {
 		line = append(line, '@')

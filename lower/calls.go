@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A sequence is the instructions of a block that pass values to a call and take its results. Its .param variables are declared around
-// it, in a scope: so the assembler knows how long it needs room for them, and so it reads.
+// A sequence is the instructions of a block that pass arguments to a call and take its results. Its
+// .param variables are declared in a scope around it, which limits their lifetime for ptxas and
+// reads well.
 type sequence struct {
 	first, last int // instructions of the block
 	vars        []*ir.Var

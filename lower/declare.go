@@ -50,7 +50,8 @@ func (w *writer) variable(v *ir.Var) {
 	w.end(v.Note)
 }
 
-// specifiers writes what stands before the name: linkage, space, alignment and other attributes, the type, and what it points to.
+// specifiers writes what precedes the name: linkage, space, alignment and other attributes, the
+// type, and what it points to.
 func (w *writer) specifiers(v *ir.Var) {
 	if v.Linkage != "" {
 		w.Put(v.Linkage)

@@ -34,7 +34,7 @@ func Text(m *ir.Module, options ...Option) string {
 	return w.Give()
 }
 
-// room is about how long m will be.
+// room estimates the length of m.
 func room(m *ir.Module) int {
 	const line = 48 // bytes, indent and all
 	n := 512
@@ -48,7 +48,7 @@ func room(m *ir.Module) int {
 	return n
 }
 
-// A writer puts a module on a page.
+// A writer writes a module as text.
 type writer struct {
 	*layout.Page
 	m       *ir.Module
@@ -231,7 +231,7 @@ func (w *writer) shut() {
 	w.End()
 }
 
-// label writes a label, left of what it stands before.
+// label writes a label, left of what it precedes.
 func (w *writer) label(name, note string) {
 	w.Indent--
 	w.Begin(layout.Plain)
@@ -248,7 +248,7 @@ func spelled(in *ir.Instr) bool {
 	return f != nil && len(f.Opcode) == len(in.Op) && unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op)
 }
 
-// opcode is the opcode of an instruction with its modifiers in the manual's order.
+// opcode returns the opcode of an instruction with its modifiers in the manual's order.
 func (w *writer) opcode(in *ir.Instr) string {
 	if spelled(in) || in.Form != nil && in.Form.Opcode == in.Op {
 		return in.Op

@@ -34,7 +34,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// reg is an operand that is a register.
+// reg returns an operand that is a register.
 func reg(r *ir.Reg) ir.Operand { return ir.Operand{Kind: ir.Register, Reg: r} }
 
 func integer(v int64) ir.Operand { return ir.Operand{Kind: ir.Int, Value: v} }

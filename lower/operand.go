@@ -86,7 +86,7 @@ func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 	return to
 }
 
-// name is how an operand that is a name is written, but for a register.
+// name returns how an operand that is a name is written, but for a register.
 func name(o *ir.Operand) string {
 	switch ref := o.Ref().(type) {
 	case *ir.Var:
@@ -124,14 +124,14 @@ func bits(to []byte, v uint32) []byte {
 		digits[v>>12&15], digits[v>>8&15], digits[v>>4&15], digits[v&15])
 }
 
-// A base says how the whole numbers of an instruction are written: the largest that is decimal. Negative numbers are too, since in
-// hexadecimal they would read as others; but not those of 64 bits that are sets of bits.
+// A base is the largest integer of an instruction that is written in decimal. Negative numbers are
+// decimal too, since they would be hard to read in hexadecimal, except 64-bit masks.
 type base int64
 
-// decimal is for numbers that count something; those beyond are addresses, or bits.
+// decimal is for numbers that count something; larger ones are addresses or masks.
 const decimal base = 1<<32 - 1
 
-// baseOf is how the constants of an instruction are written, or of none: in hexadecimal where they are sets of bits more than numbers.
+// baseOf returns the base for the constants of an instruction: hexadecimal for masks.
 func baseOf(in *ir.Instr) base {
 	if in == nil {
 		return decimal

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A class is a kind of register: those that are declared together.
+// A class is a group of registers that are declared together.
 type class struct {
 	typ isa.Type
 	vec uint8
@@ -35,22 +35,23 @@ func numbered(name string) (letters string, number int, ok bool) {
 	return name[:i], n, true
 }
 
-// A family is the registers of a function whose names are the same letters and a number.
+// A family is the registers of a function with one prefix and different numbers.
 type family struct {
 	class
 	letters string
 	count   int
 	top     int
-	apart   bool  // may not be declared as a range
+	apart   bool  // must not be declared as a range
 	done    bool  // declared
-	here    bool  // its registers were given their names here, and are neighbours in the function
-	next    int32 // where the next of these goes
+	here    bool  // named by the lowering, and adjacent in the function
+	next    int32 // position of the next of these
 }
 
-// ranged reports whether the family is declared as a range, which may declare some registers that nobody uses.
+// ranged reports whether the family is declared as a range, which may include a few unused
+// registers.
 func (f *family) ranged() bool { return !f.apart && f.top < 2*f.count+16 }
 
-// families are those of a function by their letters. Neighbours in a function are often relatives.
+// families holds the families of a function by prefix. Adjacent registers are often of one family.
 type families struct {
 	of   map[string]*family
 	last *family
@@ -63,9 +64,10 @@ func (l *families) named(letters string) *family {
 	return l.last
 }
 
-// registers declares the registers of f in their order, which the assembler heeds when it does not optimise, and reports whether there
-// are any. Registers whose names are letters and a number are declared as a range, if that declares not many besides, and nothing
-// that has the name of something else; others by name, neighbours of one class on a line.
+// registers declares the registers of f in order, and reports whether there are any. The order
+// matters to ptxas when it does not optimize. Registers with a prefix and a number are declared as
+// a range if that adds few registers and no conflict with other names. Others are declared by name,
+// adjacent ones of one class on one line.
 func (w *writer) registers(f *ir.Func) (any bool) {
 	if len(f.Regs) == 0 {
 		return false
@@ -73,7 +75,7 @@ func (w *writer) registers(f *ir.Func) (any bool) {
 	l := w.nameRegisters(f)
 	parameters := formals(f)
 	var of class
-	row := 0 // names on the line that is open
+	row := 0 // names on the current line
 	end := func() {
 		if row > 0 {
 			w.Put(";")
@@ -122,7 +124,7 @@ func (w *writer) registers(f *ir.Func) (any bool) {
 	return any
 }
 
-// declare begins a .reg line, up to the names.
+// declare starts a .reg line, up to the names.
 func (w *writer) declare(c class) {
 	w.Begin(layout.Decl)
 	w.Put(".reg ")
@@ -135,7 +137,7 @@ func (w *writer) declare(c class) {
 	w.Tail()
 }
 
-// formals are the registers that are parameters or results of f.
+// formals returns the registers that are parameters or results of f.
 func formals(f *ir.Func) map[*ir.Reg]bool {
 	var regs map[*ir.Reg]bool
 	for _, list := range [...][]*ir.Var{f.Params, f.Results} {
@@ -163,7 +165,8 @@ func rank(c class) int {
 	return (n+int(c.vec))*256 + int(c.typ)
 }
 
-// nameRegisters gives names to registers that have none, and puts these before the others, by class. It tells the families of all.
+// nameRegisters names unnamed registers, and puts them before the others, by class. It returns the
+// families of all registers.
 func (w *writer) nameRegisters(f *ir.Func) families {
 	l := families{of: make(map[string]*family)}
 	nameless := false
@@ -198,7 +201,7 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 	return l
 }
 
-// fresh gives names to those of regs that have none, and puts them before the others, by class.
+// fresh names the unnamed registers of regs, and puts them before the others, by class.
 func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 	var fresh []*family
 	var last *family // most are of the class of the one before
@@ -216,7 +219,8 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 		last.count++
 	}
 	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
-	// Each family gets a stretch of the list, and those that have names the last. The Number of each is where it goes.
+	// Each family gets a part of the list; registers that had names come last. Number is the new
+	// position.
 	at := int32(0)
 	for _, fam := range fresh {
 		fam.next = at
@@ -235,7 +239,7 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 		last.next++
 	}
 	for i := range regs {
-		// One that is listed twice stays where it was put first.
+		// A register that is listed twice stays at its first position.
 		for r := regs[i]; int(r.Number) != i && regs[r.Number] != r; r = regs[i] {
 			regs[i], regs[r.Number] = regs[r.Number], r
 		}
@@ -245,7 +249,7 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 	}
 }
 
-// find is the family of a class, or nil.
+// find returns the family of a class, or nil.
 func find(list []*family, c class) *family {
 	for _, fam := range list {
 		if fam.class == c {
@@ -255,7 +259,7 @@ func find(list []*family, c class) *family {
 	return nil
 }
 
-// add is a family of a class whose letters are nobody's.
+// add returns a new family of a class, with an unused prefix.
 func (l *families) add(c class, others map[string]int) *family {
 	fam := &family{class: c, letters: ir.Stem(c.typ), here: true}
 	for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
@@ -265,7 +269,7 @@ func (l *families) add(c class, others map[string]int) *family {
 	return fam
 }
 
-// number gives the registers of f their names, all cut out of one text.
+// number names the registers of f, with substrings of one text.
 func (f *family) number(regs []*ir.Reg) {
 	n := len(regs)
 	text := make([]byte, n*(len(f.letters)+len(strconv.Itoa(n)))+8)
@@ -281,8 +285,9 @@ func (f *family) number(regs []*ir.Reg) {
 	f.top = n - 1
 }
 
-// tenShort gives up to ten registers names that differ in the last digit alone, of so many bytes, the first of them in word. They are cut out
-// of text, eight bytes at a time, of which the next name overwrites what is too much. What is left of text comes back.
+// tenShort names up to ten registers whose names differ in the last digit and have width bytes;
+// word holds the first. Names are written to text eight bytes at a time; the next name overwrites
+// the excess. It returns the rest of text.
 func tenShort(regs []*ir.Reg, text []byte, word uint64, width int) []byte {
 	one := uint64(1) << (8 * (width - 1) & 63)
 	for _, r := range regs {
@@ -304,8 +309,8 @@ func tenLong(regs []*ir.Reg, text, name []byte) []byte {
 	return text
 }
 
-// others are the names that are letters and a number and no registers declared in f, by their letters, with the least number
-// of each: a range must not declare them anew, nor hide them.
+// others returns the names with a prefix and a number that are not registers declared in f, with
+// the smallest number for each prefix: a range must not redeclare or hide them.
 func (w *writer) others(f *ir.Func) map[string]int {
 	if w.global == nil {
 		w.global = make(map[string]int)

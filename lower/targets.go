@@ -12,9 +12,10 @@ type targetUse struct {
 	scope *sequence // around all of them; nil if there is none
 }
 
-// placedTargets finds where the lists of targets and the prototypes of f are declared: before the instruction that
-// they stood before, or before the only one that names them. Others are declared at the head of the function. A list
-// that stood inside the scope of a call and is named outside of it is declared before that scope.
+// placedTargets finds where the target lists and prototypes of f are declared: before the
+// instruction that they preceded, or before the only one that uses them. Others are declared at the
+// start of the function. A list from inside the scope of a call that is used outside of it is
+// declared before that scope.
 func placedTargets(f *ir.Func, calls map[*ir.Block][]sequence) map[*ir.Instr][]*ir.Targets {
 	if len(f.Targets) == 0 {
 		return nil

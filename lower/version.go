@@ -41,12 +41,12 @@ func Version(m *ir.Module) isa.Version {
 	return v.least
 }
 
-// needs is the version that what was seen so far needs.
+// needs tracks the PTX version that is required so far.
 type needs struct {
 	target isa.Target
 	least  isa.Version
-	binder *ir.Binder         // for forms whose operands bring gates; nil before the first
-	lately [64]*isa.Candidate // forms that bring nothing new, by where they stand in memory
+	binder *ir.Binder         // for forms whose operands have gates; nil before the first
+	lately [64]*isa.Candidate // recently seen forms that add nothing, by address
 }
 
 // gate notes what opens g for the target.
@@ -235,7 +235,7 @@ func (v *needs) form(in *ir.Instr) {
 	*known = in.Form
 }
 
-// known is where a form stands if it was seen lately.
+// known returns where a form stands if it was seen lately.
 func (v *needs) known(f *isa.Candidate) **isa.Candidate {
 	at := uintptr(unsafe.Pointer(f))
 	return &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]

@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// sources are the modules of the corpus and of this folder that the form checks pass.
+// sources returns the modules of the corpus and of this folder that the form checks pass.
 func sources(t testing.TB) []roundtrip.Source {
 	t.Helper()
 	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
@@ -41,7 +41,7 @@ func sources(t testing.TB) []roundtrip.Source {
 	return list
 }
 
-// lifted is a text as a module.
+// lifted returns a text as a module.
 func lifted(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
 	file, list := ptx.Parse(name, text)

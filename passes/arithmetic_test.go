@@ -92,7 +92,7 @@ func (m *machine) compute(in *ir.Instr) error {
 	return nil
 }
 
-// sum is add and addc; both may leave a carry.
+// sum returns add and addc; both may leave a carry.
 func (m *machine) sum(in *ir.Instr, a, b uint64, width int) uint64 {
 	more := uint64(0)
 	if in.Head() == "addc" {
@@ -108,7 +108,7 @@ func (m *machine) sum(in *ir.Instr, a, b uint64, width int) uint64 {
 	return low
 }
 
-// difference is sub and subc; the carry is a borrow.
+// difference returns sub and subc; the carry is a borrow.
 func (m *machine) difference(in *ir.Instr, a, b uint64, width int) uint64 {
 	less := uint64(0)
 	if in.Head() == "subc" {

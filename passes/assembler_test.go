@@ -49,8 +49,8 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// constants is a module with every operation that is folded on every pair of some numbers, and on each number and a
-// parameter. Each kernel tries one operation.
+// constants returns a module with every operation that is folded on every pair of some numbers, and
+// on each number and a parameter. Each kernel tries one operation.
 func constants(width string) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90\n.address_size 64\n")

@@ -75,7 +75,7 @@ func kernel(dice []byte) string {
 	return b.String()
 }
 
-// roll is the next byte, as a number below n; zero where there are none left.
+// roll returns the next byte, as a number below n; zero if there are none left.
 func (a *author) roll(n int) int {
 	if len(a.dice) == 0 {
 		return 0
@@ -91,7 +91,7 @@ func (a *author) line(format string, args ...any) {
 	fmt.Fprintf(&a.body, "\t"+format+"\n", args...)
 }
 
-// fresh is a register that nothing has written before.
+// fresh returns a register that nothing has written before.
 func (a *author) fresh(letter byte) string {
 	stem := stems[letter]
 	a.count[stem]++
@@ -100,14 +100,14 @@ func (a *author) fresh(letter byte) string {
 	return name
 }
 
-// some is a register that holds something.
+// some returns a register that holds something.
 func (a *author) some(letter byte) string {
 	list := a.scope[letter]
 	// What was written last is the most interesting.
 	return list[max(0, len(list)-1-a.roll(1+len(list)))]
 }
 
-// operand is a register or a number.
+// operand returns a register or a number.
 func (a *author) operand(letter byte) string {
 	if a.roll(5) < 2 {
 		return numbers[a.roll(len(numbers))]
@@ -129,7 +129,7 @@ func (a *author) write(letter byte, op, rest string) {
 	}
 }
 
-// read is the registers in a text.
+// read returns the registers in a text.
 func (a *author) read(rest string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" ,{}[]!+", r) }),
 		func(word string) bool { return word[0] != '%' || strings.Contains(word, ".") || word == "%clock" })

@@ -111,7 +111,7 @@ func steady(name string) bool {
 	return false
 }
 
-// keyOf is an opcode and what it reads, as text.
+// keyOf returns an opcode and what it reads, as text.
 func keyOf(in *ir.Instr, names map[*ir.Reg]int, instead map[*ir.Reg]*ir.Reg) string {
 	var b strings.Builder
 	b.WriteString(in.Op)

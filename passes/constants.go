@@ -88,15 +88,16 @@ func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 	return true
 }
 
-// arithmetic are the instructions whose operands have the width of their type, and read a constant as such a
-// number. Each has the modifier that may stand between its name and its type; * is any comparison.
+// arithmetic are the instructions whose operands have the width of their type, and read a constant
+// as such a number. Each has the modifier that may be between its name and its type; * is any
+// comparison.
 var arithmetic = map[string]string{
 	"add": "", "sub": "", "and": "", "or": "", "xor": "", "not": "", "neg": "", "min": "", "max": "", "shl": "", "shr": "",
 	"mul": "lo", "mad": "lo", "setp": "*", "selp": "", "mov": "",
 }
 
-// plainly is the instruction's name, and the width and the letter of its type: s, u or b. It is not ok for one that is
-// none of arithmetic, or that has another modifier: .cc, .sat, .relu.
+// plainly returns the instruction's name, and the width and the letter of its type: s, u or b. It
+// is not ok for one that is none of arithmetic, or that has another modifier: .cc, .sat, .relu.
 func plainly(in *ir.Instr) (head string, bits int, kind byte, ok bool) {
 	words := strings.Split(in.Op, ".")
 	head, last := words[0], words[len(words)-1]
@@ -118,8 +119,8 @@ func plainly(in *ir.Instr) (head string, bits int, kind byte, ok bool) {
 	return head, 0, 0, false
 }
 
-// operandBits is the width that an instruction reads an operand with; 0 where a constant might mean
-// something else there.
+// operandBits returns the width that an instruction reads an operand with; 0 where a constant might
+// mean something else there.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
 	head, bits, _, ok := plainly(in)
 	switch last := len(in.Args) - 1; {
@@ -139,7 +140,7 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 	return bits
 }
 
-// evaluated is what an instruction computes, if that is known: an integer of 32 or 64 bits.
+// evaluated returns what an instruction computes, if that is known: an integer of 32 or 64 bits.
 func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	head, bits, kind, ok := plainly(in)
 	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || head == "mov" {
@@ -157,7 +158,7 @@ func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	return wrap(v, bits, kind), bits, ok
 }
 
-// wrap is the number that the lowest bits of v are, with a sign for s.
+// wrap returns the number that the lowest bits of v are, with a sign for s.
 func wrap(v int64, bits int, kind byte) int64 {
 	switch {
 	case bits == 64:

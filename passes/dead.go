@@ -48,8 +48,8 @@ func dead(f *ir.Func) int {
 	}
 }
 
-// The carry that add.cc leaves for addc is a register without a name: in the sets of this pass it has the number behind
-// the last. It may go from block to block.
+// The carry that add.cc leaves for addc is an implicit register, numbered after the others in the
+// sets of this pass. It may be live across blocks.
 func carry(l *Liveness) int { return len(l.Number) }
 
 func readsCarry(in *ir.Instr) bool {

@@ -22,9 +22,9 @@ func (v *interval) cover(at int) {
 	v.from, v.to = min(v.from, at), max(v.to, at)
 }
 
-// intervals are those of f's registers, by their numbers in Regs. Registers that live from one block to
-// another are followed from their uses back to what writes them, so that the cost grows with what is
-// live and not with registers times blocks.
+// intervals returns those of f's registers, by their numbers in Regs. Registers that live from one
+// block to another are followed from their uses back to what writes them, so that the cost grows
+// with what is live and not with registers times blocks.
 func intervals(f *ir.Func, number map[*ir.Reg]int) []interval {
 	g := ir.FlowOf(f)
 	list := make([]interval, len(f.Regs))

@@ -43,7 +43,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// blocks is a kernel of n blocks, loops within loops with many ways in among them.
+// blocks returns a kernel of n blocks, loops within loops with many ways in among them.
 func blocks(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `.version 8.0
@@ -72,7 +72,8 @@ func blocks(n int) string {
 	return b.String()
 }
 
-// rows is a kernel with n sums of constants, each of the one before, and n addresses that are four more than the one before.
+// rows returns a kernel with n sums of constants, each of the one before, and n addresses that are
+// four more than the one before.
 func rows(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `.version 8.0

@@ -109,7 +109,7 @@ func (l *Liveness) crossing(f *ir.Func) {
 	}
 }
 
-// place is where a register is in the sets that are kept, or -1.
+// place returns where a register is in the sets that are kept, or -1.
 func (l *Liveness) place(n int) int { return int(l.slot[n]) }
 
 // behind puts into live what is live at the end of a block, by places.

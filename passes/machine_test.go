@@ -60,14 +60,14 @@ func run(f *ir.Func, seed uint64, limit int) (events []string, ended bool, err e
 	return m.events, true, nil
 }
 
-// hash is a number that depends on everything that is given.
+// hash returns a number that depends on everything that is given.
 func (m *machine) hash(what ...any) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintln(h, m.seed, what)
 	return h.Sum64()
 }
 
-// value is what an operand reads as, without regard to its type.
+// value returns what an operand reads as, without regard to its type.
 func (m *machine) value(o *ir.Operand) uint64 {
 	switch o.Kind {
 	case ir.Register:
@@ -110,10 +110,10 @@ func mask(bits int) uint64 {
 	return 1<<bits - 1
 }
 
-// signed is a number of a width with its sign.
+// signed returns a number of a width with its sign.
 func signed(v uint64, width int) int64 { return int64(v<<(64-width)) >> (64 - width) }
 
-// kind is the width and the letter of the last type in an opcode.
+// kind returns the width and the letter of the last type in an opcode.
 func kind(op string) (width int, letter byte) {
 	words := strings.Split(op, ".")
 	last := words[len(words)-1]
@@ -183,7 +183,7 @@ func (m *machine) event(in *ir.Instr) {
 	}
 }
 
-// elements are the parts of a vector or a pair, or the operand itself.
+// elements returns the parts of a vector or a pair, or the operand itself.
 func elements(o *ir.Operand) []*ir.Operand {
 	if o.Kind != ir.Vector && o.Kind != ir.Pair {
 		return []*ir.Operand{o}
@@ -195,7 +195,7 @@ func elements(o *ir.Operand) []*ir.Operand {
 	return list
 }
 
-// address is where an access begins. Shared memory has addresses of 32 bits, and lies apart.
+// address returns where an access begins. Shared memory has addresses of 32 bits, and lies apart.
 func (m *machine) address(in *ir.Instr, o *ir.Operand) uint64 {
 	at := m.value(&o.Args()[0])
 	if in.Mod("shared") {

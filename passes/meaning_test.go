@@ -37,7 +37,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// dice is a row of bytes.
+// dice returns a row of bytes.
 func dice(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 5))
 	list := make([]byte, 100+r.IntN(300))

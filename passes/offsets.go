@@ -9,8 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A reading is how a register is read: within brackets that take a number added to it, and otherwise. What sums hand to
-// it from other registers is added to the numbers in the brackets in the end, all at once: a row of sums may be long.
+// A reading describes how a register is read: in brackets, which accept an offset, and otherwise.
+// Offsets that sums add to it are collected and added to all brackets at the end, since chains of
+// sums may be long.
 type reading struct {
 	brackets []use
 	add      int64 // to all of them

@@ -26,9 +26,9 @@ type defs struct {
 	uses   map[*ir.Reg][]use
 }
 
-// defsOf finds what writes and reads the registers of f. A register has a writer if one instruction writes
-// it, and every way to a place where it is read leads over that one. Then, where it is read, what it was
-// computed from still has the same value, as long as that has writers too.
+// defsOf finds the writers and readers of the registers of f. A register has a writer if exactly
+// one instruction writes it and dominates all its uses. Then its operands still have the same value
+// at each use, as long as they have writers too.
 func defsOf(f *ir.Func) *defs {
 	g := ir.FlowOf(f)
 	d := &defs{
@@ -104,7 +104,7 @@ func resultOf(in *ir.Instr, i int) bool {
 	return in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read
 }
 
-// whole is the register that an operand is, all of it and nothing added, or nil.
+// whole returns the register that an operand is, all of it and nothing added, or nil.
 func whole(o *ir.Operand) *ir.Reg {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what passes make of the test files")
 
-// module is a text that must be faultless as a module.
+// module returns a text that must be faultless as a module.
 func module(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
 	file, list := ptx.Parse(name, text)
@@ -103,7 +103,7 @@ var (
 	registerRange = regexp.MustCompile(`<(\d+)>`)
 )
 
-// declarations is how many registers a text declares.
+// declarations returns how many registers a text declares.
 func declarations(text string) int {
 	n := 0
 	for _, line := range registerLine.FindAllStringSubmatch(text, -1) {

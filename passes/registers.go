@@ -106,7 +106,7 @@ type pool struct {
 
 type lease struct{ until, number int }
 
-// name is the next name that no register has which stays what it is.
+// name returns the next name that no register has which stays what it is.
 func (p *pool) name(kept map[string]bool) string {
 	for {
 		p.next++
@@ -157,8 +157,8 @@ func (l *numbers) Pop() any {
 	return x
 }
 
-// keep are the registers that stay what they are: those that a person named, and parameters and results of
-// the function.
+// keep returns the registers that stay what they are: those that a person named, and parameters and
+// results of the function.
 func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 	fixed := make([]bool, len(f.Regs))
 	named := make(map[string]bool)
@@ -182,8 +182,8 @@ func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 	return fixed
 }
 
-// apart are the registers that the hardware reads or writes while later instructions run, of whose end liveness
-// knows nothing: they share with no others.
+// apart returns the registers that the hardware reads or writes while later instructions run, of
+// whose end liveness knows nothing: they share with no others.
 func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	alone := make(map[int]bool)
 	for _, b := range f.Blocks {
@@ -213,8 +213,8 @@ func unnamed(name string) bool {
 	return false
 }
 
-// stems are the letters for the registers of each class: the usual ones, with underscores where they would
-// meet other names.
+// stems returns the letters for the registers of each class: the usual ones, with underscores where
+// they would meet other names.
 func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 	used := make(map[string]bool)
 	of := make(map[string]class) // what the letters of names that stay are used for
@@ -259,7 +259,8 @@ func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 	return letters
 }
 
-// globalNames are the letters of the names that all functions see, special registers among them.
+// globalNames returns the letters of the names that all functions see, special registers among
+// them.
 func globalNames(m *ir.Module) map[string]bool {
 	taken := make(map[string]bool)
 	note := func(name string) { taken[strings.TrimRight(name, "0123456789")] = true }
@@ -301,8 +302,8 @@ func replace(f *ir.Func, number map[*ir.Reg]int, to []*ir.Reg) {
 	}
 }
 
-// declared are the registers of a function in their order: new ones where the first of the old ones stood, and
-// none that nobody uses.
+// declared returns the registers of a function in their order: new ones where the first of the old
+// ones stood, and none that nobody uses.
 func declared(regs, to []*ir.Reg, fixed []bool) []*ir.Reg {
 	var list []*ir.Reg
 	seen := make(map[*ir.Reg]bool)

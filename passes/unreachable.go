@@ -28,7 +28,7 @@ func dropUnreachable() *Pass {
 	}
 }
 
-// debugNames are the words in debug sections that may be labels.
+// debugNames returns the words in debug sections that may be labels.
 func debugNames(m *ir.Module) map[string]bool {
 	named := make(map[string]bool)
 	for _, d := range m.Decls {
@@ -80,8 +80,8 @@ func reach(f *ir.Func, from *ir.Block, keep map[*ir.Block]bool) {
 	}
 }
 
-// inlinedAt are the places that .loc lines of f say that code was inlined at, each as three numbers. An earlier
-// .loc must have given such a place.
+// inlinedAt returns the places that .loc lines of f say that code was inlined at, each as three
+// numbers. An earlier .loc must have given such a place.
 func inlinedAt(f *ir.Func) map[string]bool {
 	places := make(map[string]bool)
 	for _, b := range f.Blocks {
@@ -94,7 +94,7 @@ func inlinedAt(f *ir.Func) map[string]bool {
 	return places
 }
 
-// located is the text of a .loc, or "".
+// located returns the text of a .loc, or "".
 func located(in *ir.Instr) string {
 	if in.Op != ".loc" || len(in.Args) == 0 {
 		return ""
@@ -102,7 +102,7 @@ func located(in *ir.Instr) string {
 	return in.Args[0].Text()
 }
 
-// place is the first three words of a .loc's text, as one.
+// place returns the first three words of a .loc's text, as one.
 func place(text string) string {
 	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
 	return strings.Join(words[:min(3, len(words))], " ")

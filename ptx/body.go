@@ -63,8 +63,8 @@ func (p *parser) block() *Block {
 	return b
 }
 
-// unclosedAt is the brace that most likely lacks its "}" where the block that begins at open has none: the lines of
-// another inside of it may say that what closes it was meant for this one.
+// unclosedAt returns the brace that most likely lacks its "}" if the block that starts at open has
+// none: the indentation of an inner block may show that its "}" was meant for the outer one.
 func (p *parser) unclosedAt(open token) token {
 	if p.shifted.at > open.at {
 		return p.shifted
@@ -72,7 +72,7 @@ func (p *parser) unclosedAt(open token) token {
 	return open
 }
 
-// indent is how many bytes stand before a token that is the first of its line, and none where it is not, or they are many.
+// indent returns the column of a token that is the first on its line, and zero for other tokens.
 func (p *parser) indent(t token) int {
 	if t.fresh {
 		for i := int(t.at); i >= 0 && i > int(t.at)-100; i-- {
@@ -84,7 +84,7 @@ func (p *parser) indent(t token) int {
 	return none
 }
 
-// skipBlock steps over the rest of a block unread.
+// skipBlock skips the rest of a block.
 func (p *parser) skipBlock() {
 	for depth := 1; depth > 0 && p.tok.kind != endOfFile; p.advance() {
 		switch p.tok.kind {
@@ -96,14 +96,14 @@ func (p *parser) skipBlock() {
 	}
 }
 
-// opensModule tells whether the current dot-word at the start of a line can only stand outside of
-// functions: then the "}" before it was lost.
+// opensModule reports whether the current dot-word at the start of a line is only valid outside of
+// functions, so that the "}" before it is missing.
 func (p *parser) opensModule() bool {
 	switch p.textOf(p.tok) {
 	case ".entry", ".version", ".target", ".address_size", ".section":
 		return true
 	case ".visible", ".weak", ".extern":
-		ahead := p.scan // a copy: the comments it meets are met again
+		ahead := p.scan // a copy: comments in it are scanned again
 		next := ahead.next()
 		return next.kind == dot && p.textOf(next) == ".entry"
 	}
@@ -146,7 +146,7 @@ func (p *parser) statement() {
 	}
 }
 
-// label reads what follows `name :`, with the ":" current.
+// label reads the rest of `name :`, with the ":" current.
 func (p *parser) label(first token) {
 	w := p.word(first)
 	if reserved(w.Text) {
@@ -162,12 +162,12 @@ func (p *parser) label(first token) {
 	p.keep(l)
 }
 
-// labelled tells whether a directive takes the label before it as its name.
+// labelled reports whether a directive takes the preceding label as its name.
 func labelled(word string) bool {
 	return word == ".branchtargets" || word == ".calltargets" || word == ".callprototype"
 }
 
-// reserved tells whether a word that looks like a name cannot be one.
+// reserved reports whether a word that looks like a name is reserved.
 func reserved(word string) bool {
 	switch word[0] {
 	case '_', 'W', 'f', 'i':
@@ -176,7 +176,7 @@ func reserved(word string) bool {
 	return false
 }
 
-// guarded reads an instruction behind @p or @!p.
+// guarded reads an instruction with a guard @p or @!p.
 func (p *parser) guarded() {
 	start := p.tok.at
 	p.advance()
@@ -201,8 +201,8 @@ func (p *parser) guarded() {
 	p.instruction(start, guard, op)
 }
 
-// instruction reads the rest of an instruction that begins at start and whose opcode begins with op, the token
-// before the current one.
+// instruction reads the rest of an instruction that starts at start. Its opcode starts with op, the
+// previous token.
 func (p *parser) instruction(start Pos, guard Guard, op token) {
 	in := slab.One(&p.instrs)
 	in.At, in.Guard, in.Op = start, guard, p.word(op)
@@ -217,7 +217,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 		// reported
 	} else if want := p.runsOn(in.Op.Text); want != "" {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
-		if op.kind == name && want != quoted(";") && guard.Text == "" { // branches may lead here
+		if op.kind == name && want != quoted(";") && guard.Text == "" { // a label is kept, since branches may target it
 			l := slab.One(&p.labels)
 			l.Span, l.Name = in.Op.Span, in.Op
 			p.keep(l)
@@ -245,8 +245,8 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	p.bad(in.At, p.skip())
 }
 
-// runsOn is what lacks behind an opcode, or behind a label, where the next statement begins instead of operands: of two words
-// behind one another on the next line the first is an opcode.
+// runsOn returns what is missing after an opcode or a label if the next statement starts in place
+// of operands: if the next line has two adjacent words, the first is an opcode.
 func (p *parser) runsOn(op string) string {
 	if t := p.tok; !t.fresh || t.kind != name && t.kind != dotted || p.scan.text[t.at] == '%' {
 		return ""
@@ -255,14 +255,14 @@ func (p *parser) runsOn(op string) string {
 	case "ret", "exit", "trap", "brkpt":
 		return quoted(";")
 	}
-	ahead := p.scan // a copy: the comments it meets are met again
+	ahead := p.scan // a copy: comments in it are scanned again
 	if next := ahead.next(); next.fresh || next.kind != name && next.kind != dotted {
 		return ""
 	}
 	return quoted(":") + " or " + quoted(";")
 }
 
-// misread reports what is written as other languages have it, at the token behind the first word of a statement.
+// misread reports syntax of other languages, at the token after the first word of a statement.
 func (p *parser) misread(op token, w Word) bool {
 	t := p.tok
 	switch {
@@ -297,7 +297,7 @@ func DeclaresWithoutDot(text string) bool {
 	return false
 }
 
-// opcode appends modifiers that stand apart from the opcode, as in `add .u32`.
+// opcode appends modifiers that are separated from the opcode by white space, as in `add .u32`.
 func (p *parser) opcode(in *Instr) {
 	var b strings.Builder
 	b.WriteString(in.Op.Text)
@@ -309,7 +309,7 @@ func (p *parser) opcode(in *Instr) {
 	in.Op.Text = b.String()
 }
 
-// isCall tells whether an opcode is call, which has operands of its own kind.
+// isCall reports whether an opcode is call, whose operands have their own syntax.
 func isCall(op string) bool {
 	return strings.HasPrefix(op, "call") && (len(op) == 4 || op[4] == '.')
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// written tells whether an optional token of the grammar is there.
+// written reports whether an optional token of the grammar is present.
 func written(t lexer.Token) bool { return t.Type != 0 }
 
-// token is the frame's token that t of a syntax tree speaks of.
+// token returns the frame's token for t of a syntax tree.
 func (f frame) token(t lexer.Token) token { return f.tokens[t.Pos.Offset] }
 
-// word is that token as a word, absent if it was not written.
+// word returns that token as a word, absent if it was not written.
 func (f frame) word(t lexer.Token) Word {
 	if !written(t) {
 		return absent()
@@ -25,7 +25,7 @@ func (f frame) word(t lexer.Token) Word {
 	return f.p.word(f.token(t))
 }
 
-// operand is that token as an operand.
+// operand returns that token as an operand.
 func (f frame) operand(t lexer.Token) Operand {
 	tok := f.token(t)
 	x := Operand{Span: Span{tok.at, tok.to}, Kind: Name, Text: f.p.textOf(tok)}
@@ -38,7 +38,7 @@ func (f frame) operand(t lexer.Token) Operand {
 	return x
 }
 
-// build makes the node of an item and puts it on the node stack; it reads the body too.
+// build creates the node of an item, reads its body, and pushes the node.
 func (p *parser) build(f frame, tree *item, span Span, label Word) {
 	switch {
 	case tree.Function != nil:
@@ -86,8 +86,8 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 	}
 }
 
-// checkVersion reports a .version that is broken over lines or has a comment in it: the assembler
-// reads that directive before it begins to scan.
+// checkVersion reports a .version that spans lines or contains a comment: the assembler reads that
+// directive before it scans.
 func (p *parser) checkVersion(d *Directive) {
 	between := p.scan.text[d.Name.To:d.Args[0].At]
 	if strings.Trim(between, " \t") != "" {
@@ -164,7 +164,7 @@ func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token, 
 	}
 }
 
-// listAt is the parameter list that the token at index i of the framer's stack stands for.
+// listAt returns the parameter list that the token at index i of the framer's stack represents.
 func (p *parser) listAt(i int) []*Var {
 	for _, l := range p.frame.lists {
 		if l.at == i {

@@ -10,13 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// blank puts a blank line before what comes next, its comments included.
+// blank prints a blank line before the next output, including its comments.
 func (p *printer) blank() {
 	p.Blank()
 	p.open = true
 }
 
-// gap keeps an author's blank line before what begins at pos.
+// gap keeps an author's blank line before the code at pos.
 func (p *printer) gap(pos Pos) {
 	if p.open {
 		p.open = false
@@ -42,8 +42,8 @@ func (p *printer) begin(at Pos, kind layout.Kind) {
 	p.Begin(kind)
 }
 
-// end ends a line of code; to is where it ends in the source. Comments that follow on the same
-// source line go with it.
+// end ends a line of code that ends at to in the source. Comments on the same source line stay on
+// the line.
 func (p *printer) end(to Pos) {
 	if !p.End() {
 		return
@@ -60,7 +60,7 @@ func (p *printer) end(to Pos) {
 	}
 }
 
-// comment is the next comment, which its caller prints.
+// comment returns the next comment, which its caller prints.
 func (p *printer) comment() *Comment {
 	c := &p.comments[p.printed]
 	p.printed++
@@ -68,7 +68,7 @@ func (p *printer) comment() *Comment {
 	return c
 }
 
-// dueAt is where the next comment is, behind everything if there is none.
+// dueAt returns where the next comment is, behind everything if there is none.
 func (p *printer) dueAt() Pos {
 	if p.printed == len(p.comments) {
 		return math.MaxInt32
@@ -76,7 +76,7 @@ func (p *printer) dueAt() Pos {
 	return p.comments[p.printed].At
 }
 
-// between reports whether text is what may stand between the end of a statement and a comment behind it.
+// between reports whether text may be between the end of a statement and a comment on its line.
 func between(text string) bool {
 	for i := range len(text) {
 		switch text[i] {
@@ -98,14 +98,14 @@ func (p *printer) leading(pos Pos) {
 	}
 }
 
-// interior prints the comments before pos inside a line of code. What follows a line comment goes
-// to a line of its own.
+// interior prints the comments before pos inside a line of code. A line comment ends the line.
 func (p *printer) interior(pos Pos) {
 	if p.due >= pos {
 		return
 	}
 	if line, _ := p.Started(); !line {
-		// What is printed first is not first in the source, as .align before .shared: they go before the line.
+		// The printed order differs from the source, as for .align before .shared: such comments go
+		// before the line.
 		p.Before(func() { p.leading(pos) })
 	}
 	for p.due < pos {

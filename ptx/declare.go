@@ -18,8 +18,8 @@ func (p *printer) variable(n *Var) {
 	p.end(n.To)
 }
 
-// specifiers prints what stands before the names: linkage, space, and attributes and type in the
-// order of the source.
+// specifiers prints what precedes the names: linkage, space, and attributes and type in the order
+// of the source.
 func (p *printer) specifiers(n *Var) {
 	for _, w := range n.Linkage {
 		p.word(w)
@@ -100,8 +100,8 @@ func (p *printer) declarators(n *Var) {
 	}
 }
 
-// function prints a definition, a declaration or a call prototype. Parameters stand one a line, but
-// for prototypes and results.
+// function prints a definition, a declaration or a call prototype. Parameters are printed one per
+// line, except in prototypes and results.
 func (p *printer) function(n *Func) {
 	prototype := n.Kind.Text == ".callprototype"
 	p.begin(n.At, layout.Plain)
@@ -159,7 +159,7 @@ func (p *printer) function(n *Func) {
 	if n.Body == nil {
 		p.interior(n.To)
 		if last := len(n.Attrs) - 1; last < 0 || !n.Attrs[last].Semi {
-			p.Put(";") // a pragma has its own, and more than that is an error
+			p.Put(";") // a pragma includes its semicolon, and a second one is an error
 		}
 		p.end(n.To)
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// buildDirective makes the node of a directive, but for its extent and its label.
+// buildDirective creates the node of a directive, without its extent and label.
 func (p *parser) buildDirective(f frame, t *directive) *Directive {
 	d := slab.One(&p.notes)
 	base := len(p.operands)
@@ -72,7 +72,7 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 	return d
 }
 
-// directiveArgs puts arguments on the operand stack. Those that no comma sets off are Spaced.
+// directiveArgs pushes arguments as operands. Those without a comma before them are Spaced.
 func (p *parser) directiveArgs(f frame, list []lexer.Token) {
 	comma := true
 	for _, t := range list {
@@ -87,7 +87,7 @@ func (p *parser) directiveArgs(f frame, list []lexer.Token) {
 	}
 }
 
-// inlineArgs puts function_name and inlined_at on the operand stack.
+// inlineArgs pushes function_name and inlined_at as operands.
 func (p *parser) inlineArgs(f frame, t *inlined) {
 	w := f.token(t.Word)
 	fn := f.operand(t.Name)

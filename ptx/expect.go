@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/participle/v2"
 )
 
-// report turns an error of participle into a diagnostic; ending is what could have come instead
-// where participle expected nothing. If the line ends too early, the parser goes back to the next.
+// report converts an error of participle to a diagnostic; ending describes valid endings if
+// participle expected nothing. If the line ends too early, the parser goes back to the next line.
 func (f frame) report(err error, ending string) {
 	p := f.p
 	var e participle.Error
@@ -41,7 +41,7 @@ func (f frame) report(err error, ending string) {
 	}
 }
 
-// rewind makes t, a token passed, the current one again.
+// rewind makes t, an earlier token, the current one again.
 func (p *parser) rewind(t token) {
 	p.scan.at = int(t.to)
 	for n := len(p.scan.comments); n > 0 && p.scan.comments[n-1].At > t.at; n-- {
@@ -50,8 +50,8 @@ func (p *parser) rewind(t token) {
 	p.tok = t
 }
 
-// expectation says in words what participle expected, which it writes as a production: only what
-// can come first is of interest.
+// expectation describes what participle expected, given as a production: only the possible first
+// symbols matter.
 func expectation(production string) string {
 	var list []string
 	for _, w := range first(&production) {
@@ -68,7 +68,7 @@ func expectation(production string) string {
 	return strings.Join(list, "")
 }
 
-// wording is a symbol of the grammar as its author would call it.
+// wording describes a symbol of the grammar for messages.
 func wording(symbol string) string {
 	switch symbol {
 	case "<name>", "Declarator":
@@ -105,12 +105,11 @@ func wording(symbol string) string {
 	return symbol
 }
 
-// first is the set of symbols that can begin a production in participle's notation: words, groups
-// in parentheses, alternatives set apart by |, and ? * + behind what is optional or repeated. It
-// steps over what it read of s.
+// first returns the symbols that can start a production in participle's notation: words, groups in
+// parentheses, alternatives separated by |, and suffixes ? * +. It advances s past what it reads.
 func first(s *string) []string {
 	var set []string
-	open := true // nothing that must be there came yet
+	open := true // only optional symbols so far
 	for {
 		*s = strings.TrimLeft(*s, " ")
 		if *s == "" {
@@ -146,7 +145,7 @@ func first(s *string) []string {
 	}
 }
 
-// symbolEnd is the length of the symbol that s begins with.
+// symbolEnd returns the length of the symbol at the start of s.
 func symbolEnd(s string) int {
 	switch s[0] {
 	case '"':

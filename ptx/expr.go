@@ -3,8 +3,8 @@
 
 package ptx
 
-// constant reads a constant expression: x ? y : z binds least, then the binary operators, then
-// the unary ones and casts.
+// constant reads a constant expression: x ? y : z has the lowest precedence, then the binary
+// operators, then unary operators and casts.
 func (p *parser) constant() (Operand, bool) {
 	x, ok := p.binary(1)
 	if !ok || p.tok.kind != '?' {
@@ -32,7 +32,8 @@ func (p *parser) constant() (Operand, bool) {
 	return p.node(Cond, "", x, y, z), ok
 }
 
-// deeper counts the symbols of what t opens, or reports that there are too many.
+// deeper counts the symbols that t adds to the assembler's stack, and reports if there are too
+// many.
 func (p *parser) deeper(symbols int, t token) bool {
 	if p.stack+symbols > stackSize {
 		p.fail(t.at, t.to, tooDeep, "%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
@@ -42,7 +43,7 @@ func (p *parser) deeper(symbols int, t token) bool {
 	return true
 }
 
-// precedence is how tightly a binary operator binds; 0 for what is none.
+// precedence returns the precedence of a binary operator; 0 for other tokens.
 func precedence(k kind) int {
 	switch k {
 	case orOr:
@@ -69,7 +70,7 @@ func precedence(k kind) int {
 	return 0
 }
 
-// binary reads operators that bind at least as tightly as least, and their operands.
+// binary reads operators of precedence at least least, and their operands.
 func (p *parser) binary(least int) (Operand, bool) {
 	x, ok := p.unary()
 	for ok {
@@ -102,8 +103,8 @@ func (p *parser) binary(least int) (Operand, bool) {
 	return x, ok
 }
 
-// isHexFloat tells whether x is a literal such as 0f3F800000, which no operator takes; those of double
-// precision are constants like others.
+// isHexFloat reports whether x is a literal such as 0f3F800000, which cannot be an operand of an
+// operator; double-precision ones can.
 func isHexFloat(x Operand) bool {
 	if x.Kind != Literal || len(x.Text) < 10 {
 		return false
@@ -173,8 +174,8 @@ func (p *parser) paren() (Operand, bool) {
 	return y, true
 }
 
-// initializer reads what follows the "=" of a declaration: a constant, a symbol's address, part of
-// one, or braces around more of these.
+// initializer reads the text after the "=" of a declaration: a constant, the address of a symbol or
+// a part of one, or a list of these in braces.
 func (p *parser) initializer() (Operand, bool) {
 	p.operators = 0
 	t := p.tok

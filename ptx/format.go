@@ -30,7 +30,7 @@ func Print(f *File) string {
 	return p.print(f)
 }
 
-// print prints f in the memory of the last module.
+// print prints f, reusing the memory of the previous module.
 func (p *printer) print(f *File) string {
 	if len(p.spelled) == 0 || len(p.spelled) > manyOpcodes {
 		p.spelled = map[string]string{}
@@ -43,10 +43,10 @@ func (p *printer) print(f *File) string {
 	return p.Text()
 }
 
-// manyOpcodes is more than the language has.
+// manyOpcodes limits the cache; PTX has fewer opcodes.
 const manyOpcodes = 10_000
 
-// room is about how long f will be in print. A tree that was not parsed has no text to go by.
+// room estimates the length of f in print. A tree that was not parsed has no text to measure.
 func room(f *File) int {
 	n := len(f.Text) + len(f.Text)/8
 	statements := len(f.Decls)
@@ -59,21 +59,22 @@ func room(f *File) int {
 	return max(n, line*statements) + 64
 }
 
-// A printer turns a module into lines.
+// A printer prints a module.
 type printer struct {
 	layout.Page
 	file     *File
 	comments []Comment
 	printed  int // of them
-	due      Pos // of the next one
+	due      Pos // position of the next one
 	spelled  map[string]string
 	recent   [64]struct{ op, spelled string }
 
-	prev Pos  // end of what was printed last, in the source
+	prev Pos  // end in the source of what was printed last
 	open bool // the last line opened a block: no blank line follows
 }
 
-// op spells an opcode the manual's way. Opcodes come in clusters, so the few last ones are looked at first.
+// op spells an opcode in the manual's order. Opcodes repeat, so it first compares with the most
+// recent ones.
 func (p *printer) op(op string) string {
 	if op == "" {
 		return ""
@@ -85,7 +86,7 @@ func (p *printer) op(op string) string {
 	}
 	s, ok := p.spelled[op]
 	if !ok {
-		op = strings.Clone(op) // it is kept longer than the module may be
+		op = strings.Clone(op) // the cache may outlive the module
 		s, _ = isa.Canonical(op)
 		p.spelled[op] = s
 	}
@@ -93,7 +94,7 @@ func (p *printer) op(op string) string {
 	return s
 }
 
-// module prints everything.
+// module prints the whole module.
 func (p *printer) module() {
 	header := false // the last node was .version, .target or .address_size
 	for i, n := range p.file.Decls {
@@ -123,7 +124,7 @@ func headerLine(n Node) bool {
 	return false
 }
 
-// tall reports whether n is printed over several lines and set off by blank ones.
+// tall reports whether n is printed on several lines and separated by blank lines.
 func tall(n Node) bool {
 	switch n := n.(type) {
 	case *Func:
@@ -221,7 +222,8 @@ func (p *printer) directiveText(n *Directive) {
 	p.Line = p.spaced(p.Line, n.Args)
 }
 
-// between is what stands between a directive and its arguments: nothing before a parenthesis.
+// between returns the separator between a directive and its arguments: nothing before a
+// parenthesis.
 func (n *Directive) between() string {
 	if len(n.Args) == 0 || n.Args[0].Kind == List && n.Name.Text == ".attribute" {
 		return ""
@@ -229,7 +231,7 @@ func (n *Directive) between() string {
 	return " "
 }
 
-// spaced is b and behind it arguments that are set off by white space or by commas.
+// spaced appends arguments, separated by white space or commas as in the source.
 func (p *printer) spaced(b []byte, args []Operand) []byte {
 	for i := range args {
 		switch {
@@ -251,8 +253,8 @@ func (p *printer) block(n *Block) {
 	p.body(n.Stmts, n.To)
 }
 
-// body prints statements up to the closing brace that ends at to. A blank line sets off the
-// declarations at the head of a function.
+// body prints statements up to the closing brace that ends at to. A blank line follows the
+// declarations at the start of a function.
 func (p *printer) body(list []Node, to Pos) {
 	p.Indent++
 	p.open = true

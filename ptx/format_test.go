@@ -74,7 +74,7 @@ func checkFormat(t *testing.T, text, got string) {
 	}
 }
 
-// comments are the comments of a file, ends of lines aside.
+// comments returns the comments of a file, ends of lines aside.
 func comments(f *ptx.File) []string {
 	var out []string
 	for _, c := range f.Comments {
@@ -84,7 +84,7 @@ func comments(f *ptx.File) []string {
 	return out
 }
 
-// letters are the letters of a file outside comments, white space aside, word by word between
+// letters returns the letters of a file outside comments, white space aside, word by word between
 // punctuation; the modifiers of an opcode stand in order.
 func letters(f *ptx.File) string {
 	code := []byte(f.Text)

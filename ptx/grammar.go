@@ -10,11 +10,11 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The grammar of declarations and directives, wherever they stand. Function bodies and section
-// bodies are not its business (Open ends what it reads), and three things reach it as one token
-// each: Params is a parameter list, every parameter of which is a parameter below; Initial is what
-// follows a "="; Rest is a line of @@DWARF. WARP_SZ is a Number. Unwritten ends a declaration that
-// lacks its semicolon and may.
+// The grammar of declarations and directives at any level. It does not cover function bodies and
+// section bodies (Open ends a frame), and three parts are single tokens to it: Params is a
+// parameter list, whose elements are parsed as parameter below; Initial is an initialiser; Rest is
+// the rest of a line of @@DWARF. WARP_SZ is a Number. Unwritten ends a declaration that may lack
+// its semicolon.
 type (
 	// An item is one declaration or directive.
 	item struct {
@@ -52,7 +52,7 @@ type (
 		End  lexer.Token `parser:"@Open"`
 	}
 
-	// A variable of a type alone, without a space, declares nothing; it may be written if nothing is named.
+	// A variable with a type but no space is only valid if it declares no name.
 	variable struct {
 		Before []*attribute  `parser:"@@*"`
 		Alone  *aloneType    `parser:"( @@"`
@@ -96,7 +96,8 @@ type (
 		Dim     *dimension   `parser:"@@?"`
 	}
 
-	// A pointer says where the pointer in a parameter leads; its alignment alone may be written.
+	// A pointer holds the space and alignment of the memory that a pointer parameter refers to; the
+	// space is optional.
 	pointer struct {
 		Word  lexer.Token `parser:"( @'.ptr'"`
 		Space lexer.Token `parser:"  @('.global' | '.shared' | '.const' | '.local')?"`
@@ -126,8 +127,8 @@ type (
 		Close lexer.Token `parser:"@')' )?"`
 	}
 
-	// A directive is a dot-word and its arguments. Those known have their own forms; Other takes
-	// whatever directive a later version of the language may bring.
+	// A directive is a dot-word and its arguments. Known ones have their own forms; Other accepts
+	// directives of later PTX versions.
 	directive struct {
 		Version *versionDirective `parser:"@@"`
 		Number  *numberDirective  `parser:"| @@"`
@@ -227,13 +228,14 @@ type (
 	}
 )
 
-// A grammar is the parsers made of the types above.
+// A grammar holds the parsers built from the types above.
 type grammar struct {
 	item      *participle.Parser[item]
 	parameter *participle.Parser[parameter]
 }
 
-// theGrammar is made when the first file is parsed, because that takes longer than a small file.
+// theGrammar is built when the first file is parsed, because that takes longer than parsing a small
+// file.
 var theGrammar = sync.OnceValue(func() grammar {
 	options := []participle.Option{participle.Lexer(symbols{}), participle.UseLookahead(0)}
 	return grammar{

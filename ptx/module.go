@@ -3,8 +3,8 @@
 
 package ptx
 
-// A framer cuts declarations and directives out of the token stream for the grammar. The fields
-// are stacks: the frame of a parameter lies on that of its function.
+// A framer splits declarations and directives of the token stream into frames for the grammar. The
+// fields are stacks: the frame of a parameter is pushed on that of its function.
 type framer struct {
 	tokens   []token
 	lists    []paramList
@@ -12,7 +12,7 @@ type framer struct {
 	shapes   shapes
 }
 
-// reset forgets the last module, but not the shapes that it had.
+// reset drops the previous module, but keeps its shapes.
 func (f *framer) reset() {
 	f.tokens = f.tokens[:0]
 	f.lists, f.initials = emptied(f.lists), emptied(f.initials)
@@ -21,20 +21,20 @@ func (f *framer) reset() {
 	}
 }
 
-// A paramList is a parameter list, read while its function was framed; at is the index of the
-// token that stands for it.
+// A paramList is a parameter list that was read while its function was framed; at is the index of
+// the token that represents it.
 type paramList struct {
 	at   int
 	vars []*Var
 }
 
-// An initialValue is what follows a "=", likewise.
+// An initialValue is an initialiser, in the same way.
 type initialValue struct {
 	at    int
 	value Operand
 }
 
-// module reads everything.
+// module reads the whole module.
 func (p *parser) module() {
 	for p.tok.kind != endOfFile {
 		t := p.tok
@@ -52,7 +52,7 @@ func (p *parser) module() {
 			p.fail(t.at, t.to, syntax, "unexpected %s: there is no statement that it could end",
 				quoted(";"))
 		case illegal:
-			if p.textOf(t) == "#" { // a directive of a preprocessor
+			if p.textOf(t) == "#" { // a preprocessor directive
 				p.skipStray()
 				p.bad(t.at, p.last)
 				continue
@@ -70,7 +70,7 @@ func (p *parser) module() {
 	p.file.Decls = p.taken(0)
 }
 
-// withDot is the question whether a word was meant to begin with a dot.
+// withDot asks whether a word should start with a dot.
 func (p *parser) withDot(t token) string {
 	if t.kind == name {
 		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" || w == ".address_size" {
@@ -80,10 +80,10 @@ func (p *parser) withDot(t token) string {
 	return ""
 }
 
-// skipStray steps over what stands outside of functions and cannot: to a line that begins a
-// declaration there.
+// skipStray skips text that is not valid outside of functions, up to a line that starts a
+// declaration.
 func (p *parser) skipStray() {
-	depth := 0 // of braces: what stands in a body that has lost its header is skipped with it
+	depth := 0 // of braces: a body that has lost its header is skipped
 	for p.advance(); p.tok.kind != endOfFile; p.advance() {
 		switch p.tok.kind {
 		case '{':
@@ -140,7 +140,7 @@ func (p *parser) item(label Word) {
 	switch {
 	case ok:
 	case open:
-		// The head is lost, but its body has errors of its own to report.
+		// The header is invalid, but errors in the body are reported too.
 		p.block()
 		p.bad(start, p.last)
 	default:
@@ -148,9 +148,8 @@ func (p *parser) item(label Word) {
 	}
 }
 
-// collect frames one item: it puts its tokens on the frame's stack and stops behind its end, or at
-// the "{" of its body. It reports false if it found an error, which it has reported, and is then
-// where the next item can begin.
+// collect frames one item: it pushes its tokens and stops after its end, or at the "{" of its body.
+// It returns false after it has reported an error, at a position where the next item can start.
 func (p *parser) collect(base int) bool {
 	first := p.tok
 	switch framing(p.textOf(first)) {
@@ -160,9 +159,9 @@ func (p *parser) collect(base int) bool {
 		return p.collectArgs(base, false)
 	}
 	function, callable := false, false // .entry or .func was seen, .func was
-	listed := false                    // and the parameters behind its name
+	listed := false                    // the parameters after the name were seen
 	declared := false                  // a .func has its name
-	header := base                     // where that is
+	header := base                     // position of the name
 	for {
 		t := p.tok
 		switch t.kind {
@@ -179,7 +178,7 @@ func (p *parser) collect(base int) bool {
 			takes := function && takesSemicolon(p.lastDot(header), declared)
 			if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
 				if declared {
-					p.unwritten() // the directive took the only ";"
+					p.unwritten() // the directive used the only ";"
 				}
 				return true
 			}
@@ -223,15 +222,15 @@ func (p *parser) collect(base int) bool {
 			}
 			if t.fresh && len(p.frame.tokens) > base && opensStatement(w) &&
 				!(function && w == ".pragma") && !linkage(p.lastDot(base)) {
-				return true // the grammar will miss the ";"
+				return true // the grammar will report the missing ";"
 			}
 		}
 		p.push(t)
 	}
 }
 
-// bodyFollows reports that a function whose statements begin has no "{" before them, and frames one. Declarations
-// inside of functions have no body.
+// bodyFollows reports a missing "{" before the statements of a function, and frames one.
+// Declarations inside of functions have no body.
 func (p *parser) bodyFollows() bool {
 	if p.depth > 0 {
 		return false
@@ -241,13 +240,13 @@ func (p *parser) bodyFollows() bool {
 	return true
 }
 
-// unwritten ends the frame of a declared .func: before another declaration the assembler wants no ";" behind it.
-// An .entry is always defined.
+// unwritten ends the frame of a declared .func: the assembler requires no ";" after it before
+// another declaration. An .entry is always defined.
 func (p *parser) unwritten() {
 	p.frame.tokens = append(p.frame.tokens, token{unwritten, false, p.last, p.last})
 }
 
-// opensItem tells whether a dot-word can only begin a declaration or a directive of the module.
+// opensItem reports whether a dot-word can only start a declaration or a directive of the module.
 func opensItem(word string) bool {
 	switch word {
 	case ".entry", ".func", ".global", ".const", ".shared", ".tex", ".surf", ".sampler", ".extern", ".visible", ".weak", ".common",
@@ -257,13 +256,13 @@ func opensItem(word string) bool {
 	return false
 }
 
-// push puts the current token on the frame's stack and steps over it.
+// push pushes the current token on the frame's stack and advances.
 func (p *parser) push(t token) {
 	p.frame.tokens = append(p.frame.tokens, t)
 	p.advance()
 }
 
-// lastDot is the last dot-word of the frame that starts at base.
+// lastDot returns the last dot-word of the frame that starts at base.
 func (p *parser) lastDot(base int) string {
 	for i := len(p.frame.tokens) - 1; i >= base; i-- {
 		if t := p.frame.tokens[i]; t.kind == dot {
@@ -273,13 +272,13 @@ func (p *parser) lastDot(base int) string {
 	return ""
 }
 
-// takesSemicolon tells whether a ";" behind a directive in the header of a function is the directive's own: of a pragma
-// it is, and of a word that a later version of the language may bring.
+// takesSemicolon reports whether a ";" after a directive in a function header belongs to the
+// directive: it does for a pragma and for unknown directives.
 func takesSemicolon(word string, declared bool) bool {
 	return word == ".pragma" || declared && word != "" && framing(word) == toLineEnd
 }
 
-// linkage tells whether word says who may see what is declared.
+// linkage reports whether word is a linkage directive.
 func linkage(word string) bool {
 	switch word {
 	case ".extern", ".visible", ".weak", ".common":
@@ -292,10 +291,10 @@ func linkage(word string) bool {
 const (
 	toSemicolon = iota // or to the "{" of a body
 	toLastArg          // as long as arguments follow
-	toLineEnd          // likewise, but not beyond the line: nothing is known of this word
+	toLineEnd          // the same, but only up to the end of the line, for unknown words
 )
 
-// framing tells how an item that begins with word ends.
+// framing says how an item that starts with word ends.
 func framing(word string) int {
 	switch word {
 	case ".global", ".shared", ".const", ".local", ".reg", ".param", ".tex", ".sreg", ".surf",
@@ -313,7 +312,7 @@ func framing(word string) int {
 	return toLineEnd
 }
 
-// collectArgs frames a directive that no semicolon has to end: what can be one more argument
+// collectArgs frames a directive without a required semicolon: everything that can be an argument
 // belongs to it.
 func (p *parser) collectArgs(base int, line bool) bool {
 	if p.tok.kind == dwarf {

@@ -3,8 +3,8 @@
 
 package ptx
 
-// number scans a literal that begins with a digit. One that runs on into letters, or lacks
-// digits, is illegal as a whole: it is one mistake of the author, whatever the pieces could mean.
+// number scans a literal that starts with a digit. If letters follow it, or digits are missing, the
+// whole is one illegal token, because it is one mistake.
 func (s *scanner) number(at int, fresh bool) token {
 	text := s.text
 	end := digitsEnd(text, at+1)
@@ -17,7 +17,7 @@ func (s *scanner) number(at int, fresh bool) token {
 	return s.token(number, fresh, at, end)
 }
 
-// numberEnd is the end of the literal at i, or -1 if it is none.
+// numberEnd returns the end of the literal at i, or -1 if it is none.
 func numberEnd(text string, i int) int {
 	if text[i] == '0' && i+1 < len(text) {
 		switch text[i+1] {
@@ -55,8 +55,8 @@ func numberEnd(text string, i int) int {
 	return unsigned(text, i, end)
 }
 
-// unsigned steps over the U that may follow the digits from start to end, of which there must be
-// one at least.
+// unsigned skips the U that may follow the digits from start to end, of which at least one is
+// required.
 func unsigned(text string, start, end int) int {
 	if end == start {
 		return -1
@@ -67,7 +67,7 @@ func unsigned(text string, start, end int) int {
 	return end
 }
 
-// exactly is end if there are n digits before it, else -1.
+// exactly returns end if there are n digits before it, else -1.
 func exactly(start, end, n int) int {
 	if end-start != n {
 		return -1
@@ -75,7 +75,8 @@ func exactly(start, end, n int) int {
 	return end
 }
 
-// fraction is the end of .digits with an exponent, where i is at the dot; i+1 where no digit follows.
+// fraction returns the end of .digits with an exponent, given the index of the dot; i+1 if no digit
+// follows.
 func fraction(text string, i int) int {
 	end := digitsEnd(text, i+1)
 	if end == i+1 {
@@ -84,7 +85,7 @@ func fraction(text string, i int) int {
 	return exponent(text, end)
 }
 
-// exponent is the end of an exponent at i, or i if there is none.
+// exponent returns the end of an exponent at i, or i if there is none.
 func exponent(text string, i int) int {
 	if i >= len(text) || text[i]|0x20 != 'e' {
 		return i
@@ -113,7 +114,7 @@ func hexEnd(text string, i int) int {
 	return i
 }
 
-// isInteger tells whether a literal is an integer's, not one of 1.5, 1e3 and 0f3F800000.
+// isInteger reports whether a literal is an integer, unlike 1.5, 1e3 and 0f3F800000.
 func isInteger(s string) bool {
 	if len(s) > 1 && s[0] == '0' && s[1] > '9' {
 		return s[1]|0x20 == 'x' || s[1]|0x20 == 'b'

@@ -48,7 +48,7 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	return p.node(Pair, "", x, y), true
 }
 
-// named reads an operand that begins with a name: the name alone, name+offset or name[index].
+// named reads an operand that starts with a name: name, name+offset or name[index].
 func (p *parser) named(first bool) (Operand, bool) {
 	t := p.tok
 	w := p.textOf(t)
@@ -69,7 +69,7 @@ func (p *parser) named(first bool) (Operand, bool) {
 	case '[':
 		return p.index(x)
 	case dot:
-		// A field may stand apart: `%tid .x`.
+		// A field may be separated by white space: `%tid .x`.
 		d := p.tok
 		p.advance()
 		x, ok := p.field(d)
@@ -79,7 +79,7 @@ func (p *parser) named(first bool) (Operand, bool) {
 	return x, true
 }
 
-// field is a name with one field, of which t, just passed, is the whole or the last part.
+// field returns a name with one field. The previous token t is all of it, or its last part.
 func (p *parser) field(t token) (Operand, bool) {
 	s := p.textOf(t)
 	d := strings.IndexByte(s, '.')
@@ -95,7 +95,7 @@ func (p *parser) field(t token) (Operand, bool) {
 	return Operand{Span: Span{t.at, t.to}, Kind: Name, Text: s}, true
 }
 
-// offset reads `+ constant` behind x.
+// offset reads `+ constant` after x.
 func (p *parser) offset(x Operand) (Operand, bool) {
 	p.advance()
 	if p.tok.kind == name && p.scan.text[p.tok.at] == '%' {
@@ -106,7 +106,7 @@ func (p *parser) offset(x Operand) (Operand, bool) {
 	return p.node(Binary, "+", x, y), ok
 }
 
-// index reads `[i]` behind x, where i is a register, a register and an offset, or a constant.
+// index reads `[i]` after x, where i is a register, a register and an offset, or a constant.
 func (p *parser) index(x Operand) (Operand, bool) {
 	open := p.tok
 	p.advance()
@@ -119,7 +119,7 @@ func (p *parser) index(x Operand) (Operand, bool) {
 	return y, true
 }
 
-// base reads what addresses begin with and indices are: name, name+constant or constant.
+// base reads the base of an address or an index: name, name+constant or constant.
 func (p *parser) base() (Operand, bool) {
 	if p.tok.kind != name || p.textOf(p.tok) == "WARP_SZ" {
 		return p.constant()
@@ -141,7 +141,7 @@ func (p *parser) base() (Operand, bool) {
 	return x, true
 }
 
-// address reads a bracketed address, and .unified behind it.
+// address reads an address in brackets, and .unified after it.
 func (p *parser) address() (Operand, bool) {
 	x, ok := p.bracket()
 	if ok && p.tok.kind == dot && p.textOf(p.tok) == ".unified" {
@@ -158,7 +158,7 @@ func (p *parser) bracket() (Operand, bool) {
 	base := len(p.operands)
 	x, ok := p.base()
 	p.operands = append(p.operands, x)
-	names, vectors := 1, 0 // read so far; the assembler takes no other order
+	names, vectors := 1, 0 // read so far; the assembler accepts no other order
 	for ok && p.tok.kind == ',' && x.Kind == Name {
 		p.advance()
 		var y Operand
@@ -184,7 +184,8 @@ func (p *parser) bracket() (Operand, bool) {
 // wantCloser is what can follow an element inside of an operand.
 var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: `"," or ")"`}
 
-// enclosed makes an operand of what is on the stack since base, up to the bracket that closes open.
+// enclosed creates an operand from the operands on the stack since base, up to the bracket that
+// closes open.
 func (p *parser) enclosed(k OperandKind, open token, base int, ok bool) (Operand, bool) {
 	ok = ok && p.close(open, wantCloser[k])
 	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: slab.Copy(&p.args, p.operands[base:])}
@@ -257,7 +258,7 @@ func (p *parser) signed() (Operand, bool) {
 	return y, ok
 }
 
-// callOperands reads (results), function, (arguments), prototype and puts them on the stack.
+// callOperands reads (results), function, (arguments), prototype and pushes them.
 func (p *parser) callOperands() bool {
 	if p.tok.kind == '(' {
 		x, ok := p.list()
@@ -322,14 +323,14 @@ func (p *parser) list() (Operand, bool) {
 	}
 }
 
-// leaf is the current token as an operand of kind k; the parser steps over it.
+// leaf returns the current token as an operand of kind k and advances.
 func (p *parser) leaf(k OperandKind) Operand {
 	x := Operand{Span: Span{p.tok.at, p.tok.to}, Kind: k, Text: p.textOf(p.tok)}
 	p.advance()
 	return x
 }
 
-// node is an operand made of others.
+// node returns an operand made of others.
 func (p *parser) node(k OperandKind, text string, args ...Operand) Operand {
 	return Operand{
 		Span: Span{args[0].At, args[len(args)-1].To},

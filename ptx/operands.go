@@ -3,7 +3,7 @@
 
 package ptx
 
-// word prints a word at its place, after the comments before it.
+// word prints a word, after the comments before it.
 func (p *printer) word(w Word) {
 	p.interior(w.At)
 	p.Put(w.Text)
@@ -14,7 +14,7 @@ func (p *printer) operands(list []Operand) {
 	p.Line = p.listed(p.Line, list, false)
 }
 
-// listed is b and a list behind it.
+// listed appends a list to b.
 func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 	for i := range list {
 		if i > 0 {
@@ -25,8 +25,9 @@ func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 	return b
 }
 
-// operand is b and an operand behind it. Operators are tight in addresses and indexes, where offsets are part of a
-// name, and spaced elsewhere. It hands the line on from call to call, because most of a module is operands.
+// operand appends an operand to b. Operators have no spaces around them in addresses and indexes,
+// where offsets are part of a name. It passes the line from call to call, because most of a module
+// is operands.
 func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	if p.due < x.At {
 		p.Line = b

@@ -3,7 +3,7 @@
 
 package ptx
 
-// nextParam steps over the comma between parameters, or reports that there is none where another parameter follows.
+// nextParam skips the comma between parameters, or reports that it is missing.
 func (p *parser) nextParam() bool {
 	switch {
 	case p.accept(','):
@@ -12,7 +12,7 @@ func (p *parser) nextParam() bool {
 		p.fail(p.last, p.last, syntax, "expected %s before the next parameter", quoted(","))
 		return true
 	case p.tok.kind == ';':
-		ahead := p.scan // a copy: the comments it meets are met again
+		ahead := p.scan // a copy: comments in it are scanned again
 		if next := ahead.next(); next.kind == dot && opensParam(p.textOf(next)) {
 			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters", quoted(";"), quoted(","))
 			p.advance()
@@ -22,7 +22,7 @@ func (p *parser) nextParam() bool {
 	return false
 }
 
-// opensParam tells whether a parameter can begin with a dot-word.
+// opensParam reports whether a parameter can start with a dot-word.
 func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
 // headerGoesOn reports whether the current token can only occur after the parameters of a
@@ -37,7 +37,7 @@ func (p *parser) headerGoesOn() bool {
 	return false
 }
 
-// opensParams tells whether the current "(" opens a parameter list, not the arguments of an
+// opensParams reports whether the current "(" opens a parameter list, not the arguments of an
 // attribute.
 func (p *parser) opensParams(base int) bool {
 	if len(p.frame.tokens) == base {
@@ -51,8 +51,8 @@ func (p *parser) opensParams(base int) bool {
 	return w == ".func" || w == ".callprototype"
 }
 
-// collectParams reads a parameter list and frames it as one token. A parameter that is wrong is
-// reported and left out.
+// collectParams reads a parameter list and frames it as one token. It reports invalid parameters
+// and omits them.
 func (p *parser) collectParams() bool {
 	open := p.tok
 	p.advance()
@@ -72,7 +72,7 @@ func (p *parser) collectParams() bool {
 			}
 			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base && p.lastDot(len(p.frame.tokens)-1) != ".hidden" &&
 				(opensParam(p.textOf(t)) || p.headerGoesOn()) {
-				break // the comma or the parenthesis was lost
+				break // the comma or the parenthesis is missing
 			}
 			p.push(t)
 		}
@@ -80,7 +80,7 @@ func (p *parser) collectParams() bool {
 		if tree := p.matchParam(f); tree != nil {
 			vars = append(vars, p.buildParam(f, tree))
 		} else if len(f.tokens) > 0 {
-			p.bad(f.tokens[0].at, p.last) // its name is declared, though nothing is known of it
+			p.bad(f.tokens[0].at, p.last) // its name is declared, with unknown properties
 		}
 		p.frame.tokens = p.frame.tokens[:base]
 		if !p.nextParam() {

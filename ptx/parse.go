@@ -21,8 +21,8 @@ const (
 	maxText      = math.MaxInt32 - 16
 )
 
-// The parser of the assembler has a stack of 10000 symbols, and reports an error where a module is nested so deeply that
-// it needs more. These are the symbols that are on its stack for what is open, as found by trying how deep each can be.
+// The assembler's parser has a stack of 10000 symbols, and reports an error if a module is nested
+// more deeply. These are the symbols that each nesting adds, found by experiment.
 const (
 	stackSize    = 9988 // at module level, for what is nested in a declaration
 	inFunction   = 10
@@ -32,7 +32,7 @@ const (
 	inCast       = 4
 	inBinary     = 2 // in the right operand
 	inBranch     = 2 // between ? and :
-	inElse       = 4 // behind the :
+	inElse       = 4 // after the :
 	inInitialize = 2 // between braces
 )
 
@@ -67,7 +67,7 @@ func (p *Parser) Format(name, text string) (string, diag.List) {
 	return p.printer.print(f), errs
 }
 
-// parse reads a module with a parser that is new or was reset.
+// parse reads a module; the parser must be new or reset.
 func (p *parser) parse(name, text string) (*File, diag.List) {
 	p.file = &File{Name: name, Text: text}
 	if len(text) > maxText {
@@ -76,7 +76,7 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 		return p.file, p.errors
 	}
 	p.scan.text = text
-	// A comment in a hundred bytes is usual; growing the table again and again is not needed.
+	// One comment per hundred bytes is usual; this avoids growing the table repeatedly.
 	p.scan.comments = slices.Grow(p.scan.comments, len(text)/200)
 	if n := strings.IndexByte(text, 0); n >= 0 {
 		p.fail(Pos(n), Pos(n)+1, literal, "NUL byte: the assembler stops reading here, even in a "+
@@ -96,10 +96,10 @@ type parser struct {
 	last      Pos   // end of the one before
 	errors    diag.List
 	depth     int   // of open scopes
-	shifted   token // the first brace of this function whose "}" is less indented than it
-	torn      bool  // a comment or a string is not closed and took the rest of the file with it
-	operators int   // of the expression at hand
-	stack     int   // symbols that the assembler has on its stack for what is open
+	shifted   token // the first brace of this function whose "}" is indented less
+	torn      bool  // an unclosed comment or string extends to the end of the file
+	operators int   // of the current expression
+	stack     int   // symbols on the assembler's stack for the open nesting
 
 	textless bool // no line of .source_end follows
 
@@ -111,7 +111,7 @@ type parser struct {
 	instrs slab.Of[Instr]
 	labels slab.Of[Label]
 	lines  slab.Of[dataLine]
-	args   slab.Of[Operand] // of instructions, and all that the parser reads by tokens
+	args   slab.Of[Operand] // of instructions, and of everything parsed from tokens
 	parts  slab.Of[Operand] // inside of plain operands
 	notes  slab.Of[Directive]
 	vars   slab.Of[Var]
@@ -119,7 +119,7 @@ type parser struct {
 	stmts  slab.Of[Node]
 }
 
-// reset takes back all that came of the last module.
+// reset reclaims the memory of the previous module.
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
@@ -137,13 +137,13 @@ func (p *parser) reset() {
 	slab.Reset(&p.stmts)
 }
 
-// emptied is the memory of a stack, without what pointers are left in it.
+// emptied returns the memory of a stack, without pointers in it.
 func emptied[T any](stack []T) []T {
 	clear(stack[:cap(stack)])
 	return stack[:0]
 }
 
-// advance steps to the next token and reports one that is illegal; nothing else need do so.
+// advance moves to the next token. It is the only place that reports illegal tokens.
 func (p *parser) advance() {
 	p.last = p.tok.to
 	p.tok = p.scan.next()
@@ -155,15 +155,15 @@ func (p *parser) advance() {
 	}
 }
 
-// word is a token's text with its place.
+// word returns a token's text with its position.
 func (p *parser) word(t token) Word {
 	return Word{Span{t.at, t.to}, p.scan.text[t.at:t.to]}
 }
 
-// textOf is a token's text.
+// textOf returns a token's text.
 func (p *parser) textOf(t token) string { return p.scan.text[t.at:t.to] }
 
-// absent is a word that was not written.
+// absent returns a word that was not written.
 func absent() Word { return Word{Span: Span{NoPos, NoPos}} }
 
 // fail reports an error from at to just before to.
@@ -181,7 +181,7 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	})
 }
 
-// unexpected reports the current token where something else was wanted.
+// unexpected reports the current token, and what was expected instead.
 func (p *parser) unexpected(want string) {
 	t := p.tok
 	switch {
@@ -196,7 +196,7 @@ func (p *parser) unexpected(want string) {
 	}
 }
 
-// quoted is text between quotes, cut short where it is long.
+// quoted returns text in quotes, shortened if it is long.
 func quoted(text string) string {
 	if len(text) > 40 {
 		text = text[:37] + "..."
@@ -204,7 +204,7 @@ func quoted(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// accept steps over a token of kind k, if it is next.
+// accept skips a token of kind k, if it is next.
 func (p *parser) accept(k kind) bool {
 	if p.tok.kind != k {
 		return false
@@ -213,7 +213,7 @@ func (p *parser) accept(k kind) bool {
 	return true
 }
 
-// close steps over the bracket that closes open, or reports that it lacks.
+// close skips the bracket that closes open, or reports that it is missing.
 func (p *parser) close(open token, want string) bool {
 	if p.accept(opposite(open.kind)) {
 		return true
@@ -226,8 +226,8 @@ func (p *parser) close(open token, want string) bool {
 	return false
 }
 
-// resumable tells whether the current token looks like the begin of a new statement, so that an
-// unfinished one before it can be given up without skipping anything.
+// resumable reports whether the current token looks like the start of a new statement, so that an
+// unfinished one before it can be dropped without skipping text.
 func (p *parser) resumable() bool {
 	switch p.tok.kind {
 	case endOfFile:
@@ -240,18 +240,19 @@ func (p *parser) resumable() bool {
 	return false
 }
 
-// strayBrace tells whether the current "}" stands among operands: what it closes was not opened, and the scope goes on.
+// strayBrace reports whether the current "}" is among operands and closes nothing, so that the
+// scope continues.
 func (p *parser) strayBrace() bool {
 	if p.tok.fresh {
 		return false
 	}
-	ahead := p.scan // a copy: the comments it meets are met again
+	ahead := p.scan // a copy: comments in it are scanned again
 	next := ahead.next()
 	return (next.kind == ',' || next.kind == ';') && !next.fresh
 }
 
-// semicolon steps over the ";" that ends what began at start. Without one it reports that, and
-// goes on where the next statement seems to begin.
+// semicolon skips the ";" that ends the text from start. If it is missing, it reports that and
+// continues at the apparent start of the next statement.
 func (p *parser) semicolon(want string) bool {
 	if p.tok.kind == ';' {
 		p.advance()
@@ -265,8 +266,8 @@ func (p *parser) semicolon(want string) bool {
 	return false
 }
 
-// skip goes on to where a statement can begin: behind the next ";", at the "}" that closes the
-// scope, or at a line that can hardly be anything else. It returns the end of what it skipped.
+// skip advances to where a statement can start: after the next ";", at the "}" that closes the
+// scope, or at a line that looks like a statement. It returns the end of the skipped text.
 func (p *parser) skip() Pos {
 	if p.resumable() {
 		return p.last
@@ -298,8 +299,8 @@ func (p *parser) skip() Pos {
 	}
 }
 
-// opensStatement tells whether a dot-word at the start of a line begins a statement; a modifier of
-// an opcode may stand there too.
+// opensStatement reports whether a dot-word at the start of a line starts a statement; it may also
+// be a modifier of an opcode.
 func opensStatement(word string) bool {
 	switch word {
 	case ".reg", ".param", ".local", ".loc", ".pragma", ".entry", ".func", ".visible", ".extern",
@@ -309,12 +310,12 @@ func opensStatement(word string) bool {
 	return false
 }
 
-// bad notes that the text from at to just before to could not be read.
+// bad adds a Bad node for text that could not be parsed.
 func (p *parser) bad(at, to Pos) {
 	p.keep(&Bad{Span{at, max(at, to)}})
 }
 
-// keep puts a node on the stack.
+// keep pushes a node on the stack.
 func (p *parser) keep(n Node) {
 	if len(p.nodes) == cap(p.nodes) {
 		p.nodes = slices.Grow(p.nodes, max(64, len(p.nodes)))
@@ -322,7 +323,7 @@ func (p *parser) keep(n Node) {
 	p.nodes = append(p.nodes, n)
 }
 
-// taken is what was put on the node stack since base.
+// taken returns the nodes pushed since base.
 func (p *parser) taken(base int) []Node {
 	list := slab.Copy(&p.stmts, p.nodes[base:])
 	clear(p.nodes[base:])

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A lineTable holds the offset of each line's first byte. Most files are never asked for a line,
-// so it is made at the first question.
+// A lineTable holds the offset of each line's first byte. It is built on first use, because most
+// files never need it.
 type lineTable struct {
 	once   sync.Once
 	starts []Pos
@@ -33,7 +33,7 @@ func (f *File) Place(at, to Pos) diag.Place {
 // PlaceOf returns the extent of n.
 func (f *File) PlaceOf(n Node) diag.Place { return f.Place(n.Pos(), n.End()) }
 
-// position is the line and the column of at, both from 1, columns in bytes.
+// position returns the line and the column of at, both from 1, columns in bytes.
 func (f *File) position(at Pos) (line, column int) {
 	f.lines.once.Do(func() {
 		starts := make([]Pos, 1, strings.Count(f.Text, "\n")+1)

@@ -5,23 +5,23 @@ package ptx
 
 import "github.com/ptxdsl/ptxdsl/internal/slab"
 
-// Nearly all of a module is instructions as compilers write them: on one line, of registers, numbers, vectors of
-// those, and addresses of a register and an offset; what is left is mostly debug data, a number on each line.
-// They are read here straight from the text, without tokens. Whatever looks otherwise is left to the parser,
-// which has the whole grammar and the messages: the functions of this file give up, with nothing read, and
-// never report.
+// Nearly all of a module is instructions as compilers write them: on one line, with registers,
+// numbers, vectors of these, and addresses of a register and an offset. The rest is mostly debug
+// data, one number per line. The functions of this file read such lines directly from the text,
+// without tokens. On anything else they give up without having read anything, and never report
+// errors; the parser has the whole grammar and the messages.
 
-// Room for the operands of a plain instruction, and for the elements of a plain vector.
+// Limits of the operands of a plain instruction, and of the elements of a plain vector.
 const (
 	plainOperands = 12
 	plainElements = 64
 )
 
-// none is the end of what is not plain.
+// none is returned for text that is not plain.
 const none = -1
 
-// plain reads the rest of an instruction that begins at start, behind op, the current token, and puts it on the
-// node stack. It reports false if it is not plain.
+// plain reads the rest of an instruction that starts at start, after op, the current token, and
+// pushes it. It returns false if the instruction is not plain.
 func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	text, i := p.scan.text, int(op.to)
 	opcode := text[op.at:op.to]
@@ -31,7 +31,7 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	args := slab.Room(&p.args, plainOperands)
 	n, i := p.plainOperands(args, i)
 	if i == none {
-		clear(args[:n]) // room is to be handed out as it was
+		clear(args[:n]) // the memory must be returned unchanged
 		return false
 	}
 	in := slab.One(&p.instrs)
@@ -48,7 +48,8 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	return true
 }
 
-// plainOperands reads operands into args, up to the semicolon. It gives their number and where the semicolon is.
+// plainOperands reads operands into args, up to the semicolon. It returns their number and the
+// position of the semicolon.
 func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
 	text := p.scan.text
 	for n < len(args) {
@@ -70,7 +71,7 @@ func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
 	return n, none
 }
 
-// plainOperand reads the operand at i into x and gives its end.
+// plainOperand reads the operand at i into x and returns its end.
 func (p *parser) plainOperand(i int, x *Operand) int {
 	text := p.scan.text
 	if i >= len(text) {
@@ -116,13 +117,13 @@ func plainField(text string, i int, x *Operand) int {
 	return end
 }
 
-// set makes x, that has no arguments, the word of text from at to just before to. It writes field by field, which
-// costs less than a whole operand while the collector runs.
+// set makes x, which has no arguments, the word of text from at to before to. Writing fields
+// separately is cheaper than a whole operand while the garbage collector runs.
 func (x *Operand) set(k OperandKind, text string, at, to int) {
 	x.At, x.To, x.Kind, x.Text = Pos(at), Pos(to), k, text[at:to]
 }
 
-// plainNumber reads a number. What can follow one decides whether it ends where it seems to.
+// plainNumber reads a number. The next byte decides whether it ends there.
 func plainNumber(text string, i int, x *Operand) int {
 	end := 0
 	if text[i] == '0' {
@@ -136,7 +137,7 @@ func plainNumber(text string, i int, x *Operand) int {
 	return end
 }
 
-// plainNegative reads - and the digits behind it.
+// plainNegative reads - and the following digits.
 func (p *parser) plainNegative(i int, x *Operand) int {
 	text := p.scan.text
 	if i+1 >= len(text) || text[i+1] <= '0' || text[i+1] > '9' {
@@ -232,7 +233,7 @@ func (p *parser) plainVector(i int, x *Operand) int {
 	return none
 }
 
-// plainData reads a line of one number behind the type, the current token.
+// plainData reads a line of one number after the type, the current token.
 func (p *parser) plainData() bool {
 	text, i := p.scan.text, int(p.tok.to)
 	if i+1 >= len(text) || text[i] != ' ' || leads[text[i+1]] != leadDigit {
@@ -254,7 +255,7 @@ func (p *parser) plainData() bool {
 	return true
 }
 
-// goesOn reports whether a comma follows the white space at i, or perhaps does, behind a comment.
+// goesOn reports whether a comma follows the white space at i, or may follow after a comment.
 func goesOn(text string, i int) bool {
 	for i < len(text) && (leads[text[i]] == leadBlank || leads[text[i]] == leadLine) {
 		i++

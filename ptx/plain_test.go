@@ -66,10 +66,11 @@ func TestPlainData(t *testing.T) {
 	}
 }
 
-// statements is what is read of a statement inside of a function.
+// statements returns what is read of a statement inside of a function.
 func statements(text string) []string { return dump(".entry k()\n{\n" + text + "\n}") }
 
-// dump is a tree and its mistakes in words; places on the line of a comment are those before it.
+// dump returns a tree and its mistakes in words; places on the line of a comment are those before
+// it.
 func dump(text string) []string {
 	f, errs := ptx.Parse("x", text)
 	var list []string

@@ -77,7 +77,7 @@ func Rules() diag.Rules {
 	}
 }
 
-// reportIllegal says what is wrong with a token that is none.
+// reportIllegal reports an illegal token.
 func (p *parser) reportIllegal(t token) {
 	s := p.textOf(t)
 	c := s[0]
@@ -117,7 +117,7 @@ func (p *parser) checkString(t token) {
 	}
 }
 
-// numberHint says how a number that begins as s does would have to be.
+// numberHint says how to correct a number that starts as s does.
 func numberHint(s string) string {
 	if end := len(s) - 1; s[end]|0x20 == 'f' && numberEnd(s, 0) == end && strings.Contains(s, ".") {
 		return ": floating-point constants have no suffix"

@@ -5,14 +5,14 @@ package ptx
 
 import "strings"
 
-// A scanner cuts text into tokens, one at a time and in one pass, and notes the comments it meets.
+// A scanner splits text into tokens, one at a time and in one pass, and records the comments.
 type scanner struct {
 	text     string
 	at       int
 	comments []Comment
 }
 
-// next is the next token; at the end it is endOfFile for ever.
+// next returns the next token; at the end it always returns endOfFile.
 func (s *scanner) next() token {
 	text, i := s.text, s.at
 	fresh := i == 0
@@ -49,8 +49,7 @@ func (s *scanner) next() token {
 			if end < 0 {
 				return s.token(illegal, fresh, i, len(text))
 			}
-			// A line feed inside a comment does not make what follows it fresh: the next token
-			// still stands behind something.
+			// A line feed inside a comment does not make the next token the first of a line.
 			i = end
 		}
 	}
@@ -64,7 +63,7 @@ func (s *scanner) token(k kind, fresh bool, at, to int) token {
 	return token{k, fresh, Pos(at), Pos(to)}
 }
 
-// wordEnd is the end of a run of identifier bytes that starts at i.
+// wordEnd returns the end of a run of identifier bytes that starts at i.
 func wordEnd(text string, i int) int {
 	for i < len(text) && classes[text[i]]&inWord != 0 {
 		i++
@@ -72,8 +71,8 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// word scans what hangs on the identifier from at to just before i: the modifiers of an opcode or
-// the field of a register, if no white space comes before them.
+// word scans the rest of a word whose identifier is from at to before i: the modifiers of an opcode
+// or the field of a register, if no white space precedes them.
 func (s *scanner) word(at, i int, fresh bool) token {
 	text := s.text
 	k := name
@@ -88,7 +87,7 @@ func (s *scanner) word(at, i int, fresh bool) token {
 	}
 	s.at = i
 	if i == at+1 && (text[at] == '%' || text[at] == '$') {
-		// % alone is an operator, $ alone nothing.
+		// % alone is an operator, $ alone is illegal.
 		if k = '%'; text[at] == '$' {
 			k = illegal
 		}
@@ -96,7 +95,8 @@ func (s *scanner) word(at, i int, fresh bool) token {
 	return token{k, fresh, Pos(at), Pos(i)}
 }
 
-// dotEnd is the end of a modifier whose first byte after the dot is at i: word::word, word::2:4.
+// dotEnd returns the end of a modifier whose first byte after the dot is at i: word::word,
+// word::2:4.
 func dotEnd(text string, i int) int {
 	i = wordEnd(text, i)
 	first := i
@@ -109,7 +109,8 @@ func dotEnd(text string, i int) int {
 	return i
 }
 
-// dotWord scans what begins with a dot: a word such as .u32 or .16x64b, or a number such as .5.
+// dotWord scans a token that starts with a dot: a word such as .u32 or .16x64b, or a number such as
+// .5.
 func (s *scanner) dotWord(at int, fresh bool) token {
 	text := s.text
 	if at+1 >= len(text) || classes[text[at+1]]&(inWord|dollar) != inWord {
@@ -124,7 +125,7 @@ func (s *scanner) dotWord(at int, fresh bool) token {
 	return s.token(dot, fresh, at, end)
 }
 
-// mark scans punctuation, a string, or what is no token at all.
+// mark scans punctuation, a string, or an illegal token.
 func (s *scanner) mark(at int, fresh bool) token {
 	text := s.text
 	c := text[at]
@@ -186,7 +187,7 @@ func (s *scanner) mark(at int, fresh bool) token {
 	return s.token(illegal, fresh, at, end)
 }
 
-// comment notes the comment at i and gives its end: i if there is none, -1 if it has none.
+// comment records the comment at i and returns its end: i if there is none, -1 if it is not closed.
 func (s *scanner) comment(i int, fresh bool) int {
 	text := s.text
 	switch {
@@ -216,8 +217,8 @@ func (s *scanner) comment(i int, fresh bool) int {
 	return end
 }
 
-// lineMarker is the length of a preprocessor's line marker at the start of text, such as
-// `# 12 "kernel.cu" 3`, or 0. The assembler takes no other line that begins with #.
+// lineMarker returns the length of a preprocessor line marker at the start of text, such as `# 12
+// "kernel.cu" 3`, or 0. The assembler accepts no other line that starts with #.
 func lineMarker(text string) int {
 	end := strings.IndexByte(text, '\n')
 	if end < 0 {
@@ -240,8 +241,8 @@ func lineMarker(text string) int {
 	return 1 + len(fields)
 }
 
-// restOfLine is the extent of what is left of the current line, without white space at its ends;
-// the scanner steps over it.
+// restOfLine returns the extent of the rest of the current line without surrounding white space,
+// and skips it.
 func (s *scanner) restOfLine() (start, end Pos) {
 	line := s.text[s.at:]
 	if n := strings.IndexByte(line, '\n'); n >= 0 {

@@ -5,8 +5,8 @@ package ptx
 
 import "github.com/ptxdsl/ptxdsl/internal/slab"
 
-// section reads the body of a .section, from the "{" on: labels, and lines of data that nothing
-// but the next dot-word, label or "}" ends.
+// section reads the body of a .section, starting at the "{": labels, and lines of data that end at
+// the next dot-word, label or "}".
 func (p *parser) section() []Node {
 	open := p.tok
 	p.advance()
@@ -55,12 +55,12 @@ func (p *parser) section() []Node {
 	}
 }
 
-// isDataType tells whether a dot-word begins a line of data: it is a letter and a width.
+// isDataType reports whether a dot-word starts a line of data: it is a letter and a width.
 func isDataType(word string) bool {
 	return len(word) > 2 && digitsEnd(word, 2) == len(word)
 }
 
-// skipLine goes on to where a line of data, a label or the end of the section may be.
+// skipLine advances to the next possible line of data, label or end of the section.
 func (p *parser) skipLine() {
 	for p.tok.kind != endOfFile && p.tok.kind != '}' && !p.tok.fresh {
 		p.advance()
@@ -136,7 +136,7 @@ func (p *parser) datum() (Operand, bool) {
 	return Operand{}, false
 }
 
-// displaced reads `+ number` behind x, if it is there.
+// displaced reads `+ number` after x, if it is there.
 func (p *parser) displaced(x Operand) (Operand, bool) {
 	if !p.accept('+') {
 		return x, true

@@ -26,7 +26,7 @@ func (x *Operand) Names() iter.Seq[string] {
 	}
 }
 
-// count is how many names a series has.
+// count returns how many names a series has.
 func (x *Operand) count() uint64 {
 	digits := strings.TrimSuffix(x.Args[0].Text, "U")
 	if digits == "WARP_SZ" {

@@ -12,27 +12,27 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// A frame is the tokens of one item or parameter, as the grammar sees them. The position of a
-// token of the grammar is its index here, so that a syntax tree speaks of every frame of its shape.
+// A frame holds the tokens of one item or parameter for the grammar. In the grammar, the position
+// of a token is its index in the frame, so that one syntax tree fits all frames of its shape.
 type frame struct {
 	p      *parser
 	tokens []token
 	base   int // index of the first token on the framer's stack
 }
 
-// shapes remembers the syntax trees of the frames seen. A module declares thousands of variables
-// and functions in a few dozen shapes: .global .align 8 .b8 name[number] is one. The grammar parses
-// each once; names, numbers and parameters come from the frame at hand.
+// shapes caches the syntax trees of frames. A module declares thousands of variables and functions
+// in a few dozen shapes, such as .global .align 8 .b8 name[number]. The grammar parses each shape
+// once; names, numbers and parameters come from the current frame.
 type shapes struct {
 	items  map[string]*item
 	params map[string]*parameter
 	key    []byte
 }
 
-// manyShapes is more than the modules of a sane author have, all together.
+// manyShapes limits the cache; real modules have fewer shapes.
 const manyShapes = 1000
 
-// Symbols of the grammar. The zero type is no token: that of one that was not written.
+// Symbols of the grammar. The zero type means that an optional token is absent.
 const (
 	symbolName lexer.TokenType = iota + 1
 	symbolKeyword
@@ -49,7 +49,7 @@ const (
 	symbolMark
 )
 
-// symbols names the tokens for the grammar. It lexes nothing: frames are cut already.
+// symbols names the tokens for the grammar. It does no lexing.
 type symbols struct{}
 
 func (symbols) Symbols() map[string]lexer.TokenType {
@@ -64,7 +64,7 @@ func (symbols) Lex(string, io.Reader) (lexer.Lexer, error) {
 	return nil, errors.New("bug: the grammar reads frames only")
 }
 
-// symbol is the type of a token in the grammar.
+// symbol returns the type of a token in the grammar.
 func (f frame) symbol(t token) lexer.TokenType {
 	switch t.kind {
 	case name:
@@ -114,12 +114,12 @@ func (l *frameLexer) Next() (lexer.Token, error) {
 	}
 	l.next++
 	t := l.tokens[i]
-	// The tree is kept longer than the module may be.
+	// The tree may outlive the module.
 	return lexer.Token{Type: l.symbol(t), Value: strings.Clone(l.p.textOf(t)), Pos: pos}, nil
 }
 
-// key appends what the grammar can tell of the frame: the words of dot-words and keywords, the
-// kind of all else.
+// key appends what the grammar sees of the frame: the text of dot-words and keywords, and the kind
+// of other tokens.
 func (f frame) key(to []byte) []byte {
 	for _, t := range f.tokens {
 		switch s := f.symbol(t); s {
@@ -135,17 +135,17 @@ func (f frame) key(to []byte) []byte {
 	return to
 }
 
-// matchItem is the syntax tree of an item, or nil if it has none; then the error is reported.
+// matchItem returns the syntax tree of an item, or nil after it has reported an error.
 func (p *parser) matchItem(f frame) *item {
 	return match(f, &p.frame.shapes.items, theGrammar().item, "the end of the directive")
 }
 
-// matchParam is the same for a parameter.
+// matchParam returns the same for a parameter.
 func (p *parser) matchParam(f frame) *parameter {
 	return match(f, &p.frame.shapes.params, theGrammar().parameter, `"," or ")"`)
 }
 
-// match looks the shape of f up in seen, or asks the grammar.
+// match looks up the shape of f in seen, or parses it with the grammar.
 func match[T any](f frame, seen *map[string]*T, grammar *participle.Parser[T], ending string) *T {
 	s := &f.p.frame.shapes
 	s.key = f.key(s.key[:0])

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// Words of a section with text in an intermediate language, as compilers of tiles write it. PTX 9.4 has it, and no manual; the
-// assembler settled what it takes.
+// Words of a section with text in an intermediate language, as tile compilers write it. PTX 9.4 has
+// it without documentation; the syntax was found with the assembler.
 const (
 	sourcesWord = ".nv_intermediate_source_section"
 	blockWord   = ".code_block"
@@ -18,7 +18,7 @@ const (
 	endWord     = ".source_end"
 )
 
-// sources reads .nv_intermediate_source_section { .code_block { ... } ... } and puts it on the node stack.
+// sources reads .nv_intermediate_source_section { .code_block { ... } ... } and pushes it.
 func (p *parser) sources() {
 	start := p.tok
 	n := &Sources{Name: p.word(start)}
@@ -52,7 +52,7 @@ func (p *parser) sources() {
 	}
 }
 
-// skipSources goes on behind a section in which an error was reported: behind its text, and the braces around that.
+// skipSources skips a section in which an error was reported, including its text and braces.
 func (p *parser) skipSources() {
 	if _, end := p.sourceText(int(p.tok.at)); end >= 0 {
 		p.jump(end)
@@ -67,8 +67,8 @@ func (p *parser) skipSources() {
 	}
 }
 
-// source reads .code_block { .ir_name: "language" .sourceFileName: 1 .source_begin, lines, .source_end }. It is nil where it reported
-// an error.
+// source reads .code_block { .ir_name: "language" .sourceFileName: 1 .source_begin, lines,
+// .source_end }. It is nil if it reported an error.
 func (p *parser) source() *Source {
 	start := p.tok
 	s := &Source{Name: p.word(start)}
@@ -126,7 +126,7 @@ func (p *parser) source() *Source {
 	return s
 }
 
-// entry steps over a word and the colon at its end.
+// entry skips a word and the colon at its end.
 func (p *parser) entry(word string) bool {
 	t := p.tok
 	if t.kind != dot || p.textOf(t) != word || !strings.HasPrefix(p.scan.text[t.to:], ":") {
@@ -138,7 +138,8 @@ func (p *parser) entry(word string) bool {
 	return true
 }
 
-// sourceText is where the line of .source_end begins, in text from the line at from on, and where the word ends; -1 if there is none.
+// sourceText returns the start of the line with .source_end, in text from the line at from on, and
+// the end of that word; -1 if there is none.
 func sourceText(text string, from int) (last, end int) {
 	for from < len(text) {
 		line, _, _ := strings.Cut(text[from:], "\n")
@@ -150,7 +151,7 @@ func sourceText(text string, from int) (last, end int) {
 	return len(text), -1
 }
 
-// sourceText is the same of what is parsed, where one search that finds nothing is enough.
+// sourceText does the same for the parsed text, and remembers a failed search.
 func (p *parser) sourceText(from int) (last, end int) {
 	end = -1
 	if !p.textless {
@@ -160,7 +161,7 @@ func (p *parser) sourceText(from int) (last, end int) {
 	return last, end
 }
 
-// jump goes on at a place of the text, which ends what was read before.
+// jump continues at a position of the text, which ends the previous token.
 func (p *parser) jump(at int) {
 	p.scan.at, p.tok.to = at, Pos(at)
 	p.advance()
@@ -174,7 +175,7 @@ func (p *printer) sources(n *Sources) {
 	p.body(n.Blocks, n.To)
 }
 
-// source prints a .code_block. Its text stands as it did.
+// source prints a .code_block, with its text unchanged.
 func (p *printer) source(n *Source) {
 	p.begin(n.At, layout.Plain)
 	p.word(n.Name)
@@ -210,7 +211,7 @@ func (p *printer) source(n *Source) {
 	p.end(n.To)
 }
 
-// textEnd is where the line of .source_end ends.
+// textEnd returns where the line of .source_end ends.
 func (p *printer) textEnd(n *Source) Pos {
 	_, end := sourceText(p.file.Text, int(n.Text.To))
 	return Pos(end)

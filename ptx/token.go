@@ -9,9 +9,9 @@ type kind uint8
 // Kinds beyond single punctuation bytes.
 const (
 	endOfFile    kind = iota + 128
-	illegal           // what no token begins with, or a literal that is malformed
+	illegal           // an invalid byte or malformed literal
 	name              // an identifier, or the sink _
-	dotted            // an identifier and what hangs on it: ld.global.u32, %tid.x
+	dotted            // an identifier with modifiers or a field: ld.global.u32, %tid.x
 	dot               // .word, .word::word
 	number            // any literal of digits
 	str               // "..."
@@ -30,7 +30,7 @@ const (
 	unwritten         // a semicolon that may be left out
 )
 
-// A token is a range of the text. It owns nothing, so scanning allocates nothing.
+// A token is a range of the text. It holds no copy, so scanning does not allocate.
 type token struct {
 	kind  kind
 	fresh bool // first on its line
@@ -42,14 +42,14 @@ type token struct {
 const (
 	digit  = 1 << iota // 0-9
 	hex                // 0-9 a-f A-F
-	inWord             // goes on in an identifier
-	dollar             // does not begin a modifier
+	inWord             // may continue an identifier
+	dollar             // cannot start a modifier
 )
 
-// What a byte can begin.
+// Tokens that a byte can start.
 const (
 	leadOther  = iota // nothing, a comment, or punctuation that may have a second byte
-	leadBlank         // white space but the line feed
+	leadBlank         // white space except the line feed
 	leadLine          // line feed
 	leadLetter        // an identifier
 	leadDigit
@@ -57,11 +57,11 @@ const (
 	leadMark // punctuation of one byte
 )
 
-// blanks are white space within a line. The assembler takes form feeds for it, which part the pages
-// of old sources, and Control-Z, which old editors left at the end.
+// blanks is white space within a line. The assembler includes form feeds, which separate pages of
+// old sources, and Control-Z, which old editors left at the end.
 const blanks = " \t\r\f\x1a"
 
-// classes and leads are the classes of every byte, and what it can begin.
+// classes and leads hold the class of every byte, and the token it can start.
 var classes, leads = func() (classes, leads [256]uint8) {
 	for c := range 256 {
 		switch {
@@ -85,7 +85,7 @@ var classes, leads = func() (classes, leads [256]uint8) {
 	return
 }()
 
-// opposite is the closing bracket of an opening one.
+// opposite returns the closing bracket of an opening one.
 func opposite(open kind) kind {
 	switch open {
 	case '(':

@@ -10,15 +10,15 @@ import (
 	"unsafe"
 )
 
-// A placer is an argument that is not a number.
+// A placer is an argument other than a number.
 type placer interface {
 	place(p *Param, values []byte, d *Device) error
 }
 
-// put writes an argument where the kernel expects it, or says why it does not fit.
+// put writes an argument to its position in the parameter space, or returns why it does not fit.
 //
-// The argument is read through a pointer that the compiler cannot follow, so that it does not have to move arguments to the heap for the
-// sake of the method of an interface: place keeps nothing.
+// The argument is read through a pointer that the compiler cannot track, so that calling an
+// interface method does not move arguments to the heap: place retains nothing.
 func put(p *Param, values []byte, d *Device, arg *any) error {
 	hidden := uintptr(unsafe.Pointer(arg))
 	a := **(**any)(unsafe.Pointer(&hidden))
@@ -90,12 +90,13 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 	}
 }
 
-// mismatch is the error of an argument of the wrong kind.
+// mismatch returns the error of an argument of the wrong kind.
 func mismatch(p *Param, got string) error {
 	return argument("%s, but the parameter is %s", got, p)
 }
 
-// one reports whether a parameter is a single number of one of some types. Of a cubin's parameters only the size is known.
+// one reports whether a parameter is a single number of one of the given types. For a cubin only
+// the size of a parameter is known.
 func one(p *Param, types ...string) bool {
 	if p.Type == "" {
 		return true
@@ -108,7 +109,8 @@ func one(p *Param, types ...string) bool {
 	return false
 }
 
-// integer writes an integer. An int or uint goes wherever its value fits; the sized types must have the size of the parameter.
+// integer writes an integer. An int or uint can be passed wherever its value fits; the sized types
+// must have the size of the parameter.
 func integer(p *Param, at []byte, v int64, positive bool, word string, size int) error {
 	unsigned, signed := false, false
 	switch p.Type {
@@ -159,7 +161,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 	return nil
 }
 
-// address writes the address of memory where a pointer is expected.
+// address writes an address for a pointer parameter.
 func address(p *Param, values []byte, at Address, what string) error {
 	if p.Size != 8 || p.Count > 0 || p.Type != "" && p.Type != "u64" && p.Type != "b64" && p.Type != "s64" {
 		return mismatch(p, what)
@@ -186,7 +188,8 @@ func (b *Buffer[T]) place(p *Param, values []byte, d *Device) error {
 	return address(p, values, b.at, b.what)
 }
 
-// usableFrom is an error where kernels on d cannot use the memory: that of other devices they can, after Reach.
+// usableFrom returns an error if kernels on d cannot access the memory: memory of other devices
+// requires Reach.
 func (m *memory) usableFrom(d *Device) error {
 	if m.dev.back != d.back && !d.reaches(m.dev) {
 		return argument("%s belongs to %s, but the kernel runs on %s; Device.Reach enables "+
@@ -206,8 +209,8 @@ func (m *Pinned[T]) place(p *Param, values []byte, d *Device) error {
 	return address(p, values, m.address(), m.what)
 }
 
-// holds reports whether elements of a Go type can be those of a PTX type. Types that Go does not have are held by integers of
-// their size.
+// holds reports whether elements of a Go type can hold a PTX type. Types that Go does not have are
+// held in integers of their size.
 func holds(word string, width int, ptx string) bool {
 	float, half, brain := word == "float32" || word == "float64", word == "runtime.F16", word == "runtime.BF16"
 	switch ptx {
@@ -232,5 +235,5 @@ func holds(word string, width int, ptx string) bool {
 	case "u64", "s64":
 		return width == 8 && !float
 	}
-	return true // bits, packed and narrow types: whatever holds their bytes
+	return true // bits, packed and narrow types: any type of the same size
 }

@@ -26,7 +26,7 @@ type Buffer[T Element] struct {
 	part bool
 }
 
-// memory is what buffers of every type have.
+// memory is the part of a buffer that does not depend on its type.
 type memory struct {
 	*thing
 	at    device.Address
@@ -59,7 +59,7 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	return b, nil
 }
 
-// view is a buffer of memory that something else holds.
+// view returns a buffer of memory that something else owns.
 func view[T Element](t *thing, at device.Address, bytes int64) *Buffer[T] {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
@@ -73,7 +73,7 @@ func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
 		return nil, err
 	}
 	if err := b.Write(xs); err != nil {
-		_ = b.Close() // the first error is the one to tell
+		_ = b.Close() // the first error is more useful
 		return nil, err
 	}
 	return b, nil
@@ -128,7 +128,7 @@ func (b *Buffer[T]) Close() error {
 	return b.thing.Close()
 }
 
-// ready is an error where b, or the stream it is used on, cannot be used.
+// ready returns an error if b, or its stream, cannot be used.
 func (b *Buffer[T]) ready() error {
 	if b == nil {
 		return argument("a nil buffer")
@@ -139,7 +139,7 @@ func (b *Buffer[T]) ready() error {
 	return b.on.ready(b.dev)
 }
 
-// same is an error where there are not as many elements as b has.
+// same returns an error if n is not the number of elements of b.
 func (b *Buffer[T]) same(n int, what string) error {
 	if err := b.ready(); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (b *Buffer[T]) CopyFrom(from *Buffer[T]) error {
 	if b.dev.back == from.dev.back {
 		err = b.dev.back.Copy(b.at, from.at, b.bytes(), b.on.handle())
 	} else {
-		// A copy between devices is the work of the one that it leaves.
+		// A copy between devices is issued by the source device.
 		err = from.dev.back.CopyTo(b.dev.back, b.at, from.at, b.bytes(), from.on.handle())
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ var (
 	ErrTooOld   = device.ErrTooOld // the driver lacks a function
 )
 
-// argument is an error of kind ErrArgument.
+// argument returns an error of kind ErrArgument.
 func argument(format string, args ...any) error {
 	return &argumentError{fmt.Sprintf(format, args...)}
 }
@@ -31,7 +31,7 @@ type argumentError struct{ text string }
 func (e *argumentError) Error() string { return e.text }
 func (e *argumentError) Unwrap() error { return ErrArgument }
 
-// A thing is what a device has and what has to be closed: memory, streams, modules.
+// A thing is a resource of a device that must be closed: memory, streams, modules.
 type thing struct {
 	dev    *Device
 	what   string // for messages: "buffer of 256 float32"
@@ -39,7 +39,7 @@ type thing struct {
 	free   func() error
 }
 
-// Close gives back what the thing holds. Closing twice is an error.
+// Close releases the resource. Closing twice is an error.
 func (t *thing) Close() error {
 	if t == nil {
 		return argument("close of nil")
@@ -48,7 +48,7 @@ func (t *thing) Close() error {
 		return fmt.Errorf("%s: %w already", t.what, ErrClosed)
 	}
 	if !t.dev.forget(t) {
-		return nil // the device is being closed, and does it
+		return nil // the device is being closed, which closes it
 	}
 	if err := t.free(); err != nil {
 		return fmt.Errorf("close of %s: %w", t.what, err)
@@ -56,10 +56,10 @@ func (t *thing) Close() error {
 	return nil
 }
 
-// Device is the device that the thing belongs to.
+// Device returns the device that the thing belongs to.
 func (t *thing) Device() *Device { return t.dev }
 
-// usable is an error where the thing cannot be used with d.
+// usable returns an error if the resource cannot be used with d.
 func (t *thing) usable(d *Device) error {
 	switch {
 	case t.closed.Load():

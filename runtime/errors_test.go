@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// TestArguments holds what is said of every argument that does not fit.
+// TestArguments checks the error of every argument that does not fit.
 func TestArguments(t *testing.T) {
 	d := fakecuda.New()
 	dev := open(t, d)
@@ -70,7 +70,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestShapes holds what is said of every launch that cannot be.
+// TestShapes checks the error of every invalid launch.
 func TestShapes(t *testing.T) {
 	dev := open(t, fakecuda.New())
 	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
@@ -220,7 +220,8 @@ func TestLost(t *testing.T) {
 	refused(t, err, runtime.ErrLost, "cuda:0 is lost to this process, with everything in its memory; restart the process to use it again: cuDevicePrimaryCtxRetain: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); the device was lost in an earlier kernel")
 }
 
-// TestLostAtLast holds that a kernel that goes astray is told of when the device is closed, if not before.
+// TestLostAtLast holds that a kernel that goes astray is reported of when the device is closed, if
+// not before.
 func TestLostAtLast(t *testing.T) {
 	d := fakecuda.New()
 	d.Kernels["vecadd"] = func(d *fakecuda.Driver, _ fakecuda.Launch) { d.Lose() }
@@ -237,7 +238,8 @@ func TestLostAtLast(t *testing.T) {
 	refused(t, dev.Close(), runtime.ErrLost, "the last kernel launched was vecadd")
 }
 
-// TestTensorMaps holds what is said of every tensor map that cannot be, and what the driver is told of one that can.
+// TestTensorMaps holds what is said of every tensor map that cannot be, and what the driver is
+// reported of one that can.
 func TestTensorMaps(t *testing.T) {
 	dev := open(t, fakecuda.New())
 	b := must[*runtime.Buffer[runtime.BF16]](t)(runtime.Alloc[runtime.BF16](dev, 128*64))

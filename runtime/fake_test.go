@@ -15,7 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// open is a device of a driver that pretends. Whatever the test leaves open, closing the device must give back.
+// open returns a device of a driver that pretends. Whatever the test leaves open, closing the
+// device must give back.
 func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 	t.Helper()
 	declare(d)

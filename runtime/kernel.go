@@ -20,7 +20,7 @@ type Kernel struct {
 	back    device.Kernel
 	info    device.KernelInfo
 	sig     signature
-	dynamic int // bytes of dynamic shared memory that the source asks for
+	dynamic int // bytes of dynamic shared memory that the source requires
 
 	packets sync.Pool // of *packet
 	places  []int     // of the parameters
@@ -89,7 +89,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	return k, nil
 }
 
-// ask asks the source for what its text does not say.
+// ask asks the source for facts that its text does not contain.
 func (k *Kernel) ask(source Source) {
 	if s, ok := source.(dynamic); ok {
 		k.dynamic, _ = s.DynamicShared(k.name)

@@ -22,7 +22,7 @@ type Config struct {
 	bad                       string
 }
 
-// three is x, y and z of a shape.
+// three returns x, y and z of a shape.
 func (c *Config) three(what string, x int, yz []int) [3]int {
 	s := [3]int{x, 1, 1}
 	copy(s[1:], yz)
@@ -80,7 +80,7 @@ func (c Config) Programmatic() Config {
 	return c
 }
 
-// A packet is the memory that a launch needs. Packets are used again, so that launches do not allocate.
+// A packet is the memory of a launch. It is reused so that launches do not allocate.
 type packet struct {
 	launch device.Launch
 	values []byte
@@ -123,7 +123,8 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	for i := range args {
 		if err := put(&k.sig.params[i], p.values, m.dev, &args[i]); err != nil {
 			k.packets.Put(p)
-			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1, comma(k.sig.params[i].Name), err)
+			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1, comma(k.sig.params[i].Name),
+				err)
 		}
 	}
 	p.launch = l
@@ -138,7 +139,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	return nil
 }
 
-// comma is ", name" of a parameter that has one.
+// comma returns ", name" of a parameter that has one.
 func comma(name string) string {
 	if name == "" {
 		return ""
@@ -146,7 +147,7 @@ func comma(name string) string {
 	return ", " + name
 }
 
-// count is the error of a launch with too few or too many arguments.
+// count returns the error of a launch with too few or too many arguments.
 func (k *Kernel) count(n int) error {
 	list := ""
 	for i := range k.sig.params {
@@ -159,7 +160,7 @@ func (k *Kernel) count(n int) error {
 		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
-// shape is the launch that a Config asks for, without arguments.
+// shape returns the launch that a Config describes, without arguments.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
@@ -188,7 +189,8 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 		return l, argument("launch of %s: %s does not support programmatic launches, which "+
 			"require sm_90", k.name, info.Place)
 	}
-	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared), c.cooperative, c.programmatic
+	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared),
+		c.cooperative, c.programmatic
 	for i := range 3 {
 		l.Grid[i], l.Block[i], l.Cluster[i] = uint32(c.grid[i]), uint32(c.block[i]), uint32(c.cluster[i])
 	}
@@ -253,7 +255,7 @@ func (k *Kernel) blocks(c *Config) error {
 	return nil
 }
 
-// most is the threads that a block of the kernel may have.
+// most returns the largest block size of the kernel.
 func (k *Kernel) most() int {
 	n := k.module.dev.info.MaxThreads
 	if k.sig.largest > 0 {
@@ -265,7 +267,7 @@ func (k *Kernel) most() int {
 	return n
 }
 
-// why says what makes most what it is.
+// why says what limits the block size.
 func (k *Kernel) why() string {
 	switch k.most() {
 	case k.module.dev.info.MaxThreads:
@@ -276,7 +278,7 @@ func (k *Kernel) why() string {
 	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)
 }
 
-// shape is a size in words: 16x16.
+// shape formats a size: 16x16.
 func shape(s [3]int) string {
 	switch {
 	case s[2] != 1:

@@ -27,7 +27,7 @@ type PTX string
 // Text returns the text.
 func (p PTX) Text() (string, error) { return string(p), nil }
 
-// What a Source may know beyond its text. A *dsl.Module knows all of it.
+// What a Source may know in addition to its text. A *dsl.Module knows all of it.
 type (
 	named  interface{ Name() string }
 	placed interface {
@@ -50,7 +50,7 @@ type Module struct {
 	loaded  device.Loaded
 	name    string
 	source  Source
-	entries map[string]*signature // nil where the text is not known
+	entries map[string]*signature // nil if the text is unknown
 
 	mutex   sync.Mutex
 	kernels map[string]*Kernel
@@ -186,14 +186,14 @@ func (e *LoadError) Error() string {
 		text, err := os.ReadFile(file)
 		return string(text), err == nil
 	}
-	_ = diag.Printer{Source: source}.Print(&b, e.Findings) // a strings.Builder takes everything
+	_ = diag.Printer{Source: source}.Print(&b, e.Findings) // a strings.Builder never fails
 	return strings.TrimSpace(b.String())
 }
 
 // Unwrap returns the error of the device.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// locate moves findings to the Go lines that their PTX comes from, and keeps the PTX lines beside them.
+// locate moves findings to the Go lines of their PTX, and adds the PTX lines as related places.
 func locate(list diag.List, source Source) diag.List {
 	p, ok := source.(placed)
 	if !ok {

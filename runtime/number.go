@@ -31,7 +31,7 @@ func ToF16(x float32) F16 {
 	switch {
 	case size > 0x7f80_0000:
 		return sign | 0x7e00 | F16(size>>13&0x1ff)
-	case size >= 0x477f_f000: // 65520, half way beyond the largest
+	case size >= 0x477f_f000: // 65520, halfway above the largest value
 		return sign | 0x7c00
 	case size < 0x3880_0000: // subnormal: a multiple of 2^-24
 		return sign | F16(math.RoundToEven(float64(math.Float32frombits(size))*(1<<24)))

@@ -38,7 +38,7 @@ type Info = device.Info
 // Open opens a device. "cuda:0" is the first GPU, and "cuda" is too. "emu:sm_90a" is an emulated
 // device with the limits of a target, and "emu" one that runs modules for every target. A number, as
 // in "emu:1" and "emu:sm_90a:1", gives the memory of an emulated device addresses of its own. "" is
-// the first GPU, or an emulated device where there is none.
+// the first GPU, or an emulated device if there is none.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -199,7 +199,10 @@ func (d *Device) Close() error {
 	if !known {
 		errs = append(errs, d.back.Synchronize())
 	}
-	newestFirst := slices.SortedFunc(maps.Keys(things), func(a, b *thing) int { return cmp.Compare(things[b], things[a]) })
+	newestFirst := slices.SortedFunc(maps.Keys(things), func(a,
+		b *thing) int {
+		return cmp.Compare(things[b], things[a])
+	})
 	for _, t := range newestFirst {
 		t.closed.Store(true)
 		if d.back.Lost() == nil {

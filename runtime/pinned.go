@@ -38,7 +38,7 @@ func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 // Slice returns the memory. It must not be used after Close.
 func (p *Pinned[T]) Slice() []T { return p.elements }
 
-// ready is an error where p cannot be copied from or to b.
+// ready returns an error if p cannot be copied from or to b.
 func (p *Pinned[T]) ready(b *Buffer[T]) error {
 	if p == nil {
 		return argument("nil pinned memory")
@@ -73,7 +73,7 @@ func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
 	return nil
 }
 
-// address is where kernels find the memory: where the host does.
+// address returns the address for kernels, which is the host address.
 func (p *Pinned[T]) address() device.Address {
 	return device.Address(uintptr(unsafe.Pointer(&p.elements[0])))
 }

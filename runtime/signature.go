@@ -34,12 +34,13 @@ type Box struct {
 	Swizzle int   // bytes
 }
 
-// equal reports whether b and o are one box. A row is the same as a matrix of one.
+// equal reports whether b and o are the same box. A row equals a matrix with one row.
 func (b *Box) equal(o *Box) bool {
 	return slices.Equal(b.Sizes, o.Sizes) && b.Pixels == o.Pixels && b.Swizzle == o.Swizzle
 }
 
-// of is the box with its element type, as messages name it: boxes of 64x32 bf16 with a swizzle of 128.
+// of describes the box with its element type for messages: boxes of 64x32 bf16 with a swizzle of
+// 128.
 func (b *Box) of(word string) string {
 	what := fmt.Sprintf("boxes of %s %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
 	if b.Pixels > 0 {
@@ -48,7 +49,7 @@ func (b *Box) of(word string) string {
 	return fmt.Sprintf("%s with a swizzle of %d", what, b.Swizzle)
 }
 
-// A signature is what the text of a kernel says about its launch.
+// A signature is what the text of a kernel declares about its launch.
 type signature struct {
 	params  []Param
 	size    int
@@ -56,10 +57,10 @@ type signature struct {
 	block   [3]int
 	largest int // threads of a block, as declared
 	cluster [3]int
-	must    bool // have a cluster named by the launch
+	must    bool // the launch must specify a cluster
 }
 
-// signatures reads what a text declares. It judges nothing: the assembler does.
+// signatures reads what a text declares. It does not check the text; the assembler does.
 func signatures(name, text string) (entries map[string]*signature, target string) {
 	f, _ := ptx.Parse(name, text)
 	entries = make(map[string]*signature)
@@ -78,7 +79,7 @@ func signatures(name, text string) (entries map[string]*signature, target string
 	return entries, target
 }
 
-// read is the signature of a kernel.
+// read returns the signature of a kernel.
 func read(n *ptx.Func) *signature {
 	s := &signature{known: true}
 	for _, v := range n.Params {
@@ -114,7 +115,7 @@ func read(n *ptx.Func) *signature {
 	return s
 }
 
-// sizes is the bytes of the types that parameters have.
+// sizes returns the size in bytes of a parameter type.
 func sizes(word string) int {
 	switch word {
 	case "u8", "s8", "b8", "e4m3", "e5m2":
@@ -151,7 +152,7 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 		p.Size *= int(n)
 	}
 	for _, a := range v.Attrs {
-		// .ptr stands before the .align of what it points to, and .align before the type is the parameter's.
+		// .align after .ptr applies to the memory, and .align before the type to the parameter.
 		switch a.Name.Text {
 		case ".ptr":
 			p.Points = true
@@ -163,7 +164,7 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 			switch {
 			case p.Points:
 				p.Aligns = n
-			case v.Type.Text == "" || a.At < v.Type.At: // behind the type it is that of what it points to, too
+			case v.Type.Text == "" || a.At < v.Type.At: // after the type it applies to the memory too
 				p.Align = n
 			}
 		}
@@ -197,8 +198,8 @@ func (p *Param) String() string {
 	return "." + p.Type
 }
 
-// unfit says why a module for a target does not run on a device, "" where it does. It knows the rule of the three kinds of target, not
-// the list of them.
+// unfit says why a module for a target does not run on a device, or returns "". It knows the rules
+// for the three kinds of target, not the list of targets.
 func unfit(target string, info device.Info) string {
 	number, found := strings.CutPrefix(target, "sm_")
 	if !found || info.AllTargets {

@@ -54,7 +54,7 @@ func (s *Stream) handle() device.Handle {
 // Handle returns the stream as a CUstream, for other libraries.
 func (s *Stream) Handle() uintptr { return uintptr(s.handle()) }
 
-// ready is an error where s cannot take work of d.
+// ready returns an error if s cannot be used for work on d.
 func (s *Stream) ready(d *Device) error {
 	if s == nil {
 		return d.usable()
@@ -217,7 +217,7 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 	id, err := d.back.End(s.id)
 	if workError != nil {
 		if err == nil {
-			_ = d.back.FreeGraph(id) // the error of the work is the one to tell
+			_ = d.back.FreeGraph(id) // the error of the work is more useful
 		}
 		return nil, fmt.Errorf("recording: %w", workError)
 	}

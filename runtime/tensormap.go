@@ -177,7 +177,7 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options .
 	return m, k.of(param, err)
 }
 
-// mapParam is a parameter that is a tensor map, of which the source knows what copies through it move.
+// mapParam returns a tensor map parameter whose box the source knows.
 func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
 		return nil, argument("a tensor map for a nil kernel or buffer")
@@ -199,12 +199,12 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	return nil, argument("kernel %s has no parameter %s", k.name, param)
 }
 
-// options are what the kernel was built with, before what its caller adds.
+// options returns the options that the kernel was built with, followed by those of the caller.
 func (p *Param) options(more []MapOption) []MapOption {
 	return append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, more...)
 }
 
-// of tells which parameter an error is of.
+// of adds the parameter name to an error.
 func (k *Kernel) of(param string, err error) error {
 	if err != nil {
 		return fmt.Errorf("kernel %s, %s: %w", k.name, param, err)
@@ -226,7 +226,7 @@ func (b *Buffer[T]) im2col(sizes []int, w Window, channels, pixels int, options 
 	return Im2col(b, sizes, w, channels, pixels, options...)
 }
 
-// types is the number and bits of the element types that tensor maps know.
+// types returns the code and size in bits of an element type of tensor maps.
 func types(word string) (t device.TensorType, bits int, ok bool) {
 	switch word {
 	case "u8", "s8", "b8", "e4m3", "e5m2", "ue8m0":
@@ -261,7 +261,7 @@ func types(word string) (t device.TensorType, bits int, ok bool) {
 	return 0, 0, false
 }
 
-// typeOf is what PTX calls a Go type.
+// typeOf returns the PTX name of a Go type.
 func typeOf(word string) string {
 	switch word {
 	case "runtime.F16":
@@ -281,7 +281,7 @@ func bits(word string) int {
 	return n
 }
 
-// mapping is the description of a tensor in a buffer, without its box.
+// mapping returns the description of a tensor in a buffer, without its box.
 func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mapping, error) {
 	d := &mapping{word: typeOf(word)}
 	d.Address = m.at

@@ -33,8 +33,9 @@ func tensors(m *dsl.Module) {
 	full.Wait(k.U32(0))
 }
 
-// TestTensors makes the tensor maps of a kernel from nothing but the sizes of tensors, and launches it with them: what the driver is told of
-// boxes and swizzles is what the kernel was built with.
+// TestTensors makes the tensor maps of a kernel from nothing but the sizes of tensors, and launches
+// it with them: what the driver is reported of boxes and swizzles is what the kernel was built
+// with.
 func TestTensors(t *testing.T) {
 	d := fakecuda.New()
 	d.Params["tensors"] = []int{128, 128, 128, 128, 128, 128}

@@ -319,7 +319,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// lineOf is the line of a module's text where a word stands.
+// lineOf returns the line of a module's text where a word stands.
 func lineOf(t *testing.T, m *dsl.Module, word string) string {
 	t.Helper()
 	text := must[string](t)(m.Text())

@@ -52,8 +52,8 @@ func each[T any](c *call, inputs func(yield func(input) bool), doing string, wor
 	p.clear()
 }
 
-// A budget is a number of bytes that several goroutines share. Requests are met in their order, and
-// each is given back in that order too, so the oldest can always go on.
+// A budget is a number of bytes shared by several goroutines. Requests are granted and returned in
+// order, so the oldest can always proceed.
 type budget struct {
 	mu         sync.Mutex
 	back       *sync.Cond
@@ -66,8 +66,7 @@ func newBudget(size int64) *budget {
 	return b
 }
 
-// take waits for n bytes, or for all of them where n is more than there is, and returns how many
-// to give back.
+// take waits for n bytes, at most for all of them, and returns how many to give back.
 func (b *budget) take(n int64) int64 {
 	n = min(n, b.size)
 	b.mu.Lock()
@@ -86,12 +85,12 @@ func (b *budget) give(n int64) {
 	b.back.Broadcast()
 }
 
-// A progress tells someone who waits at a terminal, after the first second, how far the work is.
-// Elsewhere it is silent.
+// A progress shows on a terminal, after the first second, how far the work is. Elsewhere it is
+// silent.
 type progress struct {
 	w     *output
 	doing string
-	tick  <-chan time.Time // nil where nobody looks
+	tick  <-chan time.Time // nil without a terminal
 	stop  func()
 	begun time.Time
 	files int
@@ -117,7 +116,7 @@ func (p *progress) show() {
 	fmt.Fprintf(p.w, "\r\x1b[K%s: %d files, %.1f MB, %.0f s", p.doing, p.files, float64(p.bytes)/1e6, since.Seconds())
 }
 
-// clear takes the line away, before anything else is written.
+// clear removes the line, before other output.
 func (p *progress) clear() {
 	if p.shown {
 		p.shown = false

@@ -96,7 +96,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestManyFiles formats and checks more files at once than are ever under way.
+// TestManyFiles formats and checks more files at once than are ever in progress.
 func TestManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	var names strings.Builder

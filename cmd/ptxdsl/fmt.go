@@ -74,17 +74,17 @@ func runFmt(c *call) int {
 	return code
 }
 
-// A formatted is what became of one file.
+// A formatted is the result for one file.
 type formatted struct {
 	in       *input
-	text     string // as it was
+	text     string // the original
 	result   string
 	diff     string // with -d
 	findings diag.List
 	err      error
 }
 
-// format does the work on one file, and with -w writes it.
+// format formats one file, and with -w writes it.
 func (f *fmtFlags) format(c *call, in *input) formatted {
 	r := formatted{in: in}
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
@@ -113,7 +113,7 @@ func (f *fmtFlags) format(c *call, in *input) formatted {
 	return r
 }
 
-// report prints what became of one file, and is its exit code.
+// report prints the result for one file, and returns its exit code.
 func (f *fmtFlags) report(c *call, r *formatted) int {
 	switch {
 	case r.err != nil:
@@ -137,7 +137,7 @@ func (f *fmtFlags) report(c *call, r *formatted) int {
 	return exitClean
 }
 
-// shown is how many findings of a file are printed unless all are asked for.
+// shown is how many findings of a file are printed without -e.
 const shown = 10
 
 // findings prints the findings of one file for people.
@@ -148,7 +148,7 @@ func (c *call) findings(w *output, name, text string, l diag.List, all bool) {
 		l = l[:shown]
 	}
 	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.colour()}
-	_ = p.Print(w, l) // w keeps its error
+	_ = p.Print(w, l) // w records the error
 	if rest > 0 {
 		fmt.Fprintf(c.stderr, "%s: and %d more; use -e to show all\n", name, rest)
 	}

@@ -98,7 +98,7 @@ func TestLikeGofmt(t *testing.T) {
 	}
 }
 
-// fileNames are the lines of an output that name files: those of -l, and the heads of diffs.
+// fileNames returns the lines of an output that name files: those of -l, and the heads of diffs.
 func fileNames(out string) string {
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(out, "\n") {

@@ -33,7 +33,7 @@ func examine(name, text string, opt form.Options, how verify.Options) (diag.List
 	return append(l, r.Findings...).Sort(), r
 }
 
-// A coverage is what the last line on a file says of hazards.
+// A coverage is the part about hazards in the last line of a file.
 type coverage struct {
 	checked string   // continues "forms"
 	assumed []string // what the verdict depends on
@@ -114,7 +114,7 @@ func assumptions(kernels []verify.Result) []string {
 	return list
 }
 
-// union appends to a list what it does not have yet.
+// union appends the elements of more that list lacks.
 func union(list, more []string) []string {
 	for _, word := range more {
 		if !slices.Contains(list, word) {
@@ -124,8 +124,7 @@ func union(list, more []string) []string {
 	return list
 }
 
-// silent reports whether nothing is to be said of a file: it is clean, and that depends on no
-// assumption.
+// silent reports whether nothing is printed for a file: it is clean without assumptions.
 func silent(v *verified) bool {
 	return len(v.findings) == 0 && v.fixed == 0 && overall(v) == verify.Clean &&
 		(v.report == nil || len(assumptions(v.report.Kernels)) == 0)

@@ -33,7 +33,7 @@ Exit codes: 0 clean, 1 errors or differences found, 2 something could not be rea
 `)
 }
 
-// help is the command of that name.
+// help returns the command of that name.
 func (c *call) help(args []string) int {
 	if len(args) == 0 {
 		usage(c.stdout)

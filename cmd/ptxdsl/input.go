@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// standardInput is what a file without a name is called in messages.
+// standardInput is the name of standard input in messages.
 const standardInput = "<standard input>"
 
-// An input is a file to work on, or why there is none.
+// An input is a file to process, or the error that prevents it.
 type input struct {
-	name string      // as given, or as found in a folder that was given
-	info fs.FileInfo // of the file behind a link; nil for standard input
+	name string      // as given, or as found in a given directory
+	info fs.FileInfo // of the target of a link; nil for standard input
 	err  error
 }
 
-// weight is how much memory the input is likely to take, in bytes of source.
+// weight returns how much memory the input is likely to take, in bytes of source.
 func (in *input) weight() int64 {
 	if in.info == nil || !in.info.Mode().IsRegular() {
 		return 0
@@ -31,8 +31,9 @@ func (in *input) weight() int64 {
 	return in.info.Size()
 }
 
-// inputs are the files that the arguments of c name, and standard input for - or where there are none. Where ok is
-// not set the command returns code: rewrites is the flag that is given and rewrites files, "" if none is.
+// inputs returns the files that the arguments of c name, or standard input for - or without
+// arguments. If it is not ok, the command returns code. A command that rewrites files passes its
+// flag as rewrites, else "".
 func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code int, ok bool) {
 	paths := c.flags.Args()
 	if len(paths) == 0 {
@@ -49,8 +50,9 @@ func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code 
 	return func(yield func(input) bool) { walk(paths, yield) }, exitClean, true
 }
 
-// walk finds the files that paths name: - is standard input; a file is itself, whatever it is called; a folder is all
-// files in and under it whose names end in .ptx and do not begin with a dot, in lexical order.
+// walk finds the files that paths name: - is standard input, and a file is itself, whatever its
+// name. A directory stands for all files below it whose names end in .ptx and do not start with a
+// dot, in lexical order.
 func walk(paths []string, yield func(input) bool) {
 	for _, path := range paths {
 		if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {
@@ -71,7 +73,7 @@ func walkOne(path string, yield func(input) bool) bool {
 		return yield(input{name: path, info: info})
 	}
 	found, stopped := false, false
-	// A link to a folder is followed where it was given by name, which WalkDir does for "link/.".
+	// A link to a directory is followed if it was given by name; WalkDir does that for "link/.".
 	root := path
 	if l, err := os.Lstat(path); err == nil && l.Mode()&fs.ModeSymlink != 0 {
 		root = path + string(filepath.Separator)
@@ -102,19 +104,19 @@ func walkOne(path string, yield func(input) bool) bool {
 	return !stopped
 }
 
-// An emptyFolder is a folder without PTX.
+// An emptyFolder is a directory without PTX.
 type emptyFolder struct{ path string }
 
 func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this directory" }
 
-// A skippedFile is a file in a folder that is not regular. Reading it may wait for ever, or have no end.
+// A skippedFile is a file in a directory that is not regular. Reading it may block forever.
 type skippedFile struct{ path, kind string }
 
 func (s skippedFile) Error() string {
 	return s.path + ": skipped: " + s.kind + ", not a regular file (name it to read it)"
 }
 
-// kindOf says what a file is that is not regular.
+// kindOf names the kind of a file that is not regular.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
@@ -127,5 +129,6 @@ func kindOf(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// harmless reports whether an error does not change the exit code: nothing that was asked for could not be read.
+// harmless reports whether an error does not change the exit code: all requested files could be
+// read.
 func harmless(err error) bool { return errors.As(err, &skippedFile{}) }

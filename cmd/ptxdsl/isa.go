@@ -43,7 +43,7 @@ Exit codes: 0 found, 2 nothing matches.`,
 	}
 }
 
-// isaFlags are the flags of isa, understood.
+// isaFlags are the parsed flags of isa.
 type isaFlags struct {
 	json, stats bool
 	filter      filter
@@ -98,14 +98,14 @@ func runISA(c *call) int {
 	return exitClean
 }
 
-// A selection is the part of the table that someone asked for.
+// A selection is the requested part of the table.
 type selection struct {
 	instructions []isa.Instruction
 	specials     []isa.Special
 	directives   []isa.DirectiveInfo
 }
 
-// instructions are all that the table has, to be cut down to what is asked for.
+// instructions returns the whole table, to be filtered.
 func instructions() []isa.Instruction {
 	var all []isa.Instruction
 	for ins := range isa.Standard().All() {
@@ -114,7 +114,7 @@ func instructions() []isa.Instruction {
 	return all
 }
 
-// find is what the patterns name; nil, with a message, where one names nothing.
+// find returns what the patterns match; nil, after a message, if one matches nothing.
 func (f *isaFlags) find(c *call) *selection {
 	all := instructions()
 	out := &selection{}
@@ -145,7 +145,7 @@ func (f *isaFlags) find(c *call) *selection {
 	return out
 }
 
-// add adds what one pattern names, by the first way of reading it that finds something.
+// add adds what one pattern matches, by the first interpretation that matches anything.
 func (s *selection) add(pattern string, all []isa.Instruction) bool {
 	switch {
 	case strings.HasPrefix(pattern, "%"):
@@ -181,7 +181,7 @@ func (s *selection) addWhere(all []isa.Instruction, ok func(name string) bool) b
 	return found
 }
 
-// addOpcode reads the pattern as a name followed by modifiers, and takes the forms that have them.
+// addOpcode interprets the pattern as a name with modifiers, and adds the forms that have them.
 func (s *selection) addOpcode(all []isa.Instruction, pattern string) bool {
 	found := false
 	for name := pattern; !found && name != ""; {
@@ -246,7 +246,7 @@ func withModifiers(list []isa.Instruction, mods []string) []isa.Instruction {
 	return out
 }
 
-// nearestWord is the name that a pattern was most likely meant to be.
+// nearestWord returns the name that a pattern most likely meant.
 func nearestWord(pattern string, all []isa.Instruction) string {
 	var words []string
 	for _, ins := range all {

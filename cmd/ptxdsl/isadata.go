@@ -80,7 +80,7 @@ func printISAJSON(w io.Writer, list []isa.Instruction) {
 	for _, ins := range list {
 		for i := range ins.Forms {
 			if enc.Encode(formJSON(&ins, &ins.Forms[i])) != nil {
-				return // w keeps its error
+				return // w records the error
 			}
 		}
 	}

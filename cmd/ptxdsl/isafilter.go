@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A filter keeps what a PTX version and a target have.
+// A filter keeps what a PTX version and a target support.
 type filter struct {
 	wanted  bool
 	version isa.Version
@@ -23,7 +23,7 @@ func (f *filter) open(g isa.Gate) bool {
 	return len(g.Clauses) == 0 || slices.ContainsFunc(g.Clauses, func(c isa.Clause) bool { return f.version >= c.Since })
 }
 
-// apply drops forms, table rows and values of modifiers that are not there.
+// apply drops unsupported forms, table rows and modifier values.
 func (f *filter) apply(list []isa.Instruction) []isa.Instruction {
 	var out []isa.Instruction
 	for _, ins := range list {
@@ -40,7 +40,7 @@ func (f *filter) apply(list []isa.Instruction) []isa.Instruction {
 	return out
 }
 
-// words drops special registers and directives that are not there.
+// words drops unsupported special registers and directives.
 func (f *filter) words(s *selection) {
 	s.specials = slices.DeleteFunc(s.specials, func(r isa.Special) bool { return !f.open(r.Gate) })
 	s.directives = slices.DeleteFunc(s.directives, func(d isa.DirectiveInfo) bool {
@@ -69,7 +69,7 @@ func (f *filter) form(form *isa.Form) bool {
 		t := &form.Tables[i]
 		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r isa.Row) bool { return !f.open(r.Gate) })
 	}
-	// A condition that is met says nothing here; one that is not says what is missing.
+	// A condition that is met is omitted; one that is not says what is missing.
 	form.When = slices.DeleteFunc(slices.Clone(form.When), func(w isa.Condition) bool {
 		return (f.target != nil || !w.Gone) && f.open(w.Gate) != w.Gone
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// print shows the selection: briefly, a line for each instruction, or with all forms.
+// print prints the selection: briefly, one line for each instruction, or with all forms.
 func (s *selection) print(w io.Writer, brief bool) {
 	if brief {
 		family := ""
@@ -58,7 +58,7 @@ func lead(before string) string {
 	return "\n"
 }
 
-// printForm shows one form: how it is written, then a line for each thing to know about it.
+// printForm prints one form: its syntax, then one line for each property.
 func printForm(w io.Writer, f *isa.Form) {
 	words := tableWords()
 	fmt.Fprintf(w, "\n  %s;\n", words.Syntax(f))
@@ -135,8 +135,8 @@ func fold(s string, width int, newline string) string {
 	return b.String()
 }
 
-// tableWords are the modifiers of the table as they are written.
+// tableWords returns the modifiers of the table as they are written.
 func tableWords() notation.Words { return notation.Words(isa.Standard().Mods) }
 
-// word is a modifier as it is written, dot included.
+// word returns a modifier as it is written, dot included.
 func word(m isa.Mod) string { return isa.Standard().Mods[m] }

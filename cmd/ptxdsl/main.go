@@ -41,22 +41,22 @@ type command struct {
 
 func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " + cmd.args) }
 
-// commands is the list of them, in the order of the help.
+// commands returns the commands in the order of the help.
 func commands() []*command {
-	return []*command{fmtCommand(), verifyCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
+	return []*command{fmtCommand(), verifyCommand(), checkCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
 }
 
-// A call is one run of a command.
+// A call is one invocation of a command.
 type call struct {
 	command        *command
 	flags          *flag.FlagSet
-	args           []string // what followed the command's name
+	args           []string // arguments after the command's name
 	stdin          io.Reader
 	stdout, stderr *output
-	open           func(device string) (*runtime.Device, error) // of tests; nil for runtime.Open
+	open           func(device string) (*runtime.Device, error) // set by tests; nil for runtime.Open
 }
 
-// run is the whole program but for the process around it.
+// run is the whole program except for the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &call{stdin: stdin, stdout: &output{w: stdout}, stderr: &output{w: stderr}}
 	code := c.dispatch(args)
@@ -114,7 +114,7 @@ func didYouMean(before, word string) string {
 	return "; did you mean " + before + word + "?"
 }
 
-// parse reads the flags of the command. Where it is not ok the command returns code.
+// parse parses the flags of the command. If it is not ok, the command returns code.
 func (c *call) parse() (code int, ok bool) {
 	err := c.flags.Parse(c.args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -137,21 +137,21 @@ func (c *call) parse() (code int, ok bool) {
 	return c.misuse("%s", message), false
 }
 
-// misuse says what is wrong with the command line.
+// misuse reports an invalid command line.
 func (c *call) misuse(format string, args ...any) int {
 	fmt.Fprintf(c.stderr, "ptxdsl %s: %s\nusage: ptxdsl %s\nRun 'ptxdsl help %s' for more.\n",
 		c.command.name, fmt.Sprintf(format, args...), c.command.synopsis(), c.command.name)
 	return exitTrouble
 }
 
-// trouble reports what could not be done.
+// trouble reports an operation that failed.
 func (c *call) trouble(err error) int {
 	fmt.Fprintln(c.stderr, err)
 	return exitTrouble
 }
 
-// unread reports what a command that rewrites files could not read. A folder without any is no trouble: gofmt says nothing
-// there, but whoever mistyped its name would like to know.
+// unread reports what a command that rewrites files could not read. An empty directory does not
+// change the exit code, as in gofmt, but gets a message in case its name was mistyped.
 func (c *call) unread(err error) int {
 	if errors.As(err, &emptyFolder{}) || harmless(err) {
 		fmt.Fprintln(c.stderr, err)
@@ -160,7 +160,7 @@ func (c *call) unread(err error) int {
 	return c.trouble(err)
 }
 
-// An output remembers that writing failed, so that a full disk is not mistaken for success.
+// An output records failed writes, so that a full disk is not mistaken for success.
 type output struct {
 	w   io.Writer
 	err error
@@ -175,7 +175,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// terminal reports whether o is a screen that someone looks at.
+// terminal reports whether o is a terminal.
 func (o *output) terminal() bool {
 	f, ok := o.w.(*os.File)
 	if !ok {
@@ -185,5 +185,5 @@ func (o *output) terminal() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// colour reports whether o shows colours and its reader wants them (no-color.org).
+// colour reports whether o supports colours and the user wants them (no-color.org).
 func (o *output) colour() bool { return os.Getenv("NO_COLOR") == "" && o.terminal() }

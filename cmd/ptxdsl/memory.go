@@ -8,23 +8,23 @@ import (
 	"runtime/debug"
 )
 
-// Trees are made, looked at once and dropped, so collecting them seldom saves half of the time of a run; of
-// small files few are alive at once, so it costs little memory. A large file gets Go's own pace from there
-// on: five times its tree could be more than the machine has.
+// Trees are created, used once and dropped, so collecting garbage seldom halves the run time. Few
+// small files are in memory at once, so it costs little memory. For large files the collector
+// returns to its normal pace: five times the size of its tree could exceed the machine's memory.
 const (
-	seldom    = 400     // percent of what is alive
+	seldom    = 400     // percent of live memory
 	usual     = 100     // Go's default
 	largeFile = 8 << 20 // bytes of source
 )
 
-// collectSeldom sets the collector's pace for a run over many inputs. Who sets GOGC knows better.
+// collectSeldom sets the collector's pace for a run over many inputs, unless GOGC is set.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(seldom)
 	}
 }
 
-// collectUsually gives the pace back before an input of so many bytes, if it is large.
+// collectUsually restores the pace before a large input.
 func collectUsually(bytes int64) {
 	if bytes > largeFile && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(usual)

@@ -91,7 +91,7 @@ func runOpt(c *call) int {
 	return code
 }
 
-// choose finds the passes that are named, and the places to print at.
+// choose finds the named passes, and the points at which to print.
 func (f *optFlags) choose(names, dump string) error {
 	switch {
 	case names == "all":
@@ -126,23 +126,23 @@ func (f *optFlags) choose(names, dump string) error {
 	return nil
 }
 
-// words splits a list with commas; an empty one has no words.
+// words splits a comma-separated list.
 func words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// An optimised is what became of one file.
+// An optimised is the result for one file.
 type optimised struct {
 	in       *input
-	text     string // as it was
+	text     string // the original
 	result   string
 	notes    []byte    // of -dump and -time
-	findings diag.List // errors of the module, which end it, or what passes found
+	findings diag.List // errors of the module, which end the run, or findings of passes
 	failed   bool
 	err      error
 }
 
-// module does the work on one file.
+// module processes one file.
 func (f *optFlags) module(c *call, in *input) (r optimised) {
 	r.in = in
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
@@ -177,7 +177,7 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 	return r
 }
 
-// lifted is a text as a module, or nil and its errors.
+// lifted returns a text as a module, or nil and its errors.
 func lifted(name, text string) (*ir.Module, diag.List) {
 	file, l := ptx.Parse(name, text)
 	l = append(l, form.Check(file, form.Options{})...).Sort()
@@ -192,9 +192,9 @@ func lifted(name, text string) (*ir.Module, diag.List) {
 	return m, nil
 }
 
-// report prints what became of one file, and is its exit code.
+// report prints the result for one file, and returns its exit code.
 func (f *optFlags) report(c *call, r *optimised) int {
-	_, _ = c.stderr.Write(r.notes) // it keeps its error
+	_, _ = c.stderr.Write(r.notes) // it records the error
 	if r.err != nil {
 		return c.unread(r.err)
 	}
@@ -217,14 +217,14 @@ func (f *optFlags) report(c *call, r *optimised) int {
 	return exitClean
 }
 
-// print prints the module where -dump asks for it.
+// print prints the module if -dump requests it.
 func (f *optFlags) print(r *optimised, m *ir.Module, when string, p *passes.Pass) {
 	if slices.Contains(f.dump, when+":"+p.Name) {
 		r.notes = fmt.Appendf(r.notes, "// %s %s of %s\n%s\n", when, p.Name, r.in.name, lower.Text(m))
 	}
 }
 
-// say is a line of -time.
+// say adds a line of -time.
 func (f *optFlags) say(r *optimised, what string, took time.Duration, done string) {
 	if f.time {
 		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond), done)

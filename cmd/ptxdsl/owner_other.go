@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// keepOwner does nothing where a new file in a folder belongs to whom the folder says.
+// keepOwner does nothing: a new file gets its owner from the directory.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// hardLinks is how many names a file has: one, where the system does not say.
+// hardLinks returns one, since the number of hard links is unknown here.
 func hardLinks(fs.FileInfo) uint64 { return 1 }

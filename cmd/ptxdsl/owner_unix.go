@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner and group of the file that info describes, where they differ and as
-// far as the system lets it: giving files away is for the superuser, and a file whose owner cannot
-// be kept is still better formatted than refused.
+// keepOwner gives f the owner and group of the file that info describes, as far as the system
+// permits. Only the superuser can change owners, and formatting with a new owner is better than
+// failing.
 func keepOwner(f *os.File, info fs.FileInfo) {
 	mine, err := f.Stat()
 	if err != nil {
@@ -29,7 +29,7 @@ func keepOwner(f *os.File, info fs.FileInfo) {
 	}
 }
 
-// hardLinks is how many names a file has.
+// hardLinks returns the number of names of a file.
 func hardLinks(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// Limits of what is read, in bytes. The help of the commands states them.
+// Input limits in bytes. The help of the commands states them.
 const (
-	mostOfFile   = math.MaxInt32 - 16 // of a regular file: what positions in a module can count
-	mostOfStream = 256 << 20          // of standard input, a pipe or a device, which may have no end
+	mostOfFile   = math.MaxInt32 - 16 // for a regular file: the range of positions in a module
+	mostOfStream = 256 << 20          // for standard input, a pipe or a device, which may be endless
 )
 
-// read is the text of an input.
+// read returns the text of an input.
 func (in *input) read(stdin io.Reader) (string, error) {
 	if in.err != nil {
 		return "", in.err
@@ -46,8 +46,8 @@ func (in *input) read(stdin io.Reader) (string, error) {
 	return text, err
 }
 
-// readText reads text of at most so many bytes, of which size are expected. It reads no further where it meets what
-// PTX has nowhere: a device may give such bytes for ever.
+// readText reads text of at most most bytes, of which size are expected. It stops at bytes that PTX
+// cannot contain, because a device may be endless.
 func readText(src io.Reader, most, size int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(size) + 1)
@@ -69,7 +69,7 @@ func readText(src io.Reader, most, size int64) (string, error) {
 	}
 }
 
-// notText says what a text is instead of PTX, or "".
+// notText names the format of a text that is not PTX, or returns "".
 func notText(s string) string {
 	i := strings.IndexByte(s, 0)
 	switch {

@@ -16,29 +16,31 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// home is where the project lives.
+// home is the home page of the project.
 const home = "https://github.com/ptxdsl/ptxdsl"
 
-// rules are those that verify looks for, by id.
+// rules returns the rules of verify.
 func rules() diag.Rules {
 	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules(), suite.Rules())).Sorted()
 }
 
-// pages are the rules that have a page: those of verify, of lifting, and of building kernels in Go.
+// pages returns the rules that have a page: those of verify, of lifting, of building kernels in Go, and
+// of check.
 func pages() diag.Rules {
-	return diag.Rules(slices.Concat(rules(), lift.Rules(), dsl.Rules())).Sorted()
+	return diag.Rules(slices.Concat(rules(), lift.Rules(), dsl.Rules(), dynamic.Rules())).Sorted()
 }
 
-// check is all findings of a text, of all layers.
+// check returns all findings of a text, of all layers.
 func check(name, text string, opt form.Options) diag.List {
 	l, _ := examine(name, text, opt, verify.Options{})
 	return l
 }
 
-// selectRules is the set of rule ids that the value of a flag means, a list of ids, beginnings of
-// ids and layers; nil for an empty list. What is an id stands for itself alone: A1 is not A11.
+// selectRules returns the rule ids that a flag selects with a list of ids, prefixes of ids and
+// layers; nil for an empty list. A complete id only selects itself: A1 does not select A11.
 func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 	if list == "" {
 		return nil, nil
@@ -72,7 +74,7 @@ func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 	return set, nil
 }
 
-// nearestRule is the rule or layer that was meant; rules are written in any case.
+// nearestRule returns the rule or layer that a word most likely meant, ignoring case.
 func nearestRule(word string, known []string) string {
 	if near := diag.Nearest(strings.ToUpper(word), known); near != "" {
 		return near

@@ -14,7 +14,7 @@ import (
 // TestRules wants a whole page for every rule, and ids that are one of a kind.
 func TestRules(t *testing.T) {
 	form := regexp.MustCompile(`^F[1-7][0-9]{2}$`)
-	hazard := regexp.MustCompile(`^([ABCMRTW][1-9][0-9]?|V10[0-9])$`)
+	hazard := regexp.MustCompile(`^([ABCGMRSTW][1-9][0-9]?|V10[0-9])$`)
 	seen := map[string]bool{}
 	for _, r := range rules() {
 		id := hazard

@@ -4,12 +4,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -38,13 +41,19 @@ The types are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32 and f64. -print,
 -write and -want name an array by the index of its argument, from 1, or by the
 name of the parameter.
 
+Without a GPU the kernel runs in the emulator. "-device emu" chooses it, and
+"-device emu:sm_90a" one with the limits of a target. The flags that say
+"emulator" show what the kernel does there; they do not change results.
+
 Exit codes: 0 success, 1 if a result differs from the expected one or the module
 has errors, 2 if the kernel could not be run.`,
 		examples: `
     ptxdsl run vecadd.ptx -threads 1000 -arg 'f32[1000]=random' \
         -arg 'f32[1000]=iota' -arg 'f32[1000]' -arg 1000 -print c
     ptxdsl run gemm.ptx -kernel gemm -grid 64,64 -block 256 -arg a.npy \
-        -arg b.npy -arg 'f32[4096]' -want 3=c.npy -tolerance 1e-5 -time 100`,
+        -arg b.npy -arg 'f32[4096]' -want 3=c.npy -tolerance 1e-5 -time 100
+    ptxdsl run gemm.ptx -device emu -stats -trace gemm.json ...
+    ptxdsl run gemm.ptx -device emu -break 120 -tile 'tiles=f16[8x8]' -thread 0,33 ...`,
 		run: runRun,
 	}
 }
@@ -70,6 +79,8 @@ type runFlags struct {
 	print, write, want   repeated
 	limit, time          int
 	tolerance            float64
+	timeout              time.Duration
+	emulate              emulateFlags
 }
 
 func runRun(c *call) int {
@@ -95,6 +106,9 @@ func runRun(c *call) int {
 	c.flags.Float64Var(&f.tolerance, "tolerance", 0, "largest allowed difference: absolute for "+
 		"values up to 1,\nrelative above")
 	c.flags.IntVar(&f.time, "time", 0, "time `n` more launches")
+	c.flags.DurationVar(&f.timeout, "timeout", 0, "end the kernel after this `time`, such as 10s; "+
+		"a kernel on a GPU\nis only waited for no longer")
+	f.emulate.declare(c.flags)
 	path, code, ok := c.file()
 	if !ok {
 		return code
@@ -107,7 +121,7 @@ func runRun(c *call) int {
 	if err != nil {
 		return c.trouble(err)
 	}
-	d, err := c.device(f.device)
+	d, err := f.open(c)
 	if err != nil {
 		return c.trouble(err)
 	}
@@ -143,7 +157,7 @@ func (c *call) file() (path string, code int, ok bool) {
 	return path, exitClean, true
 }
 
-// one is what one file, or standard input, is called and says.
+// one returns what one file, or standard input, is called and says.
 func (c *call) one(path string) (name, text string, err error) {
 	in := input{name: standardInput}
 	if path != "-" {
@@ -183,7 +197,7 @@ func sizes(flag, text string) (x int, yz []int, err error) {
 	return x, yz, nil
 }
 
-// config is the launch that the flags ask for.
+// config returns the launch that the flags ask for.
 func (f *runFlags) config() (runtime.Config, error) {
 	var config runtime.Config
 	switch {
@@ -282,7 +296,17 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 		fmt.Fprintf(c.stderr, "ptxdsl run: kernel %s uses dynamic shared memory (%s), but the "+
 			"launch gives none: set its size with -shared\n", k.Name(), strings.Join(names, ", "))
 	}
-	if err := errors.Join(k.Launch(config, values...), d.Sync()); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if f.timeout > 0 {
+		var end func()
+		ctx, end = context.WithTimeout(ctx, f.timeout)
+		defer end()
+	}
+	if err = k.LaunchContext(ctx, config, values...); err == nil {
+		err = d.SyncContext(ctx)
+	}
+	if err := errors.Join(err, f.emulate.report(c)); err != nil {
 		return exitTrouble, err
 	}
 	code := exitClean
@@ -307,7 +331,7 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 	return code, nil
 }
 
-// list is parameters in words.
+// list returns parameters in words.
 func list(params []runtime.Param) string {
 	var words []string
 	for _, p := range params {

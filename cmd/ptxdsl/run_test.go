@@ -35,7 +35,7 @@ const saxpyText = `.version 7.8
 }
 `
 
-// pretend is a driver for saxpyText.
+// pretend returns a driver for saxpyText.
 func pretend() *fakecuda.Driver {
 	d := fakecuda.New()
 	d.Params["saxpy"], d.Params["keep"] = []int{8, 8, 4, 4}, []int{8, 4, 8, 1, 2}
@@ -180,7 +180,8 @@ func TestRunRefused(t *testing.T) {
 	}
 }
 
-// TestRunShared: a kernel that takes shared memory of the launch, and is given none, is told so.
+// TestRunShared: a kernel that takes shared memory of the launch, and is given none, is reported
+// so.
 func TestRunShared(t *testing.T) {
 	text := strings.Replace(saxpyText, "{\n\tret;", "{\n\t.reg .b32 %r1;\n\tmov.u32 %r1, tiles;\n\tret;", 1)
 	text = strings.Replace(text, ".visible", ".extern .shared .align 16 .b8 tiles[];\n.extern .shared .b8 other[];\n.visible", 1)

@@ -58,13 +58,13 @@ or none was found.`,
 // statsFlags are the flags of stats.
 type statsFlags struct{ json, more, exact bool }
 
-// A counted is what was found out about one file.
+// A counted is the result for one file.
 type counted struct {
 	name, text string
 	module     *ir.Module
 	kernels    []pressure.Kernel
-	refused    string    // why ptxas did not count: its first message
-	findings   diag.List // why there is nothing
+	refused    string    // the first message of ptxas, if it failed
+	findings   diag.List // errors, if there is no result
 	err        error
 }
 
@@ -106,8 +106,8 @@ func runStats(c *call) int {
 	return code
 }
 
-// exactTimeout bounds one run of ptxas. It takes minutes for some large modules, whose registers are
-// then estimated.
+// exactTimeout limits one run of ptxas, which takes minutes for some large modules. The registers
+// are then estimated.
 const exactTimeout = 30 * time.Second
 
 // assembler returns the ptxas to count with, or nil for estimates.
@@ -154,11 +154,11 @@ func countOf(c *call, in *input, tool *ptxas.Tool) counted {
 	return r
 }
 
-// count replaces the estimates by what ptxas reports. Where ptxas refuses the module, the estimates
-// stay and refused says why.
+// count replaces the estimates by what ptxas reports. If ptxas rejects the module, the estimates
+// stay, and refused says why.
 func (r *counted) count(tool *ptxas.Tool) error {
 	usage, v, err := tool.Usage(context.Background(), r.text, ptxas.Options{})
-	if err == nil && v.Status == ptxas.Rejected { // perhaps it calls functions of other modules
+	if err == nil && v.Status == ptxas.Rejected { // it may call functions of other modules
 		usage, v, err = tool.Usage(context.Background(), r.text, ptxas.Options{Relocatable: true})
 	}
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *counted) count(tool *ptxas.Tool) error {
 	return nil
 }
 
-// line is the line of the text that an instruction stands on, 0 where there is none.
+// line returns the line of an instruction in the text, 0 if there is none.
 func (r *counted) line(in *ir.Instr) int {
 	if in == nil {
 		return 0
@@ -199,7 +199,7 @@ type statsObject struct {
 	Target    string        `json:"target"`
 	Registers int           `json:"registers"`
 	Exact     bool          `json:"exact"` // counted by ptxas
-	Low       int           `json:"low"`   // bounds of nine of ten kernels, where it is an estimate
+	Low       int           `json:"low"`   // bounds for nine of ten kernels, if it is an estimate
 	High      int           `json:"high"`
 	Wanted    int           `json:"wanted"`
 	Limit     int           `json:"limit,omitempty"`

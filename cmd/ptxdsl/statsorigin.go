@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// origin is the line of the program that an instruction was compiled from, "kernels.py:20", as the last .loc
-// before it says; empty where there is none.
+// origin returns the source line that an instruction was compiled from, "kernels.py:20", according
+// to the preceding .loc; empty if there is none.
 func (r *counted) origin(in *ir.Instr) string {
 	for _, f := range r.module.Funcs() {
 		at := ""
@@ -30,7 +30,7 @@ func (r *counted) origin(in *ir.Instr) string {
 	return ""
 }
 
-// place is what the operands of a .loc stand for: a number of a file, and a line of it.
+// place returns the file and line that the operands of a .loc refer to.
 func (r *counted) place(text string) string {
 	words := strings.Fields(text)
 	if len(words) < 2 {

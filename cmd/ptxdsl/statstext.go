@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// print writes a file's kernels as a table, and under each line what else there is to say.
+// print prints a file's kernels as a table, with remarks under each line.
 func (r *counted) print(w io.Writer, more bool) {
 	if len(r.kernels) == 0 {
 		fmt.Fprintf(w, "%s: no kernels\n", r.name)
@@ -38,7 +38,7 @@ func (r *counted) print(w io.Writer, more bool) {
 	}
 }
 
-// registerCount is a count, or an estimate with its range: ~72 (64-88).
+// registerCount returns a count, or an estimate with its range: ~72 (64-88).
 func registerCount(k *pressure.Kernel) string {
 	if k.Exact || k.Low == k.High {
 		return fmt.Sprint(k.Registers)
@@ -53,7 +53,7 @@ func numberOr(n int) string {
 	return fmt.Sprint(n)
 }
 
-// hottest is where most is in use, in a few words.
+// hottest describes the point with the most live registers.
 func (r *counted) hottest(k *pressure.Kernel) string {
 	if k.Peak.Instr == nil {
 		return "-"
@@ -66,7 +66,7 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 		k.Peak.Words)
 }
 
-// remarks are the lines under a kernel.
+// remarks prints the lines under a kernel.
 func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	if k.Occupancy.Warps == 0 {
 		fmt.Fprintf(w, "    cannot be launched: with this use of %s, no block of %d threads fits "+
@@ -89,7 +89,7 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	r.budgets(w, k)
 }
 
-// liveWords names what is in use; what needs several registers with their number.
+// liveWords names the live registers; values of several registers with their count.
 func liveWords(list []pressure.Live) string {
 	words := make([]string, len(list))
 	for i, l := range list {
@@ -101,7 +101,7 @@ func liveWords(list []pressure.Live) string {
 	return strings.Join(words, " ")
 }
 
-// budgets writes the arithmetic of setmaxnreg.
+// budgets prints the register arithmetic of setmaxnreg.
 func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
 	b := k.Budgets
 	if len(b.Roles) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// verdict is the last line on a file: the verdict in one word, the counts of findings, what was
-// checked, under which assumptions, and what was not checked. A reader must never take silence
+// verdict returns the last line on a file: the verdict in one word, the counts of findings, what
+// was checked, under which assumptions, and what was not checked. A reader must never take silence
 // about a hazard for its absence.
 func verdict(v *verified, selected bool) string {
 	n := map[diag.Severity]int{}
@@ -50,7 +50,8 @@ func verdict(v *verified, selected bool) string {
 	return s
 }
 
-// overall is the verdict on a file: that of its worst kernel, or of a worse finding elsewhere.
+// overall returns the verdict on a file: that of its worst kernel, or of a worse finding outside of
+// kernels.
 func overall(v *verified) verify.Verdict {
 	worst := verify.Clean
 	if v.report != nil {

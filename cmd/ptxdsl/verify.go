@@ -74,7 +74,7 @@ type verifyFlags struct {
 	effort                          int
 	strict                          bool
 	errors                          string
-	selected, promoted              map[string]bool // by id; nil for all, and for none
+	selected, promoted              map[string]bool // ids; nil for all, and for none
 }
 
 func runVerify(c *call) int {
@@ -131,17 +131,17 @@ func runVerify(c *call) int {
 	return r.finish()
 }
 
-// A verified is what became of one file.
+// A verified is the result for one file.
 type verified struct {
 	in       *input
 	text     string
 	findings diag.List
-	report   *verify.Report // on hazards; nil where the forms have errors
+	report   *verify.Report // on hazards; nil if the forms have errors
 	fixed    int
 	err      error
 }
 
-// verify judges one file, and with -fix mends it first.
+// verify checks one file, after applying fixes with -fix.
 func (f *verifyFlags) verify(c *call, in *input) verified {
 	v := verified{in: in}
 	if v.text, v.err = in.read(c.stdin); v.err != nil {
@@ -154,7 +154,7 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 	return v
 }
 
-// check is the selected findings of a text, and the report on hazards.
+// check returns the selected findings of a text, and the report on hazards.
 func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
 	if f.selected != nil {
@@ -168,8 +168,8 @@ func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	return l, r
 }
 
-// mend makes fixes until none is left, since one mistake may hide another. Each round must leave
-// fewer findings than before, or it is not made.
+// mend applies fixes until none is left, since one mistake may hide another. A round that does not
+// reduce the findings is discarded.
 func (f *verifyFlags) mend(v *verified) {
 	before := v.text
 	for {
@@ -189,7 +189,7 @@ func (f *verifyFlags) mend(v *verified) {
 	}
 }
 
-// A report prints verdicts as they come, and keeps what only the end can tell.
+// A report prints verdicts as they arrive, and collects what can only be printed at the end.
 type report struct {
 	c    *call
 	f    *verifyFlags
@@ -204,7 +204,7 @@ func newReport(c *call, f *verifyFlags) *report {
 	return &report{c: c, f: f, texts: map[string]string{}}
 }
 
-// add takes the verdict on the next file.
+// add takes the result for the next file.
 func (r *report) add(v verified) {
 	if harmless(v.err) {
 		fmt.Fprintln(r.c.stderr, v.err)
@@ -225,7 +225,7 @@ func (r *report) add(v verified) {
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.findings) // stdout keeps its error
+		_ = diag.JSON(r.c.stdout, v.findings) // stdout records the error
 	case "github":
 		_ = diag.GitHub(r.c.stdout, src, v.findings)
 	case "sarif":
@@ -236,7 +236,7 @@ func (r *report) add(v verified) {
 	default:
 		shown := v.findings
 		if !r.f.say {
-			// What was not checked is said in the last line.
+			// The last line says what was not checked.
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
@@ -246,7 +246,7 @@ func (r *report) add(v verified) {
 	}
 }
 
-// finish prints what is left to print and is the exit code of the run.
+// finish prints the rest and returns the exit code of the run.
 func (r *report) finish() int {
 	if r.f.format == "sarif" && !r.f.mum {
 		_ = diag.SARIF(r.c.stdout, diag.Run{

@@ -38,7 +38,7 @@ func runVersion(c *call) int {
 	return exitClean
 }
 
-// version is that of the module as it was built: a release, or the revision.
+// version returns the version of the module as built: a release, or the revision.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -13,10 +13,11 @@ import (
 	"path/filepath"
 )
 
-// replace gives a file new contents: it writes them to a file beside it and renames that, so that
-// at every moment the name stands for the old text or the new, whole. Permissions and owner stay, a
-// symbolic link keeps pointing where it did, and a file that changed since it was read, as info tells, is
-// left alone. A file with several hard links is written in place, so that all its names keep naming one file.
+// replace gives a file new contents: it writes a temporary file beside it and renames that, so that
+// at every moment the name refers to a complete text, old or new. Permissions and owner stay, and a
+// symbolic link keeps its target. A file that changed since it was read, as info tells, is left
+// alone. A file with several hard links is written in place, so that all its names keep naming one
+// file.
 func replace(name string, info fs.FileInfo, text string) (err error) {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -25,7 +26,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file, so it cannot be rewritten", name)
 	}
-	// A rename would succeed on a file that its owner made read-only.
+	// A rename would succeed on a read-only file.
 	old, err := os.OpenFile(target, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if changed(now, info) {
 		if have, readErr := os.ReadFile(target); readErr == nil && string(have) == text {
 			os.Remove(tmp.Name())
-			return nil // another name that leads to it was rewritten before
+			return nil // already rewritten under another name
 		}
 		return errChanged
 	}
@@ -74,12 +75,13 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 
 var errChanged = errors.New("it was changed by another program in the meantime")
 
-// changed reports whether a file is not as it was when it was read.
+// changed reports whether a file has changed since it was read.
 func changed(now, then fs.FileInfo) bool {
 	return now.Size() != then.Size() || !now.ModTime().Equal(then.ModTime())
 }
 
-// overwrite gives an open file new contents in its place. A copy of the old ones stands beside it as long as it is not whole.
+// overwrite writes new contents to an open file. It keeps a copy of the old contents beside the
+// file until the write is complete.
 func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -91,7 +93,7 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	}
 	if changed(now, info) {
 		if string(old) == text {
-			return nil // another of its names was rewritten before
+			return nil // already rewritten under another name
 		}
 		return fmt.Errorf("%s: %w; the file is as it was", name, errChanged)
 	}
@@ -116,7 +118,7 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	return os.Remove(backup.Name())
 }
 
-// rewritten writes a text over all that is in a file.
+// rewritten overwrites all contents of a file.
 func rewritten(f *os.File, text string) error {
 	if _, err := f.WriteAt([]byte(text), 0); err != nil {
 		return err

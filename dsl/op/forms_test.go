@@ -34,9 +34,9 @@ type place struct {
 	target  isa.Target
 }
 
-// TestEveryForm writes an instruction of every form of the table, and of every modifier of each form, through
-// the generated methods: the printed module reads back as the same forms, and the assembler takes it at the
-// first version and target that the form has.
+// TestEveryForm writes an instruction of every form of the table, and of every modifier of each
+// form, with the generated methods: the printed module reads back as the same forms, and ptxas
+// accepts it at the form's first version and target.
 func TestEveryForm(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {

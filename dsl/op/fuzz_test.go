@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// FuzzInstructions calls generated methods as bytes say: any instruction, any of its modifiers in any order and number, and
-// operands of all kinds, wrong ones too. Nothing panics, and what is built without findings is PTX.
+// FuzzInstructions calls generated methods depending on the input: any instruction, any of its
+// modifiers in any order and number, and operands of all kinds, including wrong ones. Nothing
+// panics, and a module without findings is valid PTX.
 func FuzzInstructions(f *testing.F) {
 	for i := range 40 {
 		seed := make([]byte, 60)

@@ -16,8 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// back is the text of m, after it was held against the forms of an instruction: all of them are there when
-// it is read back.
+// back returns the text of m, after checking that reading it back gives the forms of the
+// instructions.
 func back(t *testing.T, m *dsl.Module, want ...*isa.Form) string {
 	t.Helper()
 	text, err := m.Text()

@@ -134,7 +134,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNoKernel: what belongs to no kernel comes to nothing.
+// TestNoKernel checks that instructions without a kernel have no effect.
 func TestNoKernel(t *testing.T) {
 	var none op.PTX
 	none.Bar().Sync().Mod("x").Do(0)

@@ -1365,6 +1365,68 @@ func (i *TensormapReplace) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
+// TensormapQueryAllocClassLarge starts the instruction tensormap.query.alloc_class_large: ask
+// whether a tensor map is for a large allocation (PTX ISA 9.1, 9.7.9.28).
+//
+//	tensormap.query.alloc_class_large{.space}.b1024 p, [map]
+//
+//	.space = .global .shared::cta .const .param .param::entry
+//
+// It requires PTX 9.5 on sm_90a, sm_100f and its family, sm_110f and its family, sm_120f and its
+// family.
+//
+// All forms have these modifiers, which may be omitted: .b1024.
+func (p PTX) TensormapQueryAllocClassLarge() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)(p.begin(55))
+}
+
+// TensormapQueryAllocClassLarge is the instruction tensormap.query.alloc_class_large under
+// construction; see [PTX.TensormapQueryAllocClassLarge].
+type TensormapQueryAllocClassLarge ins
+
+// Global adds .global, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) Global() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".global"))
+}
+
+// SharedCTA adds .shared::cta, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) SharedCTA() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".shared::cta"))
+}
+
+// Const adds .const, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) Const() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".const"))
+}
+
+// Param adds .param, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) Param() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".param"))
+}
+
+// ParamEntry adds .param::entry, one of .global .shared::cta .const .param .param::entry.
+func (i *TensormapQueryAllocClassLarge) ParamEntry() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".param::entry"))
+}
+
+// B1024 adds .b1024.
+func (i *TensormapQueryAllocClassLarge) B1024() *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).with(".b1024"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+func (i *TensormapQueryAllocClassLarge) Mod(words ...dsl.Mod) *TensormapQueryAllocClassLarge {
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).also(words))
+}
+
+// Do appends the instruction. Its operands depend on the form; see
+// [PTX.TensormapQueryAllocClassLarge]:
+//   - p: .pred register, written
+//   - map: address in the space of .space
+func (i *TensormapQueryAllocClassLarge) Do(p any, more ...any) {
+	(*ins)(i).do(append([]any{p}, more...)...)
+}
+
 // TensormapCpFenceproxy starts the instruction tensormap.cp_fenceproxy: copy a tensor map and make
 // it known to the tensor map proxy (PTX ISA 9.1, 9.7.13.16).
 //
@@ -1377,7 +1439,7 @@ func (i *TensormapReplace) Do(operands ...any) {
 // All forms have these modifiers, which may be omitted: .tensormap::generic .release .sync
 // .aligned.
 func (p PTX) TensormapCpFenceproxy() *TensormapCpFenceproxy {
-	return (*TensormapCpFenceproxy)(p.begin(55))
+	return (*TensormapCpFenceproxy)(p.begin(56))
 }
 
 // TensormapCpFenceproxy is the instruction tensormap.cp_fenceproxy under construction; see
@@ -1466,7 +1528,7 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 //
 // It requires PTX 8.1 on sm_90 or later.
 func (p PTX) MultimemLdReduce() *MultimemLdReduce {
-	return (*MultimemLdReduce)(p.begin(56))
+	return (*MultimemLdReduce)(p.begin(57))
 }
 
 // MultimemLdReduce is the instruction multimem.ld_reduce under construction; see
@@ -1696,7 +1758,7 @@ func (i *MultimemLdReduce) Do(d, a any) {
 //
 // It requires PTX 8.1 on sm_90 or later.
 func (p PTX) MultimemSt() *MultimemSt {
-	return (*MultimemSt)(p.begin(57))
+	return (*MultimemSt)(p.begin(58))
 }
 
 // MultimemSt is the instruction multimem.st under construction; see [PTX.MultimemSt].
@@ -1883,7 +1945,7 @@ func (i *MultimemSt) Do(a, b any) {
 //
 // It requires PTX 8.1 on sm_90 or later.
 func (p PTX) MultimemRed() *MultimemRed {
-	return (*MultimemRed)(p.begin(58))
+	return (*MultimemRed)(p.begin(59))
 }
 
 // MultimemRed is the instruction multimem.red under construction; see [PTX.MultimemRed].
@@ -2055,7 +2117,7 @@ func (i *MultimemRed) Do(a, b any) {
 //
 // All forms have these modifiers, which may be omitted: .release.
 func (p PTX) MultimemStAsync() *MultimemStAsync {
-	return (*MultimemStAsync)(p.begin(59))
+	return (*MultimemStAsync)(p.begin(60))
 }
 
 // MultimemStAsync is the instruction multimem.st.async under construction; see
@@ -2179,7 +2241,7 @@ func (i *MultimemStAsync) Do(a, b any) {
 //
 // All forms have these modifiers, which may be omitted: .release .add.
 func (p PTX) MultimemRedAsync() *MultimemRedAsync {
-	return (*MultimemRedAsync)(p.begin(60))
+	return (*MultimemRedAsync)(p.begin(61))
 }
 
 // MultimemRedAsync is the instruction multimem.red.async under construction; see
@@ -2249,7 +2311,7 @@ func (i *MultimemRedAsync) Do(a, b any) {
 //
 // All forms have these modifiers, which may be omitted: .bulk_group.
 func (p PTX) MultimemCpAsyncBulk() *MultimemCpAsyncBulk {
-	return (*MultimemCpAsyncBulk)(p.begin(61))
+	return (*MultimemCpAsyncBulk)(p.begin(62))
 }
 
 // MultimemCpAsyncBulk is the instruction multimem.cp.async.bulk under construction; see
@@ -2339,7 +2401,7 @@ func (i *MultimemCpAsyncBulk) Do(to, from, size any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .bulk_group.
 func (p PTX) MultimemCpReduceAsyncBulk() *MultimemCpReduceAsyncBulk {
-	return (*MultimemCpReduceAsyncBulk)(p.begin(62))
+	return (*MultimemCpReduceAsyncBulk)(p.begin(63))
 }
 
 // MultimemCpReduceAsyncBulk is the instruction multimem.cp.reduce.async.bulk under construction;
@@ -2507,7 +2569,7 @@ func (i *MultimemCpReduceAsyncBulk) Do(to, from, size any) {
 //
 // All forms have these modifiers, which may be omitted: .sp::2:4.
 func (p PTX) Spcompress() *Spcompress {
-	return (*Spcompress)(p.begin(63))
+	return (*Spcompress)(p.begin(64))
 }
 
 // Spcompress is the instruction spcompress under construction; see [PTX.Spcompress].
@@ -2599,7 +2661,7 @@ func (i *Spcompress) Do(indices, packed, data, how any) {
 //
 // It requires PTX 9.4 on sm_107a.
 func (p PTX) Spdecompress() *Spdecompress {
-	return (*Spdecompress)(p.begin(64))
+	return (*Spdecompress)(p.begin(65))
 }
 
 // Spdecompress is the instruction spdecompress under construction; see [PTX.Spdecompress].

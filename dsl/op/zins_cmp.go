@@ -43,7 +43,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.quad = .u8x4 .u16x2 .s8x4 .s16x2
 //	.stype = .f16 .f32 .bf16 .f64
 func (p PTX) Set() *Set {
-	return (*Set)(p.begin(65))
+	return (*Set)(p.begin(66))
 }
 
 // Set is the instruction set under construction; see [PTX.Set].
@@ -294,7 +294,7 @@ func (i *Set) Do(d, a, b any, more ...any) {
 //	.utype = .u16 .u32 .u64
 //	.fcmp = .eq .ne .lt .le .gt .ge .equ .neu .ltu .leu .gtu .geu .num .nan
 func (p PTX) Setp() *Setp {
-	return (*Setp)(p.begin(66))
+	return (*Setp)(p.begin(67))
 }
 
 // Setp is the instruction setp under construction; see [PTX.Setp].
@@ -509,7 +509,7 @@ func (i *Setp) Do(p, a, b any, more ...any) {
 //
 //	.type = .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64
 func (p PTX) Selp() *Selp {
-	return (*Selp)(p.begin(67))
+	return (*Selp)(p.begin(68))
 }
 
 // Selp is the instruction selp under construction; see [PTX.Selp].
@@ -592,7 +592,7 @@ func (i *Selp) Do(d, a, b, c any) {
 //
 //	.type = .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64
 func (p PTX) Slct() *Slct {
-	return (*Slct)(p.begin(68))
+	return (*Slct)(p.begin(69))
 }
 
 // Slct is the instruction slct under construction; see [PTX.Slct].

@@ -10,7 +10,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 //	bra{.uni} target
 func (p PTX) Bra() *Bra {
-	return (*Bra)(p.begin(69))
+	return (*Bra)(p.begin(70))
 }
 
 // Bra is the instruction bra under construction; see [PTX.Bra].
@@ -38,7 +38,7 @@ func (i *Bra) Do(target any) {
 //
 // It requires PTX 6.0 on sm_30 or later.
 func (p PTX) BrxIdx() *BrxIdx {
-	return (*BrxIdx)(p.begin(70))
+	return (*BrxIdx)(p.begin(71))
 }
 
 // BrxIdx is the instruction brx.idx under construction; see [PTX.BrxIdx].
@@ -70,7 +70,7 @@ func (i *BrxIdx) Do(index, list any) {
 //	call{.uni} f, in, how  // PTX 2.1 on sm_20 or later
 //	call{.uni} out, f{, in}, how  // PTX 2.1 on sm_20 or later
 func (p PTX) Call() *Call {
-	return (*Call)(p.begin(71))
+	return (*Call)(p.begin(72))
 }
 
 // Call is the instruction call under construction; see [PTX.Call].
@@ -99,7 +99,7 @@ func (i *Call) Do(operands ...any) {
 //
 //	ret{.uni}
 func (p PTX) Ret() *Ret {
-	return (*Ret)(p.begin(72))
+	return (*Ret)(p.begin(73))
 }
 
 // Ret is the instruction ret under construction; see [PTX.Ret].
@@ -124,7 +124,7 @@ func (i *Ret) Do() {
 //
 //	exit
 func (p PTX) Exit() *Exit {
-	return (*Exit)(p.begin(73))
+	return (*Exit)(p.begin(74))
 }
 
 // Exit is the instruction exit under construction; see [PTX.Exit].

@@ -80,7 +80,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.f8x2 = .e4m3x2 .e5m2x2
 //	.ftype = .e2m3x2 .e3m2x2 .e2m1x2
 func (p PTX) Cvt() *Cvt {
-	return (*Cvt)(p.begin(74))
+	return (*Cvt)(p.begin(75))
 }
 
 // Cvt is the instruction cvt under construction; see [PTX.Cvt].
@@ -344,7 +344,7 @@ func (i *Cvt) Do(d, a any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sat.
 func (p PTX) CvtPack() *CvtPack {
-	return (*CvtPack)(p.begin(75))
+	return (*CvtPack)(p.begin(76))
 }
 
 // CvtPack is the instruction cvt.pack under construction; see [PTX.CvtPack].

@@ -17,7 +17,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::bytes
 // .mbarrier::report::fabric .b128.
 func (p PTX) FabricTryGetAsync() *FabricTryGetAsync {
-	return (*FabricTryGetAsync)(p.begin(76))
+	return (*FabricTryGetAsync)(p.begin(77))
 }
 
 // FabricTryGetAsync is the instruction fabric.try_get.async under construction; see
@@ -86,7 +86,7 @@ func (i *FabricTryGetAsync) Do(to any, more ...any) {
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric .b128.
 func (p PTX) FabricTryPutAsync() *FabricTryPutAsync {
-	return (*FabricTryPutAsync)(p.begin(77))
+	return (*FabricTryPutAsync)(p.begin(78))
 }
 
 // FabricTryPutAsync is the instruction fabric.try_put.async under construction; see
@@ -175,7 +175,7 @@ func (i *FabricTryPutAsync) Do(operands ...any) {
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric.
 func (p PTX) FabricTryRedAsync() *FabricTryRedAsync {
-	return (*FabricTryRedAsync)(p.begin(78))
+	return (*FabricTryRedAsync)(p.begin(79))
 }
 
 // FabricTryRedAsync is the instruction fabric.try_red.async under construction; see
@@ -338,7 +338,7 @@ func (i *FabricTryRedAsync) Do(operands ...any) {
 // All forms have these modifiers, which may be omitted: .multimem .shared::cta
 // .mbarrier::complete_tx::bytes .mbarrier::report::fabric .sync.
 func (p PTX) FabricTryPullredAsync() *FabricTryPullredAsync {
-	return (*FabricTryPullredAsync)(p.begin(79))
+	return (*FabricTryPullredAsync)(p.begin(80))
 }
 
 // FabricTryPullredAsync is the instruction fabric.try_pullred.async under construction; see
@@ -504,7 +504,7 @@ func (i *FabricTryPullredAsync) Do(to any, more ...any) {
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric .relaxed .sys.
 func (p PTX) FabricTryAtomAsync() *FabricTryAtomAsync {
-	return (*FabricTryAtomAsync)(p.begin(80))
+	return (*FabricTryAtomAsync)(p.begin(81))
 }
 
 // FabricTryAtomAsync is the instruction fabric.try_atom.async under construction; see
@@ -659,7 +659,7 @@ func (i *FabricTryAtomAsync) Do(operands ...any) {
 //
 // It requires PTX 9.3 on sm_100 or later.
 func (p PTX) FabricSubmit() *FabricSubmit {
-	return (*FabricSubmit)(p.begin(81))
+	return (*FabricSubmit)(p.begin(82))
 }
 
 // FabricSubmit is the instruction fabric.submit under construction; see [PTX.FabricSubmit].
@@ -690,7 +690,7 @@ func (i *FabricSubmit) Do() {
 //
 // All forms have these modifiers, which may be omitted: .sync_restrict::reads.
 func (p PTX) FabricWait() *FabricWait {
-	return (*FabricWait)(p.begin(82))
+	return (*FabricWait)(p.begin(83))
 }
 
 // FabricWait is the instruction fabric.wait under construction; see [PTX.FabricWait].
@@ -726,7 +726,7 @@ func (i *FabricWait) Do(operands ...any) {
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::bytes
 // .mbarrier::report::fabric .override::global_address .b128.
 func (p PTX) FabricTryGetAsyncTensor() *FabricTryGetAsyncTensor {
-	return (*FabricTryGetAsyncTensor)(p.begin(83))
+	return (*FabricTryGetAsyncTensor)(p.begin(84))
 }
 
 // FabricTryGetAsyncTensor is the instruction fabric.try_get.async.tensor under construction; see
@@ -850,7 +850,7 @@ func (i *FabricTryGetAsyncTensor) Do(to any, more ...any) {
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric .override::global_address .b128.
 func (p PTX) FabricTryPutAsyncTensor() *FabricTryPutAsyncTensor {
-	return (*FabricTryPutAsyncTensor)(p.begin(84))
+	return (*FabricTryPutAsyncTensor)(p.begin(85))
 }
 
 // FabricTryPutAsyncTensor is the instruction fabric.try_put.async.tensor under construction; see
@@ -987,7 +987,7 @@ func (i *FabricTryPutAsyncTensor) Do(operands ...any) {
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric .override::global_address.
 func (p PTX) FabricTryRedAsyncTensor() *FabricTryRedAsyncTensor {
-	return (*FabricTryRedAsyncTensor)(p.begin(85))
+	return (*FabricTryRedAsyncTensor)(p.begin(86))
 }
 
 // FabricTryRedAsyncTensor is the instruction fabric.try_red.async.tensor under construction; see

@@ -16,7 +16,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Testp() *Testp {
-	return (*Testp)(p.begin(86))
+	return (*Testp)(p.begin(87))
 }
 
 // Testp is the instruction testp under construction; see [PTX.Testp].
@@ -83,7 +83,7 @@ func (i *Testp) Do(p, a any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Copysign() *Copysign {
-	return (*Copysign)(p.begin(87))
+	return (*Copysign)(p.begin(88))
 }
 
 // Copysign is the instruction copysign under construction; see [PTX.Copysign].
@@ -134,7 +134,7 @@ func (i *Copysign) Do(d, a, b any) {
 //	.atype = .e5m2x4 .e4m3x4 .e3m2x4 .e2m3x4 .e2m1x4 .e2m1p4x4 .ue8m0x4
 //	.btype = .e5m2x4 .e4m3x4 .e3m2x4 .e2m3x4 .e2m1x4 .e2m1p4x4 .ue8m0x4
 func (p PTX) Mul() *Mul {
-	return (*Mul)(p.begin(88))
+	return (*Mul)(p.begin(89))
 }
 
 // Mul is the instruction mul under construction; see [PTX.Mul].
@@ -289,7 +289,7 @@ func (i *Mul) Do(d, a, b any) {
 //	.wide = .e5m2x4 .e4m3x4
 //	.btype = .e5m2x4 .e4m3x4 .e3m2x4 .e2m3x4 .e2m1x4 .e2m1p4x4 .ue8m0x4
 func (p PTX) Fma() *Fma {
-	return (*Fma)(p.begin(89))
+	return (*Fma)(p.begin(90))
 }
 
 // Fma is the instruction fma under construction; see [PTX.Fma].
@@ -438,7 +438,7 @@ func (i *Fma) Do(d, a, b, c any) {
 //	.rnd = .rn .rz .rm .rp
 //	.round = .rn .rz .rm[1.2 sm_13+] .rp[1.2 sm_13+]
 func (p PTX) Mad() *Mad {
-	return (*Mad)(p.begin(90))
+	return (*Mad)(p.begin(91))
 }
 
 // Mad is the instruction mad under construction; see [PTX.Mad].
@@ -507,7 +507,7 @@ func (i *Mad) Do(d, a, b, c any) {
 //
 // All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) DivFull() *DivFull {
-	return (*DivFull)(p.begin(91))
+	return (*DivFull)(p.begin(92))
 }
 
 // DivFull is the instruction div.full under construction; see [PTX.DivFull].
@@ -548,7 +548,7 @@ func (i *DivFull) Do(d, a, b any) {
 //	.rnd = .rn .rz .rm .rp
 //	.round = .rn .rz[2.0 sm_20+] .rm[2.0 sm_20+] .rp[2.0 sm_20+]
 func (p PTX) Rcp() *Rcp {
-	return (*Rcp)(p.begin(92))
+	return (*Rcp)(p.begin(93))
 }
 
 // Rcp is the instruction rcp under construction; see [PTX.Rcp].
@@ -617,7 +617,7 @@ func (i *Rcp) Do(d, a any) {
 //	.rnd = .rn .rz .rm .rp
 //	.round = .rn .rz[2.0 sm_20+] .rm[2.0 sm_20+] .rp[2.0 sm_20+]
 func (p PTX) Sqrt() *Sqrt {
-	return (*Sqrt)(p.begin(93))
+	return (*Sqrt)(p.begin(94))
 }
 
 // Sqrt is the instruction sqrt under construction; see [PTX.Sqrt].
@@ -684,7 +684,7 @@ func (i *Sqrt) Do(d, a any) {
 //	rsqrt.f64 d, a  // removed in PTX 1.4
 //	rsqrt.approx.ftz.f64 d, a  // PTX 4.0 on sm_20 or later
 func (p PTX) Rsqrt() *Rsqrt {
-	return (*Rsqrt)(p.begin(94))
+	return (*Rsqrt)(p.begin(95))
 }
 
 // Rsqrt is the instruction rsqrt under construction; see [PTX.Rsqrt].
@@ -726,10 +726,11 @@ func (i *Rsqrt) Do(d, a any) {
 //
 //	sin.approx{.ftz}.f32 d, a  // PTX 1.4
 //	sin.f32 d, a  // removed in PTX 1.4
+//	sin.approx.2pi.ftz.f32 d, a  // PTX 9.5
 //
 // All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) Sin() *Sin {
-	return (*Sin)(p.begin(95))
+	return (*Sin)(p.begin(96))
 }
 
 // Sin is the instruction sin under construction; see [PTX.Sin].
@@ -750,6 +751,11 @@ func (i *Sin) F32() *Sin {
 	return (*Sin)((*ins)(i).with(".f32"))
 }
 
+// Turns adds .2pi.
+func (i *Sin) Turns() *Sin {
+	return (*Sin)((*ins)(i).with(".2pi"))
+}
+
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sin) Mod(words ...dsl.Mod) *Sin {
 	return (*Sin)((*ins)(i).also(words))
@@ -766,10 +772,11 @@ func (i *Sin) Do(d, a any) {
 //
 //	cos.approx{.ftz}.f32 d, a  // PTX 1.4
 //	cos.f32 d, a  // removed in PTX 1.4
+//	cos.approx.2pi.ftz.f32 d, a  // PTX 9.5
 //
 // All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) Cos() *Cos {
-	return (*Cos)(p.begin(96))
+	return (*Cos)(p.begin(97))
 }
 
 // Cos is the instruction cos under construction; see [PTX.Cos].
@@ -788,6 +795,11 @@ func (i *Cos) FTZ() *Cos {
 // F32 adds .f32.
 func (i *Cos) F32() *Cos {
 	return (*Cos)((*ins)(i).with(".f32"))
+}
+
+// Turns adds .2pi.
+func (i *Cos) Turns() *Cos {
+	return (*Cos)((*ins)(i).with(".2pi"))
 }
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
@@ -809,7 +821,7 @@ func (i *Cos) Do(d, a any) {
 //
 // All forms have these modifiers, which may be omitted: .f32.
 func (p PTX) Lg2() *Lg2 {
-	return (*Lg2)(p.begin(97))
+	return (*Lg2)(p.begin(98))
 }
 
 // Lg2 is the instruction lg2 under construction; see [PTX.Lg2].
@@ -853,7 +865,7 @@ func (i *Lg2) Do(d, a any) {
 //	.half = .f16 .f16x2
 //	.brain = .bf16 .bf16x2
 func (p PTX) Ex2() *Ex2 {
-	return (*Ex2)(p.begin(98))
+	return (*Ex2)(p.begin(99))
 }
 
 // Ex2 is the instruction ex2 under construction; see [PTX.Ex2].
@@ -918,7 +930,7 @@ func (i *Ex2) Do(d, a any) {
 //
 // All forms have these modifiers, which may be omitted: .approx.
 func (p PTX) Tanh() *Tanh {
-	return (*Tanh)(p.begin(99))
+	return (*Tanh)(p.begin(100))
 }
 
 // Tanh is the instruction tanh under construction; see [PTX.Tanh].

@@ -13,7 +13,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 //	.bits = .b16 .b32 .b64
 func (p PTX) And() *And {
-	return (*And)(p.begin(100))
+	return (*And)(p.begin(101))
 }
 
 // And is the instruction and under construction; see [PTX.And].
@@ -59,7 +59,7 @@ func (i *And) Do(d, a, b any) {
 //
 //	.bits = .b16 .b32 .b64
 func (p PTX) Or() *Or {
-	return (*Or)(p.begin(101))
+	return (*Or)(p.begin(102))
 }
 
 // Or is the instruction or under construction; see [PTX.Or].
@@ -105,7 +105,7 @@ func (i *Or) Do(d, a, b any) {
 //
 //	.bits = .b16 .b32 .b64
 func (p PTX) Xor() *Xor {
-	return (*Xor)(p.begin(102))
+	return (*Xor)(p.begin(103))
 }
 
 // Xor is the instruction xor under construction; see [PTX.Xor].
@@ -151,7 +151,7 @@ func (i *Xor) Do(d, a, b any) {
 //
 //	.bits = .b16 .b32 .b64
 func (p PTX) Not() *Not {
-	return (*Not)(p.begin(103))
+	return (*Not)(p.begin(104))
 }
 
 // Not is the instruction not under construction; see [PTX.Not].
@@ -195,7 +195,7 @@ func (i *Not) Do(d, a any) {
 //
 //	.bits = .b16 .b32 .b64
 func (p PTX) Cnot() *Cnot {
-	return (*Cnot)(p.begin(104))
+	return (*Cnot)(p.begin(105))
 }
 
 // Cnot is the instruction cnot under construction; see [PTX.Cnot].
@@ -238,7 +238,7 @@ func (i *Cnot) Do(d, a any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Lop3() *Lop3 {
-	return (*Lop3)(p.begin(105))
+	return (*Lop3)(p.begin(106))
 }
 
 // Lop3 is the instruction lop3 under construction; see [PTX.Lop3].
@@ -286,7 +286,7 @@ func (i *Lop3) Do(d, a, b, c, lut any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) ShfL() *ShfL {
-	return (*ShfL)(p.begin(106))
+	return (*ShfL)(p.begin(107))
 }
 
 // ShfL is the instruction shf.l under construction; see [PTX.ShfL].
@@ -332,7 +332,7 @@ func (i *ShfL) Do(d, lo, hi, n any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) ShfR() *ShfR {
-	return (*ShfR)(p.begin(107))
+	return (*ShfR)(p.begin(108))
 }
 
 // ShfR is the instruction shf.r under construction; see [PTX.ShfR].
@@ -373,7 +373,7 @@ func (i *ShfR) Do(d, lo, hi, n any) {
 //
 //	.bits = .b16 .b32 .b64
 func (p PTX) Shl() *Shl {
-	return (*Shl)(p.begin(108))
+	return (*Shl)(p.begin(109))
 }
 
 // Shl is the instruction shl under construction; see [PTX.Shl].
@@ -414,7 +414,7 @@ func (i *Shl) Do(d, a, n any) {
 //
 //	.any = .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64
 func (p PTX) Shr() *Shr {
-	return (*Shr)(p.begin(109))
+	return (*Shr)(p.begin(110))
 }
 
 // Shr is the instruction shr under construction; see [PTX.Shr].

@@ -18,7 +18,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierInit() *MbarrierInit {
-	return (*MbarrierInit)(p.begin(110))
+	return (*MbarrierInit)(p.begin(111))
 }
 
 // MbarrierInit is the instruction mbarrier.init under construction; see [PTX.MbarrierInit].
@@ -72,7 +72,7 @@ func (i *MbarrierInit) Do(a, count any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierInval() *MbarrierInval {
-	return (*MbarrierInval)(p.begin(111))
+	return (*MbarrierInval)(p.begin(112))
 }
 
 // MbarrierInval is the instruction mbarrier.inval under construction; see [PTX.MbarrierInval].
@@ -118,7 +118,7 @@ func (i *MbarrierInval) Do(a any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierCheckLayout() *MbarrierCheckLayout {
-	return (*MbarrierCheckLayout)(p.begin(112))
+	return (*MbarrierCheckLayout)(p.begin(113))
 }
 
 // MbarrierCheckLayout is the instruction mbarrier.check_layout under construction; see
@@ -193,7 +193,7 @@ func (i *MbarrierCheckLayout) Do(p, a any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierExpectTx() *MbarrierExpectTx {
-	return (*MbarrierExpectTx)(p.begin(113))
+	return (*MbarrierExpectTx)(p.begin(114))
 }
 
 // MbarrierExpectTx is the instruction mbarrier.expect_tx under construction; see
@@ -265,7 +265,7 @@ func (i *MbarrierExpectTx) Do(a, bytes any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierCompleteTx() *MbarrierCompleteTx {
-	return (*MbarrierCompleteTx)(p.begin(114))
+	return (*MbarrierCompleteTx)(p.begin(115))
 }
 
 // MbarrierCompleteTx is the instruction mbarrier.complete_tx under construction; see
@@ -341,7 +341,7 @@ func (i *MbarrierCompleteTx) Do(a, bytes any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArrive() *MbarrierArrive {
-	return (*MbarrierArrive)(p.begin(115))
+	return (*MbarrierArrive)(p.begin(116))
 }
 
 // MbarrierArrive is the instruction mbarrier.arrive under construction; see [PTX.MbarrierArrive].
@@ -432,7 +432,7 @@ func (i *MbarrierArrive) Do(operands ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArriveExpectTx() *MbarrierArriveExpectTx {
-	return (*MbarrierArriveExpectTx)(p.begin(116))
+	return (*MbarrierArriveExpectTx)(p.begin(117))
 }
 
 // MbarrierArriveExpectTx is the instruction mbarrier.arrive.expect_tx under construction; see
@@ -515,7 +515,7 @@ func (i *MbarrierArriveExpectTx) Do(operands ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArriveDrop() *MbarrierArriveDrop {
-	return (*MbarrierArriveDrop)(p.begin(117))
+	return (*MbarrierArriveDrop)(p.begin(118))
 }
 
 // MbarrierArriveDrop is the instruction mbarrier.arrive_drop under construction; see
@@ -607,7 +607,7 @@ func (i *MbarrierArriveDrop) Do(operands ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierArriveDropExpectTx() *MbarrierArriveDropExpectTx {
-	return (*MbarrierArriveDropExpectTx)(p.begin(118))
+	return (*MbarrierArriveDropExpectTx)(p.begin(119))
 }
 
 // MbarrierArriveDropExpectTx is the instruction mbarrier.arrive_drop.expect_tx under construction;
@@ -688,7 +688,7 @@ func (i *MbarrierArriveDropExpectTx) Do(operands ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) CpAsyncMbarrierArrive() *CpAsyncMbarrierArrive {
-	return (*CpAsyncMbarrierArrive)(p.begin(119))
+	return (*CpAsyncMbarrierArrive)(p.begin(120))
 }
 
 // CpAsyncMbarrierArrive is the instruction cp.async.mbarrier.arrive under construction; see
@@ -739,7 +739,7 @@ func (i *CpAsyncMbarrierArrive) Do(a any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTestWait() *MbarrierTestWait {
-	return (*MbarrierTestWait)(p.begin(120))
+	return (*MbarrierTestWait)(p.begin(121))
 }
 
 // MbarrierTestWait is the instruction mbarrier.test_wait under construction; see
@@ -815,7 +815,7 @@ func (i *MbarrierTestWait) Do(done any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTestWaitParity() *MbarrierTestWaitParity {
-	return (*MbarrierTestWaitParity)(p.begin(121))
+	return (*MbarrierTestWaitParity)(p.begin(122))
 }
 
 // MbarrierTestWaitParity is the instruction mbarrier.test_wait.parity under construction; see
@@ -896,7 +896,7 @@ func (i *MbarrierTestWaitParity) Do(done any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTryWait() *MbarrierTryWait {
-	return (*MbarrierTryWait)(p.begin(122))
+	return (*MbarrierTryWait)(p.begin(123))
 }
 
 // MbarrierTryWait is the instruction mbarrier.try_wait under construction; see
@@ -973,7 +973,7 @@ func (i *MbarrierTryWait) Do(done any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierTryWaitParity() *MbarrierTryWaitParity {
-	return (*MbarrierTryWaitParity)(p.begin(123))
+	return (*MbarrierTryWaitParity)(p.begin(124))
 }
 
 // MbarrierTryWaitParity is the instruction mbarrier.try_wait.parity under construction; see
@@ -1051,7 +1051,7 @@ func (i *MbarrierTryWaitParity) Do(done any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) MbarrierPendingCount() *MbarrierPendingCount {
-	return (*MbarrierPendingCount)(p.begin(124))
+	return (*MbarrierPendingCount)(p.begin(125))
 }
 
 // MbarrierPendingCount is the instruction mbarrier.pending_count under construction; see

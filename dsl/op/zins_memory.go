@@ -26,7 +26,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.order = .relaxed .acquire
 //	.scope = .cta .cluster[7.8 sm_90+] .gpu .sys
 func (p PTX) Ld() *Ld {
-	return (*Ld)(p.begin(125))
+	return (*Ld)(p.begin(126))
 }
 
 // Ld is the instruction ld under construction; see [PTX.Ld].
@@ -344,7 +344,7 @@ func (i *Ld) Do(d, a any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Ldu() *Ldu {
-	return (*Ldu)(p.begin(126))
+	return (*Ldu)(p.begin(127))
 }
 
 // Ldu is the instruction ldu under construction; see [PTX.Ldu].
@@ -470,7 +470,7 @@ func (i *Ldu) Do(d, a any) {
 //	.order = .relaxed .release
 //	.scope = .cta .cluster[7.8 sm_90+] .gpu .sys
 func (p PTX) St() *St {
-	return (*St)(p.begin(127))
+	return (*St)(p.begin(128))
 }
 
 // St is the instruction st under construction; see [PTX.St].
@@ -749,10 +749,10 @@ func (i *St) Do(a, b any, more ...any) {
 //	.space = .global .shared[1.2 sm_12+] .shared::cta[7.8 sm_12+] .shared::cluster[7.8 sm_90+]
 //	.op = .and .or .xor .exch .add .inc .dec .min .max
 //	.type = .b32 .b64 .b128 .u32 .u64 .s32 .s64 .f32 .f64 .b16[6.3 sm_70+] .f16[6.3 sm_70+] .f16x2[6.2 sm_60+] .bf16[7.8 sm_90+] .bf16x2[7.8 sm_90+]
-//	.bits = .and .or .xor
+//	.bits = .and .or .xor .exch
 //	.vec = .v2 .v4 .v8
 func (p PTX) Atom() *Atom {
-	return (*Atom)(p.begin(128))
+	return (*Atom)(p.begin(129))
 }
 
 // Atom is the instruction atom under construction; see [PTX.Atom].
@@ -821,22 +821,22 @@ func (i *Atom) SharedCluster() *Atom {
 	return (*Atom)((*ins)(i).with(".shared::cluster"))
 }
 
-// And adds .and, one of .and .or .xor.
+// And adds .and, one of .and .or .xor .exch.
 func (i *Atom) And() *Atom {
 	return (*Atom)((*ins)(i).with(".and"))
 }
 
-// Or adds .or, one of .and .or .xor.
+// Or adds .or, one of .and .or .xor .exch.
 func (i *Atom) Or() *Atom {
 	return (*Atom)((*ins)(i).with(".or"))
 }
 
-// Xor adds .xor, one of .and .or .xor.
+// Xor adds .xor, one of .and .or .xor .exch.
 func (i *Atom) Xor() *Atom {
 	return (*Atom)((*ins)(i).with(".xor"))
 }
 
-// Exch adds .exch.
+// Exch adds .exch, one of .and .or .xor .exch.
 func (i *Atom) Exch() *Atom {
 	return (*Atom)((*ins)(i).with(".exch"))
 }
@@ -980,7 +980,7 @@ func (i *Atom) Mod(words ...dsl.Mod) *Atom {
 //     vector of .vec; or .type register or constant, vector of .vec; or another, depending on the
 //     form
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
-//   - c: .b32 register; or .type register or constant
+//   - c: .b32 register or .f32 constant or function; or .type register or constant
 func (i *Atom) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
@@ -1002,7 +1002,7 @@ func (i *Atom) Do(d, a, b any, more ...any) {
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64 .f16[6.3 sm_70+] .f16x2[6.2 sm_60+] .bf16[7.8 sm_90+] .bf16x2[7.8 sm_90+]
 //	.vec = .v2 .v4 .v8
 func (p PTX) Red() *Red {
-	return (*Red)(p.begin(129))
+	return (*Red)(p.begin(130))
 }
 
 // Red is the instruction red under construction; see [PTX.Red].
@@ -1215,7 +1215,7 @@ func (i *Red) Do(a, b any, more ...any) {
 //	.priority = .L2::evict_last .L2::evict_normal
 //	.with = .L1 .L2 .L2::evict_last .L2::evict_normal
 func (p PTX) Prefetch() *Prefetch {
-	return (*Prefetch)(p.begin(130))
+	return (*Prefetch)(p.begin(131))
 }
 
 // Prefetch is the instruction prefetch under construction; see [PTX.Prefetch].
@@ -1296,7 +1296,7 @@ func (i *Prefetch) Do(a any) {
 //
 // All forms have these modifiers, which may be omitted: .L1.
 func (p PTX) Prefetchu() *Prefetchu {
-	return (*Prefetchu)(p.begin(131))
+	return (*Prefetchu)(p.begin(132))
 }
 
 // Prefetchu is the instruction prefetchu under construction; see [PTX.Prefetchu].
@@ -1327,7 +1327,7 @@ func (i *Prefetchu) Do(a any) {
 //
 // All forms have these modifiers, which may be omitted: .L2::evict_normal.
 func (p PTX) Applypriority() *Applypriority {
-	return (*Applypriority)(p.begin(132))
+	return (*Applypriority)(p.begin(133))
 }
 
 // Applypriority is the instruction applypriority under construction; see [PTX.Applypriority].
@@ -1364,7 +1364,7 @@ func (i *Applypriority) Do(a, size any) {
 //
 // All forms have these modifiers, which may be omitted: .L2.
 func (p PTX) Discard() *Discard {
-	return (*Discard)(p.begin(133))
+	return (*Discard)(p.begin(134))
 }
 
 // Discard is the instruction discard under construction; see [PTX.Discard].
@@ -1403,7 +1403,7 @@ func (i *Discard) Do(a, size any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) CreatepolicyRange() *CreatepolicyRange {
-	return (*CreatepolicyRange)(p.begin(134))
+	return (*CreatepolicyRange)(p.begin(135))
 }
 
 // CreatepolicyRange is the instruction createpolicy.range under construction; see
@@ -1477,7 +1477,7 @@ func (i *CreatepolicyRange) Do(d any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b64.
 func (p PTX) CreatepolicyFractional() *CreatepolicyFractional {
-	return (*CreatepolicyFractional)(p.begin(135))
+	return (*CreatepolicyFractional)(p.begin(136))
 }
 
 // CreatepolicyFractional is the instruction createpolicy.fractional under construction; see
@@ -1520,7 +1520,7 @@ func (i *CreatepolicyFractional) Mod(words ...dsl.Mod) *CreatepolicyFractional {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyFractional]:
 //   - d: 64-bit integer register, written
-//   - fraction: .f32 register or constant; may be left out
+//   - fraction: .f32 register or .f32 constant or .f64 constant; may be left out
 func (i *CreatepolicyFractional) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
@@ -1534,7 +1534,7 @@ func (i *CreatepolicyFractional) Do(d any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .L2 .b64.
 func (p PTX) CreatepolicyCvt() *CreatepolicyCvt {
-	return (*CreatepolicyCvt)(p.begin(136))
+	return (*CreatepolicyCvt)(p.begin(137))
 }
 
 // CreatepolicyCvt is the instruction createpolicy.cvt under construction; see

@@ -12,7 +12,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // It requires PTX 1.0 on sm_11 or later.
 func (p PTX) Brkpt() *Brkpt {
-	return (*Brkpt)(p.begin(137))
+	return (*Brkpt)(p.begin(138))
 }
 
 // Brkpt is the instruction brkpt under construction; see [PTX.Brkpt].
@@ -37,7 +37,7 @@ func (i *Brkpt) Do() {
 //
 // All forms have these modifiers, which may be omitted: .u32.
 func (p PTX) Nanosleep() *Nanosleep {
-	return (*Nanosleep)(p.begin(138))
+	return (*Nanosleep)(p.begin(139))
 }
 
 // Nanosleep is the instruction nanosleep under construction; see [PTX.Nanosleep].
@@ -64,7 +64,7 @@ func (i *Nanosleep) Do(t any) {
 //	pmevent a  // PTX 1.4
 //	pmevent.mask a  // PTX 3.0 on sm_20 or later
 func (p PTX) Pmevent() *Pmevent {
-	return (*Pmevent)(p.begin(139))
+	return (*Pmevent)(p.begin(140))
 }
 
 // Pmevent is the instruction pmevent under construction; see [PTX.Pmevent].
@@ -90,7 +90,7 @@ func (i *Pmevent) Do(a any) {
 //
 //	trap
 func (p PTX) Trap() *Trap {
-	return (*Trap)(p.begin(140))
+	return (*Trap)(p.begin(141))
 }
 
 // Trap is the instruction trap under construction; see [PTX.Trap].
@@ -117,7 +117,7 @@ func (i *Trap) Do() {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) SetmaxnregInc() *SetmaxnregInc {
-	return (*SetmaxnregInc)(p.begin(141))
+	return (*SetmaxnregInc)(p.begin(142))
 }
 
 // SetmaxnregInc is the instruction setmaxnreg.inc under construction; see [PTX.SetmaxnregInc].
@@ -165,7 +165,7 @@ func (i *SetmaxnregInc) Do(n any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) SetmaxnregDec() *SetmaxnregDec {
-	return (*SetmaxnregDec)(p.begin(142))
+	return (*SetmaxnregDec)(p.begin(143))
 }
 
 // SetmaxnregDec is the instruction setmaxnreg.dec under construction; see [PTX.SetmaxnregDec].
@@ -200,4 +200,50 @@ func (i *SetmaxnregDec) Mod(words ...dsl.Mod) *SetmaxnregDec {
 //   - n: constant 24 to 256 in steps of 8
 func (i *SetmaxnregDec) Do(n any) {
 	(*ins)(i).do(n)
+}
+
+// TraceMark starts the instruction trace.mark: mark a point in a trace of the kernel, with a value
+// or none (PTX ISA 9.1, 9.7.19).
+//
+//	trace.mark id
+//	trace.mark.type id, value
+//	trace.mark.cond id, p
+//	trace.mark.cond.type id, p, value
+//
+//	.type = .b32 .b64
+//
+// It requires PTX 9.5 on sm_107f and its family.
+func (p PTX) TraceMark() *TraceMark {
+	return (*TraceMark)(p.begin(144))
+}
+
+// TraceMark is the instruction trace.mark under construction; see [PTX.TraceMark].
+type TraceMark ins
+
+// B32 adds .b32, one of .b32 .b64.
+func (i *TraceMark) B32() *TraceMark {
+	return (*TraceMark)((*ins)(i).with(".b32"))
+}
+
+// B64 adds .b64, one of .b32 .b64.
+func (i *TraceMark) B64() *TraceMark {
+	return (*TraceMark)((*ins)(i).with(".b64"))
+}
+
+// Cond adds .cond.
+func (i *TraceMark) Cond() *TraceMark {
+	return (*TraceMark)((*ins)(i).with(".cond"))
+}
+
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+func (i *TraceMark) Mod(words ...dsl.Mod) *TraceMark {
+	return (*TraceMark)((*ins)(i).also(words))
+}
+
+// Do appends the instruction. Its operands depend on the form; see [PTX.TraceMark]:
+//   - id: constant 0 to 4095
+//   - value: .type register or constant
+//   - p: predicate, may be negated 1 to 0
+func (i *TraceMark) Do(id any, more ...any) {
+	(*ins)(i).do(append([]any{id}, more...)...)
 }

@@ -78,7 +78,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Mma() *Mma {
-	return (*Mma)(p.begin(143))
+	return (*Mma)(p.begin(145))
 }
 
 // Mma is the instruction mma under construction; see [PTX.Mma].
@@ -403,7 +403,7 @@ func (i *Mma) Do(d, a, b, c any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadA() *WmmaLoadA {
-	return (*WmmaLoadA)(p.begin(144))
+	return (*WmmaLoadA)(p.begin(146))
 }
 
 // WmmaLoadA is the instruction wmma.load.a under construction; see [PTX.WmmaLoadA].
@@ -558,7 +558,7 @@ func (i *WmmaLoadA) Do(r, p any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadB() *WmmaLoadB {
-	return (*WmmaLoadB)(p.begin(145))
+	return (*WmmaLoadB)(p.begin(147))
 }
 
 // WmmaLoadB is the instruction wmma.load.b under construction; see [PTX.WmmaLoadB].
@@ -711,7 +711,7 @@ func (i *WmmaLoadB) Do(r, p any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadC() *WmmaLoadC {
-	return (*WmmaLoadC)(p.begin(146))
+	return (*WmmaLoadC)(p.begin(148))
 }
 
 // WmmaLoadC is the instruction wmma.load.c under construction; see [PTX.WmmaLoadC].
@@ -840,7 +840,7 @@ func (i *WmmaLoadC) Do(r, p any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaStoreD() *WmmaStoreD {
-	return (*WmmaStoreD)(p.begin(147))
+	return (*WmmaStoreD)(p.begin(149))
 }
 
 // WmmaStoreD is the instruction wmma.store.d under construction; see [PTX.WmmaStoreD].
@@ -980,7 +980,7 @@ func (i *WmmaStoreD) Do(p, r any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaMma() *WmmaMma {
-	return (*WmmaMma)(p.begin(148))
+	return (*WmmaMma)(p.begin(150))
 }
 
 // WmmaMma is the instruction wmma.mma under construction; see [PTX.WmmaMma].
@@ -1178,7 +1178,7 @@ func (i *WmmaMma) Do(d, a, b, c any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Ldmatrix() *Ldmatrix {
-	return (*Ldmatrix)(p.begin(149))
+	return (*Ldmatrix)(p.begin(151))
 }
 
 // Ldmatrix is the instruction ldmatrix under construction; see [PTX.Ldmatrix].
@@ -1326,7 +1326,7 @@ func (i *Ldmatrix) Do(r, p any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Stmatrix() *Stmatrix {
-	return (*Stmatrix)(p.begin(150))
+	return (*Stmatrix)(p.begin(152))
 }
 
 // Stmatrix is the instruction stmatrix under construction; see [PTX.Stmatrix].
@@ -1426,7 +1426,7 @@ func (i *Stmatrix) Mod(words ...dsl.Mod) *Stmatrix {
 //   - p: address in the space of .ss
 //   - r: .x32 register or constant, vector of .num; or .x32 register or constant, vector of 1 or
 //     .x32 register or constant, vector of 2 or .x32 register or constant, vector of 4 or .x32
-//     register or .f32 constant or predicate, may be negated
+//     register or .f32 constant or predicate, may be negated 1 to 0
 func (i *Stmatrix) Do(p, r any) {
 	(*ins)(i).do(p, r)
 }
@@ -1440,7 +1440,7 @@ func (i *Stmatrix) Do(p, r any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .m8n8 .trans .b16.
 func (p PTX) Movmatrix() *Movmatrix {
-	return (*Movmatrix)(p.begin(151))
+	return (*Movmatrix)(p.begin(153))
 }
 
 // Movmatrix is the instruction movmatrix under construction; see [PTX.Movmatrix].
@@ -1478,7 +1478,7 @@ func (i *Movmatrix) Mod(words ...dsl.Mod) *Movmatrix {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Movmatrix]:
 //   - d: .x32 register, written
-//   - a: .x32 register or .f32 constant or predicate, may be negated
+//   - a: .x32 register or .f32 constant or predicate, may be negated 1 to 0
 func (i *Movmatrix) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }

@@ -21,7 +21,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.type = .b16 .b32 .b64 .b128[8.3 sm_70+] .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64
 //	.vec = .v2 .v4
 func (p PTX) Mov() *Mov {
-	return (*Mov)(p.begin(152))
+	return (*Mov)(p.begin(154))
 }
 
 // Mov is the instruction mov under construction; see [PTX.Mov].
@@ -128,7 +128,7 @@ func (i *Mov) Do(d, a any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Shfl() *Shfl {
-	return (*Shfl)(p.begin(153))
+	return (*Shfl)(p.begin(155))
 }
 
 // Shfl is the instruction shfl under construction; see [PTX.Shfl].
@@ -195,7 +195,7 @@ func (i *Shfl) Do(d, a, b, c any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Prmt() *Prmt {
-	return (*Prmt)(p.begin(154))
+	return (*Prmt)(p.begin(156))
 }
 
 // Prmt is the instruction prmt under construction; see [PTX.Prmt].
@@ -259,7 +259,7 @@ func (i *Prmt) Do(d, a, b, c any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Isspacep() *Isspacep {
-	return (*Isspacep)(p.begin(155))
+	return (*Isspacep)(p.begin(157))
 }
 
 // Isspacep is the instruction isspacep under construction; see [PTX.Isspacep].
@@ -335,7 +335,7 @@ func (i *Isspacep) Do(p, a any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Cvta() *Cvta {
-	return (*Cvta)(p.begin(156))
+	return (*Cvta)(p.begin(158))
 }
 
 // Cvta is the instruction cvta under construction; see [PTX.Cvta].
@@ -421,7 +421,7 @@ func (i *Cvta) Do(d, a any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) CvtaTo() *CvtaTo {
-	return (*CvtaTo)(p.begin(157))
+	return (*CvtaTo)(p.begin(159))
 }
 
 // CvtaTo is the instruction cvta.to under construction; see [PTX.CvtaTo].
@@ -506,7 +506,7 @@ func (i *CvtaTo) Do(d, a any) {
 //
 // It requires PTX 7.8 on sm_90 or later.
 func (p PTX) Mapa() *Mapa {
-	return (*Mapa)(p.begin(158))
+	return (*Mapa)(p.begin(160))
 }
 
 // Mapa is the instruction mapa under construction; see [PTX.Mapa].
@@ -559,7 +559,7 @@ func (i *Mapa) Do(d, a, rank any) {
 //
 // It requires PTX 7.8 on sm_90 or later.
 func (p PTX) Getctarank() *Getctarank {
-	return (*Getctarank)(p.begin(159))
+	return (*Getctarank)(p.begin(161))
 }
 
 // Getctarank is the instruction getctarank under construction; see [PTX.Getctarank].

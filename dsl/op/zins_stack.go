@@ -14,7 +14,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // It requires PTX 7.3 on sm_52 or later.
 func (p PTX) Stacksave() *Stacksave {
-	return (*Stacksave)(p.begin(160))
+	return (*Stacksave)(p.begin(162))
 }
 
 // Stacksave is the instruction stacksave under construction; see [PTX.Stacksave].
@@ -49,7 +49,7 @@ func (i *Stacksave) Do(d any) {
 //
 // It requires PTX 7.3 on sm_52 or later.
 func (p PTX) Stackrestore() *Stackrestore {
-	return (*Stackrestore)(p.begin(161))
+	return (*Stackrestore)(p.begin(163))
 }
 
 // Stackrestore is the instruction stackrestore under construction; see [PTX.Stackrestore].
@@ -84,7 +84,7 @@ func (i *Stackrestore) Do(a any) {
 //
 // It requires PTX 7.3 on sm_52 or later.
 func (p PTX) Alloca() *Alloca {
-	return (*Alloca)(p.begin(162))
+	return (*Alloca)(p.begin(164))
 }
 
 // Alloca is the instruction alloca under construction; see [PTX.Alloca].

@@ -12,7 +12,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	suld.b.geom{.cop}{.vec}.type.clamp d, [a, c]
 //	suld.b.geom{.cop}.type.clamp d, [a, c]  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
+//	.geom = .1d .1d_buffer[4.3 sm_30+] .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
 //	.cop = .ca .cg .cs .cv
 //	.vec = .v2 .v4
 //	.type = .b8 .b16 .b32 .b64
@@ -20,43 +20,54 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // It requires PTX 1.5.
 func (p PTX) SuldB() *SuldB {
-	return (*SuldB)(p.begin(163))
+	return (*SuldB)(p.begin(165))
 }
 
 // SuldB is the instruction suld.b under construction; see [PTX.SuldB].
 type SuldB ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
+// D1 adds .1d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d.
 func (i *SuldB) D1() *SuldB {
 	return (*SuldB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
+// D1Buffer adds .1d_buffer, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on
+// sm_30 or later.
+func (i *SuldB) D1Buffer() *SuldB {
+	return (*SuldB)((*ins)(i).with(".1d_buffer"))
+}
+
+// D2 adds .2d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d.
 func (i *SuldB) D2() *SuldB {
 	return (*SuldB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SuldB) D3() *SuldB {
 	return (*SuldB)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// A1D adds .a1d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SuldB) A1D() *SuldB {
 	return (*SuldB)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// A2D adds .a2d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SuldB) A2D() *SuldB {
 	return (*SuldB)((*ins)(i).with(".a2d"))
 }
 
-// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or later.
+// D4 adds .4d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or
+// later.
 func (i *SuldB) D4() *SuldB {
 	return (*SuldB)((*ins)(i).with(".4d"))
 }
 
-// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// D5 adds .5d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SuldB) D5() *SuldB {
 	return (*SuldB)((*ins)(i).with(".5d"))
 }
@@ -148,7 +159,7 @@ func (i *SuldB) Do(d any, more ...any) {
 //	sust.b.geom{.cop}.type.clamp [a, c], b  // not in the manual
 //	sust.b.geom{.cop}.vec.type.clamp [a, c], b  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
+//	.geom = .1d .1d_buffer[4.3 sm_30+] .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
 //	.cop = .wb .cg .cs .wt
 //	.vec = .v2 .v4 .v8
 //	.type = .b8 .b16 .b32 .b64
@@ -156,43 +167,54 @@ func (i *SuldB) Do(d any, more ...any) {
 //
 // It requires PTX 1.5.
 func (p PTX) SustB() *SustB {
-	return (*SustB)(p.begin(164))
+	return (*SustB)(p.begin(166))
 }
 
 // SustB is the instruction sust.b under construction; see [PTX.SustB].
 type SustB ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
+// D1 adds .1d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d.
 func (i *SustB) D1() *SustB {
 	return (*SustB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
+// D1Buffer adds .1d_buffer, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on
+// sm_30 or later.
+func (i *SustB) D1Buffer() *SustB {
+	return (*SustB)((*ins)(i).with(".1d_buffer"))
+}
+
+// D2 adds .2d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d.
 func (i *SustB) D2() *SustB {
 	return (*SustB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SustB) D3() *SustB {
 	return (*SustB)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// A1D adds .a1d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SustB) A1D() *SustB {
 	return (*SustB)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// A2D adds .a2d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SustB) A2D() *SustB {
 	return (*SustB)((*ins)(i).with(".a2d"))
 }
 
-// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or later.
+// D4 adds .4d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or
+// later.
 func (i *SustB) D4() *SustB {
 	return (*SustB)((*ins)(i).with(".4d"))
 }
 
-// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// D5 adds .5d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SustB) D5() *SustB {
 	return (*SustB)((*ins)(i).with(".5d"))
 }
@@ -290,7 +312,7 @@ func (i *SustB) Do(operands ...any) {
 //	sust.p.geom{.cop}.b32.clamp [a, c], b  // not in the manual
 //	sust.p.geom{.cop}.vec.b32.clamp [a, c], b  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[4.1 sm_30+] .a2d[4.1 sm_30+] .4d[4.3 sm_30+] .5d[4.1 sm_30+]
+//	.geom = .1d .1d_buffer[4.3 sm_30+] .2d .3d[3.0 sm_20+] .a1d[4.1 sm_30+] .a2d[4.1 sm_30+] .4d[4.3 sm_30+] .5d[4.1 sm_30+]
 //	.cop = .wb .cg .cs .wt
 //	.vec = .v2 .v4
 //	.clamp = .trap .clamp .zero
@@ -299,43 +321,54 @@ func (i *SustB) Do(operands ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) SustP() *SustP {
-	return (*SustP)(p.begin(165))
+	return (*SustP)(p.begin(167))
 }
 
 // SustP is the instruction sust.p under construction; see [PTX.SustP].
 type SustP ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
+// D1 adds .1d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d.
 func (i *SustP) D1() *SustP {
 	return (*SustP)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
+// D1Buffer adds .1d_buffer, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on
+// sm_30 or later.
+func (i *SustP) D1Buffer() *SustP {
+	return (*SustP)((*ins)(i).with(".1d_buffer"))
+}
+
+// D2 adds .2d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d.
 func (i *SustP) D2() *SustP {
 	return (*SustP)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 3.0 on sm_20 or
+// later.
 func (i *SustP) D3() *SustP {
 	return (*SustP)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or later.
+// A1D adds .a1d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or
+// later.
 func (i *SustP) A1D() *SustP {
 	return (*SustP)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or later.
+// A2D adds .a2d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or
+// later.
 func (i *SustP) A2D() *SustP {
 	return (*SustP)((*ins)(i).with(".a2d"))
 }
 
-// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or later.
+// D4 adds .4d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.3 on sm_30 or
+// later.
 func (i *SustP) D4() *SustP {
 	return (*SustP)((*ins)(i).with(".4d"))
 }
 
-// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or later.
+// D5 adds .5d, one of .1d .1d_buffer .2d .3d .a1d .a2d .4d .5d. It requires PTX 4.1 on sm_30 or
+// later.
 func (i *SustP) D5() *SustP {
 	return (*SustP)((*ins)(i).with(".5d"))
 }
@@ -410,13 +443,13 @@ func (i *SustP) Do(operands ...any) {
 //	sured.b.op.geom.type.clamp [a, c], b
 //
 //	.op = .add .min .max .and .or
-//	.geom = .1d .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
+//	.geom = .1d .1d_buffer[4.3 sm_30+] .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
 //	.type = .u32 .u64 .s32 .b32 .s64
 //	.clamp = .trap .clamp .zero
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) SuredB() *SuredB {
-	return (*SuredB)(p.begin(166))
+	return (*SuredB)(p.begin(168))
 }
 
 // SuredB is the instruction sured.b under construction; see [PTX.SuredB].
@@ -447,22 +480,28 @@ func (i *SuredB) Or() *SuredB {
 	return (*SuredB)((*ins)(i).with(".or"))
 }
 
-// D1 adds .1d, one of .1d .2d .3d .4d.
+// D1 adds .1d, one of .1d .1d_buffer .2d .3d .4d.
 func (i *SuredB) D1() *SuredB {
 	return (*SuredB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .4d.
+// D1Buffer adds .1d_buffer, one of .1d .1d_buffer .2d .3d .4d. It requires PTX 4.3 on sm_30 or
+// later.
+func (i *SuredB) D1Buffer() *SuredB {
+	return (*SuredB)((*ins)(i).with(".1d_buffer"))
+}
+
+// D2 adds .2d, one of .1d .1d_buffer .2d .3d .4d.
 func (i *SuredB) D2() *SuredB {
 	return (*SuredB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .4d. It requires PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .1d_buffer .2d .3d .4d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuredB) D3() *SuredB {
 	return (*SuredB)((*ins)(i).with(".3d"))
 }
 
-// D4 adds .4d, one of .1d .2d .3d .4d. It requires PTX 4.3 on sm_30 or later.
+// D4 adds .4d, one of .1d .1d_buffer .2d .3d .4d. It requires PTX 4.3 on sm_30 or later.
 func (i *SuredB) D4() *SuredB {
 	return (*SuredB)((*ins)(i).with(".4d"))
 }
@@ -526,13 +565,13 @@ func (i *SuredB) Do(operands ...any) {
 //	sured.p.op.geom.type.clamp [a, c], b
 //
 //	.op = .add .min .max .and .or
-//	.geom = .1d .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
+//	.geom = .1d .1d_buffer[4.3 sm_30+] .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
 //	.type = .b32 .b64[8.1 sm_50+]
 //	.clamp = .trap .clamp .zero
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) SuredP() *SuredP {
-	return (*SuredP)(p.begin(167))
+	return (*SuredP)(p.begin(169))
 }
 
 // SuredP is the instruction sured.p under construction; see [PTX.SuredP].
@@ -563,22 +602,28 @@ func (i *SuredP) Or() *SuredP {
 	return (*SuredP)((*ins)(i).with(".or"))
 }
 
-// D1 adds .1d, one of .1d .2d .3d .4d.
+// D1 adds .1d, one of .1d .1d_buffer .2d .3d .4d.
 func (i *SuredP) D1() *SuredP {
 	return (*SuredP)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .4d.
+// D1Buffer adds .1d_buffer, one of .1d .1d_buffer .2d .3d .4d. It requires PTX 4.3 on sm_30 or
+// later.
+func (i *SuredP) D1Buffer() *SuredP {
+	return (*SuredP)((*ins)(i).with(".1d_buffer"))
+}
+
+// D2 adds .2d, one of .1d .1d_buffer .2d .3d .4d.
 func (i *SuredP) D2() *SuredP {
 	return (*SuredP)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .4d. It requires PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .1d_buffer .2d .3d .4d. It requires PTX 3.0 on sm_20 or later.
 func (i *SuredP) D3() *SuredP {
 	return (*SuredP)((*ins)(i).with(".3d"))
 }
 
-// D4 adds .4d, one of .1d .2d .3d .4d. It requires PTX 4.3 on sm_30 or later.
+// D4 adds .4d, one of .1d .1d_buffer .2d .3d .4d. It requires PTX 4.3 on sm_30 or later.
 func (i *SuredP) D4() *SuredP {
 	return (*SuredP)((*ins)(i).with(".4d"))
 }
@@ -631,7 +676,7 @@ func (i *SuredP) Do(operands ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Suq() *Suq {
-	return (*Suq)(p.begin(168))
+	return (*Suq)(p.begin(170))
 }
 
 // Suq is the instruction suq under construction; see [PTX.Suq].

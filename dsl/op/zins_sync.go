@@ -15,7 +15,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Bar() *Bar {
-	return (*Bar)(p.begin(169))
+	return (*Bar)(p.begin(171))
 }
 
 // Bar is the instruction bar under construction; see [PTX.Bar].
@@ -56,7 +56,7 @@ func (i *Bar) Do(bar any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) BarArrive() *BarArrive {
-	return (*BarArrive)(p.begin(170))
+	return (*BarArrive)(p.begin(172))
 }
 
 // BarArrive is the instruction bar.arrive under construction; see [PTX.BarArrive].
@@ -90,7 +90,7 @@ func (i *BarArrive) Do(bar, threads any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) BarRed() *BarRed {
-	return (*BarRed)(p.begin(171))
+	return (*BarRed)(p.begin(173))
 }
 
 // BarRed is the instruction bar.red under construction; see [PTX.BarRed].
@@ -150,7 +150,7 @@ func (i *BarRed) Do(d, bar any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) BarCTA() *BarCTA {
-	return (*BarCTA)(p.begin(172))
+	return (*BarCTA)(p.begin(174))
 }
 
 // BarCTA is the instruction bar.cta under construction; see [PTX.BarCTA].
@@ -181,7 +181,7 @@ func (i *BarCTA) Do(bar any, more ...any) {
 //
 // It requires PTX 7.8 on sm_20 or later.
 func (p PTX) BarCTAArrive() *BarCTAArrive {
-	return (*BarCTAArrive)(p.begin(173))
+	return (*BarCTAArrive)(p.begin(175))
 }
 
 // BarCTAArrive is the instruction bar.cta.arrive under construction; see [PTX.BarCTAArrive].
@@ -210,7 +210,7 @@ func (i *BarCTAArrive) Do(bar, threads any) {
 //
 // It requires PTX 7.8 on sm_20 or later.
 func (p PTX) BarCTARed() *BarCTARed {
-	return (*BarCTARed)(p.begin(174))
+	return (*BarCTARed)(p.begin(176))
 }
 
 // BarCTARed is the instruction bar.cta.red under construction; see [PTX.BarCTARed].
@@ -265,7 +265,7 @@ func (i *BarCTARed) Do(d, bar any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Barrier() *Barrier {
-	return (*Barrier)(p.begin(175))
+	return (*Barrier)(p.begin(177))
 }
 
 // Barrier is the instruction barrier under construction; see [PTX.Barrier].
@@ -301,7 +301,7 @@ func (i *Barrier) Do(bar any, more ...any) {
 //
 // It requires PTX 6.0 on sm_30 or later.
 func (p PTX) BarrierArrive() *BarrierArrive {
-	return (*BarrierArrive)(p.begin(176))
+	return (*BarrierArrive)(p.begin(178))
 }
 
 // BarrierArrive is the instruction barrier.arrive under construction; see [PTX.BarrierArrive].
@@ -335,7 +335,7 @@ func (i *BarrierArrive) Do(bar, threads any) {
 //
 // It requires PTX 6.0 on sm_30 or later.
 func (p PTX) BarrierRed() *BarrierRed {
-	return (*BarrierRed)(p.begin(177))
+	return (*BarrierRed)(p.begin(179))
 }
 
 // BarrierRed is the instruction barrier.red under construction; see [PTX.BarrierRed].
@@ -395,7 +395,7 @@ func (i *BarrierRed) Do(d, bar any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) BarrierCTA() *BarrierCTA {
-	return (*BarrierCTA)(p.begin(178))
+	return (*BarrierCTA)(p.begin(180))
 }
 
 // BarrierCTA is the instruction barrier.cta under construction; see [PTX.BarrierCTA].
@@ -431,7 +431,7 @@ func (i *BarrierCTA) Do(bar any, more ...any) {
 //
 // It requires PTX 7.8 on sm_30 or later.
 func (p PTX) BarrierCTAArrive() *BarrierCTAArrive {
-	return (*BarrierCTAArrive)(p.begin(179))
+	return (*BarrierCTAArrive)(p.begin(181))
 }
 
 // BarrierCTAArrive is the instruction barrier.cta.arrive under construction; see
@@ -466,7 +466,7 @@ func (i *BarrierCTAArrive) Do(bar, threads any) {
 //
 // It requires PTX 7.8 on sm_30 or later.
 func (p PTX) BarrierCTARed() *BarrierCTARed {
-	return (*BarrierCTARed)(p.begin(180))
+	return (*BarrierCTARed)(p.begin(182))
 }
 
 // BarrierCTARed is the instruction barrier.cta.red under construction; see [PTX.BarrierCTARed].
@@ -525,7 +525,7 @@ func (i *BarrierCTARed) Do(d, bar any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) BarWarp() *BarWarp {
-	return (*BarWarp)(p.begin(181))
+	return (*BarWarp)(p.begin(183))
 }
 
 // BarWarp is the instruction bar.warp under construction; see [PTX.BarWarp].
@@ -561,7 +561,7 @@ func (i *BarWarp) Do(mask any) {
 //
 // It requires PTX 7.8 on sm_90 or later.
 func (p PTX) BarrierClusterArrive() *BarrierClusterArrive {
-	return (*BarrierClusterArrive)(p.begin(182))
+	return (*BarrierClusterArrive)(p.begin(184))
 }
 
 // BarrierClusterArrive is the instruction barrier.cluster.arrive under construction; see
@@ -600,7 +600,7 @@ func (i *BarrierClusterArrive) Do() {
 //
 // It requires PTX 7.8 on sm_90 or later.
 func (p PTX) BarrierClusterWait() *BarrierClusterWait {
-	return (*BarrierClusterWait)(p.begin(183))
+	return (*BarrierClusterWait)(p.begin(185))
 }
 
 // BarrierClusterWait is the instruction barrier.cluster.wait under construction; see
@@ -636,7 +636,7 @@ func (i *BarrierClusterWait) Do() {
 //
 // It requires PTX 1.4.
 func (p PTX) Membar() *Membar {
-	return (*Membar)(p.begin(184))
+	return (*Membar)(p.begin(186))
 }
 
 // Membar is the instruction membar under construction; see [PTX.Membar].
@@ -674,7 +674,7 @@ func (i *Membar) Do() {
 //
 //	.kind = .alias[7.5 sm_60+] .async[8.0 sm_90+]
 func (p PTX) MembarProxy() *MembarProxy {
-	return (*MembarProxy)(p.begin(185))
+	return (*MembarProxy)(p.begin(187))
 }
 
 // MembarProxy is the instruction membar.proxy under construction; see [PTX.MembarProxy].
@@ -708,12 +708,14 @@ func (i *MembarProxy) Do() {
 //	fence.release.sync_restrict::shared::cta.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.6 on sm_90 or later
 //	fence.mbarrier_init.release.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.0 on sm_90 or later
 //	fence.mbarrier_init.release.restrict.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
+//	fence.alias.release.sync_restrict::read.sys  // PTX 6.0 on sm_70 or later, and PTX 9.5 on sm_90 or later
+//	fence.alias.mbarrier_init.release.sync_restrict::read.cluster  // PTX 6.0 on sm_70 or later, and PTX 9.5 on sm_90 or later; not in the manual
 //
 //	.sem = .sc .acq_rel .acquire[8.6 sm_90+] .release[8.6 sm_90+]
 //	.scope = .cta .cluster[7.8 sm_90+] .gpu .sys
 //	.restrict = .sync_restrict::shared::cta .sync_restrict::shared::cluster
 func (p PTX) Fence() *Fence {
-	return (*Fence)(p.begin(186))
+	return (*Fence)(p.begin(188))
 }
 
 // Fence is the instruction fence under construction; see [PTX.Fence].
@@ -776,6 +778,16 @@ func (i *Fence) MbarrierInit() *Fence {
 	return (*Fence)((*ins)(i).with(".mbarrier_init"))
 }
 
+// Alias adds .alias.
+func (i *Fence) Alias() *Fence {
+	return (*Fence)((*ins)(i).with(".alias"))
+}
+
+// SyncRestrictRead adds .sync_restrict::read.
+func (i *Fence) SyncRestrictRead() *Fence {
+	return (*Fence)((*ins)(i).with(".sync_restrict::read"))
+}
+
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fence) Mod(words ...dsl.Mod) *Fence {
 	return (*Fence)((*ins)(i).also(words))
@@ -819,7 +831,7 @@ func (i *Fence) Do() {
 //	.how = .release .acq_rel
 //	.pair = .tensormap::generic .async::generic
 func (p PTX) FenceProxy() *FenceProxy {
-	return (*FenceProxy)(p.begin(187))
+	return (*FenceProxy)(p.begin(189))
 }
 
 // FenceProxy is the instruction fence.proxy under construction; see [PTX.FenceProxy].
@@ -957,7 +969,7 @@ func (i *FenceProxy) Do(operands ...any) {
 //
 //	.mode = .all .any .uni
 func (p PTX) Vote() *Vote {
-	return (*Vote)(p.begin(188))
+	return (*Vote)(p.begin(190))
 }
 
 // Vote is the instruction vote under construction; see [PTX.Vote].
@@ -1028,7 +1040,7 @@ func (i *Vote) Do(d, a any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Match() *Match {
-	return (*Match)(p.begin(189))
+	return (*Match)(p.begin(191))
 }
 
 // Match is the instruction match under construction; see [PTX.Match].
@@ -1088,7 +1100,7 @@ func (i *Match) Do(d, a, mask any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Activemask() *Activemask {
-	return (*Activemask)(p.begin(190))
+	return (*Activemask)(p.begin(192))
 }
 
 // Activemask is the instruction activemask under construction; see [PTX.Activemask].
@@ -1122,7 +1134,7 @@ func (i *Activemask) Do(d any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Redux() *Redux {
-	return (*Redux)(p.begin(191))
+	return (*Redux)(p.begin(193))
 }
 
 // Redux is the instruction redux under construction; see [PTX.Redux].
@@ -1219,7 +1231,7 @@ func (i *Redux) Do(d, a, mask any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) Elect() *Elect {
-	return (*Elect)(p.begin(192))
+	return (*Elect)(p.begin(194))
 }
 
 // Elect is the instruction elect under construction; see [PTX.Elect].
@@ -1252,7 +1264,7 @@ func (i *Elect) Do(d, mask any) {
 //
 // It requires PTX 7.8 on sm_90 or later.
 func (p PTX) Griddepcontrol() *Griddepcontrol {
-	return (*Griddepcontrol)(p.begin(193))
+	return (*Griddepcontrol)(p.begin(195))
 }
 
 // Griddepcontrol is the instruction griddepcontrol under construction; see [PTX.Griddepcontrol].
@@ -1287,7 +1299,7 @@ func (i *Griddepcontrol) Do() {
 //
 // All forms have these modifiers, which may be omitted: .mbarrier::complete_tx::bytes .b128.
 func (p PTX) ClusterlaunchcontrolTryCancelAsync() *ClusterlaunchcontrolTryCancelAsync {
-	return (*ClusterlaunchcontrolTryCancelAsync)(p.begin(194))
+	return (*ClusterlaunchcontrolTryCancelAsync)(p.begin(196))
 }
 
 // ClusterlaunchcontrolTryCancelAsync is the instruction clusterlaunchcontrol.try_cancel.async under
@@ -1338,7 +1350,7 @@ func (i *ClusterlaunchcontrolTryCancelAsync) Do(a, mbar any) {
 //
 // It requires PTX 8.6 on sm_100 or later.
 func (p PTX) ClusterlaunchcontrolQueryCancel() *ClusterlaunchcontrolQueryCancel {
-	return (*ClusterlaunchcontrolQueryCancel)(p.begin(195))
+	return (*ClusterlaunchcontrolQueryCancel)(p.begin(197))
 }
 
 // ClusterlaunchcontrolQueryCancel is the instruction clusterlaunchcontrol.query_cancel under

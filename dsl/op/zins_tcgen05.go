@@ -16,7 +16,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Alloc() *Tcgen05Alloc {
-	return (*Tcgen05Alloc)(p.begin(196))
+	return (*Tcgen05Alloc)(p.begin(198))
 }
 
 // Tcgen05Alloc is the instruction tcgen05.alloc under construction; see [PTX.Tcgen05Alloc].
@@ -80,7 +80,7 @@ func (i *Tcgen05Alloc) Do(dst, columns any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Dealloc() *Tcgen05Dealloc {
-	return (*Tcgen05Dealloc)(p.begin(197))
+	return (*Tcgen05Dealloc)(p.begin(199))
 }
 
 // Tcgen05Dealloc is the instruction tcgen05.dealloc under construction; see [PTX.Tcgen05Dealloc].
@@ -140,7 +140,7 @@ func (i *Tcgen05Dealloc) Do(address, columns any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05RelinquishAllocPermit() *Tcgen05RelinquishAllocPermit {
-	return (*Tcgen05RelinquishAllocPermit)(p.begin(198))
+	return (*Tcgen05RelinquishAllocPermit)(p.begin(200))
 }
 
 // Tcgen05RelinquishAllocPermit is the instruction tcgen05.relinquish_alloc_permit under
@@ -192,7 +192,7 @@ func (i *Tcgen05RelinquishAllocPermit) Do() {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Ld() *Tcgen05Ld {
-	return (*Tcgen05Ld)(p.begin(199))
+	return (*Tcgen05Ld)(p.begin(201))
 }
 
 // Tcgen05Ld is the instruction tcgen05.ld under construction; see [PTX.Tcgen05Ld].
@@ -312,7 +312,7 @@ func (i *Tcgen05Ld) Do(r, a any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05LdRed() *Tcgen05LdRed {
-	return (*Tcgen05LdRed)(p.begin(200))
+	return (*Tcgen05LdRed)(p.begin(202))
 }
 
 // Tcgen05LdRed is the instruction tcgen05.ld.red under construction; see [PTX.Tcgen05LdRed].
@@ -434,7 +434,7 @@ func (i *Tcgen05LdRed) Do(r, reduced, a any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .32x32b .sp::2:4.
 func (p PTX) Tcgen05LdSpcompress() *Tcgen05LdSpcompress {
-	return (*Tcgen05LdSpcompress)(p.begin(201))
+	return (*Tcgen05LdSpcompress)(p.begin(203))
 }
 
 // Tcgen05LdSpcompress is the instruction tcgen05.ld.spcompress under construction; see
@@ -541,7 +541,7 @@ func (i *Tcgen05LdSpcompress) Do(places, kept, a any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .32x32b .sp::2:4.
 func (p PTX) Tcgen05LdRedSpcompress() *Tcgen05LdRedSpcompress {
-	return (*Tcgen05LdRedSpcompress)(p.begin(202))
+	return (*Tcgen05LdRedSpcompress)(p.begin(204))
 }
 
 // Tcgen05LdRedSpcompress is the instruction tcgen05.ld.red.spcompress under construction; see
@@ -657,7 +657,7 @@ func (i *Tcgen05LdRedSpcompress) Do(places, kept, reduced, a any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05St() *Tcgen05St {
-	return (*Tcgen05St)(p.begin(203))
+	return (*Tcgen05St)(p.begin(205))
 }
 
 // Tcgen05St is the instruction tcgen05.st under construction; see [PTX.Tcgen05St].
@@ -770,7 +770,7 @@ func (i *Tcgen05St) Do(a any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05WaitLd() *Tcgen05WaitLd {
-	return (*Tcgen05WaitLd)(p.begin(204))
+	return (*Tcgen05WaitLd)(p.begin(206))
 }
 
 // Tcgen05WaitLd is the instruction tcgen05.wait::ld under construction; see [PTX.Tcgen05WaitLd].
@@ -805,7 +805,7 @@ func (i *Tcgen05WaitLd) Do() {
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05WaitSt() *Tcgen05WaitSt {
-	return (*Tcgen05WaitSt)(p.begin(205))
+	return (*Tcgen05WaitSt)(p.begin(207))
 }
 
 // Tcgen05WaitSt is the instruction tcgen05.wait::st under construction; see [PTX.Tcgen05WaitSt].
@@ -845,7 +845,7 @@ func (i *Tcgen05WaitSt) Do() {
 //
 // It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 func (p PTX) Tcgen05Cp() *Tcgen05Cp {
-	return (*Tcgen05Cp)(p.begin(206))
+	return (*Tcgen05Cp)(p.begin(208))
 }
 
 // Tcgen05Cp is the instruction tcgen05.cp under construction; see [PTX.Tcgen05Cp].
@@ -939,7 +939,7 @@ func (i *Tcgen05Cp) Do(a, from any) {
 //
 // All forms have these modifiers, which may be omitted: .down.
 func (p PTX) Tcgen05Shift() *Tcgen05Shift {
-	return (*Tcgen05Shift)(p.begin(207))
+	return (*Tcgen05Shift)(p.begin(209))
 }
 
 // Tcgen05Shift is the instruction tcgen05.shift under construction; see [PTX.Tcgen05Shift].
@@ -979,7 +979,7 @@ func (i *Tcgen05Shift) Do(a any) {
 //
 // It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 func (p PTX) Tcgen05FenceBeforeThreadSync() *Tcgen05FenceBeforeThreadSync {
-	return (*Tcgen05FenceBeforeThreadSync)(p.begin(208))
+	return (*Tcgen05FenceBeforeThreadSync)(p.begin(210))
 }
 
 // Tcgen05FenceBeforeThreadSync is the instruction tcgen05.fence::before_thread_sync under
@@ -1003,7 +1003,7 @@ func (i *Tcgen05FenceBeforeThreadSync) Do() {
 //
 // It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
 func (p PTX) Tcgen05FenceAfterThreadSync() *Tcgen05FenceAfterThreadSync {
-	return (*Tcgen05FenceAfterThreadSync)(p.begin(209))
+	return (*Tcgen05FenceAfterThreadSync)(p.begin(211))
 }
 
 // Tcgen05FenceAfterThreadSync is the instruction tcgen05.fence::after_thread_sync under
@@ -1039,7 +1039,7 @@ func (i *Tcgen05FenceAfterThreadSync) Do() {
 //
 // All forms have these modifiers, which may be omitted: .mbarrier::arrive::one .b64.
 func (p PTX) Tcgen05Commit() *Tcgen05Commit {
-	return (*Tcgen05Commit)(p.begin(210))
+	return (*Tcgen05Commit)(p.begin(212))
 }
 
 // Tcgen05Commit is the instruction tcgen05.commit under construction; see [PTX.Tcgen05Commit].
@@ -1159,7 +1159,7 @@ func (i *Tcgen05Commit) Do(bar any, more ...any) {
 //	.useB = .collector::b::fill .collector::b::use .collector::b::lastuse .collector::b::discard
 //	.every = .scale_vec::1X[8.6 sm_100a sm_110a, 8.8 sm_103a, 9.4 sm_107a] .block32[8.8 sm_100f sm_110f] .scale_vec::2X[8.6 sm_100a sm_110a, 8.8 sm_103a, 9.4 sm_107a] .scale_vec::4X[8.7 sm_100a sm_110a, 8.8 sm_103a, 9.4 sm_107a] .block16[8.8 sm_100f sm_110f]
 func (p PTX) Tcgen05Mma() *Tcgen05Mma {
-	return (*Tcgen05Mma)(p.begin(211))
+	return (*Tcgen05Mma)(p.begin(213))
 }
 
 // Tcgen05Mma is the instruction tcgen05.mma under construction; see [PTX.Tcgen05Mma].
@@ -1359,7 +1359,7 @@ func (i *Tcgen05Mma) Do(d, a, b any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .cta_group::1.
 func (p PTX) Tcgen05MmaWs() *Tcgen05MmaWs {
-	return (*Tcgen05MmaWs)(p.begin(212))
+	return (*Tcgen05MmaWs)(p.begin(214))
 }
 
 // Tcgen05MmaWs is the instruction tcgen05.mma.ws under construction; see [PTX.Tcgen05MmaWs].

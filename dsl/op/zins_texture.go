@@ -29,7 +29,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) Tex() *Tex {
-	return (*Tex)(p.begin(213))
+	return (*Tex)(p.begin(215))
 }
 
 // Tex is the instruction tex under construction; see [PTX.Tex].
@@ -173,7 +173,7 @@ func (i *Tex) Do(d any, more ...any) {
 //	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) TexBase() *TexBase {
-	return (*TexBase)(p.begin(214))
+	return (*TexBase)(p.begin(216))
 }
 
 // TexBase is the instruction tex.base under construction; see [PTX.TexBase].
@@ -317,7 +317,7 @@ func (i *TexBase) Do(d any, more ...any) {
 //	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexLevel() *TexLevel {
-	return (*TexLevel)(p.begin(215))
+	return (*TexLevel)(p.begin(217))
 }
 
 // TexLevel is the instruction tex.level under construction; see [PTX.TexLevel].
@@ -450,7 +450,7 @@ func (i *TexLevel) Do(d any, more ...any) {
 //	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexGrad() *TexGrad {
-	return (*TexGrad)(p.begin(216))
+	return (*TexGrad)(p.begin(218))
 }
 
 // TexGrad is the instruction tex.grad under construction; see [PTX.TexGrad].
@@ -584,7 +584,7 @@ func (i *TexGrad) Do(d any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .v4.
 func (p PTX) Tld4() *Tld4 {
-	return (*Tld4)(p.begin(217))
+	return (*Tld4)(p.begin(219))
 }
 
 // Tld4 is the instruction tld4 under construction; see [PTX.Tld4].
@@ -693,7 +693,7 @@ func (i *Tld4) Do(d any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) Txq() *Txq {
-	return (*Txq)(p.begin(218))
+	return (*Txq)(p.begin(220))
 }
 
 // Txq is the instruction txq under construction; see [PTX.Txq].
@@ -803,7 +803,7 @@ func (i *Txq) Do(d, a any) {
 //
 // All forms have these modifiers, which may be omitted: .b32.
 func (p PTX) TxqLevel() *TxqLevel {
-	return (*TxqLevel)(p.begin(219))
+	return (*TxqLevel)(p.begin(221))
 }
 
 // TxqLevel is the instruction txq.level under construction; see [PTX.TxqLevel].
@@ -851,7 +851,7 @@ func (i *TxqLevel) Do(d, a, lod any) {
 //
 // It requires PTX 4.0 on sm_30 or later.
 func (p PTX) Istypep() *Istypep {
-	return (*Istypep)(p.begin(220))
+	return (*Istypep)(p.begin(222))
 }
 
 // Istypep is the instruction istypep under construction; see [PTX.Istypep].

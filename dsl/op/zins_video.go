@@ -19,7 +19,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vadd() *Vadd {
-	return (*Vadd)(p.begin(221))
+	return (*Vadd)(p.begin(223))
 }
 
 // Vadd is the instruction vadd under construction; see [PTX.Vadd].
@@ -82,7 +82,7 @@ func (i *Vadd) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vsub() *Vsub {
-	return (*Vsub)(p.begin(222))
+	return (*Vsub)(p.begin(224))
 }
 
 // Vsub is the instruction vsub under construction; see [PTX.Vsub].
@@ -146,7 +146,7 @@ func (i *Vsub) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vabsdiff() *Vabsdiff {
-	return (*Vabsdiff)(p.begin(223))
+	return (*Vabsdiff)(p.begin(225))
 }
 
 // Vabsdiff is the instruction vabsdiff under construction; see [PTX.Vabsdiff].
@@ -209,7 +209,7 @@ func (i *Vabsdiff) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vmin() *Vmin {
-	return (*Vmin)(p.begin(224))
+	return (*Vmin)(p.begin(226))
 }
 
 // Vmin is the instruction vmin under construction; see [PTX.Vmin].
@@ -272,7 +272,7 @@ func (i *Vmin) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vmax() *Vmax {
-	return (*Vmax)(p.begin(225))
+	return (*Vmax)(p.begin(227))
 }
 
 // Vmax is the instruction vmax under construction; see [PTX.Vmax].
@@ -335,7 +335,7 @@ func (i *Vmax) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vshl() *Vshl {
-	return (*Vshl)(p.begin(226))
+	return (*Vshl)(p.begin(228))
 }
 
 // Vshl is the instruction vshl under construction; see [PTX.Vshl].
@@ -408,7 +408,7 @@ func (i *Vshl) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vshr() *Vshr {
-	return (*Vshr)(p.begin(227))
+	return (*Vshr)(p.begin(229))
 }
 
 // Vshr is the instruction vshr under construction; see [PTX.Vshr].
@@ -482,7 +482,7 @@ func (i *Vshr) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vmad() *Vmad {
-	return (*Vmad)(p.begin(228))
+	return (*Vmad)(p.begin(230))
 }
 
 // Vmad is the instruction vmad under construction; see [PTX.Vmad].
@@ -545,7 +545,7 @@ func (i *Vmad) Do(d, a, b, c any) {
 //
 // It requires PTX 2.0 on sm_20 or later.
 func (p PTX) Vset() *Vset {
-	return (*Vset)(p.begin(229))
+	return (*Vset)(p.begin(231))
 }
 
 // Vset is the instruction vset under construction; see [PTX.Vset].
@@ -631,7 +631,7 @@ func (i *Vset) Do(d, a, b any, more ...any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vadd2() *Vadd2 {
-	return (*Vadd2)(p.begin(230))
+	return (*Vadd2)(p.begin(232))
 }
 
 // Vadd2 is the instruction vadd2 under construction; see [PTX.Vadd2].
@@ -683,7 +683,7 @@ func (i *Vadd2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vsub2() *Vsub2 {
-	return (*Vsub2)(p.begin(231))
+	return (*Vsub2)(p.begin(233))
 }
 
 // Vsub2 is the instruction vsub2 under construction; see [PTX.Vsub2].
@@ -735,7 +735,7 @@ func (i *Vsub2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vavrg2() *Vavrg2 {
-	return (*Vavrg2)(p.begin(232))
+	return (*Vavrg2)(p.begin(234))
 }
 
 // Vavrg2 is the instruction vavrg2 under construction; see [PTX.Vavrg2].
@@ -787,7 +787,7 @@ func (i *Vavrg2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vabsdiff2() *Vabsdiff2 {
-	return (*Vabsdiff2)(p.begin(233))
+	return (*Vabsdiff2)(p.begin(235))
 }
 
 // Vabsdiff2 is the instruction vabsdiff2 under construction; see [PTX.Vabsdiff2].
@@ -839,7 +839,7 @@ func (i *Vabsdiff2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmin2() *Vmin2 {
-	return (*Vmin2)(p.begin(234))
+	return (*Vmin2)(p.begin(236))
 }
 
 // Vmin2 is the instruction vmin2 under construction; see [PTX.Vmin2].
@@ -891,7 +891,7 @@ func (i *Vmin2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmax2() *Vmax2 {
-	return (*Vmax2)(p.begin(235))
+	return (*Vmax2)(p.begin(237))
 }
 
 // Vmax2 is the instruction vmax2 under construction; see [PTX.Vmax2].
@@ -943,7 +943,7 @@ func (i *Vmax2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vset2() *Vset2 {
-	return (*Vset2)(p.begin(236))
+	return (*Vset2)(p.begin(238))
 }
 
 // Vset2 is the instruction vset2 under construction; see [PTX.Vset2].
@@ -1019,7 +1019,7 @@ func (i *Vset2) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vadd4() *Vadd4 {
-	return (*Vadd4)(p.begin(237))
+	return (*Vadd4)(p.begin(239))
 }
 
 // Vadd4 is the instruction vadd4 under construction; see [PTX.Vadd4].
@@ -1070,7 +1070,7 @@ func (i *Vadd4) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vsub4() *Vsub4 {
-	return (*Vsub4)(p.begin(238))
+	return (*Vsub4)(p.begin(240))
 }
 
 // Vsub4 is the instruction vsub4 under construction; see [PTX.Vsub4].
@@ -1121,7 +1121,7 @@ func (i *Vsub4) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vavrg4() *Vavrg4 {
-	return (*Vavrg4)(p.begin(239))
+	return (*Vavrg4)(p.begin(241))
 }
 
 // Vavrg4 is the instruction vavrg4 under construction; see [PTX.Vavrg4].
@@ -1173,7 +1173,7 @@ func (i *Vavrg4) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vabsdiff4() *Vabsdiff4 {
-	return (*Vabsdiff4)(p.begin(240))
+	return (*Vabsdiff4)(p.begin(242))
 }
 
 // Vabsdiff4 is the instruction vabsdiff4 under construction; see [PTX.Vabsdiff4].
@@ -1225,7 +1225,7 @@ func (i *Vabsdiff4) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmin4() *Vmin4 {
-	return (*Vmin4)(p.begin(241))
+	return (*Vmin4)(p.begin(243))
 }
 
 // Vmin4 is the instruction vmin4 under construction; see [PTX.Vmin4].
@@ -1277,7 +1277,7 @@ func (i *Vmin4) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vmax4() *Vmax4 {
-	return (*Vmax4)(p.begin(242))
+	return (*Vmax4)(p.begin(244))
 }
 
 // Vmax4 is the instruction vmax4 under construction; see [PTX.Vmax4].
@@ -1328,7 +1328,7 @@ func (i *Vmax4) Do(d, a, b, c any) {
 //
 // It requires PTX 3.0 on sm_30 or later.
 func (p PTX) Vset4() *Vset4 {
-	return (*Vset4)(p.begin(243))
+	return (*Vset4)(p.begin(245))
 }
 
 // Vset4 is the instruction vset4 under construction; see [PTX.Vset4].

@@ -59,7 +59,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaMmaAsync() *WgmmaMmaAsync {
-	return (*WgmmaMmaAsync)(p.begin(244))
+	return (*WgmmaMmaAsync)(p.begin(246))
 }
 
 // WgmmaMmaAsync is the instruction wgmma.mma_async under construction; see [PTX.WgmmaMmaAsync].
@@ -199,7 +199,7 @@ func (i *WgmmaMmaAsync) Do(d any, more ...any) {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaFence() *WgmmaFence {
-	return (*WgmmaFence)(p.begin(245))
+	return (*WgmmaFence)(p.begin(247))
 }
 
 // WgmmaFence is the instruction wgmma.fence under construction; see [PTX.WgmmaFence].
@@ -234,7 +234,7 @@ func (i *WgmmaFence) Do() {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaCommitGroup() *WgmmaCommitGroup {
-	return (*WgmmaCommitGroup)(p.begin(246))
+	return (*WgmmaCommitGroup)(p.begin(248))
 }
 
 // WgmmaCommitGroup is the instruction wgmma.commit_group under construction; see
@@ -270,7 +270,7 @@ func (i *WgmmaCommitGroup) Do() {
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WgmmaWaitGroup() *WgmmaWaitGroup {
-	return (*WgmmaWaitGroup)(p.begin(247))
+	return (*WgmmaWaitGroup)(p.begin(249))
 }
 
 // WgmmaWaitGroup is the instruction wgmma.wait_group under construction; see [PTX.WgmmaWaitGroup].

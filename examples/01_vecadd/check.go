@@ -4,35 +4,30 @@
 package vecadd
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check runs the kernel on vectors of odd and even lengths.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// Check adds vectors of odd and even lengths, with infinities, NaN and subnormal numbers among the
+// elements.
+func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("vecadd", Build)
 	if err != nil {
 		return err
 	}
-	for _, n := range trial.Within(t, trial.Count, 1, 255, 256, 257, 100_003, 1<<22) {
-		as, bs := t.Floats(n), t.Floats(n)
-		a, e1 := runtime.Upload(t.Device, as)
-		b, e2 := runtime.Upload(t.Device, bs)
-		c, e3 := runtime.Alloc[float32](t.Device, n)
-		if err := errors.Join(e1, e2, e3); err != nil {
+	for _, n := range t.Lengths(1, 255, 256, 257, 10_007, 1<<22) {
+		a, b := kerneltest.RandomEdges(t, kerneltest.F32, n), kerneltest.RandomEdges(t, kerneltest.F32, n)
+		c := make([]float32, n)
+		err := t.Launch(k, runtime.Threads(n), kerneltest.In(a), kerneltest.In(b), kerneltest.Out(c), n)
+		if err != nil {
 			return err
 		}
-		if err := k.Launch(runtime.Threads(n), a, b, c, n); err != nil {
-			return err
-		}
-		cs, err := runtime.Download(c)
-		if err := errors.Join(err, a.Close(), b.Close(), c.Close()); err != nil {
-			return err
-		}
-		if err := trial.Same(fmt.Sprintf("n = %d", n), cs, Reference(as, bs)); err != nil {
+		if err := kerneltest.Equal(t, fmt.Sprintf("n = %d", n), c, Reference(a, b)); err != nil {
 			return err
 		}
 	}

@@ -4,36 +4,32 @@
 package transpose
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check runs both kernels on matrices of several shapes.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernels are built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// Check transposes matrices of several shapes with both kernels.
+func Check(t *kerneltest.T) error {
+	area := func(size [2]int) int { return size[0] * size[1] }
 	for _, name := range []string{"transpose_padded", "transpose_swizzled"} {
 		k, err := t.Kernel(name, Build)
 		if err != nil {
 			return err
 		}
-		for _, size := range trial.Within(t, trial.Area, [][2]int{{32, 32}, {32, 96}, {160, 32}, {1056, 2016}}...) {
+		for _, size := range kerneltest.Sizes(t, area, [2]int{32, 32}, [2]int{32, 96}, [2]int{160, 32}, [2]int{1056, 2016}) {
 			height, width := size[0], size[1]
-			xs := t.Floats(height * width)
-			x, e1 := runtime.Upload(t.Device, xs)
-			y, e2 := runtime.Alloc[float32](t.Device, len(xs))
-			if err := errors.Join(e1, e2); err != nil {
+			x, y := t.Float32s(height*width), make([]float32, height*width)
+			err := t.Launch(k, runtime.Grid(width/side, height/side), kerneltest.In(x), kerneltest.Out(y), height, width)
+			if err != nil {
 				return err
 			}
-			if err := k.Launch(runtime.Grid(width/side, height/side), x, y, height, width); err != nil {
-				return err
-			}
-			ys, err := runtime.Download(y)
-			if err := errors.Join(err, x.Close(), y.Close()); err != nil {
-				return err
-			}
-			if err := trial.Same(fmt.Sprintf("%s of %dx%d", name, height, width), ys, Reference(xs, height, width)); err != nil {
+			what := fmt.Sprintf("%s, %dx%d", name, height, width)
+			if err := kerneltest.Equal(t, what, y, Reference(x, height, width)); err != nil {
 				return err
 			}
 		}

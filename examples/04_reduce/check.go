@@ -4,37 +4,37 @@
 package reduce
 
 import (
-	"errors"
 	"fmt"
-	"math"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// tolerance is for sums of n elements in [-1, 1], which are about as large as the square root of n. An
+// addition in F32 rounds to 2^-24 of its result, or a little more in total. One thread adds n/(threads*blocks) elements, and then
+// the sums of blocks are added.
+func tolerance(n, blocks int) kerneltest.Tolerance {
+	additions := n/(threads*blocks) + min(blocks, n/threads+1)
+	return kerneltest.Abs(0x1p-23).RoundedEvery(max(1, n/additions)).Sum(n)
+}
+
 // Check sums vectors of several lengths with several grids.
-func Check(t *trial.T) error {
+func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("reduce", Build)
 	if err != nil {
 		return err
 	}
-	for _, n := range trial.Within(t, trial.Count, 1, 33, 1000, 65_537, 1<<22) {
+	for _, n := range t.Lengths(1, 33, 1000, 65_537, 1<<22) {
 		for _, blocks := range []int{1, 5, 264} {
-			xs := t.Floats(n)
-			x, e1 := runtime.Upload(t.Device, xs)
-			sum, e2 := runtime.Upload(t.Device, []float32{0})
-			if err := errors.Join(e1, e2); err != nil {
+			x, sum := t.Float32s(n), []float32{0}
+			if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.InOut(sum), n); err != nil {
 				return err
 			}
-			if err := k.Launch(runtime.Grid(blocks), x, sum, n); err != nil {
-				return err
-			}
-			got, err := runtime.Download(sum)
-			if err := errors.Join(err, x.Close(), sum.Close()); err != nil {
-				return err
-			}
-			// Sums of n such numbers are about as large as the root of n, and so are their errors.
-			if err := trial.Near(fmt.Sprintf("n = %d, %d blocks", n, blocks), got, []float32{Reference(xs)}, 1e-6*math.Sqrt(float64(n))); err != nil {
+			what, want := fmt.Sprintf("n = %d, %d blocks", n, blocks), []float64{Reference(x)}
+			if err := kerneltest.Compare(t, what, sum, want, tolerance(n, blocks)); err != nil {
 				return err
 			}
 		}

@@ -22,11 +22,11 @@ func Build(m *dsl.Module) {
 	k.If(k.TID().X.EQI(0), func() { sum.Reduce("add", k.U32(0), block) })
 }
 
-// Reference is what the kernel adds.
-func Reference(x []float32) float32 {
+// Reference returns the sum of x.
+func Reference(x []float32) float64 {
 	var sum float64
 	for _, v := range x {
 		sum += float64(v)
 	}
-	return float32(sum)
+	return sum
 }

@@ -4,34 +4,29 @@
 package scan
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check scans vectors of one block and of many.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// Check computes prefix sums of vectors of one block and of many.
+func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("scan", Build)
 	if err != nil {
 		return err
 	}
-	for _, blocks := range []int{1, 3, 4099} {
-		xs := t.Integers(blocks * threads)
-		x, e1 := runtime.Upload(t.Device, xs)
-		y, e2 := runtime.Alloc[uint32](t.Device, len(xs))
-		if err := errors.Join(e1, e2); err != nil {
+	length := func(blocks int) int { return blocks * threads }
+	for _, blocks := range kerneltest.Sizes(t, length, 1, 3, 37, 4099) {
+		x := t.Uint32s(blocks * threads)
+		y := make([]uint32, len(x))
+		if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.Out(y)); err != nil {
 			return err
 		}
-		if err := k.Launch(runtime.Grid(blocks), x, y); err != nil {
-			return err
-		}
-		ys, err := runtime.Download(y)
-		if err := errors.Join(err, x.Close(), y.Close()); err != nil {
-			return err
-		}
-		if err := trial.Same(fmt.Sprintf("%d blocks", blocks), ys, Reference(xs)); err != nil {
+		if err := kerneltest.Equal(t, fmt.Sprintf("%d blocks", blocks), y, Reference(x)); err != nil {
 			return err
 		}
 	}

@@ -6,10 +6,19 @@ package scan
 import (
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/golden"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Test holds the kernel for its targets.
-func Test(t *testing.T) {
-	exampletest.Targets(t, "scan", Build, "sm_80", "sm_90", "sm_100", "sm_120")
+// TestPTX compares the PTX with the golden files, and checks and assembles it.
+func TestPTX(t *testing.T) {
+	for _, target := range Targets {
+		m := dsl.New("scan."+target, target)
+		Build(m)
+		golden.Verify(t, m)
+	}
 }
+
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

@@ -4,39 +4,33 @@
 package histogram
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check counts bytes of several distributions.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// Check counts bytes of which all are equal, three values occur, and all values occur.
+func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("histogram", Build)
 	if err != nil {
 		return err
 	}
-	for _, n := range trial.Within(t, trial.Count, 1, 255, 100_001, 1<<24) {
-		for _, kinds := range []int{1, 3, bins} {
-			bytes := make([]byte, n)
-			for i := range bytes {
-				bytes[i] = byte(bins - 1 - t.Rand.IntN(kinds))
+	for _, n := range t.Lengths(1, 255, 10_001, 1<<24) {
+		for _, values := range []int{1, 3, bins} {
+			data, counts := make([]byte, n), make([]uint32, bins)
+			for i := range data {
+				data[i] = byte(bins - 1 - t.Rand.IntN(values))
 			}
-			data, e1 := runtime.Upload(t.Device, bytes)
-			counts, e2 := runtime.Upload(t.Device, make([]uint32, bins))
-			if err := errors.Join(e1, e2); err != nil {
+			if err := t.Launch(k, runtime.Grid(97), kerneltest.In(data), kerneltest.InOut(counts), n); err != nil {
 				return err
 			}
-			if err := k.Launch(runtime.Grid(97), data, counts, n); err != nil {
-				return err
-			}
-			got, err := runtime.Download(counts)
-			if err := errors.Join(err, data.Close(), counts.Close()); err != nil {
-				return err
-			}
-			want := Reference(bytes)
-			if err := trial.Same(fmt.Sprintf("%d bytes of %d kinds", n, kinds), got, want[:]); err != nil {
+			want := Reference(data)
+			what := fmt.Sprintf("%d bytes of %d values", n, values)
+			if err := kerneltest.Equal(t, what, counts, want[:]); err != nil {
 				return err
 			}
 		}

@@ -6,29 +6,31 @@ package softmax
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check runs the kernels on a device, with numbers near one another and far apart.
-func Check(t *trial.T) error {
-	for _, cols := range trial.Within(t, trial.Count, 1024, 4096, 32768) {
-		for _, rows := range trial.Within(t, func(rows int) int { return rows * cols }, 1, 2, 133) {
-			for _, size := range []float32{1, 300} {
-				xs := t.Floats(rows * cols)
-				for i := range xs {
-					xs[i] *= size
-				}
-				// The exponent of 300 is known to 300 * 2^-23, and so is the power, relatively.
-				exact := 2e-5 + float64(size)*1e-6
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// Check runs the kernel for all types on rows of several lengths, with elements that are close to one
+// another and with elements that are far apart.
+func Check(t *kerneltest.T) error {
+	// Results below the smallest normal number may become zero.
+	tiny := kerneltest.Abs(0x1p-126)
+	for _, cols := range t.Lengths(1024, 4096, 32768) {
+		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * cols }, 1, 3, 133) {
+			for _, size := range []float64{1, 300} {
+				// ex2.approx has an error of 2 ulp, and x - max one of 2^-24 times itself. It is at
+				// most 2·size, and at most 87 where the result is a normal number.
+				single := kerneltest.Rel(4e-7 + min(2*size, 87)*0x1p-24).Plus(tiny)
 				if err := errors.Join(
-					check(t, isa.F32, cols, exact, xs, func(y float32) float32 { return y }),
-					check(t, isa.F16, cols, 4e-3, trial.F16(slices.Clone(xs)), runtime.F16.Float32),
-					check(t, isa.Bf16, cols, 8e-3, trial.BF16(slices.Clone(xs)), runtime.BF16.Float32),
+					check(t, isa.F32, kerneltest.F32, rows, cols, size, single),
+					check(t, isa.F16, kerneltest.F16, rows, cols, size, kerneltest.F16.ULPs(0.52)),
+					check(t, isa.Bf16, kerneltest.BF16, rows, cols, size, kerneltest.BF16.ULPs(0.52)),
 				); err != nil {
 					return err
 				}
@@ -38,37 +40,24 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// check runs one kernel on numbers of type E.
-func check[E runtime.Element](t *trial.T, e isa.Type, cols int, tolerance float64, xs []E, widen func(E) float32) error {
-	name := fmt.Sprintf("softmax_%s_%d", e.String()[1:], cols)
-	k, err := t.Kernel(name, func(m *dsl.Module) { Build(m, e, cols) })
+// check runs the kernel for one type on elements from -size to size.
+func check[E runtime.Element](
+	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], rows, cols int, size float64, tolerance kerneltest.Tolerance,
+) error {
+	name := fmt.Sprintf("softmax_%s_%d", f.Name, cols)
+	k, err := t.Kernel(name, func(m *dsl.Module) { Build(m, typ, cols) })
 	if err != nil {
 		return err
 	}
-	x, e1 := runtime.Upload(t.Device, xs)
-	y, e2 := runtime.Alloc[E](t.Device, len(xs))
-	if err := errors.Join(e1, e2); err != nil {
+	x := kerneltest.Random(t, f.Within(-size, size), rows*cols)
+	y := make([]E, rows*cols)
+	if err := t.Launch(k, runtime.Grid(rows), kerneltest.In(x), kerneltest.Out(y)); err != nil {
 		return err
 	}
-	rows := len(xs) / cols
-	if err := k.Launch(runtime.Grid(rows), x, y); err != nil {
-		return err
+	var want []float64
+	for row := range rows {
+		want = append(want, Reference(f.Decode(x[row*cols:][:cols]))...)
 	}
-	ys, err := runtime.Download(y)
-	if err := errors.Join(err, x.Close(), y.Close()); err != nil {
-		return err
-	}
-	// The numbers of a row are small: what counts is how far off they are for their size.
-	var got, want []float32
-	for i := range rows {
-		row := make([]float32, cols)
-		for j := range row {
-			row[j] = widen(xs[i*cols+j])
-			got = append(got, widen(ys[i*cols+j])*float32(cols))
-		}
-		for _, v := range Reference(row) {
-			want = append(want, v*float32(cols))
-		}
-	}
-	return trial.Near(fmt.Sprintf("%s, %d rows", name, rows), got, want, tolerance)
+	what := fmt.Sprintf("%s, %d rows of %d in ±%v", f.Name, rows, cols, size)
+	return kerneltest.Compare(t, what, f.Decode(y), want, tolerance)
 }

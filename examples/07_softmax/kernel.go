@@ -78,19 +78,19 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 	}
 }
 
-// Reference is what the kernel makes of a row.
-func Reference(x []float32) []float32 {
-	most := math.Inf(-1)
+// Reference returns the softmax of a row.
+func Reference(x []float64) []float64 {
+	largest := math.Inf(-1)
 	for _, v := range x {
-		most = max(most, float64(v))
+		largest = max(largest, v)
 	}
 	var sum float64
 	for _, v := range x {
-		sum += math.Exp(float64(v) - most)
+		sum += math.Exp(v - largest)
 	}
-	y := make([]float32, len(x))
+	y := make([]float64, len(x))
 	for i, v := range x {
-		y[i] = float32(math.Exp(float64(v)-most) / sum)
+		y[i] = math.Exp(v-largest) / sum
 	}
 	return y
 }

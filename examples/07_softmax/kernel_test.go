@@ -5,23 +5,31 @@ package softmax
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Test holds the kernel for every target in F32, and for every type and some lengths of a row on one.
-func Test(t *testing.T) {
-	check := func(e isa.Type, cols int, target string) {
-		exampletest.Check(t, fmt.Sprintf("softmax_%s_%d", e.String()[1:], cols), target, func(m *dsl.Module) { Build(m, e, cols) })
+// TestPTX compares the PTX with the golden files, and checks and assembles it: F32 for every target, and
+// the other types for one.
+func TestPTX(t *testing.T) {
+	verify := func(typ isa.Type, cols int, target string) {
+		m := dsl.New(fmt.Sprintf("softmax_%s_%d.%s", strings.TrimPrefix(typ.String(), "."), cols, target), target)
+		Build(m, typ, cols)
+		golden.Verify(t, m)
 	}
-	for _, target := range []string{"sm_80", "sm_90", "sm_100", "sm_120"} {
-		check(isa.F32, 4096, target)
+	for _, target := range Targets {
+		verify(isa.F32, 4096, target)
 	}
-	for _, e := range []isa.Type{isa.F16, isa.Bf16} {
-		check(e, 1024, "sm_90")
-		check(e, 32768, "sm_90")
+	for _, typ := range []isa.Type{isa.F16, isa.Bf16} {
+		verify(typ, 1024, "sm_90")
+		verify(typ, 32768, "sm_90")
 	}
 }
+
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

@@ -8,20 +8,22 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check normalises rows of every type in several lengths, with more rows than the last block has and fewer.
-func Check(t *trial.T) error {
-	for _, hidden := range trial.Within(t, trial.Count, 1024, 2048, 3072, 4096, 8192, 16384, 32768) {
-		for _, rows := range trial.Within(t, func(rows int) int { return rows * hidden }, 1, 7, 64) {
-			x, w := t.Floats(rows*hidden), t.Floats(hidden)
+// Check normalizes rows of all types and of several lengths. The last block has as many rows as the
+// others, or fewer.
+func Check(t *kerneltest.T) error {
+	for _, hidden := range t.Lengths(1024, 2048, 3072, 4096, 8192, 16384, 32768) {
+		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * hidden }, 1, 7, 64) {
 			if err := errors.Join(
-				check(t, isa.F32, hidden, rows, 1e-5, x, w, func(y float32) float32 { return y }),
-				check(t, isa.F16, hidden, rows, 1e-3, trial.F16(x), trial.F16(w), runtime.F16.Float32),
-				check(t, isa.Bf16, hidden, rows, 8e-3, trial.BF16(x), trial.BF16(w), runtime.BF16.Float32),
+				// Four roundings: the sum, rsqrt.approx of 2 ulp, and two products.
+				check(t, isa.F32, kerneltest.F32, hidden, rows, kerneltest.F32.ULPs(4)),
+				// The result is rounded to half a unit in the last place.
+				check(t, isa.F16, kerneltest.F16, hidden, rows, kerneltest.F16.ULPs(0.52)),
+				check(t, isa.Bf16, kerneltest.BF16, hidden, rows, kerneltest.BF16.ULPs(0.52)),
 			); err != nil {
 				return err
 			}
@@ -30,39 +32,25 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// check runs the kernel on rows of a type.
-func check[E runtime.Element](t *trial.T, e isa.Type, hidden, rows int, tolerance float64, xs, ws []E, widen func(E) float32) error {
+// check runs the kernel for one type.
+func check[E runtime.Element](
+	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], hidden, rows int, tolerance kerneltest.Tolerance,
+) error {
 	const eps = 1e-5
-	name := fmt.Sprintf("rmsnorm_%s_%d", e.String()[1:], hidden)
-	k, err := t.Kernel(name, func(m *dsl.Module) { Build(m, e, hidden) })
+	k, err := t.Kernel(fmt.Sprintf("rmsnorm_%s_%d", f.Name, hidden), func(m *dsl.Module) { Build(m, typ, hidden) })
 	if err != nil {
 		return err
 	}
-	px, e1 := runtime.Upload(t.Device, xs)
-	pw, e2 := runtime.Upload(t.Device, ws)
-	py, e3 := runtime.Alloc[E](t.Device, len(xs))
-	if err := errors.Join(e1, e2, e3); err != nil {
-		return err
-	}
+	x, w := kerneltest.Random(t, f, rows*hidden), kerneltest.Random(t, f, hidden)
+	y := make([]E, rows*hidden)
 	each, _ := Rows(hidden)
-	if err := k.Launch(runtime.Grid((rows+each-1)/each), px, pw, py, rows, float32(eps)); err != nil {
+	err = t.Launch(k, runtime.Grid((rows+each-1)/each), kerneltest.In(x), kerneltest.In(w), kerneltest.Out(y), rows, float32(eps))
+	if err != nil {
 		return err
 	}
-	ys, err := runtime.Download(py)
-	if err := errors.Join(err, px.Close(), pw.Close(), py.Close()); err != nil {
-		return err
+	var want []float64
+	for row := range rows {
+		want = append(want, Reference(f.Decode(x[row*hidden:][:hidden]), f.Decode(w), eps)...)
 	}
-	got, want := make([]float32, len(ys)), []float32(nil)
-	for i, y := range ys {
-		got[i] = widen(y)
-	}
-	for i := range rows {
-		row := make([]float32, hidden)
-		weights := make([]float32, hidden)
-		for j := range row {
-			row[j], weights[j] = widen(xs[i*hidden+j]), widen(ws[j])
-		}
-		want = append(want, Reference(row, weights, eps)...)
-	}
-	return trial.Near(fmt.Sprintf("%s, %d rows", name, rows), got, want, tolerance)
+	return kerneltest.Compare(t, fmt.Sprintf("%s, %d rows of %d", f.Name, rows, hidden), f.Decode(y), want, tolerance)
 }

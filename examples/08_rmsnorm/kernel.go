@@ -103,16 +103,16 @@ func rowSum(k *dsl.Kernel, sum dsl.Reg[dsl.F32], rows, each int) dsl.Reg[dsl.F32
 	return total
 }
 
-// Reference is what the kernel makes of a row.
-func Reference(x, w []float32, eps float64) []float32 {
+// Reference returns a row x, normalized and multiplied by the weights w.
+func Reference(x, w []float64, eps float64) []float64 {
 	var sum float64
 	for _, v := range x {
-		sum += float64(v) * float64(v)
+		sum += v * v
 	}
 	scale := 1 / math.Sqrt(sum/float64(len(x))+eps)
-	y := make([]float32, len(x))
+	y := make([]float64, len(x))
 	for i, v := range x {
-		y[i] = float32(float64(v) * scale * float64(w[i]))
+		y[i] = v * scale * w[i]
 	}
 	return y
 }

@@ -5,24 +5,31 @@ package rmsnorm
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Test holds the kernel for every target in bfloat16, and for every type and way of sharing a row on one.
-func Test(t *testing.T) {
-	check := func(e isa.Type, hidden int, target string) {
-		exampletest.Check(t, fmt.Sprintf("rmsnorm_%s_%d", e.String()[1:], hidden), target, func(m *dsl.Module) { Build(m, e, hidden) })
+// TestPTX compares the PTX with the golden files, and checks and assembles it: BF16 for every target,
+// and all types in two lengths for one.
+func TestPTX(t *testing.T) {
+	verify := func(typ isa.Type, hidden int, target string) {
+		m := dsl.New(fmt.Sprintf("rmsnorm_%s_%d.%s", strings.TrimPrefix(typ.String(), "."), hidden, target), target)
+		Build(m, typ, hidden)
+		golden.Verify(t, m)
 	}
 	for _, target := range Targets {
-		check(isa.Bf16, 4096, target)
+		verify(isa.Bf16, 4096, target)
 	}
-	for _, e := range []isa.Type{isa.F32, isa.F16, isa.Bf16} {
-		for _, hidden := range []int{1024, 8192} {
-			check(e, hidden, "sm_90")
-		}
+	for _, typ := range []isa.Type{isa.F32, isa.F16, isa.Bf16} {
+		verify(typ, 1024, "sm_90")
+		verify(typ, 8192, "sm_90")
 	}
 }
+
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

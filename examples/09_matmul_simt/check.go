@@ -4,35 +4,37 @@
 package simt
 
 import (
-	"errors"
-
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
+
+// tolerance is for sums in F32, which round to 2^-24 of a sum of about the square root of K.
+var tolerance = kerneltest.Abs(0x1p-24).RoundedEvery(1)
+
 // Check multiplies matrices of several shapes.
-func Check(t *trial.T) error {
+func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("matmul_simt", Build)
 	if err != nil {
 		return err
 	}
-	for _, p := range trial.Within(t, trial.Product.Work, []trial.Product{{M: tile, N: tile, K: depth}, {M: 3 * tile, N: tile, K: 5 * depth}, {M: tile, N: 5 * tile, K: 4096}, {M: 1024, N: 896, K: 1000}}...) {
-		as, bs := t.Floats(p.M*p.K), t.Floats(p.K*p.N)
-		a, e1 := runtime.Upload(t.Device, as)
-		b, e2 := runtime.Upload(t.Device, bs)
-		d, e3 := runtime.Alloc[float32](t.Device, p.M*p.N)
-		if err := errors.Join(e1, e2, e3); err != nil {
+	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+		kerneltest.GEMM{M: tile, N: tile, K: depth}, kerneltest.GEMM{M: 3 * tile, N: tile, K: 5 * depth},
+		kerneltest.GEMM{M: tile, N: 5 * tile, K: 4096}, kerneltest.GEMM{M: 1024, N: 896, K: 1000},
+	) {
+		a, b := t.Float32s(g.M*g.K), t.Float32s(g.K*g.N)
+		d := make([]float32, g.M*g.N)
+		err := t.Launch(k, runtime.Grid(g.N/tile, g.M/tile),
+			kerneltest.In(a), kerneltest.In(b), kerneltest.Out(d), g.N, g.K)
+		if err != nil {
 			return err
 		}
-		if err := k.Launch(runtime.Grid(p.N/tile, p.M/tile), a, b, d, p.N, p.K); err != nil {
-			return err
-		}
-		ds, err := runtime.Download(d)
-		if err := errors.Join(err, a.Close(), b.Close(), d.Close()); err != nil {
-			return err
-		}
-		err = t.Holds(p, func(row, col int) float64 { return float64(ds[row*p.N+col]) },
-			func(row, k int) float64 { return float64(as[row*p.K+k]) }, func(col, k int) float64 { return float64(bs[k*p.N+col]) }, 1e-5)
+		// B is stored by columns of the transposed matrix that CompareGEMM expects.
+		err = t.CompareGEMM(g, func(row, col int) float64 { return float64(d[row*g.N+col]) },
+			func(row, k int) float64 { return float64(a[row*g.K+k]) },
+			func(col, k int) float64 { return float64(b[k*g.N+col]) }, tolerance)
 		if err != nil {
 			return err
 		}

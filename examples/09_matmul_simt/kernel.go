@@ -57,18 +57,3 @@ func Build(m *dsl.Module) {
 		d.StoreVec(line.AddI(4), sums[i][4:])
 	}
 }
-
-// Reference is what the kernel computes.
-func Reference(a, b []float32, m, n, length int) []float32 {
-	d := make([]float32, m*n)
-	for i := range m {
-		for j := range n {
-			var sum float64
-			for l := range length {
-				sum += float64(a[i*length+l]) * float64(b[l*n+j])
-			}
-			d[i*n+j] = float32(sum)
-		}
-	}
-	return d
-}

@@ -7,27 +7,39 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
+// Targets are the targets that the kernels are built for. Versions 1 and 2 need sm_90.
+var Targets = []string{"sm_80", "sm_90", "sm_120a"}
+
+// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
+// products truncates.
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
+
 // Check multiplies matrices of several shapes with every version and every swizzle.
-func Check(t *trial.T) error {
+func Check(t *kerneltest.T) error {
 	for version, build := range Versions() {
+		if version > 0 && t.Device.Info().Capability < 90 {
+			t.Note("version %d needs the TMA of sm_90", version)
+			continue
+		}
 		for _, s := range []dsl.Swizzle{dsl.Swizzle32, dsl.Swizzle64, dsl.Swizzle128} {
 			tiling := Default
 			tiling.Swizzle, tiling.K = s, int(s)/2
 			name := fmt.Sprintf("matmul_v%d", version)
-			if version > 0 && t.Device.Info().Capability < 90 {
-				return trial.Skip("version %d needs the TMA of sm_90; those before it are right", version)
-			}
 			k, err := t.Kernel(name, func(m *dsl.Module) { build(m, tiling) })
 			if err != nil {
 				return err
 			}
-			for _, p := range trial.Within(t, trial.Product.Work, []trial.Product{{M: tiling.M, N: tiling.N, K: tiling.K}, {M: 3 * tiling.M, N: 5 * tiling.N, K: 7 * tiling.K}, {M: 2048, N: 1280, K: 2048}, {M: 1, N: 2, K: 8}, {M: 333, N: 514, K: 200}}...) {
-				if err := Multiply(t, k, tiling, p); err != nil {
-					return fmt.Errorf("%s with a swizzle of %d: %w", name, s, err)
+			for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+				kerneltest.GEMM{M: tiling.M, N: tiling.N, K: tiling.K}, kerneltest.GEMM{M: 1, N: 2, K: 8},
+				kerneltest.GEMM{M: 133, N: 258, K: 40}, kerneltest.GEMM{M: 333, N: 514, K: 200},
+				kerneltest.GEMM{M: 3 * tiling.M, N: 5 * tiling.N, K: 7 * tiling.K}, kerneltest.GEMM{M: 2048, N: 1280, K: 2048},
+			) {
+				if err := multiply(t, k, tiling, g); err != nil {
+					return fmt.Errorf("%s with a swizzle of %d bytes: %w", name, s, err)
 				}
 			}
 		}
@@ -35,11 +47,12 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// Multiply runs a version on random matrices, and holds the product.
-func Multiply(t *trial.T, k *runtime.Kernel, tiling Tiling, p trial.Product) error {
-	blocks, err := tiling.Blocks(p.M, p.N, p.K)
+// multiply runs a version on random matrices.
+func multiply(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, g kerneltest.GEMM) error {
+	blocks, err := tiling.Blocks(g.M, g.N, g.K)
 	if err != nil {
 		return err
 	}
-	return trial.Multiply(t, k, runtime.Grid(blocks), trial.Random(t, p.M, p.K, trial.Brain), trial.Random(t, p.N, p.K, trial.Brain), trial.Brain, 1.0/200, nil)
+	a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+	return kerneltest.Multiply(t, k, runtime.Grid(blocks), a, b, kerneltest.BF16, tolerance, nil)
 }

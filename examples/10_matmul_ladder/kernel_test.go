@@ -4,24 +4,36 @@
 package ladder
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestLadder holds every version of the ladder for its targets and swizzles.
-func TestLadder(t *testing.T) {
-	for _, target := range []string{"sm_80", "sm_90", "sm_120a"} {
-		for i, version := range []string{"v0", "v1", "v2"} {
+// TestPTX compares the PTX with the golden files, and checks and assembles it: every version for every
+// target, and every swizzle for one.
+func TestPTX(t *testing.T) {
+	for _, target := range Targets {
+		for version, build := range Versions() {
 			for _, s := range []dsl.Swizzle{dsl.Swizzle32, dsl.Swizzle64, dsl.Swizzle128} {
-				if i > 0 && target == "sm_80" || target != "sm_120a" && s != dsl.Swizzle128 {
+				if version > 0 && target == "sm_80" || target != "sm_120a" && s != dsl.Swizzle128 {
 					continue
+				}
+				name := fmt.Sprintf("v%d", version)
+				if s != dsl.Swizzle128 {
+					name += fmt.Sprintf(".swizzle%d", s)
 				}
 				tiling := Default
 				tiling.Swizzle, tiling.K = s, int(s)/2
-				exampletest.Check(t, version+map[dsl.Swizzle]string{32: ".swizzle32", 64: ".swizzle64"}[s], target, func(m *dsl.Module) { Versions()[i](m, tiling) })
+				m := dsl.New(name+"."+target, target)
+				build(m, tiling)
+				golden.Verify(t, m)
 			}
 		}
 	}
 }
+
+// TestRun runs the kernels in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

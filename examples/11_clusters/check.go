@@ -8,12 +8,19 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check divides matrices of several shapes, again and again, so that a kernel that does not wait is found.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernels are built for.
+var Targets = []string{"sm_90", "sm_100", "sm_120"}
+
+// tolerance is for a sum in F32 over many threads, a reciprocal of 1 ulp and a product.
+var tolerance = kerneltest.F32.ULPs(6)
+
+// Check divides the rows of matrices of several shapes by their sums. It does so three times, so that a
+// second kernel that does not wait for the first is found.
+func Check(t *kerneltest.T) error {
 	if err := t.Needs("clusters", 90, 0); err != nil {
 		return err
 	}
@@ -28,7 +35,8 @@ func Check(t *trial.T) error {
 	if err := errors.Join(e1, e2); err != nil {
 		return err
 	}
-	for _, shape := range trial.Within(t, trial.Area, [][2]int{{1, 1}, {3, 1000}, {257, 4099}, {4000, 333}}...) {
+	area := func(size [2]int) int { return size[0] * size[1] }
+	for _, shape := range kerneltest.Sizes(t, area, [2]int{1, 1}, [2]int{3, 1001}, [2]int{257, 4099}, [2]int{4000, 333}) {
 		for range 3 {
 			if err := check(t, sum, scale, shape[0], shape[1]); err != nil {
 				return err
@@ -38,16 +46,11 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// check divides so many rows of n numbers.
-func check(t *trial.T, sum, scale *runtime.Kernel, rows, n int) error {
-	xs := t.Floats(rows * n)
-	want := make([]float32, 0, rows*n)
-	for row := range rows {
-		for i := range n {
-			xs[row*n+i] += 1.5 // sums are far from zero
-		}
-		want = append(want, Reference(xs[row*n:row*n+n])...)
-	}
+// check divides rows of n elements. Both kernels run on one stream, and the second may start before the
+// first has ended.
+func check(t *kerneltest.T, sum, scale *runtime.Kernel, rows, n int) error {
+	// Positive elements keep the sums away from zero.
+	xs := kerneltest.Random(t, kerneltest.F32.Within(0.5, 2.5), rows*n)
 	s, err := t.Device.Stream()
 	if err != nil {
 		return err
@@ -68,5 +71,9 @@ func check(t *trial.T, sum, scale *runtime.Kernel, rows, n int) error {
 	if err := errors.Join(err, x.Close(), sums.Close(), y.Close(), s.Close()); err != nil {
 		return err
 	}
-	return trial.Near(fmt.Sprintf("%d rows of %d", rows, n), got, want, 1e-6)
+	var want []float64
+	for row := range rows {
+		want = append(want, Reference(xs[row*n:][:n])...)
+	}
+	return kerneltest.Compare(t, fmt.Sprintf("%d rows of %d", rows, n), got, want, tolerance)
 }

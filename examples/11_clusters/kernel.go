@@ -57,15 +57,15 @@ func buildScale(m *dsl.Module) {
 	}
 }
 
-// Reference is what the kernels make of a row.
-func Reference(row []float32) []float32 {
+// Reference returns a row divided by its sum.
+func Reference(row []float32) []float64 {
 	var sum float64
 	for _, v := range row {
 		sum += float64(v)
 	}
-	out := make([]float32, len(row))
+	out := make([]float64, len(row))
 	for i, v := range row {
-		out[i] = float32(float64(v) / sum)
+		out[i] = float64(v) / sum
 	}
 	return out
 }

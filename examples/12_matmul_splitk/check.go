@@ -5,12 +5,19 @@ package splitk
 
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies matrices of several shapes, of which some have sums in one part and some in many.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_90", "sm_100"}
+
+// tolerance is for sums in F32, of which an MMA of 16 products drops 2^-24 of a sum of about the square
+// root of K.
+var tolerance = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
+
+// Check multiplies matrices of several shapes, some with K in one part and some with K in many parts.
+func Check(t *kerneltest.T) error {
 	if err := t.Needs("the TMA", 90, 0); err != nil {
 		return err
 	}
@@ -18,9 +25,15 @@ func Check(t *trial.T) error {
 	if err != nil {
 		return err
 	}
-	grid := func(p trial.Product) runtime.Config {
-		return runtime.Grid(Default.Blocks(p.M, p.N, p.K, t.Device.Info().SMs))
+	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+		kerneltest.GEMM{M: 128, N: 128, K: 64}, kerneltest.GEMM{M: 1, N: 4, K: 8}, kerneltest.GEMM{M: 5, N: 12, K: 520},
+		kerneltest.GEMM{M: 128, N: 256, K: 16_384}, kerneltest.GEMM{M: 333, N: 516, K: 5000},
+	) {
+		x, y := Default.Blocks(g.M, g.N, g.K, t.Device.Info().SMs)
+		a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+		if err := kerneltest.Multiply(t, k, runtime.Grid(x, y), a, b, kerneltest.F32, tolerance, nil); err != nil {
+			return err
+		}
 	}
-	return trial.Products(t, k, grid, trial.Single, 1e-5,
-		trial.Product{M: 128, N: 128, K: 64}, trial.Product{M: 128, N: 256, K: 16_384}, trial.Product{M: 1, N: 4, K: 8}, trial.Product{M: 333, N: 516, K: 5000})
+	return nil
 }

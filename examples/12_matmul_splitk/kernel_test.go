@@ -7,15 +7,24 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Test holds the kernel for its targets.
-func Test(t *testing.T) {
-	exampletest.Targets(t, "splitk", func(m *dsl.Module) { Build(m, Default) }, "sm_90", "sm_100")
+// TestPTX compares the PTX with the golden files, and checks and assembles it.
+func TestPTX(t *testing.T) {
+	for _, target := range Targets {
+		m := dsl.New("splitk."+target, target)
+		Build(m, Default)
+		golden.Verify(t, m)
+	}
 }
 
-// TestBlocks: sums are split where there are fewer tiles than multiprocessors, and into parts that are worth it.
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
+
+// TestBlocks checks that K is split if there are fewer tiles than multiprocessors, and into parts that
+// are not too small.
 func TestBlocks(t *testing.T) {
 	for _, c := range []struct{ m, n, k, x, y int }{
 		{128, 128, 65536, 1, 132}, {128, 128, 64, 1, 1}, {512, 512, 65536, 16, 8}, {8192, 8192, 65536, 4096, 1}, {1, 4, 1024, 1, 4},

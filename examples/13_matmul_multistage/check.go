@@ -8,25 +8,40 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies matrices of every type in several shapes, of which some end within a tile.
-func Check(t *trial.T) error {
-	for _, p := range trial.Within(t, trial.Product.Work, []trial.Product{{M: 128, N: 128, K: 1024}, {M: 384, N: 128, K: 640}, {M: 640, N: 896, K: 2048}, {M: 1, N: 2, K: 16}, {M: 333, N: 190, K: 336}}...) {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_80", "sm_90"}
+
+// Tolerances. The products are exact. The tensor cores of sm_80 add 8 products of 16 bits, or 4 of TF32,
+// and truncate the sum in F32; F32 is three products of TF32. Sums in F64 are rounded each time.
+var (
+	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
+	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(4)
+	sum64 = kerneltest.Abs(0x1p-53).RoundedEvery(1)
+	exact = kerneltest.Tolerance{}
+)
+
+// Check multiplies matrices of every type in several shapes, some of which end within a tile.
+func Check(t *kerneltest.T) error {
+	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 33, N: 70, K: 144}, kerneltest.GEMM{M: 333, N: 190, K: 336},
+		kerneltest.GEMM{M: 128, N: 128, K: 1024}, kerneltest.GEMM{M: 384, N: 128, K: 640}, kerneltest.GEMM{M: 640, N: 896, K: 2048},
+	) {
 		err := errors.Join(
-			check(t, isa.F16, p, trial.Half, trial.Single, 1e-5),
-			check(t, isa.Bf16, p, trial.Brain, trial.Single, 1e-5),
-			check(t, isa.Tf32, p, trial.TF32, trial.Single, 1e-5),
-			check(t, isa.F32, p, trial.Single, trial.Single, 3e-6),
-			check(t, isa.S8, p, trial.Signed, trial.Integer, 0),
-			check(t, isa.U8, p, trial.Byte, trial.Integer, 0),
-			check(t, isa.F64, p, trial.Double, trial.Double, 1e-14),
-			checkBits(t, isa.S4, p.Deep(32), func(x uint8) int { return int(int8(x<<4) >> 4) }),
-			checkBits(t, isa.U4, p.Deep(32), func(x uint8) int { return int(x) }),
-			checkBits(t, isa.B1, p.Deep(128), func(x uint8) int { return int(x) }),
+			check(t, isa.F16, g, kerneltest.F16, kerneltest.F32, sum16),
+			check(t, isa.Bf16, g, kerneltest.BF16, kerneltest.F32, sum16),
+			check(t, isa.Tf32, g, kerneltest.TF32, kerneltest.F32, sum32),
+			check(t, isa.F32, g, kerneltest.F32, kerneltest.F32, sum32),
+			check(t, isa.S8, g, kerneltest.S8, kerneltest.S32, exact),
+			check(t, isa.U8, g, kerneltest.U8, kerneltest.S32, exact),
+			check(t, isa.F64, g, kerneltest.F64, kerneltest.F64, sum64),
+			checkBits(t, isa.S4, g.PadK(32), func(x uint8) int { return int(int8(x<<4) >> 4) }),
+			checkBits(t, isa.U4, g.PadK(32), func(x uint8) int { return int(x) }),
+			checkBits(t, isa.B1, g.PadK(128), func(x uint8) int { return int(x) }),
 		)
 		if err != nil {
 			return err
@@ -36,28 +51,34 @@ func Check(t *trial.T) error {
 }
 
 // check multiplies random matrices.
-func check[E, C runtime.Element](t *trial.T, e isa.Type, p trial.Product, kind trial.Kind[E], sums trial.Kind[C], tolerance float64) error {
-	return multiply(t, e, trial.Random(t, p.M, p.K, kind), trial.Random(t, p.N, p.K, kind), sums, tolerance)
+func check[E, C runtime.Element](
+	t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, in kerneltest.Format[E], out kerneltest.Format[C], tolerance kerneltest.Tolerance,
+) error {
+	a, b := kerneltest.RandomMatrix(t, g.M, g.K, in), kerneltest.RandomMatrix(t, g.N, g.K, in)
+	return multiply(t, typ, a, b, out, tolerance)
 }
 
-// checkBits multiplies random matrices of integers smaller than a byte.
-func checkBits(t *trial.T, e isa.Type, p trial.Product, worth func(x uint8) int) error {
-	return multiply(t, e, trial.RandomBits(t, p.M, p.K, e.Bits(), worth), trial.RandomBits(t, p.N, p.K, e.Bits(), worth), trial.Integer, 0)
+// checkBits multiplies random matrices of integers of fewer than 8 bits.
+func checkBits(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, value func(bits uint8) int) error {
+	a, b := kerneltest.RandomPacked(t, g.M, g.K, typ.Bits(), value), kerneltest.RandomPacked(t, g.N, g.K, typ.Bits(), value)
+	return multiply(t, typ, a, b, kerneltest.S32, exact)
 }
 
-// multiply runs the kernel of a type.
-func multiply[C runtime.Element](t *trial.T, e isa.Type, a, b trial.Matrix, sums trial.Kind[C], tolerance float64) error {
-	tiling := Default(e)
-	blocks, err := tiling.Blocks(e, a.Rows, b.Rows, a.Cols)
+// multiply runs the kernel for a type.
+func multiply[C runtime.Element](
+	t *kerneltest.T, typ isa.Type, a, b kerneltest.Matrix, out kerneltest.Format[C], tolerance kerneltest.Tolerance,
+) error {
+	tiling := Default(typ)
+	blocks, err := tiling.Blocks(typ, a.Rows, b.Rows, a.Cols)
 	if err != nil {
 		return err
 	}
-	k, err := t.Kernel("matmul"+name(e), func(m *dsl.Module) { Build(m, e, tiling) })
+	k, err := t.Kernel("matmul"+name(typ), func(m *dsl.Module) { Build(m, typ, tiling) })
 	if err != nil {
 		return err
 	}
-	if err := trial.Multiply(t, k, runtime.Grid(blocks), a, b, sums, tolerance, nil); err != nil {
-		return fmt.Errorf("%s: %w", e, err)
+	if err := kerneltest.Multiply(t, k, runtime.Grid(blocks), a, b, out, tolerance, nil); err != nil {
+		return fmt.Errorf("%s: %w", typ, err)
 	}
 	return nil
 }

@@ -7,14 +7,24 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestMultistage holds the kernel of every type, and that of F64 in the shapes that came with sm_90.
-func TestMultistage(t *testing.T) {
-	for _, e := range Types {
-		exampletest.Check(t, "matmul"+name(e), "sm_80", func(m *dsl.Module) { Build(m, e, Default(e)) })
+// TestPTX compares the PTX with the golden files, and checks and assembles it: all types for sm_80, and
+// F64 for sm_90 too, which has larger shapes for it.
+func TestPTX(t *testing.T) {
+	verify := func(typ isa.Type, target string) {
+		m := dsl.New("matmul"+name(typ)+"."+target, target)
+		Build(m, typ, Default(typ))
+		golden.Verify(t, m)
 	}
-	exampletest.Check(t, "matmul_f64", "sm_90", func(m *dsl.Module) { Build(m, isa.F64, Default(isa.F64)) })
+	for _, typ := range Types {
+		verify(typ, "sm_80")
+	}
+	verify(isa.F64, "sm_90")
 }
+
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

@@ -4,59 +4,65 @@
 package sparse
 
 import (
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestSparse holds the kernel of every type.
-func TestSparse(t *testing.T) {
-	for _, test := range []struct {
-		e      isa.Type
-		target string
-	}{{isa.F16, "sm_80"}, {isa.Bf16, "sm_80"}, {isa.Tf32, "sm_80"}, {isa.S8, "sm_80"}, {isa.S4, "sm_80"}, {isa.E4m3, "sm_90"}} {
-		exampletest.Check(t, "sparse"+name(test.e), test.target, func(m *dsl.Module) { Build(m, test.e, Default) })
+// TestPTX compares the PTX with the golden files, and checks and assembles it for every type.
+func TestPTX(t *testing.T) {
+	for _, typ := range Types {
+		target := "sm_80"
+		if typ == isa.E4m3 {
+			target = "sm_90"
+		}
+		m := dsl.New("sparse"+name(typ)+"."+target, target)
+		Build(m, typ, Default)
+		golden.Verify(t, m)
 	}
 }
 
-// TestCompress: two of four are kept, whatever they are.
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
+
+// TestCompress checks that two of four elements are kept, even if they are zero.
 func TestCompress(t *testing.T) {
-	kept, places := Compress([]int{
+	kept, indices := Compress([]int{
 		0, 5, 0, 7 /**/, 0, 0, 0, 0,
 		1, 0, 0, 2 /**/, 0, 0, 3, 0,
 	})
-	if diff := cmp.Diff([]int{5, 7, 0, 0, 1, 2, 0, 3}, kept); diff != "" {
-		t.Errorf("kept: -want +got\n%s", diff)
+	if want := []int{5, 7, 0, 0, 1, 2, 0, 3}; !slices.Equal(kept, want) {
+		t.Errorf("kept are %v, want %v", kept, want)
 	}
-	// Places 1 and 3, 0 and 1; 0 and 3, 1 and 2.
-	if diff := cmp.Diff([]byte{0b01_00_11_01, 0b10_01_11_00}, places); diff != "" {
-		t.Errorf("places: -want +got\n%s", diff)
+	// Indices 1 and 3, 0 and 1; 0 and 3, 1 and 2.
+	if want := []byte{0b01_00_11_01, 0b10_01_11_00}; !slices.Equal(indices, want) {
+		t.Errorf("indices are %04b, want %04b", indices, want)
 	}
 }
 
-// TestCompressSingles: one of two is kept, and its halves are told.
+// TestCompressSingles checks that one of two elements is kept, with the indices of its halves.
 func TestCompressSingles(t *testing.T) {
-	kept, places := CompressSingles([]float32{0, 5, 7, 0, 0, 0, 1, 0})
-	if diff := cmp.Diff([]float32{5, 7, 0, 1}, kept); diff != "" {
-		t.Errorf("kept: -want +got\n%s", diff)
+	kept, indices := CompressSingles([]float32{0, 5, 7, 0, 0, 0, 1, 0})
+	if want := []float32{5, 7, 0, 1}; !slices.Equal(kept, want) {
+		t.Errorf("kept are %v, want %v", kept, want)
 	}
-	if diff := cmp.Diff([]byte{0b0100_1110, 0b0100_1110}, places); diff != "" {
-		t.Errorf("places: -want +got\n%s", diff)
+	if want := []byte{0b0100_1110, 0b0100_1110}; !slices.Equal(indices, want) {
+		t.Errorf("indices are %04b, want %04b", indices, want)
 	}
 }
 
-// TestBlocks: sizes that the kernel does not take are refused before it runs.
+// TestBlocks checks that sizes that the kernel does not support are refused.
 func TestBlocks(t *testing.T) {
 	if x, y, err := Default.Blocks(isa.F16, 129, 2, 128); x != 1 || y != 2 || err != nil {
 		t.Error(x, y, err)
 	}
 	for _, wrong := range [][3]int{{1, 2, 64}, {1, 3, 128}} {
 		if _, _, err := Default.Blocks(isa.F16, wrong[0], wrong[1], wrong[2]); err == nil {
-			t.Errorf("%v is taken", wrong)
+			t.Errorf("%v is accepted", wrong)
 		}
 	}
 }

@@ -7,14 +7,21 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies matrices of several shapes, with clusters and without.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_90a"}
+
+// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
+// products truncates.
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
+
+// Check multiplies matrices of several shapes, with and without clusters, in tiles of several widths.
+func Check(t *kerneltest.T) error {
 	if t.Target() != "sm_90a" {
-		return trial.Skip("wgmma is for sm_90a, and this is %s", t.Target())
+		return kerneltest.Skip("wgmma requires sm_90a, and the device is %s", t.Target())
 	}
 	clustered := Default
 	clustered.Cluster = 2
@@ -23,8 +30,11 @@ func Check(t *trial.T) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range trial.Within(t, trial.Product.Work, []trial.Product{{M: 256, N: 256, K: 64}, {M: 768, N: 1280, K: 448}, {M: 2048, N: 2304, K: 2048}, {M: 1, N: 8, K: 8}, {M: 333, N: 1000, K: 72}}...) {
-			if err := Multiply(t, k, tiling, p); err != nil {
+		for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+			kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 72}, kerneltest.GEMM{M: 256, N: 256, K: 64},
+			kerneltest.GEMM{M: 333, N: 1000, K: 72}, kerneltest.GEMM{M: 768, N: 1280, K: 448}, kerneltest.GEMM{M: 2048, N: 2304, K: 2048},
+		) {
+			if err := Multiply(t, k, tiling, g); err != nil {
 				return fmt.Errorf("%+v: %w", tiling, err)
 			}
 		}
@@ -32,14 +42,9 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// Blocks is the grid of a launch: the multiprocessors, in whole clusters, but no more than there is work.
-func Blocks(t Tiling, p trial.Product, multiprocessors int) int {
-	tiles := (t.Tiles(p.M, p.N) + t.Cluster - 1) / t.Cluster * t.Cluster
-	return min(multiprocessors/t.Cluster*t.Cluster, tiles)
-}
-
-// Multiply runs the kernel on random matrices, and holds the product.
-func Multiply(t *trial.T, k *runtime.Kernel, tiling Tiling, p trial.Product) error {
-	grid := runtime.Grid(Blocks(tiling, p, t.Device.Info().SMs))
-	return trial.Multiply(t, k, grid, trial.Random(t, p.M, p.K, trial.Brain), trial.Random(t, p.N, p.K, trial.Brain), trial.Brain, 1.0/200, nil)
+// Multiply runs the kernel on random matrices and compares the product.
+func Multiply(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, g kerneltest.GEMM) error {
+	grid := runtime.Grid(tiling.Blocks(g.M, g.N, t.Device.Info().SMs))
+	a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, nil)
 }

@@ -43,6 +43,13 @@ func (t Tiling) Tiles(m, n int) int {
 	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
 }
 
+// Blocks returns the size of the grid: the multiprocessors in whole clusters, but no more blocks than
+// there are tiles.
+func (t Tiling) Blocks(m, n, multiprocessors int) int {
+	tiles := (t.Tiles(m, n) + t.Cluster - 1) / t.Cluster * t.Cluster
+	return min(multiprocessors/t.Cluster*t.Cluster, tiles)
+}
+
 // Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. Sizes are
 // whatever the TMA takes, n and k multiples of 8: it reads zeros beyond the edges, and writes nothing there.
 func Build(m *dsl.Module, t Tiling) {

@@ -7,13 +7,24 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestBlackwell holds the kernel for the family of sm_100.
-func TestBlackwell(t *testing.T) {
-	dynamic := Default
-	dynamic.Dynamic = true
-	exampletest.Targets(t, "matmul", func(m *dsl.Module) { Build(m, Default) }, "sm_100a", "sm_103a")
-	exampletest.Targets(t, "matmul_dynamic", func(m *dsl.Module) { Build(m, dynamic) }, "sm_100a", "sm_103a")
+// TestPTX compares the PTX with the golden files, and checks and assembles it.
+func TestPTX(t *testing.T) {
+	for _, target := range Targets {
+		for _, dynamic := range []bool{false, true} {
+			name, tiling := "matmul", Default
+			if tiling.Dynamic = dynamic; dynamic {
+				name += "_dynamic"
+			}
+			m := dsl.New(name+"."+target, target)
+			Build(m, tiling)
+			golden.Verify(t, m)
+		}
+	}
 }
+
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

@@ -8,19 +8,28 @@ import (
 	"math"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies matrices of every format on one multiprocessor and on two, in shapes of which some end within a tile; on sm_120 those formats that
-// mma.sync has.
-func Check(t *trial.T) error {
+// Targets are the targets that kernels are built for: Build for sm_100a, BuildSync for the others.
+var Targets = []string{"sm_100a", "sm_120a", "sm_121a"}
+
+// tolerance is half a unit in the last place of BF16. Products of numbers and scale factors of these
+// formats have few bits, so that their sums in F32 are nearly exact: an MMA of 32 products truncates.
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-20).TruncatedEvery(32))
+
+// Check multiplies matrices of every format, with one block and with a pair of blocks, in shapes of which
+// some end within a tile; on sm_120 the formats that mma.sync supports.
+func Check(t *kerneltest.T) error {
 	if err := t.Needs("block scaling", 100, 0); err != nil {
 		return err
 	}
+	sizes := kerneltest.Sizes(t, kerneltest.GEMM.Cost, kerneltest.GEMM{M: 5, N: 136, K: 256}, kerneltest.GEMM{M: 133, N: 40, K: 384},
+		kerneltest.GEMM{M: 256, N: 256, K: 512}, kerneltest.GEMM{M: 333, N: 520, K: 1280}, kerneltest.GEMM{M: 768, N: 512, K: 2048})
 	if t.Device.Info().Capability >= 120 {
-		return checkSync(t, trial.Product{M: 256, N: 256, K: 512}, trial.Product{M: 768, N: 512, K: 2048}, trial.Product{M: 333, N: 520, K: 1280})
+		return checkSync(t, sizes...)
 	}
 	for _, f := range Formats {
 		for _, pair := range []bool{false, true} {
@@ -29,18 +38,22 @@ func Check(t *trial.T) error {
 			if err != nil {
 				return err
 			}
-			for _, p := range []trial.Product{{M: 256, N: 256, K: 512}, {M: 768, N: 512, K: 2048}, {M: 333, N: 520, K: 1280}} {
-				if err := multiply(t, k, f, tiling, p); err != nil {
+			for _, g := range sizes {
+				if err := multiply(t, k, f, tiling, g); err != nil {
 					return fmt.Errorf("%s: %w", f.Name, err)
 				}
 			}
 		}
 	}
-	return checkEpilogues(t, nvfp4, nvfp4.Default(false), trial.Product{M: 333, N: 544, K: 1280})
+	epilogue := kerneltest.GEMM{M: 333, N: 544, K: 1280}
+	if t.Budget > 0 {
+		epilogue = kerneltest.GEMM{M: 69, N: 96, K: 256}
+	}
+	return checkEpilogues(t, nvfp4, nvfp4.Default(false), epilogue)
 }
 
-// checkSync multiplies matrices of the formats of BuildSync.
-func checkSync(t *trial.T, sizes ...trial.Product) error {
+// checkSync multiplies matrices of the formats that BuildSync supports.
+func checkSync(t *kerneltest.T, sizes ...kerneltest.GEMM) error {
 	for _, f := range SyncFormats {
 		tiling := SyncDefault
 		k, err := t.Kernel("matmul_sync_"+f.Name, func(m *dsl.Module) { BuildSync(m, f, tiling) })
@@ -58,96 +71,67 @@ func checkSync(t *trial.T, sizes ...trial.Product) error {
 }
 
 // multiply runs the kernel of a format on random matrices.
-func multiply(t *trial.T, k *runtime.Kernel, f Format, tiling Tiling, p trial.Product) error {
+func multiply(t *kerneltest.T, k *runtime.Kernel, f Format, tiling Tiling, p kerneltest.GEMM) error {
 	return random(t, k, f, tiling.grid(t, p), p)
 }
 
-// grid is as many clusters as there is work for, and room.
-func (t Tiling) grid(on *trial.T, p trial.Product) runtime.Config {
+// grid returns a cluster for each tile, but no more than the device runs at once.
+func (t Tiling) grid(on *kerneltest.T, p kerneltest.GEMM) runtime.Config {
 	rows, cols := t.cluster()
 	clusters := (p.M + 128*rows - 1) / (128 * rows) * ((p.N + t.N*cols - 1) / (t.N * cols))
 	return runtime.Grid(rows*max(1, min(clusters, on.Device.Info().SMs/(rows*cols))), cols)
 }
 
-// tolerance is how far a result may be off, as a part of it. Products of numbers and scale factors of these formats have few
-// bits, so that sums of them in single precision are nearly exact; what remains is the rounding to bfloat16, half a unit in
-// the last of 8 bits: 1/256. A quarter more leaves room for sums that the tensor cores cut off.
-const tolerance = 1.0 / 200
-
 // random runs a kernel on random matrices of a format.
-func random(t *trial.T, k *runtime.Kernel, f Format, grid runtime.Config, p trial.Product) error {
+func random(t *kerneltest.T, k *runtime.Kernel, f Format, grid runtime.Config, p kerneltest.GEMM) error {
 	a, b := f.random(t, f.A, p.M, p.K), f.random(t, f.B, p.N, p.K)
-	more := map[string]trial.Matrix{"sfa": f.scales(a), "sfb": f.scales(b)}
+	more := map[string]kerneltest.Matrix{"sfa": f.scales(a), "sfb": f.scales(b)}
 	left := a.matrix()
 	if f.Sparse {
 		a.drop(t, f.together())
-		kept, told := a.Compress(f.together())
-		left = trial.MatrixOf(p.M, p.K, kept.Packed(), a.Worth)
-		left.Kept = kept.Cols
-		atoms := len(told) / (2048 * ((p.M + 127) / 128))
-		more["e"] = trial.Bytes((p.M+127)/128, 256*atoms, told)
+		kept, metadata := a.Compress(f.together())
+		left = kerneltest.MatrixOf(p.M, p.K, kept.Packed(), a.Value)
+		left.Stored = kept.Cols
+		high := (p.M + 127) / 128
+		more["e"] = kerneltest.MatrixOf(high, len(metadata)/8/high, metadata, nil)
 	}
-	return trial.Multiply(t, k, grid, left, b.matrix(), trial.Brain, tolerance, more)
+	return kerneltest.Multiply(t, k, grid, left, b.matrix(), kerneltest.BF16, tolerance, more)
 }
 
-// Numbers are a matrix of a block-scaled format: the bits of each number, and of each scale factor, by rows.
+// Numbers are a matrix of a block-scaled format: the bits of each number and of each scale factor, by rows.
 type Numbers struct {
 	Type       isa.Type
 	Scale      dsl.BlockScale
 	Rows, Cols int
 	Codes      []uint8
 	Factors    []uint8
+
+	number, factor kerneltest.Format[uint8] // what the bits mean
 }
 
-// random is numbers of a type, none above 8, with scale factors from 1/8 to 1.
-func (f Format) random(t *trial.T, typ isa.Type, rows, cols int) Numbers {
-	factors := (cols + f.Scale.Vector - 1) / f.Scale.Vector
-	n := Numbers{Type: typ, Scale: f.Scale, Rows: rows, Cols: cols, Codes: make([]uint8, rows*cols), Factors: make([]uint8, rows*factors)}
-	for i, x := range t.Integers(len(n.Codes)) {
-		n.Codes[i] = uint8(x) & (1<<typ.Bits() - 1)
-		for math.Abs(Value(typ, n.Codes[i])) >= 8 {
+// random returns random numbers below 8 with scale factors from 1/8 to 1.
+func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
+	n := Numbers{
+		Type: typ, Scale: f.Scale, Rows: rows, Cols: cols, Codes: make([]uint8, rows*cols),
+		number: kerneltest.Narrow(typ), factor: kerneltest.Narrow(f.Scale.Type),
+	}
+	for i := range n.Codes {
+		n.Codes[i] = uint8(t.Rand.IntN(1 << typ.Bits()))
+		for !(math.Abs(n.number.Float(n.Codes[i])) < 8) { // also NaN
 			n.Codes[i] &^= 1 << (typ.Bits() - 2) // the highest bit of the exponent
 		}
 	}
-	for i, x := range t.Integers(len(n.Factors)) {
-		if n.Factors[i] = 124 + uint8(x%4); f.Scale.Type == isa.Ue4m3 { // powers of two from 1/8 on
-			n.Factors[i] = 4<<3 + uint8(x%25) // 1/8 to 1
-		}
-	}
+	n.Factors = kerneltest.Random(t, n.factor, rows*((cols+f.Scale.Vector-1)/f.Scale.Vector))
 	return n
 }
 
-// Value is what the bits of a small floating-point number are worth, of a type that has no infinities.
-func Value(t isa.Type, code uint8) float64 {
-	exponents, mantissas := 4, 3 // E4M3
-	switch t {
-	case isa.Ue8m0:
-		return trial.Power(int(code) - 127)
-	case isa.E2m1:
-		exponents, mantissas = 2, 1
-	case isa.E2m3:
-		exponents, mantissas = 2, 3
-	case isa.E3m2:
-		exponents, mantissas = 3, 2
-	}
-	sign := 1.0
-	if code>>(exponents+mantissas)&1 == 1 {
-		sign = -1
-	}
-	m, e := int(code)&(1<<mantissas-1), int(code)>>mantissas&(1<<exponents-1)
-	if e > 0 {
-		m |= 1 << mantissas
-	}
-	return sign * float64(m) * trial.Power(max(e, 1)-(1<<(exponents-1)-1)-mantissas)
-}
-
-// Worth is what a number is worth, its scale factor in it.
-func (n Numbers) Worth(row, col int) float64 {
+// Value returns a number times its scale factor.
+func (n Numbers) Value(row, col int) float64 {
 	factors := len(n.Factors) / n.Rows
-	return Value(n.Type, n.Codes[row*n.Cols+col]) * Value(n.Scale.Type, n.Factors[row*factors+col/n.Scale.Vector])
+	return n.number.Float(n.Codes[row*n.Cols+col]) * n.factor.Float(n.Factors[row*factors+col/n.Scale.Vector])
 }
 
-// Packed is the numbers as they lie in global memory: one behind the other, the first in the lowest bits.
+// Packed returns the numbers as they are in global memory, the first in the lowest bits.
 func (n Numbers) Packed() []byte {
 	bits := n.Type.Bits()
 	packed := make([]byte, (len(n.Codes)*bits+7)/8)
@@ -162,20 +146,22 @@ func (n Numbers) Packed() []byte {
 	return packed
 }
 
-func (n Numbers) matrix() trial.Matrix { return trial.MatrixOf(n.Rows, n.Cols, n.Packed(), n.Worth) }
+func (n Numbers) matrix() kerneltest.Matrix {
+	return kerneltest.MatrixOf(n.Rows, n.Cols, n.Packed(), n.Value)
+}
 
-// scales are the scale factors in their atoms.
-func (f Format) scales(n Numbers) trial.Matrix {
+// scales returns the scale factors in the layout that the tensor cores read.
+func (f Format) scales(n Numbers) kerneltest.Matrix {
 	atoms := make([]byte, n.Scale.Bytes(n.Rows, n.Cols))
 	factors := len(n.Factors) / n.Rows
 	for i, x := range n.Factors {
 		atoms[n.Scale.Offset(i/factors, i%factors*n.Scale.Vector, n.Cols)] = x
 	}
 	high := (n.Rows + 127) / 128
-	return trial.Bytes(high, len(atoms)/8/high, atoms)
+	return kerneltest.MatrixOf(high, len(atoms)/8/high, atoms, nil)
 }
 
-// together is how many numbers are kept or left out together: two that share a byte, or one.
+// together returns how many numbers are kept or dropped together: two that share a byte, or one.
 func (f Format) together() int {
 	if f.packed() {
 		return 2
@@ -183,8 +169,8 @@ func (f Format) together() int {
 	return 1
 }
 
-// drop makes two of each four neighbours zero, of so many numbers each.
-func (n Numbers) drop(t *trial.T, together int) {
+// drop makes two of each four units zero. A unit is so many numbers.
+func (n Numbers) drop(t *kerneltest.T, together int) {
 	for i := 0; i < len(n.Codes); i += 4 * together {
 		for _, at := range t.Rand.Perm(4)[:2] {
 			clear(n.Codes[i+at*together:][:together])
@@ -192,32 +178,32 @@ func (n Numbers) drop(t *trial.T, together int) {
 	}
 }
 
-// Compress keeps two of each four neighbours, of so many numbers each, those that are not zero, and tells their places in atoms, as
-// dsl.SparsityOffset has them. More than two that are not zero would be lost.
-func (n Numbers) Compress(together int) (kept Numbers, told []byte) {
+// Compress keeps two of each four units, those that are not zero, and returns them with their indices in
+// the layout of dsl.SparsityOffset. At most two may be nonzero. A unit is so many numbers.
+func (n Numbers) Compress(together int) (kept Numbers, metadata []byte) {
 	kept = Numbers{Type: n.Type, Rows: n.Rows, Cols: n.Cols / 2}
 	bytes := (n.Cols/together + 7) / 8 // of a row: four bits for four neighbours
-	told = make([]byte, dsl.SparsityBytes(n.Rows, bytes))
-	for i := range told {
-		told[i] = 0x44 // the first two of four, where the matrix ends
+	metadata = make([]byte, dsl.SparsityBytes(n.Rows, bytes))
+	for i := range metadata {
+		metadata[i] = 0x44 // the first two of four, where the matrix ends
 	}
 	for row := range n.Rows {
 		line := n.Codes[row*n.Cols:][:n.Cols]
 		for i := 0; i < n.Cols; i += 4 * together {
-			first, second := places(line[i:][:4*together])
+			first, second := indices(line[i:][:4*together])
 			kept.Codes = append(kept.Codes, line[i+first*together:][:together]...)
 			kept.Codes = append(kept.Codes, line[i+second*together:][:together]...)
 			group := i / (4 * together)
 			at := dsl.SparsityOffset(n.Type, row, group/2, bytes)
 			shift := group % 2 * 4
-			told[at] = told[at]&^(15<<shift) | uint8(first|second<<2)<<shift
+			metadata[at] = metadata[at]&^(15<<shift) | uint8(first|second<<2)<<shift
 		}
 	}
-	return kept, told
+	return kept, metadata
 }
 
-// places are which two of four neighbours are kept, the first the lower one.
-func places(four []uint8) (first, second int) {
+// indices returns which two of four units are kept, the lower index first.
+func indices(four []uint8) (first, second int) {
 	together := len(four) / 4
 	var kept []int
 	for p := range 4 {

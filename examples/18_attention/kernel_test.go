@@ -9,52 +9,61 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Test holds the kernel for every target, and every shape for one.
-func Test(t *testing.T) {
+// TestPTX compares the PTX with the golden files, and checks and assembles it: one shape for every
+// target, and every shape for one.
+func TestPTX(t *testing.T) {
 	shape := Shape{Type: isa.Bf16, Width: 128, Causal: true}
-	exampletest.Targets(t, shape.Name(), func(m *dsl.Module) { Build(m, shape) }, "sm_80", "sm_90", "sm_120")
-	for _, s := range []Shape{{isa.F16, 64, false}, {isa.F16, 128, false}, {isa.Bf16, 64, true}} {
-		exampletest.Check(t, s.Name(), "sm_80", func(m *dsl.Module) { Build(m, s) })
+	narrow := Shape{Type: isa.F16, Width: 64}
+	for _, c := range []struct {
+		prefix, target string
+		shape          Shape
+		build          func(*dsl.Module, Shape)
+	}{
+		{"", "sm_80", shape, Build},
+		{"", "sm_90", shape, Build},
+		{"", "sm_120", shape, Build},
+		{"", "sm_80", narrow, Build},
+		{"", "sm_80", Shape{isa.F16, 128, false}, Build},
+		{"", "sm_80", Shape{isa.Bf16, 64, true}, Build},
+		{"hopper_", "sm_90a", shape, BuildHopper},
+		{"hopper_", "sm_90a", narrow, BuildHopper},
+		{"blackwell_", "sm_100a", shape, BuildBlackwell},
+		{"blackwell_", "sm_100a", narrow, BuildBlackwell},
+	} {
+		m := dsl.New(c.prefix+c.shape.Name()+"."+c.target, c.target)
+		c.build(m, c.shape)
+		golden.Verify(t, m)
 	}
 }
 
-// TestHopper holds the kernel of sm_90a in two shapes.
-func TestHopper(t *testing.T) {
-	for _, s := range []Shape{{isa.Bf16, 128, true}, {isa.F16, 64, false}} {
-		exampletest.Check(t, "hopper_"+s.Name(), "sm_90a", func(m *dsl.Module) { BuildHopper(m, s) })
-	}
-}
+// TestRun runs the kernels in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 
-// TestBlackwell holds the kernel of sm_100 in two shapes.
-func TestBlackwell(t *testing.T) {
-	for _, s := range []Shape{{isa.Bf16, 128, true}, {isa.F16, 64, false}} {
-		exampletest.Check(t, "blackwell_"+s.Name(), "sm_100a", func(m *dsl.Module) { BuildBlackwell(m, s) })
-	}
-}
-
-// TestReference: equal keys make a mean of the values, and a causal query sees no later one.
+// TestReference checks that equal keys give the mean of the values, and that a causal query sees no
+// later key.
 func TestReference(t *testing.T) {
-	q, k := []float32{1, 2, 3, 4}, []float32{1, 1, 1, 1, 1, 1}
-	v := []float32{3, 0, 6, 3, 9, 9}
+	q, k := []float64{1, 2, 3, 4}, []float64{1, 1, 1, 1, 1, 1}
+	v := []float64{3, 0, 6, 3, 9, 9}
 	for _, test := range []struct {
 		causal bool
-		want   []float32
-	}{{false, []float32{6, 4, 6, 4}}, {true, []float32{4.5, 1.5, 6, 4}}} {
+		want   []float64
+	}{{false, []float64{6, 4, 6, 4}}, {true, []float64{4.5, 1.5, 6, 4}}} {
 		got := Reference(q, k, v, 2, test.causal)
 		for i, x := range test.want {
-			if math.Abs(float64(got[i]-x)) > 1e-6 {
+			if math.Abs(got[i]-x) > 1e-12 {
 				t.Errorf("causal %t: got %v, want %v", test.causal, got, test.want)
 			}
 		}
 	}
 }
 
-// TestWrong: a shape that the kernel is not made for is refused.
-func TestWrong(t *testing.T) {
+// TestShape checks that shapes that the kernel does not support are refused.
+func TestShape(t *testing.T) {
 	m := dsl.New("m", "sm_80")
 	Build(m, Shape{Type: isa.F32, Width: 80})
 	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "heads of 80 .f32, want 64 or 128 elements of F16 or BF16") {

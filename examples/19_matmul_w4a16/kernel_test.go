@@ -7,19 +7,25 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestW4A16 holds both kernels.
-func TestW4A16(t *testing.T) {
-	exampletest.Targets(t, "matmul_w4a16", func(m *dsl.Module) {
+// TestPTX compares the PTX with the golden files, and checks and assembles it.
+func TestPTX(t *testing.T) {
+	for _, target := range Targets {
+		m := dsl.New("matmul_w4a16."+target, target)
 		Build(m)
 		BuildFew(m)
-	}, "sm_80", "sm_90")
+		golden.Verify(t, m)
+	}
 }
 
-// TestPack: a lane finds its four weights of eight columns where dequantize takes them.
+// TestRun runs the kernels in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
+
+// TestPack checks where a lane finds its four weights of eight columns.
 func TestPack(t *testing.T) {
 	const n, k = 128, 32
 	weights := make([]uint8, n*k)
@@ -30,8 +36,8 @@ func TestPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of the second 64 columns and the second 16 weights, the lane 13 has in its third word columns 32 and 40 of the 64, each of which it has one of: 3
-	// further on.
+	// In the second 64 columns and the second 16 weights, the third word of lane 13 belongs to columns
+	// 32+3 and 40+3.
 	word := packed[(1*(k/16)+1)*128+13*4+2]
 	for h, col := range []int{64 + 32 + 3, 64 + 40 + 3} {
 		for i, at := range []int{2, 10, 3, 11} {
@@ -44,12 +50,12 @@ func TestPack(t *testing.T) {
 	weights[5] = 16
 	for _, wrong := range [][2]int{{n, k}, {64, k}, {n / 2, 2 * k}, {96, 32}} {
 		if _, err := Pack(weights, wrong[0], wrong[1]); err == nil {
-			t.Errorf("%v is packed", wrong)
+			t.Errorf("%v is accepted", wrong)
 		}
 	}
 }
 
-// TestPackScales: the scales of columns eight apart stand side by side.
+// TestPackScales checks that the scales of columns with a distance of eight are neighbors.
 func TestPackScales(t *testing.T) {
 	scales := make([]runtime.F16, 2*128)
 	for i := range scales {
@@ -65,11 +71,11 @@ func TestPackScales(t *testing.T) {
 		}
 	}
 	if _, err := PackScales(scales, 96); err == nil {
-		t.Error("rows of 96 are packed")
+		t.Error("rows of 96 are accepted")
 	}
 }
 
-// TestBlocks: sizes that the kernel does not take are refused before it runs.
+// TestBlocks checks that sizes that the kernel does not support are refused.
 func TestBlocks(t *testing.T) {
 	if n, err := Blocks(129, 320, 128); n != 4 || err != nil {
 		t.Error(n, err)
@@ -79,7 +85,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, wrong := range [][3]int{{1, 64, 64}, {1, 32, 128}} {
 		if _, err := Blocks(wrong[0], wrong[1], wrong[2]); err == nil {
-			t.Errorf("%v is taken", wrong)
+			t.Errorf("%v is accepted", wrong)
 		}
 	}
 }

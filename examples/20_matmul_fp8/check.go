@@ -6,12 +6,20 @@ package fp8
 import (
 	"errors"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies random matrices of several shapes, of which some end within a tile and within a block of the depth.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_90a"}
+
+// tolerance is half a unit in the last place of BF16, and the error of sums of 128 products of FP8, of
+// which wgmma keeps 13 bits after the point of the largest.
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))
+
+// Check multiplies random matrices of several shapes, some of which end within a tile.
+func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
 	}
@@ -19,31 +27,36 @@ func Check(t *trial.T) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range []trial.Product{{M: 128, N: 128, K: 128}, {M: 384, N: 640, K: 1152}, {M: 1, N: 2, K: 16}, {M: 333, N: 190, K: 336}, {M: 2048, N: 1920, K: 4096}} {
-		countA, _ := Factors(p.M, p.K)
-		_, countB := Factors(p.N, p.K)
-		factorsA, factorsB := trial.Elements(t, countA, trial.Single), trial.Elements(t, countB, trial.Single)
-		as, bs := trial.Elements(t, p.M*p.K, trial.E4M3), trial.Elements(t, p.N*p.K, trial.E4M3)
-		down, deep := (p.M+Block-1)/Block, (p.K+Block-1)/Block
-		a := trial.MatrixOf(p.M, p.K, as, func(row, col int) float64 {
-			return trial.E4M3.Worth(as[row*p.K+col]) * float64(factorsA[col/Block*down*Block+row])
+	e4m3 := kerneltest.Narrow(isa.E4m3)
+	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 133, N: 190, K: 336}, kerneltest.GEMM{M: 128, N: 128, K: 128},
+		kerneltest.GEMM{M: 333, N: 190, K: 336}, kerneltest.GEMM{M: 384, N: 640, K: 1152}, kerneltest.GEMM{M: 2048, N: 1920, K: 4096},
+	) {
+		countA, _ := Factors(g.M, g.K)
+		_, countB := Factors(g.N, g.K)
+		factorsA, factorsB := t.Float32s(countA), t.Float32s(countB)
+		as, bs := kerneltest.Random(t, e4m3, g.M*g.K), kerneltest.Random(t, e4m3, g.N*g.K)
+		tiles, steps := (g.M+Block-1)/Block, (g.K+Block-1)/Block
+		a := kerneltest.MatrixOf(g.M, g.K, as, func(row, col int) float64 {
+			return e4m3.Float(as[row*g.K+col]) * float64(factorsA[col/Block*tiles*Block+row])
 		})
-		b := trial.MatrixOf(p.N, p.K, bs, func(row, col int) float64 {
-			return trial.E4M3.Worth(bs[row*p.K+col]) * float64(factorsB[row/Block*deep+col/Block])
+		b := kerneltest.MatrixOf(g.N, g.K, bs, func(row, col int) float64 {
+			return e4m3.Float(bs[row*g.K+col]) * float64(factorsB[row/Block*steps+col/Block])
 		})
-		err := errors.Join(Takes(p.N, p.K), trial.Multiply(t, k, runtime.Grid(t.Device.Info().SMs), a, b, trial.Brain, 3e-3, map[string]trial.Matrix{
-			"factors_a": trial.MatrixOf(1, countA, factorsA, nil),
-			"factors_b": trial.MatrixOf(1, countB, factorsB, nil),
-		}))
-		if err != nil {
+		more := map[string]kerneltest.Matrix{
+			"factors_a": kerneltest.MatrixOf(1, countA, factorsA, nil),
+			"factors_b": kerneltest.MatrixOf(1, countB, factorsB, nil),
+		}
+		grid := runtime.Grid(t.Device.Info().SMs)
+		if err := errors.Join(Takes(g.N, g.K), kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, more)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Speed measures products of random numbers.
-func Speed(t *trial.T) error {
+// Speed notes the speed for random matrices.
+func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
 	}
@@ -53,15 +66,15 @@ func Speed(t *trial.T) error {
 	}
 	for _, n := range []int{4096, 8192} {
 		countA, countB := Factors(n, n)
-		xs := t.Integers(n * n / 4)
+		xs := t.Uint32s(n * n / 4)
 		bytes := make([]uint8, 0, n*n)
 		for _, x := range xs {
-			x &= 0x77777777 // no number is NaN
+			x &= 0x77777777 // without NaN
 			bytes = append(bytes, uint8(x), uint8(x>>8)|0x80, uint8(x>>16), uint8(x>>24))
 		}
 		a, e1 := runtime.Upload(t.Device, bytes)
-		factorsA, e2 := runtime.Upload(t.Device, t.Floats(countA))
-		factorsB, e3 := runtime.Upload(t.Device, t.Floats(countB))
+		factorsA, e2 := runtime.Upload(t.Device, t.Float32s(countA))
+		factorsB, e3 := runtime.Upload(t.Device, t.Float32s(countB))
 		d, e4 := runtime.Alloc[runtime.BF16](t.Device, n*n)
 		if err := errors.Join(e1, e2, e3, e4); err != nil {
 			return err

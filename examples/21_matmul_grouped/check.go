@@ -8,12 +8,35 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies the rows of experts that have none, one, and more than a tile of them, and of more experts than a warp has lanes.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_90a"}
+
+// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
+// products truncates.
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
+
+// experts are the rows of each expert, and the size of their matrices.
+type experts struct {
+	rows []int
+	n, k int
+}
+
+// cost is the cost for kerneltest.Sizes.
+func (e experts) cost() int {
+	rows := 0
+	for _, n := range e.rows {
+		rows += n
+	}
+	return kerneltest.GEMM{M: rows, N: e.n, K: e.k}.Cost()
+}
+
+// Check multiplies the rows of experts that have none, one, and more than a tile of them, and of more
+// experts than a warp has lanes.
+func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
 	}
@@ -21,17 +44,19 @@ func Check(t *trial.T) error {
 	for i := range many {
 		many[i] = t.Rand.IntN(7) * t.Rand.IntN(60)
 	}
-	many[74]++ // one row at least
+	many[74]++ // at least one row
+	few := make([]int, 35)
+	few[3], few[33], few[34] = 5, 1, 17
 	for _, tiling := range []Tiling{Large, Small} {
 		k, err := t.Kernel("matmul_grouped", func(m *dsl.Module) { Build(m, tiling) })
 		if err != nil {
 			return err
 		}
-		for _, c := range []struct {
-			rows []int
-			n, k int
-		}{{[]int{256}, 256, 64}, {[]int{0, 1, 0}, 8, 8}, {[]int{130, 0, 64, 333, 1, 128}, 520, 328}, {many, 264, 128}, {[]int{1000, 24, 2000, 0, 511}, 1024, 1024}} {
-			if err := check(t, k, c.rows, c.n, c.k); err != nil {
+		for _, e := range kerneltest.Sizes(t, experts.cost,
+			experts{[]int{0, 1, 0}, 8, 8}, experts{[]int{130, 0, 64, 3}, 136, 72}, experts{few, 264, 128}, experts{[]int{256}, 256, 64},
+			experts{[]int{130, 0, 64, 333, 1, 128}, 520, 328}, experts{many, 264, 128}, experts{[]int{1000, 24, 2000, 0, 511}, 1024, 1024},
+		) {
+			if err := check(t, k, e.rows, e.n, e.k); err != nil {
 				return fmt.Errorf("%+v: %w", tiling, err)
 			}
 		}
@@ -39,7 +64,7 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// Starts are the rows where experts begin that have so many each, and behind them that where the last one ends.
+// Starts returns the first row of each expert, given the number of rows of each, and the end of the last.
 func Starts(rows []int) []uint32 {
 	starts := make([]uint32, 1, len(rows)+1)
 	for i, n := range rows {
@@ -48,40 +73,28 @@ func Starts(rows []int) []uint32 {
 	return starts
 }
 
-// check multiplies the rows of experts with so many each.
-func check(t *trial.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
+// check multiplies the rows of experts.
+func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
 	starts := Starts(rows)
 	all := int(starts[len(rows)])
-	as, bs := trial.Elements(t, all*depth, trial.Brain), trial.Elements(t, len(rows)*n*depth, trial.Brain)
-	const behind = 4096 // elements behind the result, which stay zero
-	a, e1 := runtime.Upload(t.Device, as)
-	b, e2 := runtime.Upload(t.Device, bs)
-	d, e3 := runtime.Upload(t.Device, make([]runtime.BF16, all*n+behind))
-	s, e4 := runtime.Upload(t.Device, starts)
-	if err := errors.Join(e1, e2, e3, e4); err != nil {
+	a, b := kerneltest.Random(t, kerneltest.BF16, all*depth), kerneltest.Random(t, kerneltest.BF16, len(rows)*n*depth)
+	// The kernel stores whole tiles through the tensor map, and parts of tiles through the pointer.
+	d := make([]runtime.BF16, all*n)
+	out := kerneltest.Out(d).Tensor(all, n)
+	err := t.Launch(kernel, runtime.Grid(t.Device.Info().SMs), kerneltest.In(a).Tensor(all, depth),
+		kerneltest.In(b).Tensor(len(rows), n, depth), out, out, kerneltest.In(starts), len(rows), n, depth)
+	if err != nil {
 		return err
-	}
-	if err := Launch(kernel, runtime.Grid(t.Device.Info().SMs), a, b, d, s, all, len(rows), n, depth); err != nil {
-		return err
-	}
-	got, err := runtime.Download(d)
-	if err := errors.Join(err, a.Close(), b.Close(), d.Close(), s.Close()); err != nil {
-		return err
-	}
-	for i, x := range got[all*n:] {
-		if x != 0 {
-			return fmt.Errorf("rows %v: element %d behind the end of the result is written", rows, i)
-		}
 	}
 	for e, m := range rows {
 		if m == 0 {
 			continue
 		}
 		first := int(starts[e])
-		err := t.Holds(trial.Product{M: m, N: n, K: depth},
-			func(row, col int) float64 { return trial.Brain.Worth(got[(first+row)*n+col]) },
-			func(row, k int) float64 { return trial.Brain.Worth(as[(first+row)*depth+k]) },
-			func(row, k int) float64 { return trial.Brain.Worth(bs[(e*n+row)*depth+k]) }, 1.0/200)
+		err := t.CompareGEMM(kerneltest.GEMM{M: m, N: n, K: depth},
+			func(row, col int) float64 { return kerneltest.BF16.Float(d[(first+row)*n+col]) },
+			func(row, k int) float64 { return kerneltest.BF16.Float(a[(first+row)*depth+k]) },
+			func(row, k int) float64 { return kerneltest.BF16.Float(b[(e*n+row)*depth+k]) }, tolerance)
 		if err != nil {
 			return fmt.Errorf("expert %d of %v: %w", e, rows, err)
 		}
@@ -89,7 +102,7 @@ func check(t *trial.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
 	return nil
 }
 
-// Launch launches the kernel on all rows of so many experts.
+// Launch launches the kernel on all rows of the experts.
 func Launch(kernel *runtime.Kernel, grid runtime.Config, a, b, d *runtime.Buffer[runtime.BF16], starts *runtime.Buffer[uint32], all, experts, n, depth int) error {
 	left, e1 := kernel.Tensor("a", a, []int{all, depth})
 	right, e2 := kernel.Tensor("b", b, []int{experts, n, depth})
@@ -100,8 +113,8 @@ func Launch(kernel *runtime.Kernel, grid runtime.Config, a, b, d *runtime.Buffer
 	return kernel.Launch(grid, left, right, out, d, starts, experts, n, depth)
 }
 
-// Speed measures products of eight experts with as many rows each, and with rows as they come.
-func Speed(t *trial.T) error {
+// Speed notes the speed for eight experts with equal numbers of rows, and with different ones.
+func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
 	}
@@ -121,12 +134,12 @@ func Speed(t *trial.T) error {
 		}
 		starts := Starts(c.rows)
 		all := int(starts[experts])
-		weights := trial.Elements(t, n*depth, trial.Brain)
+		weights := kerneltest.Random(t, kerneltest.BF16, n*depth)
 		list := make([]runtime.BF16, 0, experts*n*depth)
 		for range experts {
 			list = append(list, weights...)
 		}
-		a, e1 := runtime.Upload(t.Device, trial.Elements(t, all*depth, trial.Brain))
+		a, e1 := runtime.Upload(t.Device, kerneltest.Random(t, kerneltest.BF16, all*depth))
 		b, e2 := runtime.Upload(t.Device, list)
 		d, e3 := runtime.Alloc[runtime.BF16](t.Device, all*n)
 		s, e4 := runtime.Upload(t.Device, starts)

@@ -8,12 +8,20 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check multiplies matrices whose tiles are fewer than the blocks, about as many, and more, on grids of several sizes.
-func Check(t *trial.T) error {
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_90a"}
+
+// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
+// products truncates.
+var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
+
+// Check multiplies matrices with fewer tiles than blocks, about as many, and more, on grids of several
+// sizes.
+func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
 	}
@@ -24,7 +32,11 @@ func Check(t *trial.T) error {
 			return err
 		}
 		for _, blocks := range []int{1, 7, sms} {
-			for _, p := range []trial.Product{{M: 1, N: 8, K: 8}, {M: 128, N: 128, K: 8192}, {M: 333, N: 1000, K: 1032}, {M: 768, N: 1280, K: 448}, {M: 2200, N: 2304, K: 1024}} {
+			for _, p := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
+				kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 200}, kerneltest.GEMM{M: 5, N: 264, K: 520},
+				kerneltest.GEMM{M: 128, N: 128, K: 8192}, kerneltest.GEMM{M: 333, N: 1000, K: 1032},
+				kerneltest.GEMM{M: 768, N: 1280, K: 448}, kerneltest.GEMM{M: 2200, N: 2304, K: 1024},
+			) {
 				if err := check(t, k, tiling, p, blocks); err != nil {
 					return fmt.Errorf("%+v, %d blocks: %w", tiling, blocks, err)
 				}
@@ -34,15 +46,15 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// A load is matrices on a device, and what a launch takes besides them.
-type load struct {
+// buffers are the arguments of a launch.
+type buffers struct {
 	a, b, d *runtime.Buffer[runtime.BF16]
 	parts   *runtime.Buffer[float32]
 	told    *runtime.Buffer[uint32]
 }
 
-// upload brings what a product of two matrices needs on a grid of so many blocks.
-func upload(t *trial.T, tiling Tiling, p trial.Product, as, bs []runtime.BF16, blocks int) (l load, err error) {
+// upload copies the arguments of a launch to the device.
+func upload(t *kerneltest.T, tiling Tiling, p kerneltest.GEMM, as, bs []runtime.BF16, blocks int) (l buffers, err error) {
 	parts, told := tiling.Parts(blocks)
 	var e1, e2, e3, e4, e5 error
 	l.a, e1 = runtime.Upload(t.Device, as)
@@ -53,22 +65,23 @@ func upload(t *trial.T, tiling Tiling, p trial.Product, as, bs []runtime.BF16, b
 	return l, errors.Join(e1, e2, e3, e4, e5)
 }
 
-// launcher is a launch that can be made again and again.
-func (l load) launcher(k *runtime.Kernel, p trial.Product, blocks int) (func() error, error) {
+// launcher returns a function that launches the kernel.
+func (l buffers) launcher(k *runtime.Kernel, p kerneltest.GEMM, blocks int) (func() error, error) {
 	a, e1 := k.TensorMap("a", l.a, p.M, p.K)
 	b, e2 := k.TensorMap("b", l.b, p.N, p.K)
 	d, e3 := k.TensorMap("d", l.d, p.M, p.N)
 	return func() error { return k.Launch(runtime.Grid(blocks), a, b, d, l.parts, l.told, p.M, p.N, p.K) }, errors.Join(e1, e2, e3)
 }
 
-// close gives the memory back.
-func (l load) close() error {
+// close frees the buffers.
+func (l buffers) close() error {
 	return errors.Join(l.a.Close(), l.b.Close(), l.d.Close(), l.parts.Close(), l.told.Close())
 }
 
-// check multiplies random matrices three times, with what the launch before left in memory, and holds the last product.
-func check(t *trial.T, k *runtime.Kernel, tiling Tiling, p trial.Product, blocks int) error {
-	as, bs := trial.Elements(t, p.M*p.K, trial.Brain), trial.Elements(t, p.N*p.K, trial.Brain)
+// check multiplies random matrices three times, each with what the previous launch left in memory, and
+// compares the last product.
+func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM, blocks int) error {
+	as, bs := kerneltest.Random(t, kerneltest.BF16, p.M*p.K), kerneltest.Random(t, kerneltest.BF16, p.N*p.K)
 	l, err := upload(t, tiling, p, as, bs, blocks)
 	if err != nil {
 		return err
@@ -89,32 +102,32 @@ func check(t *trial.T, k *runtime.Kernel, tiling Tiling, p trial.Product, blocks
 	}
 	for i, n := range told {
 		if n != 0 {
-			return fmt.Errorf("%s: semaphore %d is left at %d", p, i, n)
+			return fmt.Errorf("%s: semaphore %d is %d after the launch, want 0", p, i, n)
 		}
 	}
-	return t.Holds(p, func(row, col int) float64 { return trial.Brain.Worth(ds[row*p.N+col]) },
-		func(row, k int) float64 { return trial.Brain.Worth(as[row*p.K+k]) },
-		func(row, k int) float64 { return trial.Brain.Worth(bs[row*p.K+k]) }, 1.0/200)
+	return t.CompareGEMM(p, func(row, col int) float64 { return kerneltest.BF16.Float(ds[row*p.N+col]) },
+		func(row, k int) float64 { return kerneltest.BF16.Float(as[row*p.K+k]) },
+		func(row, k int) float64 { return kerneltest.BF16.Float(bs[row*p.K+k]) }, tolerance)
 }
 
-// Speed measures products whose tiles fill the last round badly, and well.
-func Speed(t *trial.T) error {
+// Speed notes the speed for sizes whose tiles fill the last wave well, and badly.
+func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
 	}
 	blocks := t.Device.Info().SMs
 	for _, c := range []struct {
 		tiling Tiling
-		p      trial.Product
+		p      kerneltest.GEMM
 	}{
-		{Wide, trial.Product{M: 8192, N: 8192, K: 8192}}, {Wide, trial.Product{M: 3072, N: 3072, K: 4096}}, {Wide, trial.Product{M: 2304, N: 2304, K: 4096}},
-		{Narrow, trial.Product{M: 1024, N: 1024, K: 8192}}, {Narrow, trial.Product{M: 256, N: 1024, K: 16384}},
+		{Wide, kerneltest.GEMM{M: 8192, N: 8192, K: 8192}}, {Wide, kerneltest.GEMM{M: 3072, N: 3072, K: 4096}}, {Wide, kerneltest.GEMM{M: 2304, N: 2304, K: 4096}},
+		{Narrow, kerneltest.GEMM{M: 1024, N: 1024, K: 8192}}, {Narrow, kerneltest.GEMM{M: 256, N: 1024, K: 16384}},
 	} {
 		k, err := t.Kernel("matmul_streamk", func(m *dsl.Module) { Build(m, c.tiling) })
 		if err != nil {
 			return err
 		}
-		l, err := upload(t, c.tiling, c.p, trial.Elements(t, c.p.M*c.p.K, trial.Brain), trial.Elements(t, c.p.N*c.p.K, trial.Brain), blocks)
+		l, err := upload(t, c.tiling, c.p, kerneltest.Random(t, kerneltest.BF16, c.p.M*c.p.K), kerneltest.Random(t, kerneltest.BF16, c.p.N*c.p.K), blocks)
 		if err != nil {
 			return err
 		}

@@ -7,16 +7,24 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/exampletest"
+	"github.com/ptxdsl/ptxdsl/golden"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestStreamK holds the kernel in wide tiles, and in narrow ones.
-func TestStreamK(t *testing.T) {
-	exampletest.Check(t, "matmul_streamk", "sm_90a", func(m *dsl.Module) { Build(m, Wide) })
-	exampletest.Check(t, "matmul_streamk_narrow", "sm_90a", func(m *dsl.Module) { Build(m, Narrow) })
+// TestPTX compares the PTX with the golden files, and checks and assembles it, in wide and in narrow tiles.
+func TestPTX(t *testing.T) {
+	for name, tiling := range map[string]Tiling{"matmul_streamk": Wide, "matmul_streamk_narrow": Narrow} {
+		m := dsl.New(name+".sm_90a", "sm_90a")
+		Build(m, tiling)
+		golden.Verify(t, m)
+	}
 }
 
-// TestParts: every block has room for a tile, and a number for each of its two warpgroups.
+// TestRun runs the kernel in the emulator and compares the results with the reference.
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
+
+// TestParts checks that every block has memory for a tile, and a semaphore for each of its two
+// warpgroups.
 func TestParts(t *testing.T) {
 	if parts, told := Wide.Parts(3); parts != 3*128*256 || told != 6 {
 		t.Errorf("%d and %d", parts, told)

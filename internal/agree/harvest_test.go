@@ -5,6 +5,7 @@ package agree
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,8 @@ ins popc "lacks nothing"
 ins elect "lacks the sink"
   form elect.sync >d:i32|>p:pred, mask:i32
     since 8.0 on 90
+ins sin "lacks a modifier that comes with another"
+  form sin.approx{.ftz}.f32 >d:f32, a:f32
 ins cvt.pack "another instruction, so that its words are known"
   form cvt.pack.sat.type.s32 >d:u32, a:s32, b:s32
     set .type = .u16 .s16
@@ -64,7 +67,7 @@ func TestHarvest(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := RunHarvest(context.Background(), gappySet(t), tool, HarvestConfig{
-		Words: []string{"s32", "global", "s64", "cc", "approx"}, Targets: []string{"sm_90a"}, Table: true,
+		Words: []string{"s32", "global", "s64", "cc", "approx", "2pi"}, Targets: []string{"sm_90a"}, Table: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +80,7 @@ func TestHarvest(t *testing.T) {
 		"add.s32 %b32_1, %b32_2, %b32_3;",
 		"add.cc.u32 %b32_1, %b32_2, %b32_3;",
 		"elect.sync _|%p_12, %b32_3;",
+		"sin.2pi.approx.f32.ftz %b32_1, %b32_2;",
 	} {
 		if !slices.ContainsFunc(got, func(text string) bool { return strings.HasPrefix(text, want) }) {
 			t.Errorf("not found: %s", want)
@@ -87,7 +91,7 @@ func TestHarvest(t *testing.T) {
 			t.Errorf("found, though nothing is missing: %s", text)
 		}
 	}
-	if h.Probes == 0 || h.Forms != 5 {
+	if h.Probes == 0 || h.Forms != 6 {
 		t.Errorf("%d probes of %d forms", h.Probes, h.Forms)
 	}
 }
@@ -131,6 +135,34 @@ func TestKnownWords(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"global", "sat", "m16n8k16", "no_membermask_overlap"}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestUnknownNames: the assembler tells names of instructions from others, even without the
+// modifiers and operands that they need.
+func TestUnknownNames(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"add", "elect", "elect.sync", "foo", "popc.b32", "tensormap.query", "tensormap.query.alloc_class_large",
+		"trace", "trace.mark", "trace.mark.cond"}
+	got, err := unknownNames(context.Background(), gappySet(t), tool, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"tensormap.query.alloc_class_large", "trace.mark"}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestBinaryWords(t *testing.T) {
+	words, names := binaryWords([]byte("\x00.1d_buffer\x00\x01trace.mark.cond\x00 7 \x00Zq\x00"))
+	if diff := cmp.Diff([]string{"1d_buffer", "cond", "mark", "trace"}, slices.Sorted(maps.Keys(words))); diff != "" {
+		t.Errorf("words: -want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"trace", "trace.mark", "trace.mark.cond"}, slices.Sorted(maps.Keys(names))); diff != "" {
+		t.Errorf("names: -want +got\n%s", diff)
 	}
 }
 

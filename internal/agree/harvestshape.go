@@ -18,7 +18,11 @@ import (
 var (
 	otherTarget   = regexp.MustCompile(`target|sm_\d|architecture`)
 	otherOperands = regexp.MustCompile(`[Aa]rgument|[Oo]perand|[Vv]ector`)
+	otherWord     = regexp.MustCompile(`^\.([\w:]+) modifier required`)
 )
+
+// mostRequired is how many words that the assembler requires are added to a trial.
+const mostRequired = 3
 
 // replace puts the words that an instruction does not refuse at each place of its modifiers, and
 // in the stead of each. Where operands or the target are to blame, it tries others.
@@ -32,7 +36,7 @@ func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 				}
 			}
 			slices.SortStableFunc(list, func(a, b trial) int { return strings.Compare(a.op, b.op) })
-			if err := h.follow(ctx, p, list); err != nil {
+			if err := h.follow(ctx, p, list, 0); err != nil {
 				return err
 			}
 		}
@@ -64,22 +68,32 @@ func replacements(s *seed, word string) []trial {
 	return out
 }
 
-// follow judges trials, and again with other operands and on other targets where these were to
-// blame.
-func (h *harvester) follow(ctx context.Context, p place, list []trial) error {
+// follow judges trials, and again with other operands, on other targets or with another word where
+// the assembler says that these are missing. Added is how many words that it required they have.
+func (h *harvester) follow(ctx context.Context, p place, list []trial, added int) error {
 	list, verdicts, err := h.judge(ctx, p, list)
 	if err != nil {
 		return err
 	}
-	var bent, elsewhere []trial
+	var bent, elsewhere, longer []trial
 	for i, v := range verdicts {
 		if v.OK() {
 			continue
+		}
+		if word := required(v); word != "" && added < mostRequired {
+			t := list[i]
+			t.op += "." + word
+			longer = append(longer, t)
 		}
 		if says(v, otherTarget) {
 			elsewhere = append(elsewhere, list[i])
 		} else if !says(v, wordRefused) && says(v, otherOperands) {
 			bent = append(bent, bends(list[i])...)
+		}
+	}
+	if len(longer) > 0 {
+		if err := h.follow(ctx, p, longer, added+1); err != nil {
+			return err
 		}
 	}
 	if _, _, err := h.judge(ctx, p, bent); err != nil {
@@ -94,6 +108,16 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial) error {
 		}
 	}
 	return nil
+}
+
+// required is a word that the assembler wants beside another.
+func required(v ptxas.Verdict) string {
+	for _, m := range v.Messages {
+		if part := otherWord.FindStringSubmatch(m.Text); part != nil {
+			return part[1]
+		}
+	}
+	return ""
 }
 
 func says(v ptxas.Verdict, rx *regexp.Regexp) bool {

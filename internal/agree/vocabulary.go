@@ -6,6 +6,7 @@ package agree
 import (
 	"context"
 	_ "embed"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -66,21 +67,23 @@ func thinned(words []string) []string {
 type Vocabulary struct {
 	Strings int      // that could be modifiers, and their concatenations
 	New     []string // the assembler's lexer knows them, and Words has none of them
+	Dotted  int      // strings that could be names of instructions
+	Names   []string // the assembler knows these instructions, and the table does not
 }
 
-var (
-	binaryWord = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*(?:::[A-Za-z0-9_]+)*|[1-9]\d*(?:d\b|[a-z]\d[a-z0-9]*)`)
-	plainWord  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-)
+// binaryWord is a name of an instruction or modifiers, or a part of one.
+var binaryWord = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9_]*(?:(?:\.|::)[A-Za-z0-9_]+)*`)
 
-// ReadVocabulary looks for modifiers among the strings of the assembler's binary, their parts and
-// the concatenations of parts. The assembler tells words that it does not know from those that an
-// instruction does not take.
+// ReadVocabulary looks for modifiers and names of instructions among the strings of the
+// assembler's binary, their parts and the concatenations of parts. The assembler tells words that
+// it does not know from those that an instruction does not take.
 func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocabulary, error) {
 	binary, err := os.ReadFile(tool.Path)
 	if err != nil {
 		return nil, err
 	}
+	candidates, names := binaryWords(binary)
+	v := &Vocabulary{Dotted: len(names)}
 	known := map[string]bool{}
 	for _, w := range Words(set) {
 		known[w] = true
@@ -88,17 +91,10 @@ func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocab
 	for _, m := range set.Mods[1:] {
 		known[strings.TrimPrefix(m, ".")] = true
 	}
-	candidates := map[string]bool{}
-	for _, found := range binaryWord.FindAll(binary, -1) {
-		word := string(found)
-		if len(word) > 40 || len(word) < 2 || len(word) < 4 && !plainWord.MatchString(word) {
-			continue
-		}
-		candidates[word] = true
-	}
 	for _, w := range concatenations(known) {
 		candidates[w] = true
 	}
+	v.Strings = len(candidates)
 	var list []string
 	for w := range candidates {
 		if !known[w] {
@@ -106,9 +102,89 @@ func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocab
 		}
 	}
 	slices.Sort(list)
-	fresh, err := knownWords(ctx, tool, list)
-	return &Vocabulary{len(candidates), fresh}, err
+	if v.New, err = knownWords(ctx, tool, list); err != nil {
+		return nil, err
+	}
+	v.Names, err = unknownNames(ctx, set, tool, slices.Sorted(maps.Keys(names)))
+	return v, err
 }
+
+// binaryWords are the strings of a binary that may be modifiers, and those that may be names of
+// instructions. Of a string with dots its parts are modifiers, and what comes before each dot is a
+// name.
+func binaryWords(binary []byte) (words, names map[string]bool) {
+	words, names = map[string]bool{}, map[string]bool{}
+	for _, found := range binaryWord.FindAll(binary, -1) {
+		text := string(found)
+		if len(text) > longestWord {
+			continue
+		}
+		parts := strings.Split(text, ".")
+		for i, part := range parts {
+			if mayBeWord(part) {
+				words[part] = true
+			}
+			if name := strings.Join(parts[:i+1], "."); plainName.MatchString(name) && i < 5 {
+				names[name] = true
+			}
+		}
+	}
+	return words, names
+}
+
+// longestWord is longer than any name of the table.
+const longestWord = 60
+
+var (
+	plainWord = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	plainName = regexp.MustCompile(`^[a-z][a-z0-9_]+(\.[a-z0-9_]+(::[a-z0-9_]+)*)*$`)
+	someWord  = regexp.MustCompile(`[A-Za-z]`)
+)
+
+// mayBeWord leaves out numbers, and short strings that are bytes of code.
+func mayBeWord(w string) bool {
+	return len(w) >= 2 && len(w) <= 40 && someWord.MatchString(w) && (len(w) >= 4 || plainWord.MatchString(w) || w[0] <= '9')
+}
+
+// unknownNames are the instructions among names that the assembler knows and the set has not.
+func unknownNames(ctx context.Context, set *isa.Set, tool *ptxas.Tool, names []string) ([]string, error) {
+	var known []string
+	for ins := range set.All() {
+		known = append(known, ins.Name)
+	}
+	var probes []ptxas.Probe
+	decls := []string{".reg .b32 %r<4>;"}
+	for _, name := range names {
+		probes = append(probes, ptxas.Probe{Decls: decls, Body: []string{name + ";"}})
+	}
+	verdicts, err := tool.Judge(ctx, isa.Newest().String(), "sm_107a", probes)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for i, v := range verdicts {
+		if v.Status != ptxas.Rejected && v.Status != ptxas.Accepted || says(v, noName) {
+			continue
+		}
+		name := names[i]
+		for _, m := range v.Messages {
+			if part := namedInstruction.FindStringSubmatch(m.Text); part != nil {
+				name = part[1]
+			}
+		}
+		if !slices.ContainsFunc(known, func(k string) bool {
+			return strings.HasPrefix(name+".", k+".") || strings.HasPrefix(k, name)
+		}) {
+			out[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(out)), nil
+}
+
+var (
+	noName           = regexp.MustCompile(`^Not a name of any known instruction`)
+	namedInstruction = regexp.MustCompile(`instruction '([^']+)'`)
+)
 
 // concatenations are the parts of words with colons, joined anew.
 func concatenations(words map[string]bool) []string {

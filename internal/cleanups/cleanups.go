@@ -90,7 +90,8 @@ func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 	return r, try("all", j.Passes)
 }
 
-// original is the machine code of a file as it came, with the options that it wants, or why it has none.
+// original returns the machine code of a file as it came, with the options that it wants, or why it
+// has none.
 func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.Options, why string, err error) {
 	code, why, err = j.listing(ctx, text, o)
 	if strings.Contains(why, "Unresolved extern") {
@@ -100,7 +101,7 @@ func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.O
 	return code, o, why, err
 }
 
-// module is a text as a module, or why it is none.
+// module returns a text as a module, or why it is none.
 func module(name, text string) (*ir.Module, string) {
 	file, list := ptx.Parse(name, text)
 	list = append(list, form.Check(file, form.Options{})...).Sort()
@@ -222,7 +223,8 @@ func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Opt
 	return nil
 }
 
-// listing is the machine code of a text, or why there is none. Without a lister the text is only checked.
+// listing returns the machine code of a text, or why there is none. Without a lister the text is
+// only checked.
 func (j *Judge) listing(ctx context.Context, text string, o ptxas.Options) (Code, string, error) {
 	if j.Lister == "" {
 		v, err := j.Tool.Parse(ctx, text, o)

@@ -36,7 +36,7 @@ const text = `.version 8.0
 }
 `
 
-// edit is a pass that does something to every function.
+// edit returns a pass that does something to every function.
 func edit(f func(*ir.Func) int) *passes.Pass {
 	return &passes.Pass{Name: "edit", Edits: true, Run: func(s *passes.Step) {
 		for _, fn := range s.Module.Funcs() {

@@ -73,7 +73,7 @@ func Liken(a, b []string) (Likeness, string) {
 	return Other, difference
 }
 
-// size is the number of instructions that are no filling.
+// size returns the number of instructions that are no filling.
 func size(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -84,18 +84,19 @@ func size(lines []string) int {
 	return n
 }
 
-// unnamed is an instruction with its registers and predicates without numbers.
+// unnamed returns an instruction with its registers and predicates without numbers.
 func unnamed(line string) string { return registerName.ReplaceAllString(line, "$1") }
 
-// opcode is an instruction's opcode with its modifiers.
+// opcode returns an instruction's opcode with its modifiers.
 func opcode(line string) string {
 	line = guardWord.ReplaceAllString(line, "")
 	word, _, _ := strings.Cut(line, " ")
 	return word
 }
 
-// effect is the opcode of an instruction that does something to memory or to other threads, or may leave the
-// function; "" for one that computes, that holds places for the scheduler, or that fills up the end.
+// effect returns the opcode of an instruction that does something to memory or to other threads, or
+// may leave the function; "" for one that computes, that holds places for the scheduler, or that
+// fills up the end.
 func effect(line string) string {
 	word := opcode(line)
 	head, _, _ := strings.Cut(word, ".")
@@ -137,7 +138,7 @@ func counts(words []string) map[string]int {
 	return n
 }
 
-// differences are the words that are not as many in b as in a.
+// differences returns the words that are not as many in b as in a.
 func differences(a, b map[string]int) string {
 	var words []string
 	for _, w := range slices.Sorted(maps.Keys(a)) {

@@ -33,8 +33,8 @@ type Maker struct {
 	Progress func(made, of int, what string)
 }
 
-// workplace is where compilation happens. Compilers write the paths of sources and headers into
-// PTX, so the place is the same everywhere: the corpus does not depend on who makes it.
+// workplace returns where compilation happens. Compilers write the paths of sources and headers
+// into PTX, so the place is the same everywhere: the corpus does not depend on who makes it.
 func workplace() string { return filepath.Join(os.TempDir(), "ptxdsl-corpus") }
 
 // Make compiles everything and returns how many files were made. A file that exists stays. The

@@ -21,7 +21,7 @@ type Unit struct {
 	Flags   []string // for nvcc
 }
 
-// Name is the name of the file.
+// Name returns the name of the file.
 func (u Unit) Name() string { return u.Source + "." + u.Target + "." + u.Variant + ".ptx" }
 
 // variants of compilation, by name.
@@ -84,7 +84,7 @@ func plan() []rule {
 	}
 }
 
-// Units is the CUDA C++ half of the corpus, each file once.
+// Units returns the CUDA C++ half of the corpus, each file once.
 func Units() []Unit {
 	var list []Unit
 	seen := make(map[string]bool)

@@ -24,8 +24,8 @@ type candidate struct {
 	size       int64
 }
 
-// features are what a file stands for in the slice: its source in its variant, its source on its
-// generation of hardware, and its target.
+// features returns what a file stands for in the slice: its source in its variant, its source on
+// its generation of hardware, and its target.
 func (c candidate) features() []string {
 	part := strings.Split(c.name, ".")
 	if len(part) != 4 {

@@ -84,7 +84,7 @@ func sign(n int) int {
 
 func abs(n int) int { return n * sign(n) }
 
-// hue is the i-th of eight light colors.
+// hue returns the i-th of eight light colors.
 func hue(i int) string {
 	return [8]string{"#cfe2f3", "#fde0c5", "#d5ecd4", "#f6cfd3", "#e2d6ee", "#e8dccf", "#f7d9ec",
 		"#f4f1bf"}[i&7]

@@ -11,7 +11,7 @@ import (
 )
 
 // Swizzle draws 1024 bytes of shared memory, in lines of 128 bytes, and which 16-byte unit of a
-// tile lies where, for a swizzle of so many bytes.
+// tile lies where, for a swizzle of the given size.
 func Swizzle(bytes int) string {
 	const line, unit, lines = 128, 16, 8
 	tile := dsl.Tile{Type: isa.F16, Rows: lines * line / bytes, Cols: bytes / 2,

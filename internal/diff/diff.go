@@ -16,7 +16,7 @@ import (
 // context is how many unchanged lines surround a change.
 const context = 3
 
-// Unified is the unified diff that turns before into after, or "" where they are equal.
+// Unified returns the unified diff that turns before into after, or "" where they are equal.
 func Unified(beforeName, before, afterName, after string) string {
 	if before == after {
 		return ""
@@ -64,7 +64,7 @@ func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {
 	write(out, ' ', a[at:at+tail])
 }
 
-// span is the range of a hunk's header. An empty one names the line before it.
+// span returns the range of a hunk's header. An empty one names the line before it.
 func span(from, to int) string {
 	if from == to {
 		return fmt.Sprintf("%d,0", from)
@@ -176,7 +176,7 @@ func (c *comparer) anchors(a0, a1, b0, b1 int) [][2]int {
 	return rising(pairs)
 }
 
-// rising is the longest subsequence of pairs, which rise on the first side, that rises on the
+// rising returns the longest subsequence of pairs, which rise on the first side, that rises on the
 // second as well.
 func rising(pairs [][2]int) [][2]int {
 	var ends []int // ends[k]: the pair that ends the best subsequence of length k+1

@@ -69,7 +69,7 @@ func TestHowTo(t *testing.T) {
 	}
 }
 
-// sorted are the pages of a folder, in order.
+// sorted returns the pages of a folder, in order.
 func sorted(t *testing.T, folder string) []string {
 	t.Helper()
 	var list []string

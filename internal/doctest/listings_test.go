@@ -18,7 +18,7 @@ import (
 
 const root = "../.."
 
-// pages are the Markdown files of the project.
+// pages returns the Markdown files of the project.
 func pages(t *testing.T) []string {
 	t.Helper()
 	list := []string{"README.md", "CONTRIBUTING.md"}
@@ -83,7 +83,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// made is the text that a piece should have.
+// made returns the text that a piece should have.
 func made(t *testing.T, name string, x piece) string {
 	t.Helper()
 	switch x.marker {
@@ -157,7 +157,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors are the anchors of a page's headings, as GitHub makes them.
+// anchors returns the anchors of a page's headings, as GitHub makes them.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {

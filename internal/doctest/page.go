@@ -98,7 +98,7 @@ func comment(line string) (marker, args string, ok bool) {
 	return marker, args, ok
 }
 
-// String is the page as Markdown.
+// String returns the page as Markdown.
 func (p page) String() string {
 	var b strings.Builder
 	for _, x := range p.pieces {

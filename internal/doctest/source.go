@@ -18,7 +18,7 @@ const (
 	readerPath = "example.com/kernels/"
 )
 
-// listing is a Go file as a reader writes it: without the licence, in the reader's module.
+// listing returns a Go file as a reader writes it: without the licence, in the reader's module.
 func listing(text string) string {
 	for strings.HasPrefix(text, "//") {
 		_, text, _ = strings.Cut(text, "\n")
@@ -30,7 +30,7 @@ func listing(text string) string {
 	return strings.ReplaceAll(text, ourPath, readerPath)
 }
 
-// declaration is a top-level declaration of a Go file with its comment: NAME, or TYPE.METHOD.
+// declaration returns a top-level declaration of a Go file with its comment: NAME, or TYPE.METHOD.
 func declaration(text, name string) (string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "source.go", text, parser.ParseComments)
@@ -139,7 +139,7 @@ func table(text string) string {
 	return b.String()
 }
 
-// cell is text for a table: what stands between backquotes is code already.
+// cell returns text for a table: what stands between backquotes is code already.
 func cell(s string) string {
 	s = strings.ReplaceAll(s, "|", `\|`)
 	if strings.Contains(s, "`") {
@@ -148,7 +148,7 @@ func cell(s string) string {
 	return "`" + s + "`"
 }
 
-// cells is lines of Go for a table.
+// cells returns lines of Go for a table.
 func cells(lines []string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -159,7 +159,7 @@ func cells(lines []string) string {
 	return strings.Join(out, "<br>")
 }
 
-// target is the file that a link on a page leads to, and its anchor.
+// target returns the file that a link on a page leads to, and its anchor.
 func target(page, link string) (file, anchor string) {
 	file, anchor, _ = strings.Cut(link, "#")
 	if file == "" {

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakecuda is a CUDA driver for tests: it keeps memory, streams, events, graphs and modules, as far as their bookkeeping goes,
-// records what it is asked, fails when it is told to, and runs Go functions for kernels. What it is asked wrongly, it refuses as
-// the driver does.
+// Package fakecuda is a fake CUDA driver for tests. It keeps track of memory, streams, events, graphs
+// and modules, records calls, fails on request, and runs Go
+// functions as kernels. Invalid calls return the driver's errors.
 package fakecuda
 
 import (

@@ -31,7 +31,7 @@ type Want struct {
 	Rx     *regexp.Regexp
 }
 
-// String is the expectation as it is written.
+// String returns the expectation as it is written.
 func (w Want) String() string {
 	if w.Column == 0 {
 		return fmt.Sprintf("line %d: want %q", w.Line, w.Rx)

@@ -78,8 +78,8 @@ func (b *builder) name(d *FormDecl) []*Part {
 	return parts
 }
 
-// slots adds the slots of a template. The slots of a group that may be left out are tied together:
-// all that the group requires, or none of it.
+// slots adds the slots of a template. The slots of an optional group are tied together: all that
+// the group requires are filled, or none.
 func (b *builder) slots(parts []*Part, required bool) (own []int) {
 	for _, p := range parts {
 		if p.Group == nil {
@@ -191,7 +191,7 @@ func (b *builder) addTable(n int, t *tableState) {
 	b.form.Tables = append(b.form.Tables, table)
 }
 
-// cell is the modifiers a cell admits; nil for any.
+// cell returns the modifiers a cell admits; nil for any.
 func (b *builder) cell(t *tableState, row int, c isa.Column, d *CellDecl) []isa.Mod {
 	switch {
 	case d.Any:

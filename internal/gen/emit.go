@@ -28,7 +28,7 @@ func (s *Spec) Emit() (map[string][]byte, error) {
 // packedFile is the file of the instructions.
 const packedFile = "ztable.bin"
 
-// rendered is the text of files.
+// rendered returns the text of files.
 func rendered(files map[string]*jen.File) (map[string][]byte, error) {
 	out := make(map[string][]byte, len(files))
 	for name, f := range files {
@@ -83,8 +83,8 @@ func (s *Spec) wordsFile() *jen.File {
 	return f
 }
 
-// newFile begins a file of package isa. What is not needed to generate is left out of the build of
-// the generator, so that a change of the model never keeps it from compiling.
+// newFile starts a file of package isa. Unless always is set, it is left out when the generator is
+// built, so that a change of the model never prevents that.
 func newFile(always bool) *jen.File {
 	f := jen.NewFile("isa")
 	f.HeaderComment("// Copyright 2026 The ptxdsl Authors\n// SPDX-License-Identifier: Apache-2.0")

@@ -51,7 +51,7 @@ func (b *builder) atom(n *Not, out *isa.Expr) {
 			return
 		}
 		if _, ok := b.c.sets[n.Mod]; ok {
-			// A set of the instruction that this form does not use: never filled.
+			// A set of the instruction that this form does not use is never filled.
 			*out = append(*out, isa.Op{Code: isa.OpMod, N: int(isa.NoMod) - 1})
 			return
 		}

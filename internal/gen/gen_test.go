@@ -62,7 +62,7 @@ func load(t *testing.T, text string) (*isa.Set, error) {
 	return s.Set(), nil
 }
 
-// spec is a sound spec, read.
+// spec returns a sound spec, read.
 func spec(t *testing.T, text string) *Spec {
 	t.Helper()
 	s, err := read(t, text)

@@ -18,8 +18,8 @@ type Folders struct {
 	Op    string // of package op, the builder's methods
 }
 
-// Generate reads the spec files and writes the z-files of packages isa and op. Files of families that
-// are no more are removed. With check it writes nothing and fails where something would change.
+// Generate reads the spec files and writes the z-files of packages isa and op. It removes files of
+// families that no longer exist. With check it writes nothing and fails if something would change.
 func Generate(spec string, to Folders, check bool) error {
 	s, err := Load(spec)
 	if err != nil {

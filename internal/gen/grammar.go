@@ -49,7 +49,7 @@ var specParser = participle.MustBuild[File](
 	participle.UseLookahead(4),
 )
 
-// A File is a spec file: a flat list of statements, given meaning by the resolver.
+// A File is a spec file: a flat list of statements, which the resolver interprets.
 type File struct {
 	Stmts []*Stmt `parser:"@@*"`
 }
@@ -113,7 +113,7 @@ type VerDecl struct {
 	What string `parser:"@String?"`
 }
 
-// TargDecl declares a target; "family" follows inline or not at all.
+// A TargDecl declares a target; its family is given on the same line or not at all.
 type TargDecl struct {
 	Name   string  `parser:"@Ident"`
 	Family *int    `parser:"( 'family' @Int )?"`

@@ -25,7 +25,7 @@ func (s *Spec) kindsFile() *jen.File {
 	return f
 }
 
-// modsFile holds a constant for each modifier. A word of which no rule makes a Go name has none.
+// modsFile holds a constant for each modifier, except those without a Go name.
 func (s *Spec) modsFile() *jen.File {
 	f := newFile(false)
 	f.Comment("Modifiers.")

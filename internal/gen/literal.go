@@ -36,7 +36,7 @@ func literal(v reflect.Value) *jen.Statement {
 	panic("bug: literal of " + v.Kind().String())
 }
 
-// elements are the elements of a list, one line each where they are structs; Go infers their
+// elements returns the elements of a list, one line each where they are structs; Go infers their
 // types.
 func elements(v reflect.Value) []jen.Code {
 	var out []jen.Code

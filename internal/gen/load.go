@@ -97,10 +97,10 @@ func Load(dir string, names ...string) (*Spec, error) {
 	return r.spec, errors.Join(r.errs...)
 }
 
-// common names the spec files that others lean on.
+// common names the spec files that all others use.
 var common = []string{"types", "targets", "gates"}
 
-// at is a position in a spec file; the parser saw one line more than the file has.
+// at returns a position in a spec file; the parser saw one line more than the file has.
 func at(p lexer.Position) string { return fmt.Sprintf("%s:%d:%d", p.Filename, p.Line-1, p.Column) }
 
 // shift corrects the line of a parse error likewise.

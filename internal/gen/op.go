@@ -19,7 +19,7 @@ const (
 	dslPath = "github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// An operation is everything of one name: the forms of all families that have it.
+// An operation is all forms of one instruction name, of all families.
 type operation struct {
 	name, goName string
 	what         string
@@ -70,7 +70,7 @@ func opFile() *jen.File {
 	return f
 }
 
-// wordNames are the Go names of the modifiers that forms use.
+// wordNames returns the Go names of the modifiers that forms use.
 func (s *Spec) wordNames() (map[isa.Mod]string, error) {
 	names := map[isa.Mod]string{}
 	owner := map[string]isa.Mod{}
@@ -102,7 +102,7 @@ func (s *Spec) operation(name string) (*operation, error) {
 	return o, nil
 }
 
-// Fixed are the modifiers that every form of a name has: its methods write them by themselves.
+// Fixed returns the modifiers that every form of a name has: its methods write them by themselves.
 func Fixed(set *isa.Set, name string) []isa.Mod { return gather(set, name).fixed }
 
 func gather(set *isa.Set, name string) *operation {
@@ -134,7 +134,7 @@ func gather(set *isa.Set, name string) *operation {
 	return o
 }
 
-// fixes reports whether a form is never without m, in a place that no other modifier moves.
+// fixes reports whether every form has m, at a position that no other modifier moves.
 func fixes(f *isa.Form, m isa.Mod) bool {
 	at, holders := -1, 0
 	for i, s := range f.Slots {
@@ -157,7 +157,8 @@ func fixes(f *isa.Form, m isa.Mod) bool {
 	return true
 }
 
-// operands are the names of the operands that every form has first, and whether there are others.
+// operands returns the names of the operands that every form starts with, and whether there are
+// others.
 func (o *operation) operands() (names []string, more bool) {
 	for i, f := range o.forms {
 		var here []string
@@ -183,8 +184,8 @@ func (o *operation) operands() (names []string, more bool) {
 	return names, more
 }
 
-// operandName is the name of an operand as a parameter of Do: "" for a bracket of several parts, and
-// where the name means something in Go.
+// operandName returns the name of an operand as a parameter of Do: "" for a bracket of several
+// parts, and where the name means something in Go.
 func operandName(x *isa.Operand) string {
 	name := x.Name
 	if len(x.Inside) > 1 {

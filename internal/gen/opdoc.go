@@ -20,7 +20,7 @@ type opEmitter struct {
 	names map[isa.Mod]string
 }
 
-// table is the names of the instructions and their fixed modifiers, by number.
+// table returns the names of the instructions and their fixed modifiers, by number.
 func (e *opEmitter) table(list []*operation) *jen.File {
 	f := opFile()
 	f.Comment("table lists the instructions by the number that the methods of PTX use.")
@@ -42,7 +42,7 @@ func (e *opEmitter) table(list []*operation) *jen.File {
 	return f
 }
 
-// operation writes what begins an instruction, its type, its modifiers and Do.
+// operation writes the starting method of an instruction, its type, its modifiers and Do.
 func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	star := func() *jen.Statement { return jen.Op("*").Id(o.goName) }
 	own := func() *jen.Statement { return jen.Id("i").Add(star()) }
@@ -91,8 +91,8 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	f.Func().Params(own()).Id("Do").Params(params...).Block(call)
 }
 
-// shapes are the modifiers of o that give the shape of a product, where there are so many that a
-// kernel works out which one it wants.
+// shapes returns the modifiers of o that give a matrix shape, if there are so many that a kernel
+// computes the shape.
 func (e *opEmitter) shapes(o *operation) []string {
 	const few = 32
 	var out []string
@@ -107,7 +107,7 @@ func (e *opEmitter) shapes(o *operation) []string {
 	return out
 }
 
-// beginning tells what an instruction is for, its forms and since when they are there.
+// beginning documents an instruction, its forms, and the versions that introduced them.
 func (e *opEmitter) beginning(o *operation) []string {
 	var sections []string
 	for _, f := range o.forms {
@@ -155,8 +155,8 @@ func (e *opEmitter) beginning(o *operation) []string {
 	return out
 }
 
-// sets are the modifiers that the names in the forms stand for, a line for each name with what any form
-// puts there, but for those that MNK adds.
+// sets documents the sets in the forms: one line for each name with its values, except those that
+// MNK adds.
 func (e *opEmitter) sets(o *operation) []string {
 	many := e.shapes(o)
 	var names []string
@@ -210,7 +210,7 @@ func manual(sections []string) string {
 	return strings.Join(words, "; ")
 }
 
-// formGate says since when a form is there, all its gates together.
+// formGate formats all gates of a form.
 func formGate(f *isa.Form) string {
 	var parts []string
 	for _, g := range f.Gates {
@@ -223,7 +223,7 @@ func formGate(f *isa.Form) string {
 	return s
 }
 
-// modifier says what a modifier stands beside, and since when it is there.
+// modifier documents the alternatives to a modifier, and its gate.
 func (e *opEmitter) modifier(o *operation, m isa.Mod) []string {
 	const most = 8
 	word := e.words.Word(m)

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// items turns operands of a template into operands of the model. Operands of one group are tied
-// together; those of a group inside a group depend on it.
+// items converts operands of a template to operands of the model. Operands of one group are tied
+// together; those of an inner group depend on the outer one.
 func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies, outer []int) []isa.Operand {
 	var out []isa.Operand
 	var own []int // IDs of this group
@@ -61,8 +61,8 @@ func (b *builder) together(i, j int) {
 	})
 }
 
-// number gives every operand its ID, in the order in which items and operand meet them, so that
-// conditions can speak of operands further on.
+// number gives every operand its ID, in the order in which items and operand visit them, so that
+// conditions can refer to later operands.
 func (b *builder) number(list []*ArgItem) {
 	for _, it := range list {
 		if it.Group != nil {
@@ -142,9 +142,8 @@ var kindWords = map[string]isa.KindWord{
 	"proto": isa.KProto, "targets": isa.KTargets, "any": isa.KAny,
 }
 
-// bases are the kinds of address by the type their base register must have the width of at least;
-// any register will do where that is a predicate, and for an integer type only generic addresses
-// have that width.
+// bases maps the kinds of address to the type whose width is the least for their base register. A
+// predicate means any register, and an integer type only applies to generic addresses.
 var bases = map[string]string{"mem": ".b8", "mem32": ".b32", "mem32generic": ".i32", "mem64": ".b64", "memany": ".pred"}
 
 func (b *builder) kind(d *KindDecl) isa.OperandKind {
@@ -205,7 +204,7 @@ var parts = map[string]isa.Part{
 	"lane": isa.Lane, "halves": isa.Halves, "halfmask": isa.HalfMask, "bytes": isa.Bytes, "bytemask": isa.ByteMask,
 }
 
-// typ reads a type with what is wrapped around it: reg(T), relax(T), wide(T), T(range).
+// typ reads a type with its wrapper: reg(T), relax(T), wide(T), T(range).
 func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 	if d.Paren != nil && d.Paren.Kind != nil {
 		switch d.Word {

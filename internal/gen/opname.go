@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// odd are the words whose Go name no rule gives: two numbers would run together, or a letter stands
-// for more than its neighbours.
+// odd lists words whose Go name follows no rule, because two numbers would run together or a letter
+// abbreviates a word.
 var odd = map[string]string{
 	".L1::32B":       "L1Prefetch32",
 	".L2::64B":       "L2Prefetch64",
@@ -20,11 +20,13 @@ var odd = map[string]string{
 	".warpx4":        "WarpX4",
 	".nan":           "IsNaN", // the comparison; .NaN is the modifier of min and max
 	".num":           "IsNum",
+	".2pi":           "Turns",
+	".1d_buffer":     "D1Buffer",
 	".b4e":           "B4e",
 	".f4e":           "F4e",
 }
 
-// spelled are parts of words that are written in a way of their own.
+// spelled lists parts of words with a special spelling.
 var spelled = map[string]string{
 	"rn": "RN", "rz": "RZ", "rm": "RM", "rp": "RP", "rs": "RS", "rna": "RNA", "rni": "RNI", "rzi": "RZI", "rmi": "RMI", "rpi": "RPI",
 	"ftz": "FTZ", "noftz": "NoFTZ", "satfinite": "SatFinite", "cta": "CTA", "ctaid": "CTAID", "gpu": "GPU", "oob": "OOB", "mmio": "MMIO",
@@ -44,8 +46,9 @@ var (
 	numeric   = regexp.MustCompile(`^(bf|tf|ue|[bsuef])\d[a-z0-9]*$`)
 )
 
-// GoName is the Go name of an instruction or a modifier: MbarrierTryWait for mbarrier.try_wait,
-// SharedCTA for .shared::cta, M16N8K16 for .m16n8k16. It is "" where two numbers would run together.
+// GoName returns the Go name of an instruction or a modifier: MbarrierTryWait for
+// mbarrier.try_wait, SharedCTA for .shared::cta, M16N8K16 for .m16n8k16. It is "" where two numbers
+// would run together.
 func GoName(word string) string {
 	if name, ok := odd[word]; ok {
 		return name
@@ -82,7 +85,7 @@ func partName(part string) string {
 		return "Shape" + part
 	case tile.MatchString(part):
 		return strings.ToUpper(part)
-	case numeric.MatchString(part): // the x between a type and how many there are stays small
+	case numeric.MatchString(part): // the x between a type and a count stays lower case
 		return strings.ReplaceAll(strings.ToUpper(part), "X", "x")
 	}
 	return strings.ToUpper(part[:1]) + part[1:]

@@ -37,16 +37,17 @@ func pack(table []isa.Instruction) []byte {
 	return append(head, p.out...)
 }
 
-// A packer packs values of the model. Texts, and lists that stand in several places, are written once.
+// A packer packs values of the model. Strings, and lists that occur several times, are written
+// once.
 type packer struct {
 	out     []byte
-	times   map[string]int       // how often a list stands somewhere, by its type and contents
-	at      map[string]int       // where those that stand in several places begin
-	numbers map[reflect.Type]int // how many of those are written, by type
-	texts   map[string]int       // where texts begin
+	times   map[string]int       // occurrences of each list, by type and contents
+	at      map[string]int       // positions of lists that occur several times
+	numbers map[reflect.Type]int // number of these written so far, by type
+	texts   map[string]int       // positions of strings
 }
 
-// note counts the lists of v. What is in a list that was met before was counted there.
+// note counts the lists of v. The contents of a repeated list are counted once.
 func (p *packer) note(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -80,7 +81,7 @@ func (p *packer) value(v reflect.Value) {
 		p.out = binary.AppendVarint(p.out, v.Int())
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		p.out = binary.AppendUvarint(p.out, v.Uint())
-	case reflect.Bool: // one that is set: being among the fields that are not zero says so
+	case reflect.Bool: // true, since only fields that are not zero are packed
 	case reflect.Pointer:
 		p.value(v.Elem())
 	case reflect.Struct:
@@ -92,7 +93,8 @@ func (p *packer) value(v reflect.Value) {
 	}
 }
 
-// fields packs a struct: which fields are not zero, and those. In front of a form is how many bytes that takes.
+// fields packs a struct: the set of non-zero fields, and their values. A form is preceded by its
+// length.
 func (p *packer) fields(v reflect.Value) {
 	if v.Type() == reflect.TypeFor[isa.Form]() {
 		begin := len(p.out)
@@ -127,7 +129,7 @@ const (
 	listOften
 )
 
-// list packs a list, or says where it was packed.
+// list packs a list, or a reference to an earlier one.
 func (p *packer) list(v reflect.Value) {
 	if v.IsNil() {
 		p.out = append(p.out, listNil)
@@ -151,7 +153,7 @@ func (p *packer) list(v reflect.Value) {
 	}
 }
 
-// text packs a text, or says where it was packed.
+// text packs a string, or a reference to an earlier one.
 func (p *packer) text(text string) {
 	begin := len(p.out)
 	size := uint64(len(text)) << 1
@@ -165,7 +167,7 @@ func (p *packer) text(text string) {
 	p.out = append(p.out, text...)
 }
 
-// key tells lists apart.
+// key returns a key that identifies a list.
 func key(v reflect.Value) string {
 	var b strings.Builder
 	b.WriteString(v.Type().String())
@@ -173,7 +175,7 @@ func key(v reflect.Value) string {
 	return b.String()
 }
 
-// spell writes all that v holds.
+// spell writes all contents of v.
 func spell(b *strings.Builder, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A resolver gives meaning to statements in order.
+// A resolver interprets statements in order.
 type resolver struct {
 	spec  *Spec
 	errs  []error
@@ -27,11 +27,11 @@ type resolver struct {
 	common clauses // of the instruction
 	form   *formState
 	table  *tableState
-	last   lineKind // what "since" and "type" speak of
-	group  int      // first special register of the declaration being read
+	last   lineKind // the declaration that "since" and "type" refer to
+	group  int      // first special register of the current declaration
 }
 
-// lineKind is the declaration that clauses after it belong to.
+// lineKind is the kind of declaration that the following clauses belong to.
 type lineKind uint8
 
 const (
@@ -43,7 +43,7 @@ const (
 	inPragma
 )
 
-// clauses are what a family, an instruction or a form says about its forms.
+// clauses are the properties that a family, an instruction or a form gives its forms.
 type clauses struct {
 	sets    map[string][]isa.Value
 	section string
@@ -101,7 +101,7 @@ func (r *resolver) fail(p lexer.Position, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s: %s", at(p), fmt.Sprintf(format, args...)))
 }
 
-// clauses are those that a clause now read belongs to.
+// clauses returns the clauses that the current line belongs to.
 func (r *resolver) clauses() *clauses {
 	switch r.last {
 	case inForm:
@@ -210,7 +210,7 @@ func (r *resolver) since(s *Stmt) {
 	}
 }
 
-// set declares a closed set. A value that names a set in scope stands for the values of that set.
+// set declares a closed set. A value that names a set in scope includes the values of that set.
 func (r *resolver) set(s *Stmt) {
 	c := r.clauses()
 	var values []isa.Value
@@ -249,7 +249,7 @@ func (r *resolver) mod(word string) isa.Mod {
 	return m
 }
 
-// kind is the number of a kind, by its name.
+// kind returns the number of a kind, by its name.
 func (r *resolver) kind(name string) isa.Kind {
 	k, ok := r.kinds[name]
 	if !ok {
@@ -283,8 +283,8 @@ func (r *resolver) endForm() {
 	r.last = inInstruction
 }
 
-// ignore lists modifiers that the assembler skips: on a form, on an instruction, in a family, or, in
-// a file that others lean on, everywhere. A name of a set in scope stands for its values.
+// ignore lists modifiers that the assembler ignores: on a form, on an instruction, in a family or,
+// in a common file, everywhere. The name of a set in scope stands for its values.
 func (r *resolver) ignore(s *Stmt) {
 	c := r.clauses()
 	var list []isa.Mod

@@ -12,13 +12,13 @@ type FormDecl struct {
 	Operands []*ArgItem `parser:"@@*"`
 }
 
-// Part is a modifier, or a group that may be left out.
+// A Part is a modifier or an optional group.
 type Part struct {
 	Mod   string  `parser:"  @Mod"`
 	Group []*Part `parser:"| '{' @@+ '}'"`
 }
 
-// ArgItem is an operand, a comma, or a group of operands that may be left out.
+// An ArgItem is an operand, a comma, or an optional group of operands.
 type ArgItem struct {
 	Comma bool     `parser:"  @','"`
 	Group *ArgOpt  `parser:"| @@"`
@@ -55,7 +55,7 @@ type KindDecl struct {
 	Count string     `parser:"( '*' @(Int|Mod|Ident) )?"`
 }
 
-// ParenDecl is what stands in the parentheses of a kind.
+// A ParenDecl is the contents of the parentheses of a kind.
 type ParenDecl struct {
 	Ranges []*RangeDecl `parser:"  @@ ( ',' @@ )*"`
 	Parts  []*ArgItem   `parser:"| (?= '>' | '<' | Ident ':') @@+"`

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// unpackFile writes the readers of what pack packs: a method for each type of the model.
+// unpackFile writes the readers for what pack writes: one method for each type of the model.
 func unpackFile() *jen.File {
 	u := &unpacker{}
 	u.within(reflect.TypeFor[[]isa.Mod]())
@@ -64,7 +64,7 @@ func unpackFile() *jen.File {
 	return f
 }
 
-// An unpacker gathers the types that need readers, and those that there are lists of.
+// An unpacker collects the types that need readers, and those that occur in lists.
 type unpacker struct{ types, elements []reflect.Type }
 
 // need adds t and what is in it.
@@ -98,7 +98,7 @@ func (u *unpacker) within(t reflect.Type) {
 	}
 }
 
-// reading is an expression that reads a value that is no struct.
+// reading returns an expression that reads a value that is no struct.
 func reading(t reflect.Type) jen.Code {
 	r := jen.Id("r")
 	switch t.Kind() {
@@ -117,7 +117,7 @@ func reading(t reflect.Type) jen.Code {
 	return typeOf(t).Call(r.Dot("uint").Call())
 }
 
-// reader is the name of a type's reader: form, typeRef, modList, aString.
+// reader returns the name of a type's reader: form, typeRef, modList, aString.
 func reader(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Slice:

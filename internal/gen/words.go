@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// target reads versions, targets and types, which gates and forms lean on.
+// target reads versions, targets and types, which gates and forms refer to.
 func (r *resolver) target(s *Stmt) {
 	switch {
 	case s.Version != nil:

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // deviceChecks hold the runtime.
@@ -39,7 +39,7 @@ func checkAdd(t *T) error {
 		return err
 	}
 	for _, n := range []int{1, 31, 256, 1000, 1<<20 + 1} {
-		xs, ys := t.Floats(n), t.Floats(n)
+		xs, ys := t.Float32s(n), t.Float32s(n)
 		x, e1 := runtime.Upload(t.Device, xs)
 		y, e2 := runtime.Upload(t.Device, ys)
 		z, e3 := runtime.Alloc[float32](t.Device, n)
@@ -95,7 +95,7 @@ func checkParameters(t *T) error {
 
 func checkBuffers(t *T) error {
 	const n = 100_000
-	xs := t.Integers(n)
+	xs := t.Uint32s(n)
 	b, err := runtime.Upload(t.Device, xs)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func checkPinned(t *T) error {
 	if err := errors.Join(e1, e2, e3, e4, e5); err != nil {
 		return err
 	}
-	copy(p.Slice(), t.Integers(n))
+	copy(p.Slice(), t.Uint32s(n))
 	on := b.On(s)
 	err := errors.Join(on.WritePinned(p), k.Launch(runtime.Grid(64).On(s), b, n, 3), on.ReadPinned(q), s.Sync())
 	if err != nil {
@@ -322,7 +322,7 @@ func checkAttributes(t *T) error {
 // checkTensorMaps has the driver make tensor maps of every kind. The matrix multiplications use some.
 func checkTensorMaps(t *T) error {
 	if !t.Device.Info().TensorMaps {
-		return trial.Skip("no tensor maps before sm_90")
+		return kerneltest.Skip("no tensor maps before sm_90")
 	}
 	b, e1 := runtime.Alloc[runtime.BF16](t.Device, 1<<20)
 	f, e2 := runtime.Alloc[float32](t.Device, 1<<20)

@@ -26,45 +26,53 @@ import (
 	fp8 "github.com/ptxdsl/ptxdsl/examples/20_matmul_fp8"
 	grouped "github.com/ptxdsl/ptxdsl/examples/21_matmul_grouped"
 	streamk "github.com/ptxdsl/ptxdsl/examples/22_matmul_streamk"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// exampleChecks hold the examples. Those for sm_100a have run nowhere yet: on other devices they are skipped.
+// An Example is one of the examples.
+type Example struct {
+	Name    string   // of its directory
+	Targets []string // that it is built for
+	Check   func(*kerneltest.T) error
+	Speed   func(*kerneltest.T) error // nil if it is not measured
+}
+
+// Examples returns the examples.
+func Examples() []Example {
+	return []Example{
+		{"01_vecadd", vecadd.Targets, vecadd.Check, nil},
+		{"02_saxpy", saxpy.Targets, saxpy.Check, nil},
+		{"03_transpose", transpose.Targets, transpose.Check, nil},
+		{"04_reduce", reduce.Targets, reduce.Check, nil},
+		{"05_scan", scan.Targets, scan.Check, nil},
+		{"06_histogram", histogram.Targets, histogram.Check, nil},
+		{"07_softmax", softmax.Targets, softmax.Check, nil},
+		{"08_rmsnorm", rmsnorm.Targets, rmsnorm.Check, nil},
+		{"09_matmul_simt", simt.Targets, simt.Check, nil},
+		{"10_matmul_ladder", ladder.Targets, ladder.Check, nil},
+		{"11_clusters", clusters.Targets, clusters.Check, nil},
+		{"12_matmul_splitk", splitk.Targets, splitk.Check, nil},
+		{"13_matmul_multistage", multistage.Targets, multistage.Check, nil},
+		{"14_matmul_sparse", sparse.Targets, sparse.Check, nil},
+		{"15_matmul_hopper", hopper.Targets, hopper.Check, nil},
+		{"16_matmul_blackwell", blackwell.Targets, blackwell.Check, nil},
+		{"17_matmul_blockscaled", blockscaled.Targets, blockscaled.Check, nil},
+		{"18_attention", attention.Targets, attention.Check, attention.Speed},
+		{"19_matmul_w4a16", w4a16.Targets, w4a16.Check, w4a16.Speed},
+		{"20_matmul_fp8", fp8.Targets, fp8.Check, fp8.Speed},
+		{"21_matmul_grouped", grouped.Targets, grouped.Check, grouped.Speed},
+		{"22_matmul_streamk", streamk.Targets, streamk.Check, streamk.Speed},
+	}
+}
+
+// exampleChecks run the examples. Those for other devices are skipped.
 func exampleChecks() []Check {
 	var list []Check
-	for _, e := range []struct {
-		name  string
-		check func(*trial.T) error
-	}{
-		{"01_vecadd", vecadd.Check},
-		{"02_saxpy", saxpy.Check},
-		{"03_transpose", transpose.Check},
-		{"04_reduce", reduce.Check},
-		{"05_scan", scan.Check},
-		{"06_histogram", histogram.Check},
-		{"07_softmax", softmax.Check},
-		{"08_rmsnorm", rmsnorm.Check},
-		{"09_matmul_simt", simt.Check},
-		{"10_matmul_ladder", ladder.Check},
-		{"11_clusters", clusters.Check},
-		{"12_matmul_splitk", splitk.Check},
-		{"13_matmul_multistage", multistage.Check},
-		{"14_matmul_sparse", sparse.Check},
-		{"15_matmul_hopper", hopper.Check},
-		{"16_matmul_blackwell", blackwell.Check},
-		{"17_matmul_blockscaled", blockscaled.Check},
-		{"18_attention", attention.Check},
-		{"18_attention, speed", attention.Speed},
-		{"19_matmul_w4a16", w4a16.Check},
-		{"19_matmul_w4a16, speed", w4a16.Speed},
-		{"20_matmul_fp8", fp8.Check},
-		{"20_matmul_fp8, speed", fp8.Speed},
-		{"21_matmul_grouped", grouped.Check},
-		{"21_matmul_grouped, speed", grouped.Speed},
-		{"22_matmul_streamk", streamk.Check},
-		{"22_matmul_streamk, speed", streamk.Speed},
-	} {
-		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
+	for _, e := range Examples() {
+		list = append(list, Check{"examples", e.Name, func(t *T) error { return e.Check(t.T) }})
+		if e.Speed != nil {
+			list = append(list, Check{"examples", e.Name + ", speed", func(t *T) error { return e.Speed(t.T) }})
+		}
 	}
 	return list
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -57,7 +56,7 @@ func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs
 	if err := errors.Join(err, x.Close(), out.Close()); err != nil {
 		return err
 	}
-	return trial.Near(name, got, want, 1e-5)
+	return near(t, name, got, want, 1e-5)
 }
 
 func scans(m *dsl.Module) {
@@ -146,7 +145,7 @@ func dynamic(m *dsl.Module, fixed int) {
 func checkDynamic(t *T) error {
 	for _, fixed := range []int{4, 13_000} {
 		for _, n := range []int{32, 1000} {
-			xs, want := t.Floats(n), make([]float32, n)
+			xs, want := t.Float32s(n), make([]float32, n)
 			for i := range xs {
 				want[i] = xs[n-1-i] + 5
 			}
@@ -354,5 +353,5 @@ func checkBoxes(t *T) error {
 	if err := errors.Join(err, x.Close(), out.Close()); err != nil {
 		return err
 	}
-	return trial.Near("boxes", got, want, 0)
+	return near(t, "boxes", got, want, 0)
 }

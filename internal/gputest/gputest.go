@@ -9,14 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // A Check is one thing that must hold.
@@ -26,7 +25,7 @@ type Check struct {
 }
 
 // A T is what a check works with.
-type T struct{ *trial.T }
+type T struct{ *kerneltest.T }
 
 // All is every check.
 func All() []Check {
@@ -59,10 +58,7 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		if !pattern.MatchString(name) {
 			continue
 		}
-		t := &T{&trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, uint64(len(name))))}}
-		if info.Emulated {
-			t.Work = trial.SmallWork
-		}
+		t := &T{kerneltest.New(d)}
 		start := time.Now()
 		err := c.Run(t)
 		if t.Device == nil { // the check could not bring it back
@@ -74,11 +70,11 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		}
 		took := time.Since(start).Round(time.Millisecond / 10)
 		verdict := "ok"
-		notes := strings.Join(t.Notes, "; ")
+		notes := strings.Join(t.Notes(), "; ")
 		switch {
 		case err == nil:
 			ran++
-		case errors.Is(err, trial.ErrSkip):
+		case errors.Is(err, kerneltest.ErrSkip):
 			verdict, notes = "skip", err.Error()
 			skipped++
 		default:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // kernels is a module of small kernels for the checks of the runtime.
@@ -72,6 +73,24 @@ func (t *T) load(name string) (*runtime.Kernel, error) {
 		return nil, err
 	}
 	return m.Kernel(name)
+}
+
+// near compares results with a tolerance that is relative to numbers above one and absolute below.
+func near(t *T, what string, got, want []float32, tolerance float64) error {
+	if tolerance == 0 {
+		return kerneltest.Equal(t.T, what, got, want)
+	}
+	return kerneltest.Compare(t.T, what, got, want, kerneltest.Abs(tolerance/2).Plus(kerneltest.Rel(tolerance/2)))
+}
+
+// roundToBF16 rounds xs and returns the elements.
+func roundToBF16(xs []float32) []runtime.BF16 {
+	out := make([]runtime.BF16, len(xs))
+	for i, x := range xs {
+		out[i] = runtime.ToBF16(x)
+		xs[i] = out[i].Float32()
+	}
+	return out
 }
 
 // want is an error where a condition does not hold.

@@ -15,12 +15,12 @@ import (
 	"regexp"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
 	"github.com/ptxdsl/ptxdsl/ptx"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // compiled are modules of the corpus, as the CUDA compiler made them of the sources in internal/corpus.
@@ -59,11 +59,8 @@ func passChecks() []Check {
 	var list []Check
 	for _, c := range exampleChecks() {
 		list = append(list, Check{"passes", c.Name, func(t *T) error {
-			edited := *t.T
-			edited.Edit = cleaned
-			err := c.Run(&T{&edited})
-			t.Device, t.Notes = edited.Device, edited.Notes
-			return err
+			t.Edit = cleaned
+			return c.Run(t)
 		}})
 	}
 	for i, l := range launches() {
@@ -73,13 +70,12 @@ func passChecks() []Check {
 }
 
 // cleaned runs all passes over a module.
-func cleaned(m *dsl.Module) error {
+func cleaned(m *dsl.Module) (runtime.Source, error) {
 	built, faults := m.Build()
-	if faults.Errors() > 0 {
-		return nil // loading tells of them
+	if faults.Errors() == 0 { // else loading reports them
+		passes.Run(built, passes.List(), nil)
 	}
-	passes.Run(built, passes.List(), nil)
-	return nil
+	return m, nil
 }
 
 // text is a module as the compiler made it, and what the passes leave of it, for the smallest version that has what it uses.
@@ -159,7 +155,7 @@ const room = 64 << 10 // bytes that each pointer points to
 // bits are any bytes.
 func bits(t *T) []byte {
 	var list []byte
-	for _, x := range t.Integers(room / 4) {
+	for _, x := range t.Uint32s(room / 4) {
 		list = binary.LittleEndian.AppendUint32(list, x)
 	}
 	return list
@@ -168,7 +164,7 @@ func bits(t *T) []byte {
 // plain are numbers in [-1, 1], whether they are read as float32 or as float64.
 func plain(t *T) []byte {
 	var list []byte
-	for _, x := range t.Floats(room / 4) {
+	for _, x := range t.Float32s(room / 4) {
 		list = binary.LittleEndian.AppendUint32(list, math.Float32bits(x))
 	}
 	return list
@@ -203,7 +199,7 @@ func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote
 	}
 	for i := range memory {
 		wrote = wrote || !bytes.Equal(one[i], memory[i])
-		if err := trial.Same(fmt.Sprintf("buffer %d after the passes", i), other[i], one[i]); err != nil {
+		if err := kerneltest.Equal(t.T, fmt.Sprintf("buffer %d after the passes", i), other[i], one[i]); err != nil {
 			return wrote, err
 		}
 	}

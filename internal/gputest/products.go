@@ -7,9 +7,9 @@ import (
 	"errors"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // chain is (A B') C for A and B of 64x64 and C of 64x128: with wgmma, the sums of the first product are the left factor of the second, whose
@@ -73,9 +73,9 @@ func checkChain(t *T) error {
 			}
 		}
 	}
-	a, e1 := runtime.Upload(t.Device, trial.BF16(as))
-	b, e2 := runtime.Upload(t.Device, trial.BF16(bs))
-	c, e3 := runtime.Upload(t.Device, trial.BF16(cs))
+	a, e1 := runtime.Upload(t.Device, roundToBF16(as))
+	b, e2 := runtime.Upload(t.Device, roundToBF16(bs))
+	c, e3 := runtime.Upload(t.Device, roundToBF16(cs))
 	d, e4 := runtime.Alloc[float32](t.Device, len(want))
 	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		return err
@@ -93,7 +93,7 @@ func checkChain(t *T) error {
 	if err := errors.Join(err, a.Close(), b.Close(), c.Close(), d.Close()); err != nil {
 		return err
 	}
-	return trial.Near("chain", got, want, 0)
+	return near(t, "chain", got, want, 0)
 }
 
 // turned is A' B for A and B of 128 columns: both lie the other way round for mma.sync, and come in two slabs.
@@ -124,9 +124,9 @@ func checkTurned(t *T) error {
 		return err
 	}
 	const depth = 328
-	lying := func() trial.Matrix {
-		xs := trial.Elements(t.T, depth*128, trial.Half)
-		return trial.MatrixOf(128, depth, xs, func(row, col int) float64 { return trial.Half.Worth(xs[col*128+row]) })
+	lying := func() kerneltest.Matrix {
+		xs := kerneltest.Random(t.T, kerneltest.F16, depth*128)
+		return kerneltest.MatrixOf(128, depth, xs, func(row, col int) float64 { return kerneltest.F16.Float(xs[col*128+row]) })
 	}
-	return trial.Multiply(t.T, k, runtime.Grid(1), lying(), lying(), trial.Single, 1e-5, nil)
+	return kerneltest.Multiply(t.T, k, runtime.Grid(1), lying(), lying(), kerneltest.F32, kerneltest.Abs(1e-5), nil)
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // median is the middle of some durations.
@@ -187,14 +187,14 @@ func checkPeer(t *T) error {
 		return err
 	}
 	if count < 2 {
-		return trial.Skip("one GPU")
+		return kerneltest.Skip("one GPU")
 	}
 	other, err := runtime.Open("cuda:1")
 	if err != nil {
 		return err
 	}
 	const n = 1 << 20
-	xs := t.Integers(n)
+	xs := t.Uint32s(n)
 	x, e1 := runtime.Upload(t.Device, xs)
 	y, e2 := runtime.Alloc[uint32](other, n)
 	if err := errors.Join(e1, e2); err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -74,7 +73,7 @@ func (w *warpgroups) check(t *T) (err error) {
 			rows, cols = box.Rows*w.steps, box.Cols
 		}
 		xs := t.small(rows * cols)
-		memory, err := runtime.Upload(t.Device, trial.BF16(xs))
+		memory, err := runtime.Upload(t.Device, roundToBF16(xs))
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -102,7 +101,7 @@ func (w *warpgroups) check(t *T) (err error) {
 	for i := range want {
 		want[i] = w.want(a, b, i/128, i%128)
 	}
-	return trial.Near(w.name, got, want, 0)
+	return near(t, w.name, got, want, 0)
 }
 
 // lying multiplies factors that both lie the other way round.
@@ -222,7 +221,7 @@ func checkWidened(t *T) error {
 			want[i] += xs[i/128*64*steps+n] * float32(ws[i%128*64*steps+n])
 		}
 	}
-	x, e1 := runtime.Upload(t.Device, trial.BF16(xs))
+	x, e1 := runtime.Upload(t.Device, roundToBF16(xs))
 	w, e2 := runtime.Upload(t.Device, ws)
 	d, e3 := runtime.Alloc[float32](t.Device, len(want))
 	if err := errors.Join(e1, e2, e3); err != nil {
@@ -239,7 +238,7 @@ func checkWidened(t *T) error {
 	if err := errors.Join(err, x.Close(), w.Close(), d.Close()); err != nil {
 		return err
 	}
-	return trial.Near("widened", got, want, 0)
+	return near(t, "widened", got, want, 0)
 }
 
 // gathered is the product of rows by one another that threads gather with cp.async: those that a condition leaves out are zero.
@@ -277,7 +276,7 @@ func checkGathered(t *T) error {
 			}
 		}
 	}
-	x, e1 := runtime.Upload(t.Device, trial.BF16(xs))
+	x, e1 := runtime.Upload(t.Device, roundToBF16(xs))
 	list, e2 := runtime.Upload(t.Device, ids)
 	d, e3 := runtime.Alloc[float32](t.Device, len(want))
 	if err := errors.Join(e1, e2, e3); err != nil {
@@ -290,5 +289,5 @@ func checkGathered(t *T) error {
 	if err := errors.Join(err, x.Close(), list.Close(), d.Close()); err != nil {
 		return err
 	}
-	return trial.Near("gathered", got, want, 0)
+	return near(t, "gathered", got, want, 0)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +59,38 @@ func TestImports(t *testing.T) {
 		}
 	}
 	if seen < 15 {
+		t.Errorf("only %d packages were found", seen)
+	}
+}
+
+// TestPublic checks that the examples and the listings of the documentation, with their tests, import
+// only packages that other modules can import.
+func TestPublic(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,TestImports,XTestImports",
+		"./examples/...", "./docs/...")
+	command.Dir = "../.."
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for in := json.NewDecoder(bytes.NewReader(out)); ; seen++ {
+		var p struct {
+			ImportPath                         string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := in.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if strings.HasPrefix(name, module+"internal/") {
+				t.Errorf("%s imports %s", p.ImportPath, name)
+			}
+		}
+	}
+	if seen < 44 {
 		t.Errorf("only %d packages were found", seen)
 	}
 }

@@ -60,13 +60,13 @@ func (p *Page) Reset(room int) {
 	*p = Page{out: slices.Grow(p.out[:0], room), Line: p.Line[:0], run: p.run[:0]}
 }
 
-// Text is all that is on the page.
+// Text returns all that is on the page.
 func (p *Page) Text() string {
 	p.flush()
 	return string(p.out)
 }
 
-// Give is Text without a copy: the page gives its memory away, and is empty.
+// Give returns Text without a copy: the page gives its memory away, and is empty.
 func (p *Page) Give() string {
 	p.flush()
 	text := unsafe.String(unsafe.SliceData(p.out), len(p.out))

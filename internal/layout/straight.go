@@ -7,7 +7,7 @@ package layout
 // page, and Take takes it back; for each line between these it is Begun, what comes before the operands is appended, Behind, the operands,
 // Done. What is written is the same.
 
-// Column is the column that operands begin in, as the width of one more head has it.
+// Column returns the column that operands begin in, as the width of one more head has it.
 func Column(column, head int) int {
 	if head <= widestHead {
 		return max(column, head)
@@ -15,7 +15,7 @@ func Column(column, head int) int {
 	return column
 }
 
-// Straight is the text of the page, to be longer by lines.
+// Straight returns the text of the page, to be longer by lines.
 func (p *Page) Straight() []byte {
 	p.flush()
 	return p.out
@@ -30,7 +30,8 @@ func (p *Page) Begun(text []byte) []byte { return tabs(text, p.Indent) }
 // Behind puts space before operands, which begin behind so much of text, or later.
 func Behind(text []byte, column int) []byte { return spaces(text, max(0, column-len(text))+1) }
 
-// Done ends a line, which begins behind so much of text, as its operands do; tail is 0 where there are none.
+// Done ends a line, which begins behind so much of text, as its operands do; tail is 0 if there are
+// none.
 func (p *Page) Done(text []byte, head, tail int) []byte {
 	if tail > 0 && p.Indent*tabWidth+len(text)-head > widestLine {
 		text = p.broken(text, head, tail)
@@ -38,7 +39,7 @@ func (p *Page) Done(text []byte, head, tail int) []byte {
 	return append(text, '\n')
 }
 
-// broken is text with its last line, which is too long, broken after commas.
+// broken returns text with its last line, which is too long, broken after commas.
 func (p *Page) broken(text []byte, head, tail int) []byte {
 	p.Line = append(p.Line[:0], text[tail:]...)
 	text = wrap(text[:tail], p.Line, p.Indent+1, p.Indent*tabWidth+tail-head)

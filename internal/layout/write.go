@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// tabs is text with so many tabs behind it.
+// tabs returns text with so many tabs behind it.
 func tabs(text []byte, n int) []byte {
 	if n == 1 { // mostly
 		return append(text, '\t')
@@ -21,7 +21,7 @@ func tabs(text []byte, n int) []byte {
 	return append(text, some[:n]...)
 }
 
-// spaces is text with so many spaces behind it.
+// spaces returns text with so many spaces behind it.
 func spaces(text []byte, n int) []byte {
 	const some = "                " // so many that the compiler copies them without a call
 	for ; n > 0; n -= len(some) {
@@ -66,7 +66,7 @@ func (p *Page) flush() {
 	p.Line = p.Line[:0]
 }
 
-// code is the width of a line without its indent and comment, or more than widestCode for a
+// code returns the width of a line without its indent and comment, or more than widestCode for a
 // line whose comment is not aligned.
 func (l *line) code(column int32) int32 {
 	if l.raw {
@@ -130,8 +130,9 @@ func wrap(to, text []byte, indent, at int) []byte {
 	return to
 }
 
-// piece is how much of text comes next on a line that has room for so many columns, and how wide that is: up to the next comma, which may
-// be too much. Of even text, which is letters of one column without strings and comments, it is up to the last comma that there is room for.
+// piece returns how much of text comes next on a line that has room for so many columns, and how
+// wide that is: up to the next comma, which may be too much. Of even text, which is letters of one
+// column without strings and comments, it is up to the last comma that there is room for.
 func piece(text []byte, room int, even bool) (end, columns int) {
 	if even && len(text) <= room {
 		return len(text), len(text)
@@ -174,7 +175,7 @@ func comma(text []byte) int {
 	return -1
 }
 
-// width is the number of columns of text.
+// width returns the number of columns of text.
 func width(text []byte) int32 {
 	const high = 0x8080808080808080 // what letters beyond ASCII have and others have not
 	rest := text

@@ -15,21 +15,21 @@ import (
 // Words are the modifiers of an instruction set, dots included, by number: its Mods.
 type Words []string
 
-// Word is a modifier as it is written, dot included.
+// Word returns a modifier as it is written, dot included.
 func (w Words) Word(m isa.Mod) string { return w[m] }
 
-// A Line says what may stand as an operand.
+// A Line says what may be as an operand.
 type Line struct{ Name, Text string }
 
-// Syntax is a form as it is written, without the semicolon.
+// Syntax returns a form as it is written, without the semicolon.
 func (w Words) Syntax(f *isa.Form) string {
 	return strings.TrimSuffix(f.Template+" "+w.Operands(f, f.Operands), " ")
 }
 
-// Lines says of each operand of f, and of its parts, what may stand there.
+// Lines says of each operand of f, and of its parts, what may be there.
 func (w Words) Lines(f *isa.Form) []Line { return w.lines(f, f.Operands, "") }
 
-// Values is the values of a slot, those that came later or are not everywhere with their gate.
+// Values returns the values of a slot, those that came later or are not everywhere with their gate.
 func (w Words) Values(values []isa.Value) string {
 	words := make([]string, len(values))
 	for i, v := range values {
@@ -41,7 +41,7 @@ func (w Words) Values(values []isa.Value) string {
 	return strings.Join(words, " ")
 }
 
-// Gate is a gate as it fits behind a word: "8.6 sm_100a, 8.8 sm_100f".
+// Gate returns a gate as it fits behind a word: "8.6 sm_100a, 8.8 sm_100f".
 func Gate(g isa.Gate) string {
 	words := make([]string, len(g.Clauses))
 	for i, c := range g.Clauses {
@@ -53,7 +53,7 @@ func Gate(g isa.Gate) string {
 	return strings.Join(words, ", ")
 }
 
-// Target is a target of a gate: sm_90+ for all from sm_90 on, sm_100f for its family.
+// Target returns a target of a gate: sm_90+ for all from sm_90 on, sm_100f for its family.
 func Target(on string) string {
 	if last := on[len(on)-1]; last == 'a' || last == 'f' {
 		return "sm_" + on
@@ -61,7 +61,7 @@ func Target(on string) string {
 	return "sm_" + on + "+"
 }
 
-// Operands is operands as the manual writes them.
+// Operands returns operands as the manual writes them.
 func (w Words) Operands(f *isa.Form, list []isa.Operand) string {
 	var b strings.Builder
 	for i, o := range list {
@@ -98,7 +98,7 @@ func (w Words) Absent(f *isa.Form, o *isa.Operand) bool {
 	return (o.Presence == isa.PresentIf || o.Presence == isa.PresentWhen) && w.Expr(f, o.If) == Never
 }
 
-// lines says of each operand, and of its parts, what may stand there.
+// lines says of each operand, and of its parts, what may be there.
 func (w Words) lines(f *isa.Form, list []isa.Operand, under string) []Line {
 	var out []Line
 	for _, o := range list {

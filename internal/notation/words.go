@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Kind says in words what may stand as an operand.
+// Kind says in words what may be as an operand.
 func (w Words) Kind(f *isa.Form, k *isa.OperandKind, access isa.Access) string {
 	t := typeText(f, k.Type)
 	s := ""
@@ -91,7 +91,7 @@ func typeText(f *isa.Form, t isa.TypeRef) string {
 	return word
 }
 
-// space is an address in the space that a reference names.
+// space returns an address in the space that a reference names.
 func (w Words) space(f *isa.Form, s isa.SpaceRef) string {
 	var generic isa.Space
 	text := "address in " + s.Space.String()
@@ -135,7 +135,7 @@ func countText(f *isa.Form, c isa.Count) string {
 	return ""
 }
 
-// Table is a table of what goes together: its columns, then its rows.
+// Table returns a table of what goes together: its columns, then its rows.
 func (w Words) Table(f *isa.Form, t *isa.Table) []string {
 	out := []string{"(" + strings.Join(w.Columns(f, t), " ") + ") is one of"}
 	for _, r := range t.Rows {
@@ -158,7 +158,7 @@ func (w Words) Table(f *isa.Form, t *isa.Table) []string {
 	return out
 }
 
-// Columns are the names of the columns of a table.
+// Columns returns the names of the columns of a table.
 func (w Words) Columns(f *isa.Form, t *isa.Table) []string {
 	var out []string
 	for _, c := range t.Columns {
@@ -171,7 +171,7 @@ func (w Words) Columns(f *isa.Form, t *isa.Table) []string {
 	return out
 }
 
-// Cell is the modifiers that a cell of a table admits.
+// Cell returns the modifiers that a cell of a table admits.
 func (w Words) Cell(cell []isa.Mod) string {
 	if cell == nil {
 		return "*"
@@ -256,7 +256,7 @@ func (w Words) Expr(f *isa.Form, x isa.Expr) string {
 	return stack[0].text
 }
 
-// operandNamed is the name of the operand with a number.
+// operandNamed returns the name of the operand with a number.
 func operandNamed(list []isa.Operand, id int) string {
 	for _, o := range list {
 		if o.ID == id && o.Inside == nil {

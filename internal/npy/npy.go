@@ -21,7 +21,7 @@ type Array struct {
 	Bytes []byte
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (a *Array) Len() int {
 	n := 1
 	for _, d := range a.Shape {
@@ -30,7 +30,7 @@ func (a *Array) Len() int {
 	return n
 }
 
-// words are the types, as NumPy writes them.
+// words returns the types, as NumPy writes them.
 func words() map[string]string {
 	return map[string]string{
 		"|i1": "s8", "|u1": "u8", "|b1": "u8", "<i2": "s16", "<u2": "u16", "<i4": "s32", "<u4": "u32", "<i8": "s64", "<u8": "u64",
@@ -38,7 +38,7 @@ func words() map[string]string {
 	}
 }
 
-// Size is the bytes of an element of a type, 0 for none that this package knows.
+// Size returns the bytes of an element of a type, 0 for none that this package knows.
 func Size(t string) int {
 	n, err := strconv.Atoi(strings.TrimLeft(t, "bfsu"))
 	if err != nil || n%8 != 0 {

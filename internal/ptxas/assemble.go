@@ -61,7 +61,7 @@ func (t *Tool) JudgeModules(ctx context.Context, texts []string, o Options) ([]V
 	return verdicts, context.Cause(ctx)
 }
 
-// Diagnostics is the verdict's messages as findings about a file called name.
+// Diagnostics returns the verdict's messages as findings about a file called name.
 func (v Verdict) Diagnostics(name string) diag.List { return Diagnostics(v.Messages, name) }
 
 func (t *Tool) module(ctx context.Context, text string, o Options, generate bool) ([]byte, Verdict, error) {
@@ -121,8 +121,9 @@ func syntaxError(list []Message) bool {
 	return false
 }
 
-// archFor is the -arch for a module: that of the target asked for, or of its own .target line. A
-// module without a target that ptxas knows gets some architecture, and ptxas will say what is wrong.
+// archFor returns the -arch for a module: that of the target asked for, or of its own .target line.
+// A module without a target that ptxas knows gets some architecture, and ptxas will say what is
+// wrong.
 func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) (string, error) {
 	name := target
 	if name == "" {

@@ -67,7 +67,7 @@ const (
 	maxFiles = 2000 // files of one run
 )
 
-// smaller is the file size for what a syntax error hid.
+// smaller returns the file size for what a syntax error hid.
 func smaller(size int) int {
 	switch {
 	case size > 32:

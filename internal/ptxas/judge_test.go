@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tool is the real assembler. A test that needs it never skips: it says what to do.
+// tool returns the real assembler. A test that needs it never skips: it says what to do.
 func tool(t testing.TB) *Tool {
 	t.Helper()
 	found, err := Find()

@@ -22,7 +22,7 @@ const (
 	Fatal
 )
 
-// String is ptxas's word for l.
+// String returns ptxas's word for l.
 func (l Level) String() string {
 	switch l {
 	case Info:
@@ -44,7 +44,7 @@ type Message struct {
 	Text  string
 }
 
-// String is the message as ptxas writes it, without the program's name.
+// String returns the message as ptxas writes it, without the program's name.
 func (m Message) String() string {
 	var b strings.Builder
 	if m.Line > 0 {
@@ -61,7 +61,7 @@ func (m Message) String() string {
 	return b.String()
 }
 
-// Diagnostic is m with its place in a file called name. The rule is ptxas's own code where the
+// Diagnostic returns m with its place in a file called name. The rule is ptxas's own code where the
 // message has one, "ptxas" otherwise.
 func (m Message) Diagnostic(name string) diag.Diagnostic {
 	d := diag.Diagnostic{Place: diag.Place{File: name, Line: m.Line}, Rule: "ptxas", Message: m.Text}
@@ -122,7 +122,7 @@ func parseMessages(output string) []Message {
 	return list
 }
 
-// worst is the highest level in list, Info when it is empty.
+// worst returns the highest level in list, Info when it is empty.
 func worst(list []Message) Level {
 	w := Info
 	for _, m := range list {
@@ -131,7 +131,7 @@ func worst(list []Message) Level {
 	return w
 }
 
-// Diagnostics is the messages as findings about a file called name, sorted.
+// Diagnostics returns the messages as findings about a file called name, sorted.
 func Diagnostics(list []Message, name string) diag.List {
 	var l diag.List
 	for _, m := range list {

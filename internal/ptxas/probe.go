@@ -47,7 +47,7 @@ const (
 	Crashed
 )
 
-// String is the lower-case name of s.
+// String returns the lower-case name of s.
 func (s Status) String() string {
 	switch s {
 	case Accepted:
@@ -70,7 +70,7 @@ type Verdict struct {
 // OK reports whether the probe was accepted.
 func (v Verdict) OK() bool { return v.Status == Accepted }
 
-// String is the status and the messages, in one line.
+// String returns the status and the messages, in one line.
 func (v Verdict) String() string {
 	words := make([]string, len(v.Messages))
 	for i, m := range v.Messages {
@@ -166,7 +166,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 	return s
 }
 
-// owner is the span of a line.
+// owner returns the span of a line.
 func (s *sheet) owner(line int) span {
 	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].line > line })
 	return s.spans[max(i, 1)-1]

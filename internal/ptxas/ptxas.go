@@ -51,7 +51,7 @@ type Tool struct {
 // optimise.
 const DefaultTimeout = 10 * time.Minute
 
-// New is the Tool at path, whether or not anything is there.
+// New returns the Tool at path, whether or not anything is there.
 func New(path string) *Tool { return &Tool{Path: path} }
 
 // ErrMissing is the error of Find when there is no ptxas.
@@ -83,8 +83,8 @@ func Find() (*Tool, error) {
 		"(looked at $PTXAS, .tools beside go.mod, $PATH and $CUDA_HOME/bin)", ErrMissing)
 }
 
-// Installed is the path of a program that `make tools` or `make corpus-tools` installed, "" when it
-// is not there.
+// Installed returns the path of a program that `make tools` or `make corpus-tools` installed, ""
+// when it is not there.
 func Installed(program string) string {
 	folder, err := os.Getwd()
 	if err != nil {

@@ -117,8 +117,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// fake is a script in place of ptxas. It answers what a Tool asks before it judges; the rest is
-// the test's.
+// fake returns a script in place of ptxas. It answers what a Tool asks before it judges; the rest
+// is the test's.
 func fake(t *testing.T, script string) *Tool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ptxas")

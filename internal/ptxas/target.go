@@ -37,19 +37,19 @@ type facts struct {
 
 func (f *facts) newest() string { return f.versions[len(f.versions)-1] }
 
-// Release is the version of the binary, such as 13.5.37.
+// Release returns the version of the binary, such as 13.5.37.
 func (t *Tool) Release(ctx context.Context) (string, error) {
 	f, err := t.learn(ctx)
 	return f.release, err
 }
 
-// Versions is every .version the binary takes, oldest first.
+// Versions returns every .version the binary takes, oldest first.
 func (t *Tool) Versions(ctx context.Context) ([]string, error) {
 	f, err := t.learn(ctx)
 	return f.versions, err
 }
 
-// NewestPTX is the newest .version the binary takes.
+// NewestPTX returns the newest .version the binary takes.
 func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
 	f, err := t.learn(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
 	return f.newest(), nil
 }
 
-// Targets is every word the binary takes in a .target line, by number and then suffix. It costs a
-// run of ptxas with hundreds of files; Target asks for one word only.
+// Targets returns every word the binary takes in a .target line, by number and then suffix. It
+// costs a run of ptxas with hundreds of files; Target asks for one word only.
 func (t *Tool) Targets(ctx context.Context) ([]Target, error) {
 	t.listing.Do(func() { t.list, t.listErr = t.probeTargets(context.WithoutCancel(ctx)) })
 	return t.list, t.listErr
@@ -127,7 +127,7 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 	return ok, nil
 }
 
-// Since is the first .version that takes a .target.
+// Since returns the first .version that takes a .target.
 func (t *Tool) Since(ctx context.Context, target string) (string, error) {
 	versions, err := t.Versions(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (t *Tool) Since(ctx context.Context, target string) (string, error) {
 
 type pair struct{ version, target string }
 
-// header is the smallest module for a target.
+// header returns the smallest module for a target.
 func header(version, target string) string {
 	return ".version " + version + "\n.target " + target + "\n.entry k { ret; }\n"
 }
@@ -277,8 +277,9 @@ func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
 	return list, nil
 }
 
-// targetAt is the target with a number and a suffix, with the architecture to judge it with. A word that ptxas reads but has no
-// architecture for goes to the nearest later one that takes it; one that it does not read gives the zero Target.
+// targetAt returns the target with a number and a suffix, with the architecture to judge it with. A
+// word that ptxas reads but has no architecture for goes to the nearest later one that takes it;
+// one that it does not read gives the zero Target.
 func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, error) {
 	at := func(arch string) Target {
 		return Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch}
@@ -314,7 +315,7 @@ func archOrder(a, b string) int {
 	return strings.Compare(s, u)
 }
 
-// versionOrder is a number that grows with the version.
+// versionOrder returns a number that grows with the version.
 func versionOrder(v string) int {
 	major, minor, _ := strings.Cut(v, ".")
 	a, _ := strconv.Atoi(major)

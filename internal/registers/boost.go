@@ -28,7 +28,7 @@ type Boost struct {
 // they are fitted to, and hardly nearer to the kernels of another producer.
 var Standard = Boost{Trees: 240, Leaves: 12, Rate: 0.1, Least: 10, Ridge: 2, Share: 0.4, Rows: 0.8}
 
-// bins is how many values of a feature are told apart.
+// bins is how many values of a feature are reported apart.
 const bins = 64
 
 // column is a feature of all samples, by the number of the bin that each is in.
@@ -106,7 +106,8 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 // ways of its own.
 const ownLimit = 80
 
-// only is a tree that is asked for the targets before ownLimit, and changes nothing for others.
+// only returns a tree that is asked for the targets before ownLimit, and changes nothing for
+// others.
 func only(t pressure.Tree) pressure.Tree {
 	list := pressure.Tree{{Feature: 0, Limit: ownLimit - 0.5, Less: 1, More: len(t) + 1}}
 	for _, n := range t {
@@ -251,7 +252,7 @@ func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
 	return l
 }
 
-// sums are those of the pulls and of the weights of samples.
+// sums returns those of the pulls and of the weights of samples.
 func (g *grower) sums(rows []int32) (pull, weight float64) {
 	for _, r := range rows {
 		pull += g.pulls[r]

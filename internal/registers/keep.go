@@ -89,7 +89,7 @@ func Predict(m *pressure.Model, list []Sample) []Sample {
 	return out
 }
 
-// Worst is the samples that are predicted worst, at most n.
+// Worst returns the samples that are predicted worst, at most n.
 func Worst(list []Sample, n int) []Sample {
 	sorted := slices.Clone(list)
 	off := func(s Sample) float64 { return math.Abs(math.Log(float64(s.Predicted) / float64(s.Count))) }

@@ -218,7 +218,7 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// TestThin keeps at most as many samples of a program as it is told, the first one among them.
+// TestThin keeps at most as many samples of a program as it is reported, the first one among them.
 func TestThin(t *testing.T) {
 	var list []registers.Sample
 	for i := range 30 {

@@ -43,8 +43,8 @@ type Counter struct {
 	Folder string
 }
 
-// Count is the registers of each kernel of a module; none where ptxas does not take it as a program of
-// its own.
+// Count returns the registers of each kernel of a module; none where ptxas does not take it as a
+// program of its own.
 func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error) {
 	sum := sha256.Sum256([]byte(text))
 	kept := filepath.Join(c.Folder, hex.EncodeToString(sum[:12])+".json")
@@ -121,8 +121,9 @@ func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sa
 	return samples, true, nil
 }
 
-// Program is what a file is made from: its name up to the first dot, and of names made of several words the first ones,
-// so that what is alike falls together; for an example the folder of its package.
+// Program returns what a file is made from: its name up to the first dot, and of names made of
+// several words the first ones, so that what is alike falls together; for an example the folder of
+// its package.
 func Program(file string) string {
 	base := filepath.Base(file)
 	if folder := filepath.Dir(file); filepath.Base(folder) == "testdata" {

@@ -49,18 +49,18 @@ func RowOf(name string, list []Sample) Row {
 	return r
 }
 
-// Table is rows for all samples and for each target, as Markdown.
+// Table returns rows for all samples and for each target, as Markdown.
 func Table(list []Sample) string {
 	return table("target", list, func(s Sample) string { return s.Target }, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 }
 
-// Families is rows for all samples and for each collection of programs, as Markdown.
+// Families returns rows for all samples and for each collection of programs, as Markdown.
 func Families(list []Sample) string {
 	return table("collection", list, func(s Sample) string { return Family(s.Source) }, strings.Compare)
 }
 
-// Family is the collection that a program is from: what stands before the first plus in its name, or "here" for the programs of this
-// repository.
+// Family returns the collection that a program is from: what precedes the first plus in its name,
+// or "here" for the programs of this repository.
 func Family(program string) string {
 	family, _, ok := strings.Cut(program, "+")
 	if !ok {
@@ -69,7 +69,7 @@ func Family(program string) string {
 	return family
 }
 
-// table is a row for each group of samples, in some order of their names, and one for all.
+// table returns a row for each group of samples, in some order of their names, and one for all.
 func table(what string, list []Sample, group func(Sample) string, order func(a, b string) int) string {
 	groups := make(map[string][]Sample)
 	for _, s := range list {
@@ -118,7 +118,8 @@ func Thin(list []Sample, n int) []Sample {
 	})
 }
 
-// weights are such that variants of one kernel, and kernels of one program, do not drown the others.
+// weights returns such that variants of one kernel, and kernels of one program, do not drown the
+// others.
 func weights(list []Sample) []float64 {
 	kernels, programs := make(map[string]int), make(map[string]int)
 	for _, s := range list {
@@ -135,8 +136,8 @@ func weights(list []Sample) []float64 {
 	return w
 }
 
-// Model is fitted to samples: as many trees to what each of the two bases leaves. The base of the model lies in the middle between the two,
-// and each half of the trees has half of the say.
+// Model returns fitted to samples: as many trees to what each of the two bases leaves. The base of
+// the model lies in the middle between the two, and each half of the trees has half of the say.
 func (o Boost) Model(list []Sample) *pressure.Model {
 	features := make([][]float64, len(list))
 	bases := make([][2]float64, len(list))

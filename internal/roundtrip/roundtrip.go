@@ -209,7 +209,7 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 // of several codes each time.
 const again = 6
 
-// digests is the set of codes that ptxas makes of each of two texts.
+// digests returns the set of codes that ptxas makes of each of two texts.
 func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of, other map[string]bool, err error) {
 	list := [2]map[string]bool{}
 	for i, text := range []string{a, b} {
@@ -232,7 +232,7 @@ func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of,
 	return list[0], list[1], nil
 }
 
-// differences is where the code that ptxas makes of a text differs from the first.
+// differences returns where the code that ptxas makes of a text differs from the first.
 func (c *Config) differences(ctx context.Context, first *cubin.Code, text string, o ptxas.Options) ([]string, ptxas.Verdict, error) {
 	image, v, err := c.Tool.Assemble(ctx, text, o)
 	if err != nil || !v.OK() {

@@ -36,7 +36,8 @@ func Lines(text string) string {
 	return b.String()
 }
 
-// sourceLength is the length of the text in an intermediate language that follows .source_begin, with the line that ends it.
+// sourceLength returns the length of the text in an intermediate language that follows
+// .source_begin, with the line that ends it.
 func sourceLength(text string) int {
 	n := 0
 	for line := range strings.SplitAfterSeq(text, "\n") {
@@ -47,8 +48,8 @@ func sourceLength(text string) int {
 	return n
 }
 
-// tokenLength is the length of what text begins with: white space, a comment, a string, a number,
-// a word or one byte.
+// tokenLength returns the length of what text begins with: white space, a comment, a string, a
+// number, a word or one byte.
 func tokenLength(text string) int {
 	until := func(end string, from int) int {
 		if i := strings.Index(text[from:], end); i >= 0 {
@@ -92,8 +93,8 @@ func tokenLength(text string) int {
 	return 1
 }
 
-// wordLength is the length of a name with what hangs on it, or of one dot-word. White space may
-// stand before a dot-word, so .v2.f32 is two of them; the parts of a name's suffix must touch.
+// wordLength returns the length of a name with what hangs on it, or of one dot-word. White space
+// may stand before a dot-word, so .v2.f32 is two of them; the parts of a name's suffix must touch.
 func wordLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; {
@@ -108,7 +109,7 @@ func wordLength(text string) int {
 	return len(text)
 }
 
-// numberLength is the length of a literal; a sign belongs to it only in an exponent.
+// numberLength returns the length of a literal; a sign belongs to it only in an exponent.
 func numberLength(text string) int {
 	prefixed := len(text) > 1 && text[0] == '0' && isLetter(text[1]) && text[1]|0x20 != 'e' && text[1]|0x20 != 'u'
 	for i := 1; i < len(text); i++ {

@@ -35,7 +35,7 @@ func Grow[T any](s *Of[T], n int) {
 //go:noinline
 func more[T any](s *Of[T], n int) { s.array, s.at, s.last = next(s, n), 0, 0 }
 
-// next is the next array that has room for n values.
+// next returns the next array that has room for n values.
 func next[T any](s *Of[T], n int) []T {
 	for s.used < len(s.arrays) {
 		s.used++
@@ -52,7 +52,7 @@ func next[T any](s *Of[T], n int) []T {
 	return s.arrays[s.used-1]
 }
 
-// Append is list with v behind it. The list that it made longer last grows where it stands.
+// Append returns list with v behind it. The list that it made longer last grows where it stands.
 func Append[T any](s *Of[T], list []T, v T) []T {
 	n := len(list)
 	switch {
@@ -94,7 +94,7 @@ func Reset[T any](s *Of[T]) {
 	s.array, s.at, s.last, s.used = nil, 0, 0, 0
 }
 
-// One is a zero value.
+// One returns a zero value.
 func One[T any](s *Of[T]) *T {
 	if s.at == len(s.array) {
 		more(s, 1)
@@ -104,14 +104,15 @@ func One[T any](s *Of[T]) *T {
 	return v
 }
 
-// Room is a list of the next n values, to be written before Many hands out some of them or all. What it does not hand
-// out is in the next Room as it was left.
+// Room returns a list of the next n values, to be written before Many hands out some of them or
+// all. What it does not hand out is in the next Room as it was left.
 func Room[T any](s *Of[T], n int) []T {
 	Grow(s, n)
 	return s.array[s.at : s.at+n : s.at+n]
 }
 
-// Many is a list of n values, zero unless Room has lent them. Appending to it does not touch its neighbours.
+// Many returns a list of n values, zero unless Room has lent them. Appending to it does not touch
+// its neighbours.
 func Many[T any](s *Of[T], n int) []T {
 	if len(s.array)-s.at < n {
 		more(s, n)
@@ -121,7 +122,7 @@ func Many[T any](s *Of[T], n int) []T {
 	return s.array[from:s.at:s.at]
 }
 
-// Copy is a copy of from, nil if that is empty.
+// Copy returns a copy of from, nil if that is empty.
 func Copy[T any](s *Of[T], from []T) []T {
 	if len(from) == 0 {
 		return nil

@@ -41,6 +41,9 @@ func approximate(s *spec) *Op {
 		})
 	}
 	g := function(s.head)
+	if s.has("2pi") { // of turns
+		g = inTurns[s.head]
+	}
 	if g == nil {
 		return nil
 	}
@@ -74,26 +77,33 @@ func function(head string) func(x float64) float64 {
 	case "lg2":
 		return math.Log2
 	case "sin":
-		return func(x float64) float64 {
-			turn := reduced(x)
-			if turn == 0 {
-				return math.Copysign(turn, x)
-			}
-			return math.Sin(2 * math.Pi * turn)
-		}
+		return func(x float64) float64 { return sineOfTurns(turns(x)) }
 	case "cos":
-		return func(x float64) float64 { return math.Cos(2 * math.Pi * reduced(x)) }
+		return func(x float64) float64 { return cosineOfTurns(turns(x)) }
 	case "tanh":
 		return math.Tanh
 	}
 	return nil
 }
 
-// reduced returns an angle in turns, without whole ones. The quotient is truncated to f32, so that
-// of large angles little or nothing is left.
-func reduced(x float64) float64 {
+// inTurns are the functions with .2pi, whose angles are in turns and not in radians.
+var inTurns = map[string]func(x float64) float64{"sin": sineOfTurns, "cos": cosineOfTurns}
+
+func sineOfTurns(x float64) float64 {
+	turn := math.Mod(x, 1)
+	if turn == 0 {
+		return math.Copysign(turn, x)
+	}
+	return math.Sin(2 * math.Pi * turn)
+}
+
+func cosineOfTurns(x float64) float64 { return math.Cos(2 * math.Pi * math.Mod(x, 1)) }
+
+// turns converts an angle from radians. The quotient is truncated to f32, so that of large angles
+// little or nothing is left.
+func turns(x float64) float64 {
 	const perRadian = 0x1.45f306p-3 // 1 / 2pi as an f32
-	return math.Mod(F32.Decode(F32.Encode(x*perRadian, Zero)), 1)
+	return F32.Decode(F32.Encode(x*perRadian, Zero))
 }
 
 // exp2 is math.Exp2 without its overflow to infinity below the range of float64 exponents.

@@ -185,6 +185,9 @@ func approxAnswer(q *question) answer {
 	case "lg2":
 		return q.near(f, log2Exact(x.rat), 0, 22)
 	case "sin", "cos":
+		if q.has("2pi") {
+			return q.near(f, sinExact(radians(x.rat), q.head == "cos"), 0, 20.5)
+		}
 		if new(big.Rat).Abs(x.rat).Cmp(new(big.Rat).SetInt64(314)) > 0 {
 			return answer{}
 		}
@@ -199,6 +202,14 @@ func approxAnswer(q *question) answer {
 		return q.near(f, tanhExact(x.rat), 0, map[string]float64{"f16": 10.987, "bf16": 8}[name])
 	}
 	return answer{}
+}
+
+// radians converts an angle in turns, without the whole ones.
+func radians(turns *big.Rat) *big.Rat {
+	whole := new(big.Int).Quo(turns.Num(), turns.Denom())
+	rest := new(big.Rat).Sub(turns, new(big.Rat).SetInt(whole))
+	twoPi, _ := newFloat().Mul(piExact, newFloat().SetInt64(2)).Rat(nil)
+	return rest.Mul(rest, twoPi)
 }
 
 // quotientAnswer answers approximate quotients.

@@ -97,7 +97,7 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	return b
 }
 
-// from is the most that is in use from an op on, up to the next setmaxnreg on each way.
+// from returns the most that is in use from an op on, up to the next setmaxnreg on each way.
 func (g *graph) from(out [][]word, block, at int) int {
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
 	most := 0

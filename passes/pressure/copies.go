@@ -246,7 +246,7 @@ func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 	return true
 }
 
-// types are the last two modifiers of an opcode, which for cvt are what it makes and of what.
+// types returns the last two modifiers of an opcode, which for cvt are what it makes and of what.
 func types(in *ir.Instr) (to, of string) {
 	list := strings.Split(in.Op, ".")
 	if len(list) < 3 {
@@ -258,7 +258,7 @@ func types(in *ir.Instr) (to, of string) {
 // whole reports whether a type's word is an integer's.
 func whole(t string) bool { return t[0] == 'u' || t[0] == 's' || t[0] == 'b' && t[len(t)-1] != '6' }
 
-// bits is the number at the end of a type's word.
+// bits returns the number at the end of a type's word.
 func bits(t string) int {
 	n := 0
 	for _, c := range t {

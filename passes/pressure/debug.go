@@ -74,7 +74,8 @@ func (x *measure) debugRegisters(n int) {
 	}
 }
 
-// vectorWords are the words of the longest vector of an op. It is made side by side and then moved to where its parts belong.
+// vectorWords returns the words of the longest vector of an op. It is made side by side and then
+// moved to where its parts belong.
 func vectorWords(o *op) int {
 	n := 0
 	for i := range o.in.Args {
@@ -85,7 +86,7 @@ func vectorWords(o *op) int {
 	return n
 }
 
-// crossing are the words that are in use across calls.
+// crossing returns the words that are in use across calls.
 func (g *graph) crossing(out [][]word) []bool {
 	list := make([]bool, len(g.words.alias))
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
@@ -111,7 +112,7 @@ func (g *graph) crossing(out [][]word) []bool {
 	return list
 }
 
-// text is the order in which ops stand.
+// text returns the order in which ops stand.
 func text(ops []op) []int32 {
 	order := make([]int32, len(ops))
 	for i := range order {

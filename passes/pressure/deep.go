@@ -5,10 +5,9 @@ package pressure
 
 import "container/heap"
 
-// deep orders the ops of a block from the beginning on so that few registers are in use: an op that needs no more registers than it
-// frees comes at once; else the one that became possible last, so that of several values that are made in like ways each is made whole
-// before the next one is begun. The uses of each word in the block are counted, those read behind it are stamped, and users are the ops that
-// read each word.
+// deep schedules the ops of a block forward for few registers: an op that needs no more registers
+// than it frees comes at once; otherwise the op that became ready last, so that one of several
+// similar values is completed before the next is started.
 func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool, users map[word][]int32) []int32 {
 	n := len(ops)
 	left := append([]int32(nil), e.preds...)

@@ -35,8 +35,8 @@ ret;`
 	}
 }
 
-// TestForgotten has what is kept for nobody: an atomic under a guard writes what nobody reads, so that what was put there before need not
-// be held through the loop.
+// TestForgotten has what is kept for nobody: an atomic under a guard writes what nothing reads, so
+// that what was put there before need not be held through the loop.
 func TestForgotten(t *testing.T) {
 	body := `
 ld.param.u64 %rd1, [p];
@@ -57,7 +57,8 @@ ret;`
 	}
 }
 
-// TestDeadMatrix has a product of matrices that nobody reads: the assembler drops it, and what it is made of.
+// TestDeadMatrix has a product of matrices that nothing reads: the assembler drops it, and what it
+// is made of.
 func TestDeadMatrix(t *testing.T) {
 	body := `
 mov.u32 %r9, %tid.x;

@@ -8,8 +8,8 @@ import "github.com/ptxdsl/ptxdsl/ir"
 // pairSums reports whether a target adds pairs of registers in one instruction.
 func pairSums(number int) bool { return number >= 120 || number >= 107 && number < 110 }
 
-// extends is the upper half that a load of at most 32 bits into a register of 64 leaves to an instruction of its own; nothing
-// if there is none.
+// extends returns the upper half that a load of at most 32 bits into a register of 64 leaves to an
+// instruction of its own; nothing if there is none.
 func (s *words) extends(in *ir.Instr) word {
 	if in.Head() != "ld" || len(in.Args) < 2 || in.Mod("param") || in.Mod("const") {
 		return nothing

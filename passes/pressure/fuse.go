@@ -111,7 +111,7 @@ func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) b
 	return false
 }
 
-// joined is uses with what an op reads in the place of what it makes.
+// joined returns uses with what an op reads in the place of what it makes.
 func joined(uses []word, made *op) []word {
 	var list []word
 	for _, u := range uses {
@@ -127,7 +127,7 @@ func joined(uses []word, made *op) []word {
 	return list
 }
 
-// present are the ops that are left.
+// present returns the ops that are left.
 func present(ops []op) []op {
 	kept := ops[:0]
 	for _, o := range ops {

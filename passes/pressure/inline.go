@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// How many instructions the kernels of a module may gain by inlining: each so many times its share of the module, or a number if all
-// of them together stay small, so that the work for a module is in proportion to its size.
+// How many instructions the kernels of a module may gain by inlining: each the given number of
+// times its share of the module, or a number if all of them together stay small, so that the work
+// for a module is in proportion to its size.
 const (
 	inlineShare = 4
 	inlineLeast = 2000
@@ -50,7 +51,7 @@ type frame struct {
 	behind *ir.Block        // where it returns to; nil for the kernel itself
 }
 
-// newInliner is an inliner for kernels of a module.
+// newInliner returns an inliner for kernels of a module.
 func newInliner(m *ir.Module, defined map[string]*ir.Func) *inliner {
 	bind := ir.NewBinder(m.Version, m.Target)
 	r := &ir.Reg{Type: isa.B32}
@@ -61,7 +62,8 @@ func newInliner(m *ir.Module, defined map[string]*ir.Func) *inliner {
 	return &inliner{defined: defined, move: move.Form, jump: jump.Form, from: make(map[*ir.Instr]*ir.Instr)}
 }
 
-// inlined is f with what it calls in place of the calls; f itself if there is nothing to do. At most `room` instructions come.
+// inlined returns f with what it calls in place of the calls; f itself if there is nothing to do.
+// At most `room` instructions come.
 func (n *inliner) inlined(f *ir.Func, room int) *ir.Func {
 	if !slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
 		return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return n.callee(in) != nil })
@@ -79,7 +81,7 @@ func (n *inliner) inlined(f *ir.Func, room int) *ir.Func {
 	return &out
 }
 
-// callee is the function that an instruction calls, if its body is known.
+// callee returns the function that an instruction calls, if its body is known.
 func (n *inliner) callee(in *ir.Instr) *ir.Func {
 	if in.Head() != "call" || in.Guard.Reg != nil {
 		return nil
@@ -140,7 +142,7 @@ func (n *inliner) body(f *ir.Func, x frame) {
 	}
 }
 
-// fits is the function that an instruction calls, if its body can take the place of the call.
+// fits returns the function that an instruction calls, if its body can take the place of the call.
 func (n *inliner) fits(in *ir.Instr) *ir.Func {
 	f := n.callee(in)
 	if f == nil || slices.Contains(n.open, f) || len(n.open) > inlineDepth {
@@ -164,7 +166,7 @@ func (n *inliner) fits(in *ir.Instr) *ir.Func {
 // inlineDepth is how deep calls may lie in one another.
 const inlineDepth = 32
 
-// arguments are the operands of a call that stand for its results and its parameters.
+// arguments returns the operands of a call that stand for its results and its parameters.
 func arguments(in *ir.Instr) (results, params []ir.Operand) {
 	for i := range in.Args {
 		switch {
@@ -261,7 +263,7 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	return true
 }
 
-// slot is the register of a part of a parameter.
+// slot returns the register of a part of a parameter.
 func (n *inliner) slot(x frame, v *ir.Var, offset int64, bits int) *ir.Reg {
 	key := slot{x.variable(v), offset, max(32, bits)}
 	r := n.slots[key]
@@ -287,7 +289,7 @@ func (n *inliner) put(b *ir.Block, in, of *ir.Instr) {
 	n.from[in] = of
 }
 
-// instr is a copy of an instruction.
+// instr returns a copy of an instruction.
 func (n *inliner) instr(in *ir.Instr, x frame) *ir.Instr {
 	c := *in
 	c.Guard = x.guard(in.Guard)
@@ -334,7 +336,7 @@ func (x frame) guard(g ir.Guard) ir.Guard {
 	return g
 }
 
-// variable is what a variable stands for. Parameters of calls are one variable for each copy.
+// variable returns what a variable stands for. Parameters of calls are one variable for each copy.
 func (x frame) variable(v *ir.Var) *ir.Var {
 	if x.behind == nil || v.Space != isa.Param {
 		return v

@@ -69,7 +69,7 @@ var heads = map[string]kind{
 	"setmaxnreg": kindBudget, "cvt": kindConvert, "selp": kindSelect, "setp": kindCompare, "mbarrier": kindMbarrier, "cp": kindCopy,
 }
 
-// kindOf is the kind of an instruction.
+// kindOf returns the kind of an instruction.
 func kindOf(in *ir.Instr) kind {
 	head := in.Head()
 	if k, ok := heads[head]; ok {

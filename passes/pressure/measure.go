@@ -12,15 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// rooms are the registers that blocks are ordered for, one try each: no limit, and steps that fewer threads
-// per multiprocessor allow. What the target allows with all its threads is tried besides.
+// rooms are the register targets for which blocks are scheduled: no limit, and the limits for
+// decreasing occupancy. The limit for full occupancy is added.
 var rooms = [...]int{math.MaxInt, 20, 42, 58, 74, 122}
 
-// margin is what the assembler needs besides the words in use: the stack's address, and what it loses to
-// alignment.
+// margin is what ptxas needs in addition to live words: the stack pointer, and losses to alignment.
 const margin = 6
 
-// A measure is what is found out about a function: the features that the model asks for.
+// A measure holds the features of a function that the model uses.
 type measure struct {
 	number           int // of the target
 	full             int
@@ -54,7 +53,8 @@ type measure struct {
 	out              [][]word
 }
 
-// fullOccupancy is how many registers each thread may have when as many threads run as ever can.
+// fullOccupancy returns how many registers each thread may have when as many threads run as ever
+// can.
 func fullOccupancy(number int) int { return machineOf(number).fullRegisters() }
 
 // Names returns the names of the features, in their order.
@@ -67,7 +67,7 @@ func Names() []string {
 	return append(names, kindNames[:]...)
 }
 
-// features are the numbers that belong to Names.
+// features returns the numbers that belong to Names.
 func (x *measure) features() []float64 {
 	list := []int{
 		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
@@ -256,8 +256,9 @@ func (x *measure) block(b int) {
 	}
 }
 
-// limits are the most registers that the directives of a kernel allow each thread, and the threads of a
-// block; 0 where they say nothing. More blocks at once than the machine can run are no wish that the assembler heeds.
+// limits returns the most registers that the directives of a kernel allow each thread, and the
+// threads of a block; 0 where they say nothing. More blocks at once than the machine can run are no
+// wish that the assembler heeds.
 func limits(f *ir.Func, m machine) (registers, threads int) {
 	blocks := 1
 	for i := range f.Attrs {
@@ -284,8 +285,8 @@ func limits(f *ir.Func, m machine) (registers, threads int) {
 	return registers, threads
 }
 
-// product is the product of the numbers in a directive's text: "32, 4, 1" is 128. What is no number
-// counts as one, and nothing grows beyond what a thread block can be by far.
+// product returns the product of the numbers in a directive's text: "32, 4, 1" is 128. What is no
+// number counts as one, and nothing grows beyond what a thread block can be by far.
 func product(text string) int {
 	p := 1
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {

@@ -22,7 +22,7 @@ const (
 	ordered // nothing passes it
 )
 
-// memory is what an instruction does to memory.
+// memory returns what an instruction does to memory.
 func memory(in *ir.Instr) access {
 	switch head := in.Head(); head {
 	case "ld", "ldu", "ldmatrix":
@@ -125,8 +125,8 @@ func plain(in *ir.Instr) bool {
 	return false
 }
 
-// held is how many registers an access to memory needs for what has none of its own: addresses and values
-// that are constants must be put into registers for it.
+// held returns how many registers an access to memory needs for what has none of its own: addresses
+// and values that are constants must be put into registers for it.
 func (s *words) held(in *ir.Instr) int {
 	switch in.Head() {
 	case "ld", "st", "atom", "red":
@@ -266,8 +266,8 @@ func cost(in *ir.Instr) (temps, latency int) {
 	return 0, 5
 }
 
-// stall is how many cycles the order of ops waits for what an instruction makes: about as long as memory that is near takes, but
-// no more than one for anything else.
+// stall returns how many cycles the order of ops waits for what an instruction makes: about as long
+// as memory that is near takes, but no more than one for anything else.
 func stall(in *ir.Instr) int {
 	switch {
 	case in.Head() != "ld":

@@ -8,9 +8,9 @@ import "slices"
 // guardedOps is how long the arms of a condition may be that become guarded instructions.
 const guardedOps = 8
 
-// merge joins blocks as the assembler does before it orders instructions: a block that only one leads to
-// goes to the end of that one, and short arms of conditions become guarded instructions. Blocks that have
-// gone are empty, and nothing leads to them.
+// merge joins blocks as ptxas does before it schedules: a block with a single predecessor is
+// appended to it, and short arms of conditions become predicated. Merged blocks become empty,
+// without predecessors.
 func (g *graph) merge() {
 	gone := make([]bool, len(g.ops))
 	g.room = make([][]op, len(g.ops))

@@ -20,8 +20,9 @@ type machine struct {
 	shared int64 // bytes for thread blocks
 }
 
-// machineOf is the multiprocessor of a target by its number, from the table of compute capabilities of the
-// CUDA programming guide. A target it does not know counts as the nearest below.
+// machineOf returns the multiprocessor of a target by its number, from the table of compute
+// capabilities of the CUDA programming guide. A target it does not know counts as the nearest
+// below.
 func machineOf(number int) machine {
 	const k = 1 << 10
 	switch {
@@ -45,7 +46,7 @@ func machineOf(number int) machine {
 	return machine{48, 24, 100 * k}
 }
 
-// fullRegisters is how many registers each thread may have when all warps run.
+// fullRegisters returns how many registers each thread may have when all warps run.
 func (m machine) fullRegisters() int {
 	return fileWords / (m.warps * warpThreads) / registerStep * registerStep
 }
@@ -57,8 +58,8 @@ type Occupancy struct {
 	Bound     string // the limiting resource: "registers", "warps", "blocks", "shared memory"
 }
 
-// occupancy is what registers, threads of a block and bytes of shared memory allow. With threads zero it
-// counts warps one by one.
+// occupancy returns what registers, threads of a block and bytes of shared memory allow. With
+// threads zero it counts warps one by one.
 func (m machine) occupancy(registers, threads int, shared int64) Occupancy {
 	step := (max(registers, 1) + registerStep - 1) / registerStep * registerStep
 	byRegisters := fileWords / (step * warpThreads)

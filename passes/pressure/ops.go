@@ -27,7 +27,7 @@ type op struct {
 	size    int64     // bytes
 }
 
-// A graph is the ops of a function by its blocks, without those whose results nobody needs.
+// A graph is the ops of a function by its blocks, without those whose results nothing needs.
 type graph struct {
 	words    *words
 	flow     *ir.Flow
@@ -98,7 +98,7 @@ func (a *arena) keep(list []word) []word {
 	return kept
 }
 
-// op is what an instruction needs and makes.
+// op returns what an instruction needs and makes.
 func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) op {
 	var uses, defs [64]word
 	u, d := uses[:0], defs[:0]
@@ -222,7 +222,7 @@ func (g *graph) rename() {
 	}
 }
 
-// sweep drops ops whose results nobody needs.
+// sweep drops ops whose results nothing needs.
 func (g *graph) sweep() {
 	count := make([]int32, len(g.words.alias))
 	type place struct{ block, at int32 }

@@ -21,9 +21,8 @@ func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
 func (q *queue) Pop() any     { l := *q; x := l[len(l)-1]; *q = l[:len(l)-1]; return x }
 
-// early orders the ops of a block as a scheduler does that hides latencies and has registers enough:
-// what the longest chain waits for comes first, and what is ready runs while others wait. At most `room`
-// registers are sought to be in use: above that, what frees registers comes first.
+// early schedules the ops of a block for speed: ops on the longest latency chain come first, and
+// ready ops run while others wait. Above the register target, ops that free registers come first.
 func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int, base []int32) []int32 {
 	n := len(ops)
 	height := make([]int32, n)
@@ -120,8 +119,7 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 	return order
 }
 
-// lean orders the ops of a block so that few registers are in use: from the end on, always the op that
-// frees the most.
+// lean schedules the ops of a block for few registers: backward, always the op that frees the most.
 func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []int32 {
 	n := len(ops)
 	preds := make([][]int32, n)

@@ -5,8 +5,9 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// scheduled is the peak of a function whose blocks are ordered for speed with a number of registers in
-// mind, for each such number; and the least peak that was found. In the order for the last number, words take their seats.
+// scheduled returns the peak of a function whose blocks are scheduled for speed with each of the
+// register targets, and the least peak found. The schedule for the last target is used to assign
+// registers.
 func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (leanest int, peaks []int) {
 	p := g.planner()
 	p.allocators = allocators
@@ -19,7 +20,7 @@ func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (
 	return leanest, peaks
 }
 
-// A planner orders blocks; it keeps room that every block needs.
+// A planner schedules blocks; it keeps memory that every block needs.
 type planner struct {
 	g          *graph
 	t          *tally
@@ -39,7 +40,7 @@ func (g *graph) planner() *planner {
 	}
 }
 
-// most is the peak of ops in an order.
+// most returns the peak of ops in an order.
 func (p *planner) most(ops []op, out []word, order []int32) int {
 	n := 0
 	p.t.start(out)
@@ -79,7 +80,7 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	return least
 }
 
-// register gives the words of a block, whose ops run in an order, their seats.
+// assign assigns registers to the words of a block, whose ops run in the given order.
 func (p *planner) assign(ops []op, order []int32, out []word) {
 	for _, a := range p.allocators {
 		p.count(ops, 0)
@@ -108,7 +109,7 @@ func (p *planner) count(ops []op, add int32) {
 	}
 }
 
-// livePlace are the words in registers of their own where the most are in use.
+// livePlace returns the words in registers of their own where the most are in use.
 func (g *graph) livePlace(out [][]word, p peak) []word {
 	if len(g.ops) == 0 || p.count == 0 {
 		return nil
@@ -138,7 +139,7 @@ func (g *graph) livePlace(out [][]word, p peak) []word {
 	return list
 }
 
-// atPeak is how many of the words at a place are of registers of some kind.
+// atPeak returns how many of the words at a place are of registers of some kind.
 func (g *graph) atPeak(out [][]word, p peak, kind func(*ir.Reg) bool) int {
 	n := 0
 	for _, w := range g.livePlace(out, p) {

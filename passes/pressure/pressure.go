@@ -141,8 +141,8 @@ func wanted(m *Model, features []float64) int {
 	return max(leastCount, even(Base(features)*m.Factor(features)))
 }
 
-// even is the nearest even number: nine of ten counts are even, since values of 64 bits lie in pairs of
-// registers and two are set aside.
+// even returns the nearest even number: nine of ten counts are even, since values of 64 bits lie in
+// pairs of registers and two are set aside.
 func even(x float64) int { return 2 * int(math.Round(x/2)) }
 
 // Predict returns the count for a kernel with these features.
@@ -151,7 +151,7 @@ func Predict(m *Model, features []float64) int {
 	if n := int(features[featureLimit]); n > 0 {
 		most = n
 		if features[featureKinds+kindBudget] > 0 {
-			// Who changes the count on the way starts with all that the directives allow.
+			// A kernel with setmaxnreg starts with all registers that the directives allow.
 			return most
 		}
 	}
@@ -171,7 +171,7 @@ func Between(m *Model, features []float64) (low, high int) {
 	return min(low, most), min(high, most)
 }
 
-// pointAt is a peak in the terms of the text.
+// pointAt returns a peak in the terms of the text.
 func (g *graph) pointAt(out [][]word, p peak) Point {
 	if p.count == 0 {
 		return Point{}
@@ -193,7 +193,7 @@ func (g *graph) pointAt(out [][]word, p peak) Point {
 	return point
 }
 
-// shared is the bytes of shared memory with a size that a kernel and the module declare.
+// shared returns the bytes of shared memory with a size that a kernel and the module declare.
 func (r *measurer) shared(f *ir.Func) int64 {
 	var sum int64
 	for _, v := range f.Vars {

@@ -32,7 +32,7 @@ func module(t testing.TB, name, text string) *ir.Module {
 	return m
 }
 
-// kernel is a kernel with some registers and a body.
+// kernel returns a kernel with some registers and a body.
 func kernel(target, attributes, body string) string {
 	version := "8.7"
 	if strings.HasPrefix(target, "sm_107") {

@@ -23,9 +23,9 @@ const maxRegister = 512
 // stackRegister is the register that holds the stack's address.
 const stackRegister = 1
 
-// allocators gives words registers of the machine, block by block in the order that ops run: parts of a value
-// of 64 bits and of a vector lie side by side from a multiple of their number on, and which of the free
-// registers is taken is a matter of style. This costs registers that no count of words in use shows.
+// An allocator assigns words to machine registers, block by block in scheduled order. The halves of
+// a 64-bit value and the parts of a vector are adjacent and aligned; the style decides which free
+// register is used. It finds registers that a count of live words misses.
 type allocator struct {
 	s        *words
 	style    style
@@ -49,8 +49,8 @@ type span struct {
 // setAside is how many registers ptxas -v counts beyond those that code can name, on all targets.
 const setAside = 2
 
-// allocators are empty seats of some styles, for a target with so many registers for each thread when all run. Where a
-// subroutine may be called, the assembler uses as few as it can.
+// allocators returns new allocators of the given styles, for a target with full registers per
+// thread at full occupancy. If a subroutine may be called, ptxas uses as few registers as possible.
 func (g *graph) allocators(full int, styles ...style) []*allocator {
 	var list []*allocator
 	for _, s := range styles {
@@ -103,7 +103,7 @@ func sparse(in *ir.Instr) bool {
 	return false
 }
 
-// count is the number of words of the registers in an operand.
+// count returns the number of words of the registers in an operand.
 func (a *allocator) count(o *ir.Operand) int {
 	n := 0
 	o.Walk(func(part *ir.Operand) {
@@ -143,8 +143,8 @@ func (a *allocator) join(list []word) {
 	}
 }
 
-// block seats the words of a block whose ops run in an order. The uses of each word in the block are counted, and those
-// read behind the block are stamped.
+// block assigns registers to the words of a scheduled block. Uses counts the uses of each word in
+// the block, and stamp marks those that are live at its end.
 func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []int32, stamp []bool, users map[word][]int32) {
 	clear(a.busy[:])
 	clear(a.ready[:])
@@ -188,7 +188,8 @@ func (a *allocator) wait(w word, now int) {
 	}
 }
 
-// stand takes registers for what an op needs for itself: for a value that is stored, one in the other bank than the address.
+// stand reserves registers that an op needs internally: for a stored value, one in another bank
+// than the address.
 func (a *allocator) stand(o *op, now int) {
 	temps := o.temps
 	if temps == 1 && o.memory != untouched && a.style != dense && len(o.uses) > 0 {
@@ -203,7 +204,7 @@ func (a *allocator) stand(o *op, now int) {
 	}
 }
 
-// enter seats what is in use when a block begins.
+// enter assigns registers to the words that are live at the start of a block.
 func (a *allocator) enter(ops []op, order []int32, t *tally, out []word) {
 	t.start(out)
 	for i := len(order) - 1; i >= 0; i-- {
@@ -243,7 +244,7 @@ func (a *allocator) leave(w word) {
 	}
 }
 
-// sit gives a word, which an op makes if it is not in use from the beginning, a register.
+// sit assigns a register to a word, which op o makes unless it is live from the start.
 func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32) {
 	if g := a.group[w]; g >= 0 {
 		if a.groups[g].base < 0 && o != nil {
@@ -262,7 +263,7 @@ func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32
 	a.take(w, a.choose(1, bank, now, a.from(w)))
 }
 
-// from is the first register that a word may take.
+// from returns the first register that a word may take.
 func (a *allocator) from(w word) int {
 	if int(w) < len(a.crossing) && a.crossing[w] {
 		return savedFirst
@@ -270,8 +271,9 @@ func (a *allocator) from(w word) int {
 	return 0
 }
 
-// inherit is where the group of a word can begin so that the word takes the place of one that an op reads last, which is
-// at the same place of a group as large: a vector that is made of another word by word; -1 if there is none.
+// inherit returns where the group of a word can start so that the word takes the register of an
+// operand that dies, which has the same index in a group of the same size: a vector that is made
+// from another; -1 if there is none.
 func (a *allocator) inherit(w word, o *op) int16 {
 	for _, u := range o.uses {
 		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] && a.groups[g].size == a.groups[a.group[w]].size && a.place[u] >= 0 && a.busy[a.place[u]] == 0 {
@@ -288,8 +290,8 @@ func (a *allocator) take(w word, register int) {
 	a.most = max(a.most, register+1)
 }
 
-// bank is which half of the registers, the even or the odd, a word should be in, for the sake of what it
-// is read together with; -1 if that does not matter.
+// bank returns which half of the registers, the even or the odd, a word should be in, for the sake
+// of what it is read together with; -1 if that does not matter.
 func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 	var count [2]int
 	list := users[w]

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// feature is what is measured of the one kernel of a text.
+// feature returns what is measured of the one kernel of a text.
 func feature(t *testing.T, text, name string) int {
 	t.Helper()
 	return int(pressure.Measure(module(t, name, text))[0].Features[slices.Index(pressure.Names(), name)])

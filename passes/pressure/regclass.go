@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// classify settles which words one register per warp can hold: those that are made, by instructions the
-// unit for such values has, from nothing that differs between threads. With loops, so are words that are
-// written more than once.
+// classify finds the words that one register per warp (a uniform register) can hold: those that
+// instructions of the uniform unit compute from uniform values. With loops, words that are written
+// more than once are included.
 func (g *graph) classify(number int, loops bool) {
 	s := g.words
 	for w := range s.class {
@@ -54,8 +54,8 @@ func (g *graph) classify(number int, loops bool) {
 	g.descriptors()
 }
 
-// descriptors puts what nothing reads but the tensor cores' instructions, as descriptors of matrices, into registers of the warp: these
-// take it from nowhere else, and the assembler makes it there or moves it there when it is needed.
+// descriptors makes words uniform that only tensor core instructions read, such as matrix
+// descriptors: these instructions read nothing else, and ptxas computes or moves such words there.
 func (g *graph) descriptors() {
 	s := g.words
 	described, other := make(map[word]bool), make(map[word]bool)

@@ -58,7 +58,7 @@ func (t *tally) leave(w word) bool {
 // back goes from behind an op to before it. It returns how many registers are in use while it works.
 func (t *tally) back(o *op) int {
 	for _, d := range o.defs {
-		t.enter(d) // even what nobody reads is written somewhere
+		t.enter(d) // even what nothing reads is written somewhere
 	}
 	during := t.now
 	for _, d := range o.defs {
@@ -79,7 +79,7 @@ type peak struct {
 	inner     int // the most in use in loops of one block
 }
 
-// inOrder is the peak when ops run in the order of the text.
+// inOrder returns the peak when ops run in the order of the text.
 func (g *graph) inOrder(out [][]word) peak {
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
 	var p peak
@@ -114,7 +114,8 @@ type edge struct {
 	read bool
 }
 
-// wait is how many cycles an op behind an edge runs after the op before it at least, as far as chains of ops are measured.
+// wait returns how many cycles an op behind an edge runs after the op before it at least, as far as
+// chains of ops are measured.
 func (e edge) wait(o *op) int32 {
 	if e.read {
 		return int32(o.latency)
@@ -122,8 +123,9 @@ func (e edge) wait(o *op) int32 {
 	return 1
 }
 
-// stall is how many cycles the order holds an op behind an edge back, if there is something else to do: hardly any. The
-// assembler leaves it to other warps to hide what global memory takes, but for what comes from near.
+// stall returns how many cycles the order holds an op behind an edge back, if there is something
+// else to do: hardly any. The assembler leaves it to other warps to hide what global memory takes,
+// but for what comes from near.
 func (e edge) stall(o *op) int32 {
 	if e.read {
 		return int32(o.stall)

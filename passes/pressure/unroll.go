@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// How the assembler unrolls: loops of one block that count by a constant, if they are short and no pragma
-// forbids it. What is known to run a number of times it repeats as often; here some of them do, since the registers
-// they need no longer grow.
+// How ptxas unrolls: short single-block loops with a constant step, unless a pragma forbids it.
+// Loops with a known count are unrolled completely; here only some iterations are, because the
+// register count no longer grows.
 const (
 	unrollTimes = 4
 	unrollMost  = 12
@@ -32,8 +32,9 @@ func (g *graph) unroll() int {
 	return n
 }
 
-// counted is how many times the assembler repeats block b, if that is a loop that it unrolls: short, and left when something
-// that grows by the same amount each time reaches what does not change.
+// counted returns how many times the assembler repeats block b, if that is a loop that it unrolls:
+// short, and left when something that grows by the same amount each time reaches what does not
+// change.
 func (g *graph) counted(b int) int {
 	ops := g.ops[b]
 	if len(ops) < 2 || len(ops) > unrollOps {
@@ -141,7 +142,7 @@ func (g *graph) steps(b int, r *ir.Reg) bool {
 	return false
 }
 
-// maker is the op of block b that makes a register last.
+// maker returns the op of block b that makes a register last.
 func (g *graph) maker(b int, r *ir.Reg) *op {
 	i, ok := g.words.of(r)
 	if !ok {
@@ -180,7 +181,7 @@ func (g *graph) findStarted() {
 	}
 }
 
-// fresh is a new word like w.
+// fresh returns a new word like w.
 func (s *words) fresh(w word) word {
 	n := word(len(s.alias))
 	s.alias = append(s.alias, n)
@@ -190,7 +191,7 @@ func (s *words) fresh(w word) word {
 	return n
 }
 
-// repeat puts the body of a loop so many times in a row, each with words of its own.
+// repeat puts the body of a loop the given number of times in a row, each with words of its own.
 func (g *graph) repeat(b, times int) {
 	s := g.words
 	body := g.ops[b]

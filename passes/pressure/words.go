@@ -46,7 +46,7 @@ type words struct {
 	literal []bool // registers whose value is known when the kernel is assembled, but for the stack's address
 }
 
-// widthOf is the number of words of a register.
+// widthOf returns the number of words of a register.
 func widthOf(r *ir.Reg) int32 {
 	return int32(max(1, (r.Type.Bits()+31)/32) * max(1, int(r.Vec)))
 }
@@ -112,7 +112,7 @@ func newWords(f *ir.Func, target int) *words {
 	return w
 }
 
-// find is the word that w is a copy of in the end.
+// find returns the word that w is a copy of in the end.
 func (s *words) find(w word) word {
 	for w != nothing && s.alias[w] != w {
 		next := s.alias[w]
@@ -124,13 +124,13 @@ func (s *words) find(w word) word {
 	return w
 }
 
-// of is the number of a register, if it is one of the function's.
+// of returns the number of a register, if it is one of the function's.
 func (s *words) of(r *ir.Reg) (int, bool) {
 	i, ok := s.number[r]
 	return i, ok
 }
 
-// once is the register that an operand is, whole, if exactly one instruction writes it.
+// once returns the register that an operand is, whole, if exactly one instruction writes it.
 func (s *words) once(o *ir.Operand) (int, bool) {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return 0, false
@@ -153,7 +153,7 @@ func (s *words) copyWord(to, from word) bool {
 // sum64s reports whether an instruction adds 64-bit values.
 func sum64s(in *ir.Instr) bool { return in.Op == "add.s64" || in.Op == "add.u64" }
 
-// lower is the lower half of another register that a word is the upper half to, or nothing.
+// lower returns the lower half of another register that a word is the upper half to, or nothing.
 func (s *words) lower(w word) word {
 	if l, ok := s.low[w]; ok {
 		return s.find(l)

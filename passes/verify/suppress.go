@@ -4,6 +4,7 @@
 package verify
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 
@@ -94,60 +95,15 @@ func (n *notes) findings(rules map[string]bool) diag.List {
 }
 
 var (
-	ruleIncomplete = diag.Rule{
-		ID: "V101", Layer: "verify", Severity: diag.Note,
-		Title: "kernel is not fully checked",
-		What: "Reports a kernel of which some part was not checked. Examples are device " +
-			"functions that take part in synchronization, unknown addresses or counts, too many " +
-			"paths, and protocols that only a full simulation could decide.",
-		Why: "No findings for an unchecked part does not mean that it is correct. The verdict " +
-			"for the kernel is incomplete, not clean. The last line of verify has the verdict, " +
-			"the values that were tried and the iterations that were followed; clean holds " +
-			"under these assumptions only.",
-		Wrong: `
-ld.global.b32 %r1, [%rd1];
-mbarrier.arrive.shared.b64 _, [%r1];
-`,
-		Right: `
-mov.u32 %r1, %tid.x;
-bar.sync 0;
-`,
-		Fix: "No action is required. If the reason names something avoidable, such as a call " +
-			"that could be inlined, remove it so that the rest can be checked.",
-	}
-	ruleReason = diag.Rule{
-		ID: "V102", Layer: "verify", Severity: diag.Warning,
-		Title: "suppression comment without a rule or a reason",
-		What: "Reports a ptxdsl:ignore comment that does not name one rule and say why it does " +
-			"not apply.",
-		Why: "The comment suppresses nothing. Without a reason, a later reader cannot tell " +
-			"whether it still applies.",
-		Wrong: `
-// ptxdsl:ignore B2
-bar.sync 0;
-`,
-		Right: `
-bar.sync 0;
-`,
-		Fix: "Write the rule id and the reason, for example: // ptxdsl:ignore B2 the warps that " +
-			"reach this are converged.",
-	}
-	ruleUnused = diag.Rule{
-		ID: "V103", Layer: "verify", Severity: diag.Warning,
-		Title: "suppression comment that suppresses nothing",
-		What: "Reports a ptxdsl:ignore comment on an instruction for which the rule reports " +
-			"nothing.",
-		Why: "The finding has disappeared, or the comment is on the wrong line.",
-		Wrong: `
-// ptxdsl:ignore B2 all threads come here
-bar.sync 0;
-`,
-		Right: `
-bar.sync 0;
-`,
-		Fix: "Delete the comment.",
-	}
+	ruleIncomplete = diag.Rule{ID: "V101", Layer: "verify", Severity: diag.Note}
+	ruleReason     = diag.Rule{ID: "V102", Layer: "verify", Severity: diag.Warning}
+	ruleUnused     = diag.Rule{ID: "V103", Layer: "verify", Severity: diag.Warning}
 )
 
 // Rules returns the rules of this package itself.
-func Rules() diag.Rules { return diag.Rules{ruleIncomplete, ruleReason, ruleUnused} }
+func Rules() diag.Rules {
+	return diag.Rules{ruleIncomplete, ruleReason, ruleUnused}.WithPages(pages)
+}
+
+//go:embed rules/*.md
+var pages embed.FS

@@ -13,6 +13,7 @@ package verify
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -31,7 +32,9 @@ type Analyzer struct {
 	// Covers names the class of hazards in the last line of verify.
 	Covers string
 	Rules  diag.Rules
-	Tells  []string // rules of other analyzers that it can report too
+	// Pages contains the page of each rule, such as rules/A5.md.
+	Pages fs.FS
+	Tells []string // rules of other analyzers that it can report too
 	// Requires lists kinds of instructions; a kernel without any of them is skipped.
 	Requires []trace.Kind
 	// Flow says that the analyzer uses only the control flow and runs even without traces.

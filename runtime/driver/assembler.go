@@ -14,10 +14,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// An assembler is a ptxas of this machine.
+// An assembler is a ptxas on this machine.
 type assembler struct{ path string }
 
-// findAssembler looks where everything of this project looks for ptxas.
+// findAssembler looks for ptxas in the places that the whole project uses.
 func findAssembler() (assembler, error) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -26,7 +26,7 @@ func findAssembler() (assembler, error) {
 	return assembler{tool.Path}, nil
 }
 
-// older reports whether the assembler is older than a CUDA version, or does not say.
+// older reports whether the assembler is older than a CUDA version, or its version is unknown.
 func (a assembler) older(than string) bool {
 	out, err := exec.Command(a.path, "--version").Output()
 	if err != nil {
@@ -38,8 +38,8 @@ func (a assembler) older(than string) bool {
 	return !ok || have.less(want)
 }
 
-// assemble makes a cubin for a device of a compute capability, whatever older one the module is for. The log is what the assembler says
-// where it refuses.
+// assemble makes a cubin for a compute capability, which may be newer than the module's target. The
+// log is the assembler's output if it fails.
 func (a assembler) assemble(image device.Image, capability int) (cubin []byte, log string, err error) {
 	folder, err := os.MkdirTemp("", "ptxdsl-")
 	if err != nil {

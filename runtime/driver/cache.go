@@ -23,8 +23,8 @@ type store struct {
 	path   string
 }
 
-// store is where what an assembler makes of an image is kept. The assembler is the file, its size and its date: to ask it for its
-// version takes longer than loading.
+// store returns the cache entry of an assembled image. The assembler is identified by its file,
+// size and date, since asking it for its version takes longer than loading.
 func (c *Context) store(image device.Image, assembler string) store {
 	if image.Cache == "" {
 		return store{}
@@ -42,7 +42,7 @@ func (c *Context) store(image device.Image, assembler string) store {
 	return store{image.Cache, filepath.Join(image.Cache, name[:2], name+".cubin")}
 }
 
-// load is the cubin. It is not ok where there is none, or it is damaged.
+// load returns the cubin. It is not ok if there is none, or it is damaged.
 func (s store) load() (cubin []byte, ok bool) {
 	if s.folder == "" {
 		return nil, false
@@ -90,7 +90,8 @@ func (s store) save(cubin []byte) {
 	}
 }
 
-// driverRelease is the release of the kernel module of the driver, which says more than the CUDA version.
+// driverRelease returns the release of the driver's kernel module, which is more precise than the
+// CUDA version.
 func driverRelease() string {
 	b, _ := os.ReadFile("/proc/driver/nvidia/version") // not there: the CUDA version must do
 	line, _, _ := bytes.Cut(b, []byte("\n"))

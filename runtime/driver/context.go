@@ -85,7 +85,8 @@ func plural(n int) string {
 	return fmt.Sprintf("%d GPUs, cuda:0 to cuda:%d", n, n-1)
 }
 
-// call calls a function in the context. Pointers among the arguments are written as Library.call wants them.
+// call calls a function in the context. Pointers among the arguments are written as Library.call
+// requires.
 //
 //go:uintptrescapes
 func (c *Context) call(f Function, args ...uintptr) error {
@@ -95,7 +96,7 @@ func (c *Context) call(f Function, args ...uintptr) error {
 	return nil
 }
 
-// raw is call, for functions whose result is not an error when it is not zero.
+// raw is call for functions that may return a non-zero value without an error.
 //
 //go:uintptrescapes
 func (c *Context) raw(f Function, args ...uintptr) uintptr {
@@ -118,7 +119,8 @@ func (c *Context) Do(work func() error) error {
 	return work()
 }
 
-// fail is a CUresult as an error. One that spoils the context is kept, with the kernel that was launched last.
+// fail returns a CUresult as an error. An error that makes the context unusable is kept, with the
+// last launched kernel.
 func (c *Context) fail(f Function, code uintptr) error {
 	if lost := c.lost.Load(); lost != nil {
 		return c.gone(lost)
@@ -134,8 +136,9 @@ func (c *Context) fail(f Function, code uintptr) error {
 	return c.gone(c.lost.Load())
 }
 
-// gone is the error of everything that is tried with a lost device. On an H200 with driver 580, nothing brought one back within the process:
-// neither resetting nor releasing the context, in whatever order, nor making one beside it.
+// gone returns the error of all calls on a lost device. On an H200 with driver 580, nothing
+// recovered one within the process: neither resetting nor releasing the context, in any order, nor
+// creating another.
 func (c *Context) gone(fault *device.Fault) error {
 	return fmt.Errorf("cuda:%d is lost to this process, with everything in its memory; restart "+
 		"the process to use it again: %w", c.number, fault)
@@ -198,7 +201,7 @@ const (
 	attrTensorMaps        = 127
 )
 
-// properties asks for what Info tells.
+// properties queries the contents of Info.
 func (c *Context) properties() error {
 	var failed error
 	attribute := func(n uintptr) int {
@@ -240,7 +243,7 @@ func (c *Context) properties() error {
 	return failed
 }
 
-// target is the newest target of a compute capability.
+// target returns the newest target of a compute capability.
 func target(capability int) string {
 	if capability >= 90 {
 		return fmt.Sprintf("sm_%da", capability)
@@ -248,7 +251,7 @@ func target(capability int) string {
 	return fmt.Sprintf("sm_%d", capability)
 }
 
-// cString is what stands before the first zero.
+// cString returns the bytes before the first zero.
 func cString(b []byte) string {
 	text, _, _ := bytes.Cut(b, []byte{0})
 	return string(text)

@@ -35,7 +35,7 @@ func refused(t *testing.T, err error, kind error, words string) {
 	}
 }
 
-// open is GPU 0 of a driver that pretends.
+// open returns GPU 0 of a driver that pretends.
 func open(t *testing.T, d *fakecuda.Driver) *driver.Context {
 	t.Helper()
 	l, err := d.Library()
@@ -46,7 +46,7 @@ func open(t *testing.T, d *fakecuda.Driver) *driver.Context {
 	return c
 }
 
-// TestOld holds what is said of drivers that lack something.
+// TestOld checks the errors of drivers that lack functions.
 func TestOld(t *testing.T) {
 	d := fakecuda.New()
 	d.Missing = []string{"cuMemAlloc_v2", "cuLaunchKernelEx"}
@@ -78,7 +78,7 @@ func TestOld(t *testing.T) {
 	refused(t, err, nil, "cuModuleGetFunction: named symbol not found")
 }
 
-// TestCount holds what is said of GPUs that are not there.
+// TestCount checks the errors for GPUs that do not exist.
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "this machine has no GPU", 1: "this machine has one GPU, cuda:0", 3: "this machine has 3 GPUs, cuda:0 to cuda:2"} {
 		d := fakecuda.New()

@@ -9,10 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// absent is no CUresult: the function is not there.
+// absent is not a CUresult: the function does not exist.
 const absent = 0xffff_ffff
 
-// The CUresult values that something follows from.
+// CUresult values that are handled specially.
 const (
 	errInvalidValue  = 1
 	errOutOfMemory   = 2
@@ -43,7 +43,7 @@ const (
 	errCluster       = 912
 )
 
-// sticky reports whether an error spoils the context: nothing will succeed in it any more.
+// sticky reports whether an error makes the context unusable.
 func sticky(code uintptr) bool {
 	switch code {
 	case errDeinitialized, errECC, errNVLink, errIllegal, errTimeout, errAssert, errStack, errInstruction, errMisaligned, errAddressSpace,
@@ -53,7 +53,7 @@ func sticky(code uintptr) bool {
 	return false
 }
 
-// note says what an error means for someone who launches kernels, where the driver's text does not.
+// note explains an error in terms of kernel launches if the driver's text does not.
 func note(code uintptr) string {
 	switch code {
 	case errIllegal:
@@ -83,7 +83,7 @@ func note(code uintptr) string {
 	return ""
 }
 
-// fault is a CUresult as an error.
+// fault returns a CUresult as an error.
 func (l *Library) fault(f Function, code uintptr) *device.Fault {
 	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
 	if code == absent {

@@ -17,7 +17,7 @@ import (
 
 // Find opens the CUDA driver of this machine.
 func Find() (*Library, error) {
-	// What went wrong is told by the thread that it went wrong on.
+	// Error details are kept per thread, so stay on one.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var tried []string

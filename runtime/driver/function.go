@@ -6,7 +6,7 @@ package driver
 // A Function is an entry point of the CUDA driver.
 type Function int
 
-// The entry points that are called. Names with _v2 are those that the headers give the plain name to.
+// The entry points of the driver. The headers map the plain names to those with _v2.
 const (
 	cuInit Function = iota
 	cuDriverGetVersion
@@ -72,13 +72,13 @@ const (
 	functionCount
 )
 
-// An entry says how a function is called in the library.
+// An entry is the symbol of a function in the library.
 type entry struct {
 	symbol string
-	since  string // the CUDA version that brought it, for those that a driver of CUDA 11.4 may lack
+	since  string // the CUDA version that introduced it, if a driver of CUDA 11.4 may lack it
 }
 
-// entries is the symbol of every Function.
+// entries returns the symbol of every Function.
 func entries() [functionCount]entry {
 	return [functionCount]entry{
 		cuInit:                      {"cuInit", ""},

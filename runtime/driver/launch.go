@@ -22,8 +22,8 @@ const (
 	funcRegisters    = 4
 	funcMaxDynamic   = 8
 	funcNonPortable  = 14
-	portableClusters = 8  // blocks of a cluster that every device with clusters can launch
-	widest           = 16 // and with the attribute
+	portableClusters = 8  // largest cluster that every device with clusters supports
+	widest           = 16 // largest cluster with the non-portable attribute
 )
 
 // A kernel is a kernel of a loaded module.
@@ -34,7 +34,7 @@ type kernel struct {
 	info     device.KernelInfo
 
 	mutex   sync.Mutex
-	dynamic atomic.Uint32 // bytes of dynamic shared memory that a launch may have now
+	dynamic atomic.Uint32 // current limit of dynamic shared memory
 	wide    atomic.Bool   // clusters of more than eight blocks are allowed
 }
 
@@ -74,7 +74,7 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 	return k, nil
 }
 
-// Info is what the driver found out about k.
+// Info returns what the driver found out about k.
 func (k *kernel) Info() device.KernelInfo { return k.info }
 
 // A launchAttribute is a CUlaunchAttribute.
@@ -102,8 +102,8 @@ type launchConfig struct {
 	_           uint32
 }
 
-// A packet is what a launch hands to the driver, in memory that stays where it is. Packets are used again, so that launches do not
-// allocate.
+// A packet is the memory that a launch passes to the driver. It does not move, and is reused so
+// that launches do not allocate.
 type packet struct {
 	args       [11]uintptr
 	values     []uintptr // where the arguments of the kernel are
@@ -111,8 +111,8 @@ type packet struct {
 	attributes [3]launchAttribute
 }
 
-// point makes the packet say where the arguments of the kernel are. All of them in one buffer is a way that the driver has too, but it
-// takes tensor maps for something else there.
+// point sets the addresses of the kernel's arguments. The driver also accepts all arguments in one
+// buffer, but then misinterprets tensor maps.
 func (p *packet) point(l *device.Launch) uintptr {
 	p.values = slices.Grow(p.values[:0], len(l.Places))
 	for _, at := range l.Places {
@@ -175,7 +175,7 @@ func (k *kernel) Launch(l *device.Launch) error {
 	return nil
 }
 
-// run is raw for arguments that lie in memory that stays where it is.
+// run is raw for arguments in memory that does not move.
 func (c *Context) run(f Function, args []uintptr) uintptr {
 	t := &c.library.table
 	if t[f] == nil {
@@ -190,7 +190,7 @@ func (c *Context) run(f Function, args []uintptr) uintptr {
 	return code
 }
 
-// allow asks for what a launch needs beyond what every launch may have.
+// allow requests what a launch needs beyond the defaults.
 func (k *kernel) allow(l *device.Launch) error {
 	if l.Shared > k.dynamic.Load() {
 		k.mutex.Lock()
@@ -211,7 +211,7 @@ func (k *kernel) allow(l *device.Launch) error {
 	return nil
 }
 
-// Blocks is how many blocks fit on a multiprocessor.
+// Blocks returns how many blocks fit on a multiprocessor.
 func (k *kernel) Blocks(threads, shared int) (int, error) {
 	if err := k.allow(&device.Launch{Shared: uint32(shared)}); err != nil {
 		return 0, err
@@ -221,7 +221,7 @@ func (k *kernel) Blocks(threads, shared int) (int, error) {
 	return int(n), err
 }
 
-// Clusters is how many clusters fit on the device.
+// Clusters returns how many clusters fit on the device.
 func (k *kernel) Clusters(l *device.Launch) (int, error) {
 	if err := k.allow(l); err != nil {
 		return 0, err

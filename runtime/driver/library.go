@@ -72,7 +72,8 @@ func (l *Library) Count() (int, error) {
 	return int(n), nil
 }
 
-// call calls a function. Where an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x stays where it is until call returns.
+// call calls a function. If an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x
+// does not move until call returns.
 //
 //go:uintptrescapes
 func (l *Library) call(f Function, args ...uintptr) error {
@@ -82,7 +83,7 @@ func (l *Library) call(f Function, args ...uintptr) error {
 	return nil
 }
 
-// raw is the CUresult of a function.
+// raw returns the CUresult of a function.
 //
 //go:uintptrescapes
 func (l *Library) raw(f Function, args ...uintptr) uintptr {
@@ -92,7 +93,7 @@ func (l *Library) raw(f Function, args ...uintptr) uintptr {
 	return uintptr(uint32(l.table[f](args)))
 }
 
-// text is the C string that a function stores the address of.
+// text returns the C string that a function stores the address of.
 func (l *Library) text(f Function, code uintptr) string {
 	var s *byte
 	if l.raw(f, code, uintptr(unsafe.Pointer(&s))) != 0 || s == nil {

@@ -105,7 +105,7 @@ func (c *Context) Reach(other device.Device) error {
 // Encode returns the 128 bytes of a tensor map; the driver requires them to be aligned to 64
 // bytes.
 func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
-	words := make([]uint64, 16+7) // somewhere in it is such a multiple
+	words := make([]uint64, 16+7) // one of its offsets is such a multiple
 	at := unsafe.Pointer(&words[0])
 	at = unsafe.Add(at, -uintptr(at)&63)
 	power := func(n int) uintptr { // 0, 32, 64, 128 to 0, 1, 2, 3; 16 is the first of interleaving
@@ -128,7 +128,7 @@ func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
 	if m.NaN {
 		fill = 1
 	}
-	// Rank one has no strides, but the driver wants an address.
+	// Rank one has no strides, but the driver requires an address.
 	strides, lower, upper := append([]uint64{}, m.Strides...), append([]int32{}, m.Lower...), append([]int32{}, m.Upper...)
 	strides, lower, upper = append(strides, 0), append(lower, 0), append(upper, 0)
 	var err error

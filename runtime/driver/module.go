@@ -49,7 +49,8 @@ func (c *Context) Load(image device.Image) (device.Loaded, error) {
 	return device.Loaded{Module: module, Assembler: "the driver, CUDA " + c.library.Version()}, nil
 }
 
-// rejected makes of a failure to assemble an error with lines. PTX that the driver says is too new is given to ptxas.
+// rejected converts a failure to assemble to an error with lines. PTX that is too new for the
+// driver is assembled with ptxas.
 func (c *Context) rejected(image device.Image, v version, log string, err error) (device.Loaded, error) {
 	var f *device.Fault
 	if !errors.As(err, &f) || f.Kind == device.ErrLost {
@@ -64,7 +65,8 @@ func (c *Context) rejected(image device.Image, v version, log string, err error)
 	return device.Loaded{}, err
 }
 
-// cached loads what ptxas has made of a module, or makes now. It is not ok where the driver has to do it.
+// cached loads the cubin of a module from the cache, or assembles it with ptxas. If it is not ok,
+// the driver must assemble.
 func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	tool, err := findAssembler()
 	if err != nil {
@@ -76,7 +78,7 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 		if tool.older(c.library.Version()) {
 			return device.Loaded{}, false
 		}
-		// What ptxas does not take the driver refuses, too, and its message is the one to show.
+		// The driver rejects what ptxas rejects, and its message is the one to show.
 		if cubin, _, err = tool.assemble(image, c.info.Capability); err != nil {
 			return device.Loaded{}, false
 		}
@@ -90,7 +92,7 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, true
 }
 
-// assembled loads PTX that is newer than the driver, by way of ptxas.
+// assembled loads PTX that is newer than the driver, with ptxas.
 func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
 	old := fmt.Errorf("%w: PTX %s requires a driver for CUDA %s, but this one is for CUDA %s",
 		device.ErrTooOld, v, v.needs(), c.library.Version())
@@ -112,7 +114,7 @@ func (c *Context) assembled(image device.Image, v version) (device.Loaded, error
 	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, err
 }
 
-// A log takes what the driver says while it assembles.
+// A log receives the driver's output while it assembles.
 type log struct {
 	options []uint32
 	values  []uintptr
@@ -169,7 +171,8 @@ func (c *Context) Variable(m device.Handle, name string) (device.Address, int64,
 	return device.Address(a), int64(size), err
 }
 
-// findings are the lines of an assembler's log that tell of lines of the text. It says no columns; what is meant is somewhere in the line.
+// findings parses the lines of an assembler's log that refer to lines of the text. They have no
+// columns, so the whole line is marked.
 func findings(image device.Image, text string) diag.List {
 	var list diag.List
 	line := regexp.MustCompile(`(?m)line (\d+); (error|fatal|warning)\s*: (.*?)\s*$`)

@@ -93,7 +93,7 @@ func (c *Context) End(s device.Handle) (device.Handle, error) {
 		return 0, err
 	}
 	if err := c.call(cuGraphInstantiateWithFlags, uintptr(unsafe.Pointer(&exec)), uintptr(graph), 0); err != nil {
-		_ = c.call(cuGraphDestroy, uintptr(graph)) // the first error is the one to tell
+		_ = c.call(cuGraphDestroy, uintptr(graph)) // the first error is more useful
 		return 0, err
 	}
 	c.mutex.Lock()

@@ -9,15 +9,15 @@ import (
 	"strconv"
 )
 
-// A version is of PTX.
+// A version is a PTX version.
 type version struct{ major, minor int }
 
-// versionOf is the PTX version of a text.
+// versionOf returns the PTX version of a text.
 func versionOf(text string) (version, bool) {
 	return parse(regexp.MustCompile(`(?m)^\s*\.version\s+(\d+)\.(\d+)`), text)
 }
 
-// parse is the two numbers that an expression finds.
+// parse returns the two numbers that an expression matches.
 func parse(expression *regexp.Regexp, text string) (version, bool) {
 	m := expression.FindStringSubmatch(text)
 	if m == nil {
@@ -28,7 +28,7 @@ func parse(expression *regexp.Regexp, text string) (version, bool) {
 	return version{major, minor}, e1 == nil && e2 == nil
 }
 
-// String is the version as PTX writes it.
+// String returns the version as PTX writes it.
 func (v version) String() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
 
 // less reports whether v came before w.
@@ -39,7 +39,7 @@ func (v version) less(w version) bool {
 // Version returns the newest CUDA version that the driver supports, such as "13.0".
 func (l *Library) Version() string { return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10) }
 
-// ptx is the newest PTX version that the driver reads.
+// ptx returns the newest PTX version that the driver reads.
 func (l *Library) ptx() version {
 	major, minor := l.version/1000, l.version%1000/10
 	switch {
@@ -48,10 +48,10 @@ func (l *Library) ptx() version {
 	case major == 12:
 		return version{8, minor}
 	}
-	return version{major - 4, minor} // 11.x reads 7.x, and since 13.0 the minor numbers go together again
+	return version{major - 4, minor} // 11.x reads 7.x; since 13.0 the minor versions are equal again
 }
 
-// needs is the oldest CUDA version that reads v.
+// needs returns the oldest CUDA version that reads v.
 func (v version) needs() string {
 	if v.major == 8 && v.minor > 5 {
 		return fmt.Sprintf("12.%d", v.minor+1)

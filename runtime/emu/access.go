@@ -94,7 +94,7 @@ type demand struct {
 	align uint64
 	write bool
 	read  bool // the bytes must have been written
-	later bool // in shared memory, where the value is used
+	later bool // in shared and local memory, where the value is used
 
 	// For an observer.
 	quiet bool // who locates the memory reports the access
@@ -256,7 +256,7 @@ func (w *warp) mustBeWritten(r *region) bool {
 
 // mayLoadUnwritten reports whether an access may load what was never written, as long as no lane uses it.
 func (w *warp) mayLoadUnwritten(r *region, q *demand) bool {
-	return q.later && r.base == sharedWindow && !w.block.grid.strict
+	return q.later && (r.base == sharedWindow || r.base == localWindow) && !w.block.grid.strict
 }
 
 // allSet reports whether all bytes are set.

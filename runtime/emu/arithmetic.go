@@ -55,7 +55,7 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 		results--
 	}
 	if len(s.in) != len(op.In) || len(s.out) != len(op.Out) || len(s.predsIn) != named || len(s.predsOut) > results {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	for i, t := range op.In { // what is wider than the type is not seen by the operation
 		s.in[i] = d.fit(s.in[i], t)

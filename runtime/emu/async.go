@@ -36,12 +36,13 @@ type operation struct {
 	in     *command              // that issued it
 
 	// For an observer.
-	hidden bool // parts stand for it
-	parts  []*operation
-	serial uint64
-	kind   Group
-	at     *ir.Instr
-	source string
+	hidden  bool // parts stand for it
+	parts   []*operation
+	threads uint32 // that issued it
+	serial  uint64
+	kind    Group
+	at      *ir.Instr
+	source  string
 }
 
 // run completes the operation for some lanes.
@@ -111,6 +112,7 @@ func (w *warp) issueTensor(lane int, apply func() string) action {
 
 // begin puts an operation in flight.
 func (w *warp) begin(o *operation, list *[]*operation) action {
+	o.threads = o.lanes
 	if g := w.block.grid; g.observer != nil && !o.hidden {
 		g.serial++
 		e := w.event(EventIssue, o.lanes)

@@ -29,6 +29,7 @@ type block struct {
 	barriers [16]barrier
 	phases   map[uint64]*phaseState // mbarriers, by their offsets in shared memory
 
+	clock              int64 // instructions of warps, for a stepper
 	executed           int64 // instructions of warps
 	threadInstructions int64
 	changes            int64 // stores, arrivals and whatever others can see
@@ -46,7 +47,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	}
 	b.alive, b.count = n, n
 	b.barriers, b.fault = [16]barrier{}, nil
-	b.executed, b.threadInstructions, b.changes = 0, 0, 0
+	b.executed, b.threadInstructions, b.changes, b.clock = 0, 0, 0, 0
 	clear(b.phases)
 	b.tensorGroup = 0
 	b.registers = registerPool{launch: launchRegisters(g.image.entry, threads, g.device.info.Registers)}
@@ -72,6 +73,7 @@ func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
+	w.spins = 0
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
 	w.tensorLoads, w.tensorStores, w.turn, w.registers = nil, nil, 0, 0
 	w.groupJobs, w.groupCount = nil, 0

@@ -16,6 +16,7 @@ type cluster struct {
 	random *rand.Rand
 	order  []*warp
 	still  int // rounds in which nothing changed
+	rounds int // of progress
 	sum    int64
 
 	barrier clusterBarrier
@@ -38,10 +39,10 @@ const (
 
 // Rounds without a change after which waits are given up one after another.
 const (
-	roundsToComplete = 1    // until asynchronous operations are completed
-	roundsToTimeout  = 2    // until waits with a time limit end
-	roundsToBreak    = 64   // until lanes that wait for others of their warp go on alone
-	roundsToStop     = 4096 // until the cluster is taken to hang
+	roundsToComplete = 1   // until asynchronous operations are completed
+	roundsToTimeout  = 2   // until waits with a time limit end
+	roundsToBreak    = 64  // until lanes that wait for others of their warp go on alone
+	roundsToStop     = 128 // until other clusters have their turn, and it is taken to hang if they cannot help
 )
 
 // start makes c the cluster that holds the blocks from an index on.
@@ -52,7 +53,7 @@ func (c *cluster) start(id [3]uint32) {
 	for len(c.blocks) < n {
 		c.blocks = append(c.blocks, &block{grid: g, cluster: c, phases: map[uint64]*phaseState{}})
 	}
-	c.id, c.still, c.sum = id, 0, -1
+	c.id, c.still, c.rounds, c.sum = id, 0, 0, -1
 	c.barrier, c.queue, c.refused = clusterBarrier{}, asyncQueue{}, false
 	seed := uint64(id[0]) | uint64(id[1])<<24 | uint64(id[2])<<44
 	c.random = rand.New(rand.NewPCG(g.seed, seed))
@@ -69,14 +70,16 @@ func (c *cluster) start(id [3]uint32) {
 // run runs the cluster for about so many instructions of warps.
 func (c *cluster) run(budget int) outcome {
 	for budget > 0 && !c.grid.stop.Load() {
-		ran, most, alive := 0, 0, false
+		ran, busy, alive := 0, false, false
+		c.shuffle()
 		for _, w := range c.order {
 			if w.live == 0 {
 				continue
 			}
 			alive = true
-			n := w.run(warpQuantum)
-			ran, most = ran+n, max(most, n)
+			quantum := c.quantum()
+			n := w.run(quantum)
+			ran, busy = ran+n, busy || n >= quantum
 			if w.block.fault != nil {
 				return faulted
 			}
@@ -85,7 +88,10 @@ func (c *cluster) run(budget int) outcome {
 			return c.drain()
 		}
 		budget -= ran + 1
-		if c.progress(most) {
+		if c.progress(busy) {
+			if !c.relieve() {
+				return faulted
+			}
 			continue
 		}
 		if f := c.unblock(); f != nil {
@@ -95,24 +101,58 @@ func (c *cluster) run(budget int) outcome {
 		if c.still >= roundsToStop {
 			return stuck
 		}
-		if c.grid.seed != 0 {
-			c.random.Shuffle(len(c.order), func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
-		}
 	}
 	return goesOn
 }
 
-// warpQuantum is how many instructions a warp runs before the next has its turn.
+// warpQuantum is how many instructions a warp runs before the next has its turn. With a seed other
+// than 0 it is a random number up to twice that, and the order of the warps is random too.
 const warpQuantum = 64
 
-// progress reports whether a round changed anything that others can see, or computed.
-// Most is the number of instructions of the warp that ran the most.
-func (c *cluster) progress(most int) bool {
-	sum := int64(0)
-	for _, b := range c.blocks {
-		sum += b.changes
+// quantum returns how many instructions the next warp runs.
+func (c *cluster) quantum() int {
+	if c.grid.seed == 0 {
+		return warpQuantum
 	}
-	if sum != c.sum || most >= warpQuantum {
+	return 1 + c.random.IntN(2*warpQuantum)
+}
+
+// shuffle chooses the order of the warps in a round.
+func (c *cluster) shuffle() {
+	if c.grid.seed != 0 {
+		c.random.Shuffle(len(c.order), func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
+	}
+}
+
+// Rounds of progress after which waits are looked at, although warps go on: they may wait for those
+// that do not.
+const (
+	roundsToPoll    = 64
+	roundsToRelieve = 4096 // asynchronous operations complete one by one
+)
+
+// relieve lets waits end while other warps make progress. A false result is a fault.
+func (c *cluster) relieve() bool {
+	c.rounds++
+	if c.rounds%roundsToPoll == 0 {
+		c.poll(false)
+	}
+	if c.rounds%roundsToRelieve == 0 {
+		c.queue.complete(c)
+		c.poll(true)
+	}
+	if f := c.queue.fault; f != nil {
+		c.blocks[0].fail(f)
+		return false
+	}
+	return true
+}
+
+// progress reports whether a round changed anything that others can see, or a warp was busy for as
+// long as it might run.
+func (c *cluster) progress(busy bool) bool {
+	sum := c.changes()
+	if sum != c.sum || busy {
 		c.sum, c.still = sum, 0
 		c.queue.advance(c)
 		return true
@@ -170,19 +210,16 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 // make progress: the others may spin until these have done something.
 func (c *cluster) breakJoins() {
 	for _, w := range c.order {
-		look := func(f *fragment) {
-			for j := f.joins; j != nil; j = j.up {
-				if j.come != 0 {
-					w.release(j)
-				}
-			}
-		}
-		if w.cur != nil {
-			look(w.cur)
-		}
-		for _, list := range [][]*fragment{w.ready, w.waiting} {
-			for _, f := range list {
-				look(f)
+		w.breakJoins()
+	}
+}
+
+// breakJoins lets the lanes of one warp go on.
+func (w *warp) breakJoins() {
+	for _, f := range w.fragments() {
+		for j := f.joins; j != nil; j = j.up {
+			if j.come != 0 {
+				w.release(j)
 			}
 		}
 	}

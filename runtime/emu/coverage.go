@@ -17,6 +17,9 @@ import (
 var exclusions = map[isa.Kind]string{
 	isa.KindSpcompress:   "no public source says how it chooses and packs elements",
 	isa.KindSpdecompress: "no public source says how its indices are packed",
+
+	isa.KindTcgen05LdSpcompress:    "no public source says how it chooses and packs elements",
+	isa.KindTcgen05LdRedSpcompress: "no public source says how it chooses and packs elements",
 }
 
 // excludedFamilies are the families that are not emulated, and why.
@@ -64,6 +67,28 @@ func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 		return emulated
 	})
 	return emulated
+}
+
+// Excluded returns why the emulator does not run a form, "" if it runs it or if nothing says why.
+func Excluded(ins *isa.Instruction, form *isa.Form) string {
+	switch {
+	case Emulates(ins, form):
+		return ""
+	case excluded(form.Kind) != "":
+		return excluded(form.Kind)
+	case undocumented(form):
+		return "no document says what it means: " + form.Lenient
+	case ofTextures(form):
+		return "textures and surfaces are not emulated"
+	}
+	for _, s := range form.Slots {
+		for _, v := range s.Values {
+			if s.Required && slices.Contains(coveredEntries()[form.Kind].without, v.Mod) {
+				return v.Mod.String() + " is not emulated"
+			}
+		}
+	}
+	return ""
 }
 
 // coveredEntries are the entries that Emulates asks.

@@ -49,14 +49,16 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
 			err := k.LaunchContext(ctx, runtime.Grid(4).Block(64), out)
-			if !errors.Is(err, cause) || !strings.Contains(err.Error(), "stopped after 0 of 4 blocks") {
+			if !errors.Is(err, cause) {
 				t.Errorf("%d workers: %v", workers, err)
 			}
 			ctx, end := context.WithTimeout(context.Background(), 10*time.Millisecond)
-			if err := k.LaunchContext(ctx, runtime.Grid(4).Block(64), out); !errors.Is(err, context.DeadlineExceeded) {
+			if err := k.LaunchContext(ctx, runtime.Grid(4).Block(64), out); !errors.Is(err,
+				context.DeadlineExceeded) {
 				t.Errorf("%d workers: %v", workers, err)
 			}
-			if err := k.LaunchContext(ctx, runtime.Grid(4).Block(64), out); !errors.Is(err, context.DeadlineExceeded) {
+			if err := k.LaunchContext(ctx, runtime.Grid(4).Block(64), out); !errors.Is(err,
+				context.DeadlineExceeded) {
 				t.Errorf("%d workers, after the deadline: %v", workers, err)
 			}
 			end()
@@ -85,7 +87,8 @@ func TestWaitsForLaunch(t *testing.T) {
 	go func() { first <- k.LaunchContext(long, runtime.Grid(1).Block(32), out) }()
 	short, end := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer end()
-	if err := k.LaunchContext(short, runtime.Grid(1).Block(32), out); !errors.Is(err, context.DeadlineExceeded) {
+	if err := k.LaunchContext(short, runtime.Grid(1).Block(32), out); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	stop()
@@ -103,19 +106,24 @@ func TestProgress(t *testing.T) {
 		cancel()
 	}})
 	// Only block 1 goes on for ever.
-	k := kernel(t, d, source("mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 1; @%p1 ret; again: bra again;"))
+	k := kernel(t, d,
+		source("mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 1; @%p1 ret; again: bra again;"))
 	out := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, 64)))
-	if err := k.LaunchContext(ctx, runtime.Grid(2).Block(32), out); !errors.Is(err, context.Canceled) {
+	err := k.LaunchContext(ctx, runtime.Grid(2).Block(32), out)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(),
+		"stopped after 1 of 2 blocks") {
 		t.Error(err)
 	}
-	if len(all) != 2 || all[0].Done != 1 || all[0].Blocks != 2 || all[0].Left() <= 0 || !all[1].Ended || all[1].Left() != 0 {
+	if len(all) != 2 || all[0].Done != 1 || all[0].Blocks != 2 || all[0].Left() <= 0 ||
+		!all[1].Ended || all[1].Left() != 0 {
 		t.Errorf("%+v", all)
 	}
 }
 
 // TestPeerMemory copies between devices, and stores to another's memory in a kernel.
 func TestPeerMemory(t *testing.T) {
-	a, b := must[*runtime.Device](t)(runtime.Open("emu")), must[*runtime.Device](t)(runtime.Open("emu:sm_90a"))
+	a, b := must[*runtime.Device](t)(runtime.Open("emu")),
+		must[*runtime.Device](t)(runtime.Open("emu:sm_90a"))
 	c := must[*runtime.Device](t)(runtime.Open("emu:2"))
 	if err := errors.Join(a.Reach(b), a.Reach(c), b.Reach(c), c.Reach(a)); err != nil {
 		t.Fatal(err)
@@ -136,7 +144,8 @@ func TestPeerMemory(t *testing.T) {
 		}
 	}
 	// Two devices with memory and one number cannot reach each other.
-	d, e := must[*runtime.Device](t)(runtime.Open("emu")), must[*runtime.Device](t)(runtime.Open("emu"))
+	d, e := must[*runtime.Device](t)(runtime.Open("emu")),
+		must[*runtime.Device](t)(runtime.Open("emu"))
 	must[*runtime.Buffer[uint32]](t)(runtime.Alloc[uint32](d, 1))
 	must[*runtime.Buffer[uint32]](t)(runtime.Alloc[uint32](e, 1))
 	if err := d.Reach(e); err == nil || !strings.Contains(err.Error(), "open one as emu:1") {
@@ -160,7 +169,8 @@ func TestPinned(t *testing.T) {
 	if got := p.Slice(); got[3] != 103 || got[31] != 31 {
 		t.Error(got)
 	}
-	if err := k.Launch(runtime.Grid(1).Block(64), p); err == nil || !strings.Contains(err.Error(), "pinned memory 1: 128 bytes") {
+	if err := k.Launch(runtime.Grid(1).Block(64), p); err == nil || !strings.Contains(err.Error(),
+		"pinned memory 1: 128 bytes") {
 		t.Error(err)
 	}
 	if err := p.Close(); err != nil {
@@ -181,22 +191,29 @@ func TestLimits(t *testing.T) {
 	}{
 		{"emu:sm_120", shared("sm_120", 99<<10), runtime.Grid(1).Block(32), ""},
 		{"emu:sm_120", shared("sm_120", 100<<10), runtime.Grid(1).Block(32), "at most 101376"},
-		{"emu", shared("sm_120", 100<<10), runtime.Grid(1).Block(32), "invalid argument (CUDA_ERROR_INVALID_VALUE)"},
+		{"emu", shared("sm_120", 100<<10), runtime.Grid(1).Block(32),
+			"invalid argument (CUDA_ERROR_INVALID_VALUE)"},
 		{"emu", shared("sm_100a", 200<<10), runtime.Grid(1).Block(32), ""},
 		{"emu:sm_80", shared("sm_80", 163<<10), runtime.Grid(1).Block(32), ""},
 		{"emu:sm_80", shared("sm_80", 164<<10), runtime.Grid(1).Block(32), "at most 166912"},
 		{"emu:sm_80", shared("sm_90a", 1), runtime.Grid(1).Block(32), "it is for sm_90a"},
 		{"emu:sm_100a", shared("sm_90a", 1), runtime.Grid(1).Block(32), "it is for sm_90a"},
-		{"emu:sm_80", shared("sm_80", 1), runtime.Grid(2).Block(32).Cluster(2), "does not support clusters"},
+		{"emu:sm_80", shared("sm_80", 1), runtime.Grid(2).Block(32).Cluster(2),
+			"does not support clusters"},
 		{"emu", shared("sm_80", 1), runtime.Grid(2).Block(32).Cluster(2), "sm_80 has no clusters"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(32).Block(32).Cluster(32), "expected at most 16"},
+		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(32).Block(32).Cluster(32),
+			"expected at most 16"},
 		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(1).Block(2048), "must be from 1 to 1024"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(1).Block(64, 32), "2048 threads, expected at most 1024"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(100_000).Block(32).Cooperative(), "too many blocks in cooperative launch (CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)"},
-		{"emu:sm_90a", many(120), runtime.Grid(1).Block(1024), "too many resources requested for launch (CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)"},
+		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(1).Block(64, 32),
+			"2048 threads, expected at most 1024"},
+		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(100_000).Block(32).Cooperative(),
+			"too many blocks in cooperative launch (CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)"},
+		{"emu:sm_90a", many(120), runtime.Grid(1).Block(1024),
+			"too many resources requested for launch (CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)"},
 		{"emu:sm_90a", many(120), runtime.Grid(1).Block(256), ""},
 		{"emu:sm_90a", many(30), runtime.Grid(1).Block(1024), ""},
-		{"emu:sm_90a", strings.Replace(many(120), ") {", ") .maxntid 1024 {", 1), runtime.Grid(1).Block(1024), ""},
+		{"emu:sm_90a", strings.Replace(many(120), ") {", ") .maxntid 1024 {", 1),
+			runtime.Grid(1).Block(1024), ""},
 	} {
 		d := must[*runtime.Device](t)(runtime.Open(test.place))
 		err := func() error {
@@ -234,7 +251,8 @@ func many(n int) string {
 func TestPlaces(t *testing.T) {
 	for name, want := range map[string]string{
 		"emu": "emu", "emu:sm_90a": "emu:sm_90a", "emu:3": "emu:3", "emu:sm_100a:7": "emu:sm_100a:7",
-		"emu:": "", "emu:sm_1": "", "emu:256": "", "emu:-1": "", "emu:sm_90a:x": "", "emu:sm_90a:": "", "emu:a:b:c": "",
+		"emu:": "", "emu:sm_1": "", "emu:256": "", "emu:-1": "", "emu:sm_90a:x": "", "emu:sm_90a:": "",
+		"emu:a:b:c": "",
 	} {
 		d, err := runtime.Open(name)
 		if (err == nil) != (want != "") || err == nil && d.String() != want {
@@ -248,11 +266,13 @@ func TestWorkOnStreams(t *testing.T) {
 	d := open(t, emu.Options{})
 	s := must[*runtime.Stream](t)(d.Stream(runtime.Apart(), runtime.Priority(-1)))
 	first, last := must[*runtime.Event](t)(d.Event()), must[*runtime.Event](t)(d.Event())
-	k := kernel(t, d, source("ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;"))
+	k := kernel(t, d,
+		source("ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;"))
 	x := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, 32)))
 	launch := func() error { return k.Launch(runtime.Grid(1).Block(32).On(s).Programmatic(), x) }
 	g := must[*runtime.Graph](t)(s.Record(launch))
-	err := errors.Join(first.Record(s), launch(), g.Replay(s), g.Replay(nil), last.Record(s), s.Wait(last),
+	err := errors.Join(first.Record(s), launch(), g.Replay(s), g.Replay(nil), last.Record(s),
+		s.Wait(last),
 		last.SyncContext(t.Context()), s.SyncContext(t.Context()))
 	if err != nil {
 		t.Fatal(err)

@@ -32,8 +32,12 @@ func TestForms(t *testing.T) {
 			total++
 			if says {
 				emulated++
-			} else {
-				t.Logf("not emulated: %s (%s)", f.Template, f.Kind)
+				continue
+			}
+			why := Excluded(ins, f)
+			t.Logf("not emulated: %s: %s", f.Template, why)
+			if why == "" {
+				t.Errorf("%s is neither emulated nor excluded", f.Template)
 			}
 		}
 	}

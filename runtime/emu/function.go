@@ -23,13 +23,18 @@ func (im *image) program(fn *ir.Func) *program {
 		index: make(map[*ir.Block]int, len(fn.Blocks)), start: make([]int, len(fn.Blocks)),
 	}
 	d.registersOf(fn)
+	p.slots = d.slots
 	d.memoryOf(fn)
 	meets := meetings(fn)
 	for i, b := range fn.Blocks {
 		d.index[b] = i
 	}
 	line := int32(0)
+	var label *ir.Label
 	for i, b := range fn.Blocks {
+		if n := len(b.Labels); n > 0 {
+			label = &b.Labels[n-1]
+		}
 		d.start[i] = len(p.code)
 		leader := true
 		for _, in := range b.Instrs {
@@ -42,9 +47,13 @@ func (im *image) program(fn *ir.Func) *program {
 			d.in = in
 			p.code = append(p.code, command{guard: -1, at: in, source: line, leader: leader})
 			leader = d.emit(meets[i])
+			for len(p.labels) < len(p.code) {
+				p.labels = append(p.labels, label)
+			}
 		}
 	}
 	p.epilogue = len(p.code)
+	p.labels = append(p.labels, label)
 	p.code = append(p.code, command{guard: -1, leader: true, run: finish, at: nil})
 	if fn.Kernel {
 		p.code[p.epilogue].run = func(w *warp, mask uint32) action { return w.end(mask) }

@@ -27,6 +27,8 @@ type grid struct {
 	alone  bool   // one worker runs the grid: atomics need no locks
 
 	observer  Observer // nil where nobody watches
+	stepper   Stepper  // nil where nobody is shown instructions
+	state     State    // for the stepper
 	event     Event    // at hand
 	addresses [eval.Lanes]Address
 	serial    uint64 // of asynchronous operations
@@ -105,6 +107,9 @@ func (g *grid) clusterBlocks() int {
 // turnLength is how many instructions of warps a cluster runs before another has its turn.
 const turnLength = 1 << 18
 
+// LimitReached is the message of the fault of a launch that reached its limit of instructions.
+const LimitReached = "the launch reached its limit of instructions"
+
 // work runs clusters until there are none.
 func (g *grid) work(total uint64) {
 	for !g.stop.Load() {
@@ -112,10 +117,14 @@ func (g *grid) work(total uint64) {
 		if c == nil {
 			return
 		}
-		before := c.executed()
+		before, changes := c.executed(), c.changes()
 		out := c.run(turnLength)
 		g.executed.Add(c.executed() - before)
-		g.put(c, out)
+		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
+			out = faulted
+			c.blocks[0].fail(&Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1, Message: LimitReached})
+		}
+		g.put(c, out, c.changes() != changes)
 	}
 }
 
@@ -123,6 +132,14 @@ func (g *grid) work(total uint64) {
 func (c *cluster) executed() (n int64) {
 	for _, b := range c.blocks {
 		n += b.threadInstructions
+	}
+	return n
+}
+
+// changes returns how often the cluster's blocks changed what others can see.
+func (c *cluster) changes() (n int64) {
+	for _, b := range c.blocks {
+		n += b.changes
 	}
 	return n
 }
@@ -163,10 +180,14 @@ func (g *grid) take(total uint64) *cluster {
 // mostWaiting is how many clusters are in turns at once: as many as a large device holds.
 const mostWaiting = 2048
 
-// put takes a cluster back.
-func (g *grid) put(c *cluster, out outcome) {
+// put takes a cluster back. Changed says that it changed something in its turn, which may be what
+// another one waits for.
+func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
+	if changed {
+		g.stalled = 0
+	}
 	g.running--
 	switch out {
 	case finished:
@@ -238,10 +259,13 @@ func (w *warp) fragments() []*fragment {
 func (w *warp) report(f *fragment) string {
 	e := w.describe(f, -1)
 	what := "repeats without effect"
-	if f.group.note != nil {
+	switch {
+	case f.group.note != nil:
 		what = f.group.note()
-	} else if f.state == waitsConverge {
+	case f.state == waitsConverge:
 		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
+	case f.state == waitsLanes:
+		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere", f.group.mask&w.live&^f.mask)
 	}
 	place := fmt.Sprintf("%s:%d", e.Place.File, e.Place.Line)
 	if e.Source != "" {

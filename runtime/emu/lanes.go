@@ -300,6 +300,25 @@ func activemask(d *decoder) (step, error) {
 	}, nil
 }
 
+// tellMeetings shows which lanes of a fragment meet: those with one mask.
+func (w *warp) tellMeetings(masks *eval.Vector, lanes uint32) {
+	if !w.observing() {
+		return
+	}
+	v := *masks
+	for lanes != 0 {
+		mask := uint32(v[bits.TrailingZeros32(lanes)])
+		group := uint32(0)
+		for m := lanes; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); uint32(v[l]) == mask {
+				group |= 1 << l
+			}
+		}
+		w.tell(EventWarpSync, group, nil)
+		lanes &^= group
+	}
+}
+
 // warpSync decodes bar.warp.sync. Lanes may meet from different instructions.
 func warpSync(d *decoder) (step, error) {
 	args := d.reads()
@@ -312,7 +331,7 @@ func warpSync(d *decoder) (step, error) {
 		}
 		want &= w.live
 		if want&^f.mask == 0 {
-			w.tell(EventWarpSync, f.mask, nil)
+			w.tellMeetings(w.value(&args[0], &w.scratch[0]), f.mask)
 			return advance
 		}
 		note := func() string { return fmt.Sprintf("waits for lanes %08x", want&w.live) }

@@ -27,6 +27,7 @@ func (g *grid) cancel() (id [3]uint32, ok bool) {
 	}
 	at, x, y := g.next, uint64(n[0]), uint64(n[1])
 	g.next++
+	g.ended.Add(int64(g.clusterBlocks()))
 	return [3]uint32{uint32(at%x) * size[0], uint32(at/x%y) * size[1], uint32(at/x/y) * size[2]}, true
 }
 

@@ -16,20 +16,25 @@ func (k *kernel) check(l *device.Launch) error {
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
 		case l.Grid[i] == 0 || int64(l.Grid[i]) > int64(k.limits.MaxGrid[i]):
-			return refuse(launchCall, invalidValue, "a grid of %v blocks; %s is 1 to %d", l.Grid, axis, k.limits.MaxGrid[i])
+			return refuse(launchCall, invalidValue, "a grid of %v blocks; %s is 1 to %d", l.Grid, axis,
+				k.limits.MaxGrid[i])
 		case l.Block[i] == 0 || int64(l.Block[i]) > int64(k.limits.MaxBlock[i]):
-			return refuse(launchCall, invalidValue, "blocks of %v threads; %s is 1 to %d", l.Block, axis, k.limits.MaxBlock[i])
+			return refuse(launchCall, invalidValue, "blocks of %v threads; %s is 1 to %d", l.Block, axis,
+				k.limits.MaxBlock[i])
 		}
 	}
 	threads := int(l.Block[0]) * int(l.Block[1]) * int(l.Block[2])
 	if threads > k.limits.MaxThreads {
-		return refuse(launchCall, invalidValue, "blocks of %d threads; %s has at most %d", threads, k.limits.Target, k.limits.MaxThreads)
+		return refuse(launchCall, invalidValue, "blocks of %d threads; %s has at most %d", threads,
+			k.limits.Target, k.limits.MaxThreads)
 	}
 	if n := int(l.Shared) + k.image.sharedSize; n > k.limits.SharedOptIn {
-		return refuse(launchCall, invalidValue, "%d bytes of shared memory; a block of %s has at most %d", n, k.limits.Target, k.limits.SharedOptIn)
+		return refuse(launchCall, invalidValue, "%d bytes of shared memory; a block of %s has at most %d",
+			n, k.limits.Target, k.limits.SharedOptIn)
 	}
 	if n := k.image.body.paramBytes(); len(l.Values) < n {
-		return refuse(launchCall, invalidValue, "%d bytes of parameters; the kernel has %d", len(l.Values), n)
+		return refuse(launchCall, invalidValue, "%d bytes of parameters; the kernel has %d",
+			len(l.Values), n)
 	}
 	if err := k.checkRegisters(threads); err != nil {
 		return err
@@ -37,8 +42,8 @@ func (k *kernel) check(l *device.Launch) error {
 	return k.checkCluster(l, threads)
 }
 
-// checkRegisters returns the error of blocks that need more registers than a multiprocessor has. The
-// count of a thread is an estimate: what is certain to be too much is refused.
+// checkRegisters returns the error of blocks that need more registers than a multiprocessor has.
+// The count of a thread is an estimate: what is certain to be too much is refused.
 func (k *kernel) checkRegisters(threads int) error {
 	const unit = 8 // registers are allocated to threads in multiples of it
 	warps := (threads + 31) / 32
@@ -47,14 +52,15 @@ func (k *kernel) checkRegisters(threads int) error {
 	}
 	least := k.leastRegisters()
 	if n := (least + unit - 1) / unit * unit * warps * 32; n > k.limits.Registers {
-		return refuse(launchCall, outOfResources, "blocks of %d threads with at least %d registers each; %s has %d",
+		return refuse(launchCall, outOfResources,
+			"blocks of %d threads with at least %d registers each; %s has %d",
 			threads, least, k.limits.Target, k.limits.Registers)
 	}
 	return nil
 }
 
-// leastRegisters returns a lower bound of the registers of a thread, 0 if the kernel's directives make
-// the assembler stay within the limits.
+// leastRegisters returns a lower bound of the registers of a thread, 0 if the kernel's directives
+// make the assembler stay within the limits.
 func (k *kernel) leastRegisters() int {
 	k.estimate.Do(func() {
 		for _, p := range pressure.Of(k.image.module.ir) {
@@ -85,15 +91,18 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	}
 	for i := range l.Cluster {
 		if l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0 {
-			return refuse(launchCall, invalidValue, "a grid of %v blocks in clusters of %v", l.Grid, l.Cluster)
+			return refuse(launchCall, invalidValue, "a grid of %v blocks in clusters of %v", l.Grid,
+				l.Cluster)
 		}
 	}
 	size := int(l.Cluster[0]) * int(l.Cluster[1]) * int(l.Cluster[2])
 	if size > mostCluster || size > blocks*mostCluster {
-		return refuse(launchCall, invalidCluster, "clusters of %d blocks; %s has at most %d", size, k.limits.Target, mostCluster)
+		return refuse(launchCall, invalidCluster, "clusters of %d blocks; %s has at most %d", size,
+			k.limits.Target, mostCluster)
 	}
 	return nil
 }
 
-// mostCluster is the blocks of a cluster that is not portable, and the multiprocessors that hold it.
+// mostCluster is the blocks of a cluster that is not portable, and the multiprocessors that hold
+// it.
 const mostCluster = 16

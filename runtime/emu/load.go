@@ -31,7 +31,7 @@ func (d *decoder) transferOf(op *isa.Operation, regs []ref) (*transfer, error) {
 		x.width, n = 8, 2*n
 	}
 	if len(regs) != n {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	return x, nil
 }
@@ -70,6 +70,7 @@ func load(d *decoder) (step, error) {
 		}
 		if strong {
 			w.yield = true
+			w.spins++
 			w.block.grid.order()
 		}
 		for i := range x.regs {
@@ -333,6 +334,7 @@ func atomically(d *decoder) (step, error) {
 				w.write(&out[i], mask, old)
 			}
 		}
+		w.spins++
 		w.yield = w.block.changes == before // it may be a try that others let succeed
 		return advance
 	}, nil
@@ -389,6 +391,7 @@ func atomicWide(d *decoder) (step, error) {
 		for i := range min(len(out), 2) {
 			w.write(&out[i], mask, &w.out[i])
 		}
+		w.spins++
 		w.yield = w.block.changes == before
 		return advance
 	}, nil

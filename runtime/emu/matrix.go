@@ -20,7 +20,7 @@ func mma(d *decoder) (step, error) {
 	}
 	to, args := d.writes(), d.reads()
 	if len(to) != m.RegsD || len(args) < m.RegsA+m.RegsB+m.RegsC {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	a, rest := args[:m.RegsA], args[m.RegsA:]
 	b, rest := rest[:m.RegsB], rest[m.RegsB:]
@@ -35,7 +35,7 @@ func mma(d *decoder) (step, error) {
 		scales, rest = rest, nil
 	}
 	if len(rest) != 0 {
-		return nil, fmt.Errorf("%s with these operands is not emulated yet", d.in.Op)
+		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
@@ -163,6 +163,11 @@ func (m *matrixLayout) expand(b []byte) (row [16]byte) {
 		}
 	case m.packed != 0:
 		row = tensorcore.Expand(row, m.packed)
+		if m.packed == 4 { // in the lowest bits; kernels shift them to where mma reads them
+			for i := range row {
+				row[i] >>= 2
+			}
+		}
 	}
 	return row
 }

@@ -94,9 +94,9 @@ func TestLdmatrix(t *testing.T) {
 			return uint32(bytes[(16*(r/2)+4*(l%4)+2*(r%2)+i%2)*16+l/4+8*(i/2)])
 		}},
 		{"m8n16.x4.shared.b8x16.b6x16_p32", "sm_100a", "8.6", 4, func(l, r, i int) uint32 { return field(8*r+l/4, (l%4*4+i)*6, 6) }},
-		{"m8n16.x1.shared.b8x16.b4x16_p64", "sm_100a", "8.6", 1, func(l, r, i int) uint32 { return field(l/4, (l%4*4+i)*4, 4) << 2 }},
+		{"m8n16.x1.shared.b8x16.b4x16_p64", "sm_100a", "8.6", 1, func(l, r, i int) uint32 { return field(l/4, (l%4*4+i)*4, 4) }},
 		{"m16n16.x1.trans.shared.b8x16.b4x16_p64", "sm_100a", "8.6", 2, func(l, r, i int) uint32 {
-			return field(4*(l%4)+2*r+i%2, (l/4+8*(i/2))*4, 4) << 2
+			return field(4*(l%4)+2*r+i%2, (l/4+8*(i/2))*4, 4)
 		}},
 		{"m8n16.x2.shared.s8.s4", "sm_100a", "9.4", 2, func(l, r, i int) uint32 {
 			return uint32(uint8(int8(field(8*r+l/4, (l%4*4+i)*4, 4)<<4) >> 4))

@@ -56,6 +56,7 @@ const (
 	EventPhase      // a phase of the mbarrier completed: At of lane 0
 	EventTest       // threads saw a phase complete: Mask, At, Order, Scope
 	EventDependents // griddepcontrol: Mask, and Form for what it does
+	EventStep       // an instruction, for a Stepper: Mask
 	EventTensor     // a tcgen05 instruction that orders others: Mask, Form
 )
 

@@ -28,7 +28,8 @@ type Options struct {
 	Workers int
 	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
 	Unchecked bool
-	// Strict reports loads of shared memory that was never written even where no lane uses the value.
+	// Strict reports loads of shared and local memory that was never written even where no lane uses the
+	// value.
 	// Kernels that fetch ahead load from a stage that was never filled, which is no mistake.
 	Strict bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
@@ -36,6 +37,8 @@ type Options struct {
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
 	// addresses. Device.Reach changes the number of a device without memory where it must.
 	Number int
+	// Limit ends a launch with a fault after about so many instructions of threads; 0 is no limit.
+	Limit int64
 	// Progress is called now and then while a kernel runs, and once when it has ended, if it took
 	// long. It must not use the device.
 	Progress func(Progress)
@@ -70,11 +73,15 @@ func infoOf(o Options) (device.Info, error) {
 		place += ":" + strconv.Itoa(o.Number)
 	}
 	limits := limitsOf(n)
+	reserved := 0 // bytes of shared memory of each block, from sm_80 on
+	if n >= 80 {
+		reserved = sharedStart
+	}
 	info := device.Info{
 		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(), Driver: "emulator on " + goruntime.GOARCH, Capability: n,
 		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000, MemoryClock: 1_000_000, MemoryBits: 64,
 		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64}, MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
-		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - 1<<10, SharedPerSM: limits.shared,
+		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - reserved, SharedPerSM: limits.shared,
 		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096, AllTargets: o.Target == "",
 	}
 	if n >= 70 {

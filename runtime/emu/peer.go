@@ -10,7 +10,8 @@ import (
 )
 
 // Reach lets kernels here use the memory of another emulated device. Each device needs addresses of
-// its own for that: of two devices with one number, one that has allocated nothing yet gets another.
+// its own for that: of two devices with one number, one that has allocated nothing yet gets
+// another.
 func (d *Device) Reach(other device.Device) error {
 	o, ok := other.(*Device)
 	if !ok {

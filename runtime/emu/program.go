@@ -42,6 +42,8 @@ type program struct {
 	epilogue int // where fragments join before they return; the last command
 	params   []place
 	results  []place
+	slots    map[*ir.Reg]slot // for a stepper
+	labels   []*ir.Label      // the nearest one before each command
 }
 
 // A place is where a parameter or a result of a function lies: in the frame's local memory, or in

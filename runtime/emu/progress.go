@@ -17,7 +17,8 @@ type Progress struct {
 	Ended        bool
 }
 
-// Left estimates how long the launch goes on, from the blocks that have ended; 0 where it is unknown.
+// Left estimates how long the launch goes on, from the blocks that have ended; 0 where it is
+// unknown.
 func (p Progress) Left() time.Duration {
 	if p.Done == 0 || p.Ended {
 		return 0

@@ -50,7 +50,8 @@ func (r results) result() result {
 // refuse returns the error of a call that the driver refuses too, with a note that says why.
 func refuse(call string, r results, format string, args ...any) error {
 	x := r.result()
-	f := &device.Fault{Call: call, Code: x.code, Name: x.name, Text: x.text, Note: fmt.Sprintf(format, args...)}
+	f := &device.Fault{Call: call, Code: x.code, Name: x.name, Text: x.text, Note: fmt.Sprintf(format,
+		args...)}
 	if r == outOfMemory {
 		f.Kind = device.ErrMemory
 	}

@@ -24,8 +24,8 @@ func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindTcgen05St] = entry{make: tensorStore, whole: true}
 	to[isa.KindTcgen05WaitLd] = entry{make: tensorWait, whole: true}
 	to[isa.KindTcgen05WaitSt] = entry{make: tensorWait, whole: true}
-	to[isa.KindTcgen05FenceBeforeThreadSync] = entry{make: nothing}
-	to[isa.KindTcgen05FenceAfterThreadSync] = entry{make: nothing}
+	to[isa.KindTcgen05FenceBeforeThreadSync] = entry{make: tensorFence}
+	to[isa.KindTcgen05FenceAfterThreadSync] = entry{make: tensorFence}
 	to[isa.KindTcgen05Cp] = entry{make: tensorFill}
 	to[isa.KindTcgen05Shift] = entry{make: tensorShift}
 	to[isa.KindTcgen05Commit] = entry{make: tensorCommit}
@@ -175,6 +175,7 @@ func tensorAlloc(d *decoder) (step, error) {
 		put(r.data[off:], 4, uint64(base))
 		fill(r.init[off:off+4], 0xff)
 		w.block.changes++
+		w.tell(EventTensor, mask, &op)
 		return advance
 	}, nil
 }
@@ -221,6 +222,15 @@ func tensorDealloc(d *decoder) (step, error) {
 			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x, which were not allocated together; %s", n, at, t)
 		}
 		w.block.changes++
+		w.tell(EventTensor, mask, nil)
+		return advance
+	}, nil
+}
+
+// tensorFence decodes tcgen05.fence, which orders nothing that the emulator does out of order.
+func tensorFence(*decoder) (step, error) {
+	return func(w *warp, mask uint32) action {
+		w.tell(EventTensor, mask, nil)
 		return advance
 	}, nil
 }

@@ -82,9 +82,13 @@ func tensorFill(d *decoder) (step, error) {
 func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expands int) string {
 	t := b.tensor()
 	var unit [16]byte
+	need := 16
+	if expands > 0 {
+		need = 2 * expands
+	}
 	for row := range s.rows {
 		for i := range s.units {
-			if err := b.unit(m.AlongK(row, i*16), &unit, "tcgen05.cp"); err != nil {
+			if err := b.unit(m.AlongK(row, i*16), &unit, need, "tcgen05.cp"); err != nil {
 				return err.Error()
 			}
 			if expands > 0 {
@@ -95,6 +99,7 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 				if why != "" {
 					return why
 				}
+				b.tellTensor(EventWrite, lane+laneOf(address), columnOf(address)+i*4, 4)
 				for j := range cells {
 					cells[j] = little.Uint32(unit[4*j:])
 				}
@@ -105,13 +110,14 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 	return ""
 }
 
-// unit reads 16 bytes of the block's shared memory for a tensor core.
-func (b *block) unit(address uint32, to *[16]byte, who string) error {
+// unit reads 16 bytes of the block's shared memory for a tensor core, which needs the first of them: the
+// others may be padding.
+func (b *block) unit(address uint32, to *[16]byte, need int, who string) error {
 	at, r := uint64(address)&(1<<18-1), b.shared
 	if at < sharedStart || at+16 > uint64(len(r.data)) {
 		return fmt.Errorf("access out of bounds: %s reads 16 bytes at shared address 0x%x", who, at)
 	}
-	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+16]) {
+	if g := b.grid; g.checks && r.init != nil && !allSet(r.init[at:at+uint64(need)]) {
 		return fmt.Errorf("%s reads shared memory at 0x%x that was never written", who, at)
 	}
 	if g := b.grid; g.observer != nil {
@@ -153,7 +159,7 @@ func tensorShift(d *decoder) (step, error) {
 			}
 			act := w.issueTensor(l, func() string {
 				for _, b := range blocks {
-					if why := b.tensor().shift(laneOf(address), columnOf(address)); why != "" {
+					if why := b.shift(laneOf(address), columnOf(address)); why != "" {
 						return why
 					}
 				}
@@ -168,7 +174,8 @@ func tensorShift(d *decoder) (step, error) {
 }
 
 // shift moves eight columns of 32 lanes down by one lane; the first lane keeps what it has.
-func (t *tensorMemory) shift(lane, column int) string {
+func (b *block) shift(lane, column int) string {
+	t := b.tensor()
 	for l := lane + 31; l > lane; l-- {
 		to, known, why := t.row(l, column, 8)
 		if why != "" {
@@ -178,6 +185,8 @@ func (t *tensorMemory) shift(lane, column int) string {
 		if why != "" {
 			return why
 		}
+		b.tellTensor(EventRead, l-1, column, 8)
+		b.tellTensor(EventWrite, l, column, 8)
 		copy(to, from)
 		copy(known, was)
 	}

@@ -145,6 +145,7 @@ func (t *tensorMove) load(b *block, regs []eval.Vector, address uint32) string {
 			if why != "" {
 				return why
 			}
+			b.tellTensor(EventRead, row, col, n)
 			seen |= known[0]
 			v[l] = uint64(cells[0])
 			if t.packed {
@@ -228,6 +229,7 @@ func (t *tensorMove) store(b *block, values []eval.Vector, address uint32) strin
 			if why != "" {
 				return why
 			}
+			b.tellTensor(EventWrite, row, col, n)
 			copy(cells, list[:n])
 			fill(known, 0xff)
 		}

@@ -135,7 +135,7 @@ func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int, add func(
 	lane, column, first := tensorcore.ScaleFactor(row, 0, id)
 	for i := range j.product.Factors {
 		n := first + i
-		c, why := b.tensor().read(laneOf(at)+32*q+lane, columnOf(at)+column+n/4*wordsOf(rows), "a scale factor")
+		c, why := b.tensorCell(laneOf(at)+32*q+lane, columnOf(at)+column+n/4*wordsOf(rows), "a scale factor")
 		if why != "" {
 			return why
 		}
@@ -165,7 +165,7 @@ func (j *tensorJob) load(q *quarter) string {
 		if why := j.loadA(i, b); why != "" {
 			return why
 		}
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, j.need(p.B), "tcgen05.mma") }
 		err := p.LoadShifted(j.mb, j.in.AcrossB, j.in.NegateB, i*j.n, j.n, j.zero.Shift, read)
 		if err != nil {
 			return err.Error()
@@ -195,7 +195,7 @@ func (j *tensorJob) loadA(i int, b *block) string {
 			return why
 		}
 	} else {
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, j.need(p.A), "tcgen05.mma") }
 		if err := p.LoadA(j.ma, j.in.AcrossA, j.in.NegateA, first, j.rows, read); err != nil {
 			return err.Error()
 		}
@@ -203,7 +203,7 @@ func (j *tensorJob) loadA(i int, b *block) string {
 	for row := range j.rows {
 		for chunk := 0; j.sparse && chunk < p.Chunks(); chunk++ {
 			lane, column, bit := j.path.Metadata(p.A, row, chunk, j.in.Selector)
-			c, why := b.tensor().read(j.base+lane, columnOf(j.places)+column, "sparse metadata")
+			c, why := b.tensorCell(j.base+lane, columnOf(j.places)+column, "sparse metadata")
 			if why == "" {
 				why = p.PlacesFit(first+row, chunk, uint64(c>>bit&15))
 			}
@@ -226,6 +226,14 @@ func (j *tensorJob) loadA(i int, b *block) string {
 	return ""
 }
 
+// need returns how many of 16 bytes hold elements; the others are padding.
+func (j *tensorJob) need(e *tensorcore.Element) int {
+	if e.Bits < 8 && !j.product.Packed {
+		return 2 * e.Bits
+	}
+	return 16
+}
+
 // leftInTensor reads the rows of A of a block from its tensor memory.
 func (j *tensorJob) leftInTensor(b *block, first int) string {
 	p := j.product
@@ -241,7 +249,7 @@ func (j *tensorJob) leftInTensor(b *block, first int) string {
 		}
 		lane := j.base + j.path.A(from)
 		for i := range p.DepthA() {
-			c, why := b.tensor().read(lane, columnOf(uint32(j.left))+i*wide/32, "A")
+			c, why := b.tensorCell(lane, columnOf(uint32(j.left))+i*wide/32, "A")
 			if why != "" {
 				return why
 			}
@@ -266,6 +274,7 @@ func (j *tensorJob) compute(q *quarter) string {
 			if !q.has(i, first+j.base) {
 				continue
 			}
+			j.tellRow(b, row)
 			for col := range n {
 				lane, column := j.path.D(row, col, n)
 				lane += j.base
@@ -292,6 +301,27 @@ func (j *tensorJob) compute(q *quarter) string {
 		}
 	}
 	return ""
+}
+
+// tellRow shows an observer the accesses to a row of D.
+func (j *tensorJob) tellRow(b *block, row int) {
+	if b.grid.observer == nil {
+		return
+	}
+	width := j.in.N
+	switch j.path {
+	case tensorcore.PathB, tensorcore.PathE:
+		width /= 2
+	case tensorcore.PathG:
+		width /= 4
+	}
+	for col := 0; col < j.in.N; col += width {
+		lane, column := j.path.D(row, col, j.in.N)
+		if j.accumulates {
+			b.tellTensor(EventRead, lane+j.base, columnOf(j.at)+column, width)
+		}
+		b.tellTensor(EventWrite, lane+j.base, columnOf(j.at)+column, width)
+	}
 }
 
 // A collectorHint is what an instruction says of a buffer that keeps A or B.

@@ -3,7 +3,12 @@
 
 package emu
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // Tensor memory of a block: 128 lanes of 512 columns of 32 bits.
 const (
@@ -111,15 +116,16 @@ func (t *tensorMemory) row(lane, column, n int) (cells []uint32, known []byte, w
 	return t.cells[lane][column : column+n], t.known[lane][column : column+n], ""
 }
 
-// read returns a cell that must have been written.
-func (t *tensorMemory) read(lane, column int, what string) (uint32, string) {
-	c, known, why := t.row(lane, column, 1)
+// tensorCell returns a cell of tensor memory that must have been written.
+func (b *block) tensorCell(lane, column int, what string) (uint32, string) {
+	c, known, why := b.tensor().row(lane, column, 1)
 	switch {
 	case why != "":
 		return 0, why
 	case known[0] == 0:
 		return 0, fmt.Sprintf("%s in lane %d, column %d of tensor memory was never written", what, lane, column)
 	}
+	b.tellTensor(EventRead, lane, column, 1)
 	return c[0], ""
 }
 
@@ -133,6 +139,21 @@ func (b *block) tensor() *tensorMemory {
 		b.tensorMemory = new(tensorMemory)
 	}
 	return b.tensorMemory
+}
+
+// tellTensor shows that the operation that runs accesses n cells of a lane of the block's tensor memory.
+func (b *block) tellTensor(kind EventKind, lane, column, n int) {
+	g, o := b.grid, b.cluster.queue.running
+	if g.observer == nil || o == nil {
+		return
+	}
+	e := &g.event
+	*e = Event{
+		Kind: kind, Mask: o.threads & -o.threads, Block: uint32(o.warp.block.number()), Warp: uint32(o.warp.index),
+		Operation: o.serial, At: &g.addresses, Size: uint64(4 * n), Instr: o.at, Source: o.source,
+	}
+	e.At[bits.TrailingZeros32(e.Mask)] = Address{isa.Tensor, uint32(b.number()), uint64(lane)<<16 | uint64(column)}
+	g.observer.Observe(e)
 }
 
 // leak faults a block that ends with columns that are still allocated.

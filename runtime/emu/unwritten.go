@@ -11,7 +11,8 @@ import (
 )
 
 // A kernel that fetches ahead loads from a stage of shared memory that was never filled, and does not use
-// what it loaded. So such a load is no mistake until a lane uses the register, other than to move it.
+// what it loaded. Compilers load structures with their padding from local memory. So such a load is no
+// mistake until a lane uses the register, other than to move it.
 
 // An unwrittenValue is a register that holds shared memory that was never written.
 type unwrittenValue struct {

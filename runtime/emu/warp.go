@@ -27,6 +27,7 @@ type warp struct {
 
 	ready   []*fragment // may run; not cur
 	waiting []*fragment // for others
+	spins   int         // strong loads and atomic operations
 	yield   bool        // the instruction at hand can make no progress before others do
 
 	thread      [3]eval.Vector // %tid
@@ -135,6 +136,10 @@ func (w *warp) run(budget int) int {
 		if act == failed {
 			return n
 		}
+		if w.spins >= spinsToBreak {
+			w.spins = 0
+			w.breakJoins()
+		}
 		if w.yield || act == advance && len(w.ready) > 0 {
 			w.rotate()
 		}
@@ -145,6 +150,10 @@ func (w *warp) run(budget int) int {
 	}
 	return n
 }
+
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait for
+// others of their warp go on alone: the others may spin until these have done something.
+const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another of its warp has its turn.
 const sliceLength = 256
@@ -174,6 +183,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
+	stepper := w.block.grid.stepper
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -201,6 +211,10 @@ func (w *warp) burst(budget int) (n int, last action) {
 			break
 		}
 		counted += bits.OnesCount32(mask)
+		if stepper != nil && in.at != nil {
+			w.block.clock++
+			w.block.grid.step(w, mask)
+		}
 		switch last = in.run(w, mask); last {
 		case advance:
 			f.pc++

@@ -194,7 +194,7 @@ func (j *groupJob) compute() string {
 
 // load reads the operands.
 func (j *groupJob) load(p *tensorcore.Product) string {
-	read := func(address uint32, to *[16]byte) error { return j.block.unit(address, to, "wgmma") }
+	read := func(address uint32, to *[16]byte) error { return j.block.unit(address, to, 16, "wgmma") }
 	if j.inRegisters {
 		j.loadRegisters(p)
 	} else {

@@ -22,17 +22,18 @@ import (
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 func main() {
 	only := flag.String("only", "saxpy,rmsnorm,mma,wgmma,scaling,grid", "what to measure")
 	rounds := flag.Int("rounds", 5, "rounds; the median is reported")
 	flag.Parse()
-	fmt.Printf("%s/%s, %s, GOMAXPROCS %d, %s\n\n", goruntime.GOOS, goruntime.GOARCH, goruntime.Version(),
+	fmt.Printf("%s/%s, %s, GOMAXPROCS %d, %s\n\n", goruntime.GOOS, goruntime.GOARCH,
+		goruntime.Version(),
 		goruntime.GOMAXPROCS(0), time.Now().UTC().Format(time.DateOnly))
 	fmt.Println("| kernel | workers | thread instructions | wall s | CPU s | M instr/CPU s | M instr/s |")
 	fmt.Println("|---|---|---|---|---|---|---|")
@@ -52,7 +53,10 @@ func main() {
 // jobs returns what can be measured, by name.
 func jobs() map[string]func(name string, rounds int) error {
 	return map[string]func(string, int) error{
-		"saxpy":   func(name string, n int) error { return print(measure(name, 1, n, "", saxpyJob(1<<20))) },
+		"saxpy": func(name string, n int) error {
+			return print(measure(name, 1, n, "",
+				saxpyJob(1<<20)))
+		},
 		"rmsnorm": func(name string, n int) error { return print(measure(name, 1, n, "", rmsnormJob)) },
 		"mma": func(name string, n int) error {
 			return print(measure("mma.sync 1024x1024x1024 f16", 0, min(n, 2), "sm_80", mmaJob(1024)))
@@ -107,7 +111,8 @@ func measure(name string, workers, rounds int, target string, j job) (sample, er
 		if err := launch(); err != nil {
 			return sample{}, errors.Join(err, d.Close())
 		}
-		all = append(all, sample{name, workers, back.Stats().Instructions - before, time.Since(wall), cpuTime() - cpu})
+		all = append(all, sample{name, workers, back.Stats().Instructions - before, time.Since(wall),
+			cpuTime() - cpu})
 	}
 	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(a.cpu, b.cpu) })
 	return all[len(all)/2], d.Close()
@@ -115,12 +120,12 @@ func measure(name string, workers, rounds int, target string, j job) (sample, er
 
 // kernel builds and loads a kernel.
 func kernel(d *runtime.Device, name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
-	t := &trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
-	return t.Kernel(name, build)
+	return kerneltest.New(d).Kernel(name, build)
 }
 
 // floats uploads n random numbers.
-func floats[T runtime.Element](d *runtime.Device, n int, of func(float32) T) (*runtime.Buffer[T], error) {
+func floats[T runtime.Element](d *runtime.Device, n int, of func(float32) T) (*runtime.Buffer[T],
+	error) {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	xs := make([]T, n)
 	for i := range xs {
@@ -140,14 +145,18 @@ func saxpyJob(n int) job {
 		}
 		x, e1 := floats(d, n, same)
 		y, e2 := floats(d, n, same)
-		return func() error { return k.Launch(runtime.Grid(64), x, y, float32(0.5), n) }, errors.Join(e1, e2)
+		return func() error { return k.Launch(runtime.Grid(64), x, y, float32(0.5), n) }, errors.Join(e1,
+			e2)
 	}
 }
 
 // rmsnormJob is example 08 with 1024 rows of 1024 f32.
 func rmsnormJob(d *runtime.Device) (func() error, error) {
 	const rows, hidden = 1024, 1024
-	k, err := kernel(d, fmt.Sprintf("rmsnorm_f32_%d", hidden), func(m *dsl.Module) { rmsnorm.Build(m, isa.F32, hidden) })
+	k, err := kernel(d, fmt.Sprintf("rmsnorm_f32_%d", hidden), func(m *dsl.Module) {
+		rmsnorm.Build(m,
+			isa.F32, hidden)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +182,8 @@ func mmaJob(n int) job {
 		a, e2 := floats(d, n*n, runtime.ToF16)
 		b, e3 := floats(d, n*n, runtime.ToF16)
 		c, e4 := runtime.Alloc[float32](d, n*n)
-		return func() error { return k.Launch(runtime.Grid(blocks), a, b, c, n, n, n) }, errors.Join(e1, e2, e3, e4)
+		return func() error { return k.Launch(runtime.Grid(blocks), a, b, c, n, n, n) }, errors.Join(e1,
+			e2, e3, e4)
 	}
 }
 
@@ -184,9 +194,8 @@ func wgmmaJob(n int) job {
 		if err != nil {
 			return nil, err
 		}
-		t := &trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
-		p := trial.Product{M: n, N: n, K: n}
-		return func() error { return hopper.Multiply(t, k, hopper.Default, p) }, nil
+		t := kerneltest.New(d)
+		return func() error { return hopper.Multiply(t, k, hopper.Default, kerneltest.GEMM{M: n, N: n, K: n}) }, nil
 	}
 }
 
@@ -195,7 +204,8 @@ func scaling(_ string, rounds int) error {
 	for _, j := range []struct {
 		name, target string
 		run          job
-	}{{"saxpy, 8 Mi elements", "", saxpyJob(1 << 23)}, {"mma.sync 512x512x512 f16", "sm_80", mmaJob(512)}} {
+	}{{"saxpy, 8 Mi elements", "", saxpyJob(1 << 23)}, {"mma.sync 512x512x512 f16", "sm_80",
+		mmaJob(512)}} {
 		var walls [2][]time.Duration
 		for range max(rounds, 3) {
 			for w := range walls {
@@ -217,20 +227,23 @@ func scaling(_ string, rounds int) error {
 func grid(string, int) error {
 	const n = 4096 * 256 * 4
 	before := heap()
-	s, err := measure("saxpy, 4096 blocks of 256 threads", 0, 1, "", func(d *runtime.Device) (func() error, error) {
-		k, err := kernel(d, "saxpy", saxpy.Build)
-		if err != nil {
-			return nil, err
-		}
-		x, e1 := floats(d, n, same)
-		y, e2 := floats(d, n, same)
-		before = heap()
-		return func() error { return k.Launch(runtime.Grid(4096), x, y, float32(0.5), n) }, errors.Join(e1, e2)
-	})
+	s, err := measure("saxpy, 4096 blocks of 256 threads", 0, 1, "",
+		func(d *runtime.Device) (func() error, error) {
+			k, err := kernel(d, "saxpy", saxpy.Build)
+			if err != nil {
+				return nil, err
+			}
+			x, e1 := floats(d, n, same)
+			y, e2 := floats(d, n, same)
+			before = heap()
+			return func() error { return k.Launch(runtime.Grid(4096), x, y, float32(0.5), n) },
+				errors.Join(e1, e2)
+		})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%s: %.3f s; the launch allocates %.1f MiB\n", s.name, s.wall.Seconds(), float64(heap()-before)/(1<<20))
+	fmt.Printf("\n%s: %.3f s; the launch allocates %.1f MiB\n", s.name, s.wall.Seconds(),
+		float64(heap()-before)/(1<<20))
 	return nil
 }
 

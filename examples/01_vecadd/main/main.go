@@ -6,7 +6,7 @@ package main
 
 import (
 	vecadd "github.com/ptxdsl/ptxdsl/examples/01_vecadd"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("vecadd", "sm_90", vecadd.Build, vecadd.Check) }
+func main() { kernelcmd.Main("vecadd", "sm_90", vecadd.Build, vecadd.Check) }

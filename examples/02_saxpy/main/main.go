@@ -6,7 +6,7 @@ package main
 
 import (
 	saxpy "github.com/ptxdsl/ptxdsl/examples/02_saxpy"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("saxpy", "sm_90", saxpy.Build, saxpy.Check) }
+func main() { kernelcmd.Main("saxpy", "sm_90", saxpy.Build, saxpy.Check) }

@@ -6,7 +6,7 @@ package main
 
 import (
 	transpose "github.com/ptxdsl/ptxdsl/examples/03_transpose"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("transpose", "sm_90", transpose.Build, transpose.Check) }
+func main() { kernelcmd.Main("transpose", "sm_90", transpose.Build, transpose.Check) }

@@ -6,7 +6,7 @@ package main
 
 import (
 	reduce "github.com/ptxdsl/ptxdsl/examples/04_reduce"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("reduce", "sm_90", reduce.Build, reduce.Check) }
+func main() { kernelcmd.Main("reduce", "sm_90", reduce.Build, reduce.Check) }

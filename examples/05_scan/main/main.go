@@ -6,7 +6,7 @@ package main
 
 import (
 	scan "github.com/ptxdsl/ptxdsl/examples/05_scan"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("scan", "sm_90", scan.Build, scan.Check) }
+func main() { kernelcmd.Main("scan", "sm_90", scan.Build, scan.Check) }

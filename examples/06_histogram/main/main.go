@@ -6,7 +6,7 @@ package main
 
 import (
 	histogram "github.com/ptxdsl/ptxdsl/examples/06_histogram"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("histogram", "sm_90", histogram.Build, histogram.Check) }
+func main() { kernelcmd.Main("histogram", "sm_90", histogram.Build, histogram.Check) }

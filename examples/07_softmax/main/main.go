@@ -9,14 +9,14 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	softmax "github.com/ptxdsl/ptxdsl/examples/07_softmax"
-	"github.com/ptxdsl/ptxdsl/internal/show"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	t := show.Type(isa.F32, isa.F16, isa.Bf16)
+	t := kernelcmd.Type(isa.F32, isa.F16, isa.Bf16)
 	cols := flag.Int("cols", 4096, "elements of a row")
-	show.Main("softmax", "sm_90", func(m *dsl.Module) {
+	kernelcmd.Main("softmax", "sm_90", func(m *dsl.Module) {
 		softmax.Build(m, *t, *cols)
 	}, softmax.Check)
 }

@@ -9,14 +9,14 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
-	"github.com/ptxdsl/ptxdsl/internal/show"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	t := show.Type(isa.Bf16, isa.F32, isa.F16)
+	t := kernelcmd.Type(isa.Bf16, isa.F32, isa.F16)
 	hidden := flag.Int("hidden", 4096, "elements of a row")
-	show.Main("rmsnorm", "sm_90", func(m *dsl.Module) {
+	kernelcmd.Main("rmsnorm", "sm_90", func(m *dsl.Module) {
 		rmsnorm.Build(m, *t, *hidden)
 	}, rmsnorm.Check)
 }

@@ -6,7 +6,7 @@ package main
 
 import (
 	simt "github.com/ptxdsl/ptxdsl/examples/09_matmul_simt"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("matmul_simt", "sm_90", simt.Build, simt.Check) }
+func main() { kernelcmd.Main("matmul_simt", "sm_90", simt.Build, simt.Check) }

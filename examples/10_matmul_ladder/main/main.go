@@ -7,13 +7,13 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	version := show.Number("version", "cp.async, TMA, or warp-specialised, the latter two from sm_90 on", 0, 1, 2)
-	swizzle := show.Number("swizzle", "bytes of the swizzle, as deep as which a tile is", 128, 64, 32)
-	show.Main("matmul_ladder", "sm_120a", func(m *dsl.Module) {
+	version := kernelcmd.Number("version", "cp.async, TMA, or warp-specialised, the latter two from sm_90 on", 0, 1, 2)
+	swizzle := kernelcmd.Number("swizzle", "bytes of the swizzle, as deep as which a tile is", 128, 64, 32)
+	kernelcmd.Main("matmul_ladder", "sm_120a", func(m *dsl.Module) {
 		t := ladder.Default
 		t.Swizzle = dsl.Swizzle(*swizzle)
 		t.K = *swizzle / 2

@@ -6,7 +6,7 @@ package main
 
 import (
 	clusters "github.com/ptxdsl/ptxdsl/examples/11_clusters"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { show.Main("clusters", "sm_90", clusters.Build, clusters.Check) }
+func main() { kernelcmd.Main("clusters", "sm_90", clusters.Build, clusters.Check) }

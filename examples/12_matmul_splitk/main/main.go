@@ -7,9 +7,9 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	splitk "github.com/ptxdsl/ptxdsl/examples/12_matmul_splitk"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	show.Main("matmul_splitk", "sm_90", func(m *dsl.Module) { splitk.Build(m, splitk.Default) }, splitk.Check)
+	kernelcmd.Main("matmul_splitk", "sm_90", func(m *dsl.Module) { splitk.Build(m, splitk.Default) }, splitk.Check)
 }

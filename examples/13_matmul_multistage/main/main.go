@@ -7,12 +7,12 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	t := show.Type(multistage.Types...)
-	show.Main("matmul_multistage", "sm_80", func(m *dsl.Module) {
+	t := kernelcmd.Type(multistage.Types...)
+	kernelcmd.Main("matmul_multistage", "sm_80", func(m *dsl.Module) {
 		multistage.Build(m, *t, multistage.Default(*t))
 	}, multistage.Check)
 }

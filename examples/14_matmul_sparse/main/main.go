@@ -7,12 +7,12 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	t := show.Type(sparse.Types...)
-	show.Main("matmul_sparse", "sm_80", func(m *dsl.Module) {
+	t := kernelcmd.Type(sparse.Types...)
+	kernelcmd.Main("matmul_sparse", "sm_80", func(m *dsl.Module) {
 		sparse.Build(m, *t, sparse.Default)
 	}, sparse.Check)
 }

@@ -7,9 +7,9 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	show.Main("matmul_hopper", "sm_90a", func(m *dsl.Module) { hopper.Build(m, hopper.Default) }, hopper.Check)
+	kernelcmd.Main("matmul_hopper", "sm_90a", func(m *dsl.Module) { hopper.Build(m, hopper.Default) }, hopper.Check)
 }

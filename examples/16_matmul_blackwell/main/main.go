@@ -9,12 +9,12 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
 	dynamic := flag.Bool("dynamic", false, "blocks get their tiles from the hardware, one after the other")
-	show.Main("matmul_blackwell", "sm_100a", func(m *dsl.Module) {
+	kernelcmd.Main("matmul_blackwell", "sm_100a", func(m *dsl.Module) {
 		t := blackwell.Default
 		t.Dynamic = *dynamic
 		blackwell.Build(m, t)

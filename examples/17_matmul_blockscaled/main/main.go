@@ -9,14 +9,14 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
 	pair := flag.Bool("pair", false, "two blocks work as one")
 	sync := flag.Bool("sync", false, "with mma.sync, for sm_120a: nvfp4, mxfp4 and mxfp8")
-	f := show.Choice("format", "format of the numbers", func(f blockscaled.Format) string { return f.Name }, blockscaled.Formats...)
-	show.Main("matmul_blockscaled", "sm_100a", func(m *dsl.Module) {
+	f := kernelcmd.OneOf("format", "format of the numbers", func(f blockscaled.Format) string { return f.Name }, blockscaled.Formats...)
+	kernelcmd.Main("matmul_blockscaled", "sm_100a", func(m *dsl.Module) {
 		if *sync {
 			blockscaled.BuildSync(m, *f, blockscaled.SyncDefault)
 			return

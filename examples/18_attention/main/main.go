@@ -9,15 +9,15 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
-	"github.com/ptxdsl/ptxdsl/internal/show"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	t := show.Type(isa.Bf16, isa.F16)
+	t := kernelcmd.Type(isa.Bf16, isa.F16)
 	width := flag.Int("width", 128, "numbers of a row of a head: 64 or 128")
 	causal := flag.Bool("causal", false, "queries see the keys up to their own")
-	show.Main("attention", "sm_80", func(m *dsl.Module) {
+	kernelcmd.Main("attention", "sm_80", func(m *dsl.Module) {
 		build := attention.Build
 		if m.Is("sm_90a") {
 			build = attention.BuildHopper

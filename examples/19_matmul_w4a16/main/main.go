@@ -7,11 +7,11 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	w4a16 "github.com/ptxdsl/ptxdsl/examples/19_matmul_w4a16"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	show.Main("matmul_w4a16", "sm_80", func(m *dsl.Module) {
+	kernelcmd.Main("matmul_w4a16", "sm_80", func(m *dsl.Module) {
 		w4a16.Build(m)
 		w4a16.BuildFew(m)
 	}, w4a16.Check)

@@ -6,9 +6,9 @@ package main
 
 import (
 	fp8 "github.com/ptxdsl/ptxdsl/examples/20_matmul_fp8"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	show.Main("matmul_fp8", "sm_90a", fp8.Build, fp8.Check)
+	kernelcmd.Main("matmul_fp8", "sm_90a", fp8.Build, fp8.Check)
 }

@@ -7,9 +7,9 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	grouped "github.com/ptxdsl/ptxdsl/examples/21_matmul_grouped"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	show.Main("matmul_grouped", "sm_90a", func(m *dsl.Module) { grouped.Build(m, grouped.Large) }, grouped.Check)
+	kernelcmd.Main("matmul_grouped", "sm_90a", func(m *dsl.Module) { grouped.Build(m, grouped.Large) }, grouped.Check)
 }

@@ -7,9 +7,9 @@ package main
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	streamk "github.com/ptxdsl/ptxdsl/examples/22_matmul_streamk"
-	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
 func main() {
-	show.Main("matmul_streamk", "sm_90a", func(m *dsl.Module) { streamk.Build(m, streamk.Wide) }, streamk.Check)
+	kernelcmd.Main("matmul_streamk", "sm_90a", func(m *dsl.Module) { streamk.Build(m, streamk.Wide) }, streamk.Check)
 }

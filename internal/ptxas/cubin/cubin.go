@@ -98,7 +98,8 @@ func withoutLine(name string) string {
 	return lineSuffix.ReplaceAllString(name, "")
 }
 
-// Digest is a hash of all that Diff compares: two programs have the same if they do not differ.
+// Digest returns a hash of all that Diff compares: two programs have the same if they do not
+// differ.
 func (c *Code) Digest() string {
 	h := sha256.New()
 	for _, s := range c.Sections {
@@ -111,7 +112,7 @@ func (c *Code) Digest() string {
 	return string(h.Sum(nil))
 }
 
-// Diff says where two programs differ, one finding a line; nil where they are the same.
+// Diff says where two programs differ, one finding a line; nil if they are the same.
 func Diff(a, b *Code) []string {
 	var list []string
 	merge(a.Sections, b.Sections, func(s Section) string { return s.Name }, func(x, y *Section) {
@@ -154,7 +155,7 @@ func merge[T any](a, b []T, key func(T) string, each func(x, y *T)) {
 	}
 }
 
-// common is the length of the common prefix.
+// common returns the length of the common prefix.
 func common(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

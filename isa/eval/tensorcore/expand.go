@@ -12,14 +12,12 @@ func Container(e *Element) int {
 }
 
 // Expand spreads 16 elements of four or six bits, which lie in the first 8 or 12 bytes, over bytes
-// of their own: what ldmatrix and tcgen05.cp do for .b8x16 from .b4x16_p64 and .b6x16_p32.
+// of their own: what ldmatrix and tcgen05.cp do for .b8x16 from .b4x16_p64 and .b6x16_p32. Elements
+// are in the low bits. Those of four bits must be shifted to where Container says before an mma reads
+// them, as CUTLASS does.
 func Expand(from [16]byte, bits int) (to [16]byte) {
-	inset := 0
-	if bits == 4 {
-		inset = 2
-	}
 	for i := range to {
-		to[i] = byte(field(&from, i*bits, bits) << inset)
+		to[i] = byte(field(&from, i*bits, bits))
 	}
 	return to
 }

@@ -7,7 +7,7 @@ import "testing"
 
 func TestExpand(t *testing.T) {
 	four := Expand([16]byte{0x21, 0x43, 7: 0xf0}, 4)
-	if want := ([16]byte{0: 0x04, 1: 0x08, 2: 0x0c, 3: 0x10, 15: 0x3c}); four != want {
+	if want := ([16]byte{0: 1, 1: 2, 2: 3, 3: 4, 15: 15}); four != want {
 		t.Errorf("four bits: %x, want %x", four, want)
 	}
 	six := Expand([16]byte{0x81, 0x30, 0x10, 11: 0xfc}, 6) // 1, 2, 3, 4

@@ -165,7 +165,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// reach is the blocks that a way from one leads to that does not pass another.
+// reach returns the blocks that a way from one leads to that does not pass another.
 func reach(succs [][]int, from, not int) []bool {
 	seen := make([]bool, len(succs))
 	work := []int{from}

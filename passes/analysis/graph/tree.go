@@ -3,8 +3,8 @@
 
 package graph
 
-// A search is a walk through a graph in depth, from a root above all roots. Blocks go by the turn at which it came to them;
-// the root has turn 0.
+// A search is a depth-first search from a virtual root above all roots. Blocks are identified by
+// the order in which it visits them; the root has number 0.
 type search struct {
 	turn   []int // of a block; None where the walk did not come
 	block  []int // at a turn
@@ -41,8 +41,8 @@ func searched(succs [][]int, roots []int) *search {
 	return s
 }
 
-// tree finds dominators with semidominators and nearest common ancestors, as Georgiadis does: time grows hardly faster
-// than the graph, also where very many branches lead to one place.
+// tree computes dominators from semidominators and nearest common ancestors (Georgiadis), in nearly
+// linear time even for blocks with very many predecessors.
 func tree(succs, preds [][]int, roots []int) *Tree {
 	s := searched(succs, roots)
 	n := len(s.block)
@@ -89,7 +89,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 	return s.grown(dom)
 }
 
-// grown is the tree in which each turn hangs on another, which came before.
+// grown returns the tree in which each iteration hangs on another, which came before.
 func (s *search) grown(dom []int) *Tree {
 	t := &Tree{Parent: make([]int, len(s.turn)), turn: make([]int, len(s.turn)), size: make([]int, len(s.turn))}
 	for b := range t.Parent {

@@ -141,8 +141,8 @@ func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	return false
 }
 
-// apartUnknown reports whether two different roots may be one place: an address that is not known may be
-// anywhere.
+// apartUnknown reports whether two different roots may be one place: an address that is unknown may
+// be anywhere.
 func apartUnknown(a, b *value.Value) bool {
 	known := func(v *value.Value) bool {
 		s := v.Single()
@@ -154,6 +154,16 @@ func apartUnknown(a, b *value.Value) bool {
 // some reports whether a thread's bytes meet an interval.
 func (r *Region) some(low, high int64) bool {
 	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
+}
+
+// Starts returns the offsets at which the accesses of the threads start, in order. They are exact only
+// if r is Sure.
+func (r *Region) Starts() []int64 {
+	list := make([]int64, len(r.threads.At))
+	for i, at := range r.threads.At {
+		list[i] = r.base + at
+	}
+	return list
 }
 
 // Grown returns r extended by more bytes for each thread.
@@ -224,7 +234,8 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	return nil, false
 }
 
-// bare is an address without a mask that leaves its bits 10 to 17, which are those of shared memory, as they are.
+// bare returns an address without a mask that leaves its bits 10 to 17, which are those of shared
+// memory, as they are.
 func bare(v *value.Value) *value.Value {
 	const kept = 0x3fc00
 	if a := v.Single(); a != nil && a.Op == "and" && a.Args[1].Const() && a.Args[1].K&kept == kept {
@@ -233,7 +244,7 @@ func bare(v *value.Value) *value.Value {
 	return v
 }
 
-// unshift is 16 times a sum of things that were shifted right by four.
+// unshift returns 16 times a sum of things that were shifted right by four.
 func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	out := p.Const(64, 16*v.K)
 	found := false

@@ -24,7 +24,8 @@ type Writes struct {
 // A spot is where an instruction stands.
 type spot struct{ block, index int }
 
-// A write is an instruction that writes a register. One under a guard, or of a part of it, leaves what was there before.
+// A write is an instruction that writes a register. A guarded or partial write keeps earlier writes
+// visible.
 type write struct {
 	spot
 	in   *ir.Instr
@@ -101,8 +102,8 @@ func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
 	return slices.Compact(list), unset
 }
 
-// back adds the writes of a register in a block before a spot, from there backwards, and reports whether one of them
-// leaves nothing of what was there before.
+// back adds the writes of a register in a block before a position, last first, and reports whether
+// one of them hides all earlier ones.
 func (w *Writes) back(r *ir.Reg, before spot, found *[]write) bool {
 	all := w.by[r]
 	i, _ := slices.BinarySearchFunc(all, before, func(one write, s spot) int {

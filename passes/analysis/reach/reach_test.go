@@ -17,7 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// function is the first function of a text.
+// function returns the first function of a text.
 func function(text string) (*ir.Func, error) {
 	file, faults := ptx.Parse("k.ptx", text)
 	m, more := lift.Module(file)
@@ -27,7 +27,7 @@ func function(text string) (*ir.Func, error) {
 	return m.Funcs()[0], nil
 }
 
-// body is the kernel with a body.
+// body returns the kernel with a body.
 func body(t *testing.T, lines string) *ir.Func {
 	t.Helper()
 	f, err := function(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n" + lines + "\nret;\n}\n")
@@ -37,7 +37,8 @@ func body(t *testing.T, lines string) *ir.Func {
 	return f
 }
 
-// TestAt asks at each store for the writes of what it stores, which are told by the constants that they write.
+// TestAt asks at each store for the writes of what it stores, which are reported by the constants
+// that they write.
 func TestAt(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"one", "mov.b32 %r1, 1;\nst.global.b32 [%rd1], %r1;", "1"},
@@ -71,7 +72,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// describe is what writes write, in words.
+// describe returns what writes write, in words.
 func describe(list []*ir.Instr, unset bool) string {
 	var words []string
 	for _, in := range list {

@@ -115,7 +115,8 @@ bar.sync 2;
 	}
 }
 
-// levels are those of the choices that are not on the number of the thread alone, each once, lowest first.
+// levels returns those of the choices that are not on the thread index alone, each once, lowest
+// first.
 func levels(k *trace.Kernel) []value.Level {
 	var list []value.Level
 	for _, tr := range k.Traces {
@@ -194,7 +195,8 @@ bar.sync %r5, 128;
 	}
 }
 
-// TestMixed: what one lane wrote while others went another way is not known of those others by what they hold themselves.
+// TestMixed: what one lane wrote while others went another way is unknown of those others by what
+// they hold themselves.
 func TestMixed(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u64 %rd1, [p];
@@ -225,7 +227,7 @@ bar.sync 0;
 	}
 }
 
-// TestSkipped: what is passed over is the same in each warp where all that it rests on is.
+// TestSkipped: what is passed over is the same in each warp where all that it depends on is.
 func TestSkipped(t *testing.T) {
 	for from, want := range map[string]value.Level{"%laneid": value.Block, "%tid.x": value.Warp} {
 		k := follow(t, ".reqntid 64", `

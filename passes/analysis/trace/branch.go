@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// part goes both ways at a branch that is not decided, as far as that makes sense.
+// part follows both sides of an undecided branch, as far as that is useful.
 func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
 	r := w.region(s.block)
 	if r.ok {
@@ -43,7 +43,8 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		return w.enter(s, next)
 	}
 	first, second := true, true
-	// What only reads and writes memory is followed as if it ran: that it may not run hides nothing.
+	// A region that only reads and writes memory is followed as if it were executed: nothing is
+	// lost if it is not.
 	if soft := r.soft && !cond.Tid(); soft && taken == r.end {
 		first = false
 	} else if soft && next == r.end {
@@ -85,9 +86,9 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	return w.enter(s, taken)
 }
 
-// steady says which way to take at a test in the middle of a loop's turns: the one of the turn before, and the
-// other when enough turns were followed. What may come of it otherwise is seen in the first turns and in
-// the last.
+// steady returns the side to take at a test in the middle iterations of a loop: the side of the
+// previous iteration, and the other one when enough iterations were followed. Other effects show in
+// the first and the last iterations.
 func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
 	l := w.loops[s.block]
 	for l != nil && !w.active[l] {
@@ -112,7 +113,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	return false, false
 }
 
-// sample reports whether a branch was parted at so often that only one way is followed now.
+// sample reports whether a branch was split so often that only one side is followed from now on.
 func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == "done") {
 		return false
@@ -149,13 +150,14 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	return nil
 }
 
-// turn says whether a loop whose test is not decided may go on, and may be left. Waiting loops and tests on
-// the number of the thread are free.
+// turn says whether a loop with an undecided test may continue, and may end. Waiting loops and
+// tests on the thread index are not limited.
 func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
 	} else if a != nil && a.Op == "done" {
-		// A wait that fails and comes back changed, as by another arrival, fails no more at some time.
+		// A wait that fails and is repeated with changes, such as another arrival, succeeds
+		// eventually.
 		return s.turns.at(l) < 4*around, true
 	}
 	n, most := s.turns.at(l), w.turns[l]
@@ -169,7 +171,7 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 	return n < most, n <= 1 || n == around || n >= most || l.Parent == nil && n < len(w.lasts) && w.lasts[n]
 }
 
-// choose notes which way was taken.
+// choose notes the side that was taken.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild, At: s.events.len()}
 	a, _ := cond.Condition()
@@ -190,8 +192,8 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// parts says whether lanes of one warp part at a choice: threads of other classes too that come to it together
-// with those of s.
+// parts says whether lanes of one warp diverge at a choice, including threads of other classes that
+// reach it together with those of s.
 func (w *walk) parts(s *state, c *Choice) {
 	if !c.Cond.Tid() {
 		c.Maybe = c.Cond.Level() == value.Lane
@@ -214,8 +216,8 @@ func (w *walk) parts(s *state, c *Choice) {
 	}
 }
 
-// decided notes a branch that the number of the thread decides for a class: others of the same warps may go
-// the other way.
+// decided notes a branch that the thread index decides for a class: other threads of the same warps
+// may take the other side.
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
 	if w.parts(s, &c); c.Splits {
@@ -224,7 +226,7 @@ func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// resolve is a predicate without the parts of it that are known for the threads of s.
+// resolve simplifies a predicate by the parts of it that are known for the threads of s.
 func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	if holds, known := s.facts.Decided(v, s.threads); known {
 		return w.pool.Bool(holds)
@@ -252,7 +254,7 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	return v
 }
 
-// fork goes to every target.
+// fork follows every target.
 func (w *walk) fork(s *state, targets []int) *state {
 	for i, t := range targets {
 		if i == len(targets)-1 {
@@ -263,7 +265,8 @@ func (w *walk) fork(s *state, targets []int) *state {
 	return w.finish(s, "a branch with an unknown target")
 }
 
-// region is what the branch at the end of a block may run, where that is of no interest.
+// region returns the blocks between a branch and the point where its paths join, if nothing
+// relevant is in them.
 func (w *walk) region(block int) region {
 	if r, ok := w.skips[block]; ok {
 		return r
@@ -290,7 +293,8 @@ func (w *walk) region(block int) region {
 	return r
 }
 
-// waits is what a block begins with where a thread waits for its own copies and products, whatever it did before.
+// waits returns the waits at the start of a block by which a thread waits for its own copies and
+// MMAs, whatever it did before.
 func (w *walk) waits(block int) (list []*ir.Instr) {
 	for _, st := range w.blocks[block] {
 		switch {
@@ -303,7 +307,8 @@ func (w *walk) waits(block int) (list []*ir.Instr) {
 	return list
 }
 
-// easy reports whether a block only reads and writes memory, and waits for what is waited for again.
+// easy reports whether a block only reads and writes memory, and only waits for what is waited for
+// again later.
 func (w *walk) easy(block int, again []*ir.Instr) bool {
 	for _, st := range w.blocks[block] {
 		switch st.kind {
@@ -317,7 +322,7 @@ func (w *walk) easy(block int, again []*ir.Instr) bool {
 	return true
 }
 
-// covers reports whether whoever waited as a says has waited as b says too.
+// covers reports whether wait a implies wait b.
 func covers(a, b *ir.Instr) bool {
 	if a.Op != b.Op || len(a.Args) != len(b.Args) {
 		return false
@@ -356,12 +361,12 @@ func (w *walk) inside(r *region, blocks []int) {
 // traps reports whether a block leaves the function.
 func (w *walk) traps(b int) bool { return w.flow.Leaves[b] }
 
-// skip passes over a region: what it writes is not known behind it.
+// skip skips a region: values written in it are unknown afterwards.
 func (w *walk) skip(s *state, r region) *state {
 	in := w.ends[s.block]
 	time := strconv.Itoa(s.again(in))
 	level := value.Block
-	var on []*value.Value // what a branch on the result rests on
+	var on []*value.Value // inputs of the branch condition
 	repeats := !r.apart && !r.blind
 	if cond := w.guard(s, in); cond != nil {
 		on = append(on, cond)

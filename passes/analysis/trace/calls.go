@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// callee is the function that a call names, or nil.
+// callee returns the function that a call names, or nil.
 func callee(in *ir.Instr) *ir.Func {
 	for i := range in.Args {
 		if f, ok := in.Args[i].Ref().(*ir.Func); ok {
@@ -20,7 +20,8 @@ func callee(in *ir.Instr) *ir.Func {
 	return nil
 }
 
-// definition is a function where it is defined, or as it is where the module has no definition.
+// definition returns the definition of a function, or its declaration if the module has no
+// definition.
 func (p *program) definition(f *ir.Func) *ir.Func {
 	if f.Defined {
 		return f
@@ -38,8 +39,8 @@ func (p *program) definition(f *ir.Func) *ir.Func {
 	return g
 }
 
-// isQuiet reports whether a function takes no part in what is followed. A few of the run-time library
-// are known by name.
+// isQuiet reports whether a function has no relevant instructions. A few functions of the run-time
+// library are known by name.
 func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	f = p.definition(f)
 	if q, ok := p.quiet[f]; ok {
@@ -48,7 +49,7 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	if !f.Defined {
 		return slices.Contains([]string{"vprintf", "malloc", "free", "__assertfail"}, f.Name)
 	}
-	p.quiet[f] = true // while it is looked at: recursion adds nothing
+	p.quiet[f] = true // until it is known; recursion adds nothing
 	quiet := depth < 64
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
@@ -71,7 +72,7 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	return quiet
 }
 
-// onlyQuietCalls reports whether no function that the kernel calls takes part.
+// onlyQuietCalls reports whether no function that the kernel calls has relevant instructions.
 func (p *program) onlyQuietCalls() bool {
 	for _, b := range p.k.Func.Blocks {
 		for _, in := range b.Instrs {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// events is the kinds of what each trace does, by the opcode's first words.
+// events returns the kinds of what each trace does, by the opcode's first words.
 func events(k *trace.Kernel) []string {
 	var all []string
 	for _, t := range k.Traces {

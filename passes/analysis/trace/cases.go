@@ -15,22 +15,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// What a kernel is told, its parameters and what it reads of the grid, is followed as a name first: a branch on
-// it goes both ways. Where that makes too many ways, or ways on which n and n%4 may disagree, numbers
-// are put in instead, one choice after the other. Branches are decided then, loops run to their end, and
-// roles that count the same thing in different ways agree.
+// What a kernel is reported, its parameters and what it reads of the grid, is followed as a name
+// first: a branch on it follows both sides. Where that makes too many ways, or ways on which n and
+// n%4 may disagree, numbers are put in instead, one choice after the other. Branches are decided
+// then, loops run to their end, and roles that count the same thing in different ways agree.
 
 // sizes are the values substituted for a parameter, times its divisor.
 var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 
-// rounds is how often numbers are put in for what was found to matter in the round before.
+// rounds limits the passes in which constants are substituted for inputs that the previous pass
+// found relevant.
 const rounds = 5
 
-// crowded is why a kernel is not followed further that would be if it were alone.
+// crowded is the reason for a kernel that would be followed further in a module of its own.
 const crowded = "paths beyond this kernel's share of the work limit of a large module (a larger " +
 	"-effort follows them)"
 
-// cases follows the kernel once for each choice of numbers. It is false where that tells no more.
+// cases follows the kernel once for each choice of constants. It returns false if that adds
+// nothing.
 func (p *program) cases(l Limits) bool {
 	before := *p.k
 	chosen := make(map[*value.Atom]int64) // with what each is divided by
@@ -59,7 +61,7 @@ func (p *program) cases(l Limits) bool {
 	return true
 }
 
-// few is below what the numbers stay, what they are multiplied with aside, where greater ones make loops within loops too long.
+// few bounds the constants (before scaling) if larger ones make nested loops too long.
 const few = 5
 
 // choices follows the kernel with one set of substituted values after the other. With nested
@@ -113,8 +115,8 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	}
 }
 
-// choice follows the kernel with numbers put in. It says how many steps that took. It is not ok, and says what was missed, where that was
-// too much: nothing of it is kept then.
+// choice follows the kernel with one choice of constants, and returns the number of steps. If that
+// was too much, it is not ok, returns what was missed, and discards the traces.
 func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known map[*value.Atom]int64) (steps int, dropped []string, ok bool) {
 	traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
 	one := l
@@ -133,7 +135,7 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known ma
 	return w.steps, nil, true
 }
 
-// numbers are what the leaves are in case i, each less than so many times what it is divided by.
+// numbers returns the constants of choice i for all inputs, each less than below times its divisor.
 func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int64) map[*value.Atom]int64 {
 	known := make(map[*value.Atom]int64)
 	for j, a := range order {
@@ -142,7 +144,7 @@ func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int
 	return known
 }
 
-// number is what the jth leaf is in case i.
+// number returns the constant of the jth input in choice i.
 func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	if name := a.Name; a.Op == "register" {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
@@ -199,10 +201,10 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	return order
 }
 
-// Scales are atoms that others are made of, with the most that each is divided by on a way to it.
+// scales maps operands of conditions to the largest divisor that is applied to each.
 type scales map[*value.Atom]int64
 
-// look notes an atom and what it is made of. What many others are made of is not looked into for each of them.
+// look notes an atom and its operands. Shared operands are visited once.
 func (s scales) look(a *value.Atom, scale int64) {
 	if a.Op == "register" {
 		scale = 1
@@ -239,7 +241,7 @@ func given(a *value.Atom) bool {
 	return false
 }
 
-// parts is what an atom is made of, each with how often it is taken; of what is read, nothing.
+// parts returns the operands of an atom, each with its multiplicity; none for a load.
 func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	return func(yield func(*value.Atom, int64) bool) {
 		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
@@ -255,8 +257,8 @@ func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	}
 }
 
-// stride is what a parameter is compared with, where it is compared alone with a constant: a multiple of a loop's
-// step.
+// stride returns the input and the constant of a comparison of an input with a constant, which is a
+// multiple of a loop step.
 func stride(a *value.Atom) (leaf *value.Atom, k int64) {
 	if a.Op != "lt" || len(a.Args) != 2 {
 		return nil, 0
@@ -276,7 +278,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// addresses are the leaves that memory is reached through.
+// addresses returns the leaves that memory is reached through.
 func (p *program) addresses() map[*value.Atom]bool {
 	found := make(map[*value.Atom]bool)
 	for _, t := range p.k.Traces {
@@ -297,8 +299,8 @@ func (p *program) addresses() map[*value.Atom]bool {
 	return found
 }
 
-// tangled reports whether some parameter is branched on both as it is and through an operation that is not
-// linear, or through two, so that ways may contradict themselves.
+// tangled reports whether branches depend on an input both directly and through a non-linear
+// operation, or through two of these, so that paths may contradict each other.
 func (p *program) tangled() bool {
 	direct, inside := make(map[*value.Atom]bool), make(insides)
 	seen := make(map[*value.Atom]bool)
@@ -355,8 +357,8 @@ func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	return found, false
 }
 
-// loose reports whether some way of a class of threads has none of another that goes with it, as where roles were
-// followed for different numbers of turns.
+// loose reports whether some trace has no compatible trace of another class of threads, for example
+// because roles were followed for different numbers of iterations.
 func (p *program) loose() bool {
 	if len(p.k.Traces) < 2 || !p.k.Needs(Wait, BarrierSync) {
 		return false
@@ -365,7 +367,7 @@ func (p *program) loose() bool {
 	return !whole
 }
 
-// start follows every thread from the first instruction.
+// start follows all threads from the first instruction.
 func (w *walk) start() {
 	w.forks, w.fixings = make(map[*ir.Instr]int), make(map[fixing]*value.Value)
 	w.round++
@@ -381,7 +383,7 @@ func (w *walk) start() {
 	w.run()
 }
 
-// told is a value, as a number where one was put in.
+// told returns a value, as a number where one was put in.
 func (w *walk) told(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {

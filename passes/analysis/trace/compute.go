@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// operand is what an operand holds, in a width that is taken for constants.
+// operand returns the value of an operand; width is the width of constants.
 func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	var v *value.Value
 	switch o.Kind {
@@ -46,7 +46,7 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	return v
 }
 
-// compute gives the registers that an instruction writes their values.
+// compute evaluates an instruction and sets the registers that it writes.
 func (w *walk) compute(s *state, st *step) {
 	var cond *value.Value
 	if st.in.Guard.Reg != nil {
@@ -66,8 +66,8 @@ func (w *walk) compute(s *state, st *step) {
 	}
 }
 
-// lanes is the threads whose values are kept together: the lanes of a warp may exchange what they hold, whichever of them went another way
-// before, if they have met again.
+// lanes returns the threads whose values are kept together: lanes of a warp may exchange values if
+// they have converged again after they diverged.
 func (w *walk) lanes(s *state) value.Set {
 	if len(s.open) > 0 {
 		return s.threads
@@ -75,7 +75,7 @@ func (w *walk) lanes(s *state) value.Set {
 	return s.threads.Warp(w.pool.All())
 }
 
-// give works out what an instruction writes, where cond holds or always.
+// give evaluates what an instruction writes, under condition cond or always.
 func (w *walk) give(s *state, st *step, cond *value.Value) {
 	in := st.in
 	set := func(o *ir.Operand, v *value.Value) {
@@ -103,7 +103,7 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 	w.cond = nil
 }
 
-// fit is v in the width of a register.
+// fit returns v in the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
 		return v
@@ -114,7 +114,7 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 	return w.pool.Resize(width, v, true)
 }
 
-// result gives every written operand of an instruction what it holds then.
+// result evaluates an instruction, and calls set with each written operand and its value.
 func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	in := st.in
 	arg := func(i, width int) *value.Value {

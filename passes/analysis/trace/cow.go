@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// States part at every branch, and are alike for the most of it. What they hold is kept so that to fork it costs little: what
-// neither has changed since is there once.
+// States fork at every branch and are mostly equal afterwards. Their contents are copied on write,
+// so that forking is cheap.
 
 // A table is a slice of fixed length that can be forked.
 type table[T any] struct {
 	pages []*page[T]
-	own   []bool // which pages nobody else has
+	own   []bool // pages that are not shared
 }
 
 const pageSize = 32

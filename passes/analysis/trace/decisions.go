@@ -23,7 +23,7 @@ type decision struct {
 	holds bool
 }
 
-// of is what was decided of a predicate.
+// of returns what was decided of a predicate.
 func (d *decisions) of(a *value.Atom) (holds, known bool) {
 	for _, x := range slices.Backward(d.latest) {
 		if x.a == a {
@@ -56,7 +56,7 @@ func (d *decisions) note(a *value.Atom, holds bool) {
 	*d = decisions{early: append(slices.Clip(rest), part)}
 }
 
-// all is every predicate that was decided, some more than once.
+// all returns every predicate that was decided, some more than once.
 func (d *decisions) all() iter.Seq2[*value.Atom, bool] {
 	return func(yield func(*value.Atom, bool) bool) {
 		for _, x := range d.latest {

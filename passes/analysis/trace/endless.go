@@ -9,15 +9,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An attempt is a choice of numbers that was followed, how many steps that took, and whether it came to its end.
+// An attempt is a choice of constants that was followed, the steps that it took, and whether it was
+// followed to the end.
 type attempt struct {
 	known map[*value.Atom]int64
 	steps int
 	whole bool
 }
 
-// endless is a choice that did not come to its end where one that differs from it by a larger number did, in fewer steps: a loop of it
-// runs past its end, it seems. Nothing to do may not be launched.
+// endless returns a choice that was not followed to the end although a choice with a larger
+// constant was, in fewer steps: apparently a loop runs past its end. Launches without work are
+// ignored.
 func endless(list []attempt) *attempt {
 	for i := range list {
 		c := &list[i]

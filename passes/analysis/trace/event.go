@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// event notes what one instruction does. Gone says that the trace is of no further interest, stop why it
-// cannot go on.
+// event records the event of an instruction. Gone is true if the trace is no longer of interest;
+// stop says why it cannot continue.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
 	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
@@ -56,7 +56,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		return false, "calls of device functions that take part in synchronization (" + name + ")"
 	case Wait:
 		if was := s.pending.at(in); was != nil {
-			// The same wait again: if it failed before, nothing has changed.
+			// The same wait again: if it failed before and nothing has changed, it fails again.
 			if holds, known := s.facts.Decided(was, s.threads); known && !holds && w.same(s, in, &e) {
 				return true, ""
 			}
@@ -68,7 +68,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	return false, ""
 }
 
-// under is v where the guard of an event holds: of a selection on it, the one side.
+// under returns v where the guard of an event holds: of a selection on it, the one side.
 func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
 	for _, t := range v.Terms {
 		if t.Atom.Op != "select" {
@@ -94,7 +94,7 @@ func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
 	return v
 }
 
-// narrowed is the threads of s that a guard does not rule out by their number.
+// narrowed returns the threads of s that a guard does not rule out by their number.
 func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	if g.Tid() {
 		return w.pool.Where(g, s)
@@ -116,7 +116,7 @@ func (w *walk) same(s *state, in *ir.Instr, e *Event) bool {
 	return false
 }
 
-// values is what the operands of an instruction hold.
+// values returns what the operands of an instruction hold.
 func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
 	list := make([]*value.Value, len(in.Args))
 	for i := range in.Args {
@@ -134,7 +134,7 @@ func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
 	return list
 }
 
-// guard is the predicate of an instruction, or nil.
+// guard returns the predicate of an instruction, or nil.
 func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 	if in.Guard.Reg == nil {
 		return nil
@@ -146,7 +146,7 @@ func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 	return v
 }
 
-// reg is what a register holds; one that was never written holds something.
+// reg returns what a register holds; one that was never written holds something.
 func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	if n := w.at(r); n >= 0 {
 		if v := s.regs.at(n); v != nil && w.cond != nil {
@@ -158,7 +158,7 @@ func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	return w.pool.Atom(bitsOf(r), "register", strings.Clone(r.Name), r, value.Lane)
 }
 
-// side is v where w.cond holds: what a selection on it selects.
+// side returns v where w.cond holds: what a selection on it selects.
 func (w *walk) side(v *value.Value) *value.Value {
 	a := v.Single()
 	if a == nil || a.Op != "select" {
@@ -173,7 +173,7 @@ func (w *walk) side(v *value.Value) *value.Value {
 	return v
 }
 
-// bitsOf is the width of a register.
+// bitsOf returns the width of a register.
 func bitsOf(r *ir.Reg) int {
 	if b := r.Type.Bits(); b > 1 {
 		return b * max(1, int(r.Vec))

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// What the lanes of a warp make together of values that are the same in each warp is the same in each warp too, wherever they do it: roles
-// that work out alike what they have to do agree then.
+// Warp-wide operations on values that are equal in all warps give equal results in all warps, so
+// that roles which compute the same thing agree.
 
 // shuffle is shfl.sync: of one lane, the same for the warp.
 func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
@@ -82,8 +82,8 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	return true
 }
 
-// all reports whether the lanes of a warp make an exchange together, as far as is known, and name all of them: those of other classes have met
-// them again, wherever they parted.
+// all reports whether, as far as is known, all lanes of a warp execute an exchange together and are
+// in its mask: lanes of other classes have converged with them again.
 func (w *walk) all(s *state, in *ir.Instr) bool {
 	mask := w.operand(s, &in.Args[len(in.Args)-1], 32)
 	return mask.Is(-1) && in.Guard.Reg == nil && len(s.open) == 0
@@ -97,7 +97,8 @@ func (s *state) put(n int, v *value.Value) {
 	}
 }
 
-// mix takes note that lanes which parted at the end of a block have met again: what some of them wrote meanwhile is known of their class alone.
+// mix notes that lanes which parted at the end of a block have met again: what some of them wrote
+// meanwhile is known of their class alone.
 func (w *walk) mix(s *state, block int) {
 	list, seen := w.parted[block]
 	if !seen {
@@ -116,7 +117,7 @@ func (w *walk) mix(s *state, block int) {
 	}
 }
 
-// mixes reports whether lanes of the warp may hold something else in a register than this class knows.
+// mixes reports whether other lanes of the warp may have a different value in a register.
 func (w *walk) mixes(s *state, o *ir.Operand) bool {
 	if o.Kind != ir.Register {
 		return false
@@ -125,7 +126,7 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 	return n >= 0 && s.mixed.at(n)
 }
 
-// mode is which way values go.
+// mode returns which way values go.
 func mode(in *ir.Instr) string {
 	for _, m := range []string{"up", "down", "bfly"} {
 		if in.Mod(m) {
@@ -149,7 +150,7 @@ func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 	}
 }
 
-// partial reports whether some lanes of each warp that is here went another way for certain, and have not met the others again.
+// partial reports whether some lanes of each warp certainly diverged and have not converged again.
 func (w *walk) partial(s *state) bool {
 	here := w.pool.All()
 	for _, c := range s.open {

@@ -120,7 +120,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 	return false, false
 }
 
-// assume takes note that a predicate holds, or does not, for the threads of s.
+// assume notes that a predicate holds, or does not, for the threads of s.
 func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	a, not := v.Condition()
 	if a == nil {

@@ -59,8 +59,9 @@ func folds(op string) bool {
 	return false
 }
 
-// crews parts threads by what a predicate makes of their numbers: whole warps that have the same in it are together. It is nil where that is
-// one crew, or more than a few, or where lanes of a warp differ.
+// crews groups threads by the value of a predicate's thread-dependent parts, in whole warps. It
+// returns nil if there is only one group, if there are more than a few, or if lanes of a warp
+// differ.
 func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
 	const most = 4
 	if v.Level() != value.Warp || v.Tid() {
@@ -86,7 +87,7 @@ func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
 	return list
 }
 
-// apiece parts threads by what an atom is for each; no more than so many parts are looked for.
+// apiece groups threads by the value of an atom, into at most the given number of groups.
 func (w *walk) apiece(a *value.Atom, s value.Set, most int) []value.Set {
 	at := make(map[int64]int)
 	var list []value.Set

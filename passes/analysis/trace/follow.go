@@ -38,12 +38,31 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	if !interesting || len(f.Blocks) == 0 {
 		return p.k
 	}
+	return p.followed(l)
+}
+
+// FollowGlobal follows a kernel for its accesses to global memory, also where Follow would not: without
+// calls, and without substituting values for inputs.
+func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
+	p := newProgram(m, f)
+	p.global = true
+	p.k.work, p.k.Ranks = l.Work, 1
+	if p.k.Needs(Call) || len(f.Blocks) == 0 {
+		return p.k
+	}
+	p.prepare()
+	p.apart(l)
+	return p.k
+}
+
+// followed follows a kernel that does something relevant.
+func (p *program) followed(l Limits) *Kernel {
 	p.prepare()
 	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait, ClusterArrive) {
-		// Barriers alone are seen on few ways as well as on many.
+		// If there are only barriers, a few paths show as much as many.
 		l.Steps /= 8
 	}
-	// A way through a long kernel is long.
+	// Paths through a long kernel are long.
 	size := 0
 	for _, b := range p.blocks {
 		size++
@@ -73,7 +92,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	return p.k
 }
 
-// shared is limits for all blocks of a cluster that are followed apart, with what is left of the work.
+// shared divides the limits among the blocks of a cluster that are followed separately.
 func (p *program) shared(l Limits) Limits {
 	if n := p.k.Ranks; n > ranked {
 		l.Steps, l.Traces = p.k.Within(l.Steps*n/ranked), l.Traces*n/ranked
@@ -92,7 +111,7 @@ func (p *program) apart(l Limits) {
 	p.k.Spent += w.spent()
 }
 
-// perEvent is how many steps an event is worth, for what analyzers do with it.
+// perEvent is the cost of an event in steps, for the analyzers that process it.
 const perEvent = 6
 
 // A state is a class of threads at a place in the kernel.
@@ -154,7 +173,7 @@ func (w *walk) over() bool {
 	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work || len(w.k.Traces)-w.before >= l.Traces
 }
 
-// spent is what a walk was worth, in steps.
+// spent returns what a walk was worth, in steps.
 func (w *walk) spent() int { return w.steps + perEvent*w.events }
 
 func (w *walk) run() {
@@ -181,7 +200,7 @@ func (w *walk) finish(s *state, why string) *state {
 	return nil
 }
 
-// advance follows s to the end of its block and says where it goes on; nil where it ends.
+// advance follows s to the end of its block and says where it goes on; nil if it ends.
 func (w *walk) advance(s *state) *state {
 	for ; s.at < len(w.blocks[s.block]); s.at++ {
 		st := &w.blocks[s.block][s.at]
@@ -251,7 +270,7 @@ func (w *walk) leave(s *state) *state {
 	return w.part(s, in, guard, taken, next)
 }
 
-// target is the block that a branch names.
+// target returns the block that a branch names.
 func (p *program) target(in *ir.Instr) int {
 	for i := range in.Args {
 		if b := in.Args[i].Block(); b != nil {
@@ -294,7 +313,7 @@ func (w *walk) push(s *state) {
 	}
 }
 
-// enter puts s at the start of a block; nil where it is not followed on from there.
+// enter puts s at the start of a block; nil if it is not followed on from there.
 func (w *walk) enter(s *state, block int) *state {
 	if block < len(w.blocks) && w.doomed[block] {
 		return nil

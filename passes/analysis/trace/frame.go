@@ -20,7 +20,7 @@ type frame struct {
 	blocks map[*ir.Block]*ir.Block
 	lists  map[*ir.Targets]*ir.Targets
 	slots  map[slot]*ir.Reg // what is passed through the space of parameters
-	back   *ir.Block        // where a ret before the end of the function goes; nil where there is none
+	back   *ir.Block        // where a ret before the end of the function goes; nil if there is none
 }
 
 // A slot is a part of a variable through which parameters and results are passed.
@@ -30,7 +30,7 @@ type slot struct {
 	bits int
 }
 
-// behind is the block behind the call of a function.
+// behind returns the block after the call of a function.
 func (c *frame) behind(n *inliner) *ir.Block {
 	if c.back == nil {
 		c.back = slab.One(&n.blocks)
@@ -38,7 +38,7 @@ func (c *frame) behind(n *inliner) *ir.Block {
 	return c.back
 }
 
-// param is a store or load of what is passed, as moves; nil where in is something else.
+// param converts a store or load of a parameter to moves; nil if in is something else.
 func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	head := in.Head()
 	if head != "st" && head != "ld" || !in.Mod("param") || len(in.Args) != 2 {
@@ -79,7 +79,7 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	return list
 }
 
-// slot is the register for a part of a variable.
+// slot returns the register for a part of a variable.
 func (c *frame) slot(n *inliner, s slot, t isa.Type) *ir.Reg {
 	r := c.slots[s]
 	if r == nil {
@@ -90,7 +90,7 @@ func (c *frame) slot(n *inliner, s slot, t isa.Type) *ir.Reg {
 	return r
 }
 
-// reg is the copy of a register.
+// reg returns the copy of a register.
 func (c *frame) reg(n *inliner, r *ir.Reg) *ir.Reg {
 	if !c.inner {
 		return r
@@ -108,7 +108,7 @@ func (c *frame) reg(n *inliner, r *ir.Reg) *ir.Reg {
 	return own
 }
 
-// operand is the copy of an operand.
+// operand returns the copy of an operand.
 func (c *frame) operand(n *inliner, o ir.Operand) ir.Operand {
 	switch ref := o.Ref().(type) {
 	case *ir.Reg:

@@ -61,7 +61,7 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	return 0
 }
 
-// A slope is a place in a variable that goes up by so much from each thread to the next.
+// A slope is an offset in a variable that grows by a constant from one thread to the next.
 type slope struct {
 	of       *ir.Var
 	from, by int64
@@ -99,7 +99,7 @@ func definitions(f *ir.Func) writers {
 	return w
 }
 
-// slope is what an operand holds, where it is one.
+// slope returns the value of an operand if it is a slope.
 func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	const deep = 12
 	s, ok := slope{}, true
@@ -132,7 +132,7 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	return s, ok
 }
 
-// result is what an instruction gives, where it is a slope.
+// result returns the result of an instruction if it is a slope.
 func (w writers) result(in *ir.Instr, depth int) (slope, bool) {
 	arg := func(i int) (slope, bool) { return w.slope(&in.Args[i], depth) }
 	switch head := in.Head(); {

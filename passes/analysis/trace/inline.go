@@ -19,8 +19,9 @@ const (
 	perCopy = 4      // steps that each of those is worth
 )
 
-// An inliner puts device functions in place of their calls, in a copy of a kernel: a function is followed in
-// each place with what it is given there. Instructions of the kernel that are the same in the copy are shared with it.
+// An inliner replaces calls of device functions by their bodies, in a copy of a kernel, so that a
+// function is followed with the arguments of each call. Unchanged instructions are shared with the
+// kernel.
 type inliner struct {
 	m      *ir.Module
 	out    *ir.Func
@@ -53,7 +54,7 @@ type body struct {
 	looped bool // its first block is come back to
 }
 
-// inline is the kernel with the calls of functions of its module replaced by what these do, where they take part.
+// inline returns the kernel with calls of relevant functions of its module inlined.
 func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 	m, f := p.k.Module, p.k.Func
 	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition,
@@ -120,7 +121,7 @@ func (n *inliner) block() *ir.Block {
 	return b
 }
 
-// copy appends what a function does to now, and is the block that goes on behind it.
+// copy appends the body of a function to now, and returns the block after it.
 func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	if len(f.Blocks) > 1 || n.body(f).looped {
 		c.blocks = make(map[*ir.Block]*ir.Block, len(f.Blocks))
@@ -160,7 +161,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	return now
 }
 
-// enters is the function that a call is replaced by, or nil.
+// enters returns the function that a call is replaced by, or nil.
 func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	if in.Directive() || in.Head() != "call" {
 		return nil
@@ -180,7 +181,7 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	return g
 }
 
-// passed is what a call gives for results and for parameters.
+// passed returns what a call gives for results and for parameters.
 func passed(in *ir.Instr) (results, params []ir.Operand) {
 	before := true
 	for i := range in.Args {
@@ -196,7 +197,7 @@ func passed(in *ir.Instr) (results, params []ir.Operand) {
 	return results, params
 }
 
-// call puts g in place of a call, and is the block that goes on behind it.
+// call replaces with g a call, and is the block that goes on behind it.
 func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	inner := &frame{inner: true, slots: c.slots}
 	if in.Guard.Reg != nil {
@@ -228,7 +229,8 @@ func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Bl
 	return now
 }
 
-// bind makes a parameter or result of a function stand for what the call gives. Registers are moved.
+// bind connects a parameter or result of a function with the argument of the call. Registers are
+// moved.
 func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *frame, moved func(to, from ir.Operand)) {
 	if v.Reg == nil {
 		if w := given.Var(); w != nil {
@@ -249,12 +251,12 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 	moved(ir.Operand{Kind: ir.Register, Reg: inner.reg(n, v.Reg)}, from)
 }
 
-// move is a move at the place of a call.
+// move returns a move at the place of a call.
 func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
 	return &ir.Instr{Op: "mov.b" + strconv.Itoa(max(8, t.Bits())), Args: []ir.Operand{to, from}, Pos: in.Pos}
 }
 
-// jump is a branch at the place of an instruction.
+// jump returns a branch at the place of an instruction.
 func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
 	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{ir.Named(ir.Jump, to, 0)}, Pos: in.Pos}
 	if n.binder == nil {

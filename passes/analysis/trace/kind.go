@@ -237,7 +237,8 @@ func tensor(op string) Kind {
 	return Other
 }
 
-// space is the state space in an opcode: "shared", "shared::cluster", "global", "" for generic.
+// space returns the state space in an opcode: "shared", "shared::cluster", "global", "" for
+// generic.
 func space(op string) string {
 	for _, w := range []string{"shared::cluster", "shared", "global", "local", "param", "const"} {
 		if strings.Contains(op, "."+w) {

@@ -25,14 +25,14 @@ func (k *Kernel) LeavesKernel(c Choice) bool {
 	return quits
 }
 
-// A turning is a branch and whether it is taken. What is said of one holds on all traces.
+// A turning is a branch and whether it is taken. Results for one apply to all traces.
 type turning struct {
 	in    *ir.Instr
 	block int
 	taken bool
 }
 
-// leaves is what LeavesKernel says, looked up on the graph.
+// leaves returns what LeavesKernel says, looked up on the graph.
 func (k *Kernel) leaves(c Choice) bool {
 	in := c.In
 	taken := -1

@@ -22,7 +22,7 @@ const (
 	partMost  = 1024
 )
 
-// fork is a log with the same entries.
+// fork returns a log with the same entries.
 func (l *log[T]) fork() log[T] {
 	if len(l.own) > 0 {
 		l.part()
@@ -48,7 +48,7 @@ func (l *log[T]) add(x T) {
 
 func (l *log[T]) len() int { return l.from + len(l.own) }
 
-// backward is the entries, the last one first.
+// backward returns the entries, the last one first.
 func (l *log[T]) backward() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for ; l != nil; l = l.before {
@@ -61,7 +61,7 @@ func (l *log[T]) backward() iter.Seq[*T] {
 	}
 }
 
-// last is the last entry, or nil.
+// last returns the last entry, or nil.
 func (l *log[T]) last() *T {
 	for x := range l.backward() {
 		return x
@@ -69,7 +69,7 @@ func (l *log[T]) last() *T {
 	return nil
 }
 
-// list is the entries in their order.
+// list returns the entries in their order.
 func (l *log[T]) list() []T {
 	all := make([]T, l.len())
 	for ; l != nil; l = l.before {

@@ -8,13 +8,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A memo is what an instruction gave the last times it was followed. Most are followed on many ways with the same in their
-// operands, and equal values are one pointer.
+// A memo caches the results of an instruction. Most instructions are followed on many paths with
+// the same operands, and equal values are one pointer.
 type memo struct {
 	to   int32             // the register that is written, by its place in a state
 	from [operands]int32   // those that the result depends on
 	n    int               // of them
-	last *[recalled]result // nil where it was never followed
+	last *[recalled]result // nil if it was never followed
 	next int               // of last, to be given up
 }
 
@@ -49,7 +49,7 @@ func (p *program) newMemo(s *step) *memo {
 	return m
 }
 
-// function reports whether a step gives the same wherever its operands are the same.
+// function reports whether a step always gives the same result for the same operands.
 func (s *step) function() bool {
 	switch s.head {
 	case "selp": // what is decided of its predicate counts too
@@ -82,7 +82,7 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 	return false
 }
 
-// recall gives the register that m is for its value, if it is known for what the operands hold. It is false otherwise.
+// recall sets the register of m from the cache. It returns false if the operands are new.
 func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool) {
 	for i, n := range m.from[:m.n] {
 		of[i] = s.regs.at(int(n))
@@ -99,7 +99,7 @@ func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool)
 	return of, false
 }
 
-// note keeps what came of operands.
+// note caches the result for the given operands.
 func (w *walk) note(s *state, m *memo, of [operands]*value.Value) {
 	if m.last == nil {
 		m.last = new([recalled]result)

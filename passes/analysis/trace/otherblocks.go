@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// further follows blocks that are not the first of the grid, for small numbers, where no way of the first one comes to something: what a
-// block does for those before it, say.
+// further follows blocks other than the first of the grid, with small constants, if no path of the
+// first block reaches some instruction: for example, what a block does for the preceding ones.
 func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
 	const (
 		tries  = 16

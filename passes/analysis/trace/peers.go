@@ -20,8 +20,8 @@ const (
 	offsets   = 1<<rankShift - 1
 )
 
-// mapped is the address of a place of shared memory in the block of a rank: the place itself where
-// that is the block that asks.
+// mapped returns the address of a place of shared memory in the block of a rank: the place itself
+// where that is the block that asks.
 func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 	rank = w.pool.Resize(32, rank, true)
 	if rank == w.ownRank(s) {
@@ -30,7 +30,7 @@ func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 	return w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, at, true), rank)
 }
 
-// ownRank is the rank of the block that is followed.
+// ownRank returns the rank of the block that is followed.
 func (w *walk) ownRank(s *state) *value.Value { return w.special(s, "%cluster_ctarank") }
 
 // inCluster takes an address apart into a place of shared memory and the rank of a block. It is
@@ -50,8 +50,8 @@ func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bo
 	})
 }
 
-// peer is the address that an operation makes of one of shared memory by changing the rank in it,
-// or nil where it does something else.
+// peer returns the address that an operation makes of one of shared memory by changing the rank in
+// it, or nil if it does something else.
 func (w *walk) peer(s *state, op string, width int, a, b *value.Value) *value.Value {
 	if width < 32 {
 		return nil
@@ -81,7 +81,7 @@ func made(v *value.Value, of value.Sources) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&of != 0 })
 }
 
-// masks is the operand of an operation that changes ranks and nothing else, or nil: of and, a
+// masks returns the operand of an operation that changes ranks and nothing else, or nil: of and, a
 // constant that keeps the offset in the block, but for bits of an alignment; else one that has no
 // bit there.
 func masks(op string, v *value.Value, width int) *value.Value {
@@ -107,12 +107,12 @@ func masks(op string, v *value.Value, width int) *value.Value {
 	return nil
 }
 
-// lowBits is the mask that and leaves of the offset in a block, where it clears some of it.
+// lowBits returns the mask that and leaves of the offset in a block, where it clears some of it.
 func lowBits(op string, mask *value.Value) (clears bool, kept int64) {
 	return op == "and" && mask.K&offsets != offsets, mask.K | ^int64(offsets)
 }
 
-// ranked is the rank that an operation makes of one.
+// ranked returns the rank that an operation makes of one.
 func (w *walk) ranked(op string, width int, rank, mask *value.Value) *value.Value {
 	by := w.pool.Resize(32, w.pool.Binary("shr", width, mask, w.pool.Const(32, rankShift)), false)
 	if mask.Const() {
@@ -124,7 +124,7 @@ func (w *walk) ranked(op string, width int, rank, mask *value.Value) *value.Valu
 	return w.pool.Binary(op, 32, rank, by)
 }
 
-// combine is a sum, or the result of an operation on bits, of addresses too.
+// combine returns a sum, or the result of an operation on bits, of addresses too.
 func (w *walk) combine(s *state, op string, width int, a, b *value.Value) *value.Value {
 	if v := w.peer(s, op, width, a, b); v != nil {
 		return v

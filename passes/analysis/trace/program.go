@@ -43,6 +43,7 @@ type program struct {
 	params map[*ir.Var]bool
 	missed []string        // before anything was followed
 	round  int             // how often it was followed
+	global bool            // accesses to global memory are events, see FollowGlobal
 	taken  map[[2]int]bool // edges between blocks that were followed
 	scales scales          // of what values are substituted for; see choices
 	// unknowns holds results of instructions that are something new each time.
@@ -141,7 +142,7 @@ func generic(in *ir.Instr) bool {
 	return in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
 }
 
-// number is the place of a register among those of the kernel, or -1.
+// number returns the place of a register among those of the kernel, or -1.
 func (p *program) number(r *ir.Reg) int {
 	if n := int(r.Number); n < len(p.k.Func.Regs) && p.k.Func.Regs[n] == r {
 		return n
@@ -149,7 +150,7 @@ func (p *program) number(r *ir.Reg) int {
 	return -1
 }
 
-// at is the place of a register in a state, or -1 where its value does not matter.
+// at returns the place of a register in a state, or -1 where its value does not matter.
 func (p *program) at(r *ir.Reg) int {
 	if n := p.number(r); n >= 0 {
 		return int(p.slot[n])
@@ -182,7 +183,7 @@ func (p *program) prepare() {
 // late holds, if global memory matters only before a wait for the preceding grid, the blocks
 // that cannot reach such a wait; nil if global memory matters for other reasons.
 func (p *program) late() []bool {
-	if !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
+	if p.global || !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
 		return nil
 	}
 	late := make([]bool, len(p.k.Func.Blocks))
@@ -206,7 +207,7 @@ func (p *program) late() []bool {
 	return late
 }
 
-// kind is the kind of in where it is an event in this kernel, else Other.
+// kind returns the kind of in where it is an event in this kernel, else Other.
 func (p *program) kind(in *ir.Instr) Kind {
 	k := Of(in.Op)
 	switch k {
@@ -220,11 +221,11 @@ func (p *program) kind(in *ir.Instr) Kind {
 		case "param", "local", "const":
 			k = Other
 		case "global":
-			if !p.k.Needs(BulkStore, GridWait, MapFence, MapCopy, MapEdit) {
+			if !p.global && !p.k.Needs(BulkStore, GridWait, MapFence, MapCopy, MapEdit) {
 				k = Other
 			}
 		default:
-			if where == "" && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
+			if where == "" && !p.global && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
 				k = Other
 			}
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// pruneTraps takes the ways out of the flow that lead to a trap and nowhere else: an assertion that fails, a wait that took too long.
-// The grid ends there, so that what is done on them hurts nobody, and lanes that go there are not missed anywhere. A branch to
-// one is taken not to be.
+// pruneTraps removes paths that can only end in a trap from the flow graph: failed assertions and
+// timeouts. The grid ends there, so they have no consequences, and lanes on them are not missed
+// elsewhere. Branches to them are assumed not to be taken.
 func (p *program) pruneTraps() {
 	g := p.flow
 	p.doomed = make([]bool, len(g.Succs))
-	open := make([]int, len(g.Succs)) // ways out of a block that are not known to be doomed
+	open := make([]int, len(g.Succs)) // edges out of a block that may not end in a trap
 	var work []int
 	for b, block := range p.k.Func.Blocks {
 		open[b] = len(g.Succs[b])
@@ -44,7 +44,7 @@ func (p *program) pruneTraps() {
 		}
 	}
 	if p.doomed[0] {
-		clear(p.doomed) // it is meant to
+		clear(p.doomed) // the whole kernel is a trap
 		return
 	}
 	gone := func(b int) bool { return p.doomed[b] }
@@ -60,14 +60,14 @@ func (p *program) pruneTraps() {
 // traps reports whether an instruction ends the grid.
 func traps(in *ir.Instr) bool { return in.Head() == "trap" }
 
-// spared goes past a branch of which one way is doomed: the other is taken, and what that says is noted.
+// spared follows the side of a branch that does not end in a trap, and notes the condition.
 func (w *walk) spared(s *state, cond *value.Value, taken bool) {
 	if !cond.Tid() {
 		s.facts.assume(cond, taken, s.threads)
 	}
 }
 
-// stops reports whether an instruction is a call that does not come back.
+// stops reports whether an instruction is a call that does not return.
 func stops(in *ir.Instr) bool {
 	if in.Directive() || in.Guard.Reg != nil || Of(in.Op) != Call {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Bounds are what is known of a sum.
+// bounds is what is known of a sum.
 type bounds struct {
 	subject
 	span
@@ -21,7 +21,7 @@ type subject struct {
 	signed bool
 }
 
-// known is what is noted of a sum, or nil.
+// known returns the noted range of a sum, or nil.
 func (f *Facts) known(k subject) *span {
 	for i := range f.ranges {
 		if f.ranges[i].subject == k {
@@ -31,11 +31,11 @@ func (f *Facts) known(k subject) *span {
 	return nil
 }
 
-// shape puts a comparison as a sum without constant against a constant: base < k, base > k (less is
-// false), base = k.
+// shape converts a comparison to one between a sum without constant and a constant: base < k, base
+// > k (less is false), base = k.
 func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	x, y := a.Args[0], a.Args[1]
-	// Numbers that are not negative are the same either way.
+	// Non-negative numbers compare the same either way.
 	signed := a.Name == "s" || a.Op == "eq" || f.natural(x) && f.natural(y)
 	if !signed && (x.K < 0 || y.K < 0) {
 		return subject{}, 0, false, false
@@ -48,14 +48,15 @@ func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	return subject{base, signed}, -k * sign, sign > 0, true
 }
 
-// between is the range of a sum: what is known of it, and what follows from another that it differs from by
-// something bounded, as n from n - n%4.
+// between returns the range of a sum, from its own bounds and from those of another sum that
+// differs from it by a bounded amount, as n from n - n%4.
 func (f *Facts) between(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
 
-// mostExtremes is how many of them that are made of one another are looked into.
+// mostExtremes limits the nesting of min and max that is examined.
 const mostExtremes = 4
 
-// bounds is between, where what is looked at is made of so many of the smaller and the greater of two numbers.
+// bounds returns between, where what is looked at is made of so many of the smaller and the greater
+// of two numbers.
 func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	r, found := span{-wide, wide}, false
 	if noted := f.known(k); noted != nil {
@@ -142,8 +143,8 @@ func floor(x, q int64) int64 {
 // and returns what two ranges have in common.
 func (s span) and(o span) span { return span{max(s.low, o.low), min(s.high, o.high)} }
 
-// extreme is the range of the smaller or the greater of two signed numbers, as of the turns that a loop over the first stages of
-// a ring takes: no more than there are stages, and at least one where there is something to do.
+// extreme returns the range of a signed min or max, such as the iterations of a loop over the first
+// stages of a ring: at most the number of stages, and at least one if there is work.
 func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	a := k.of.Single()
 	if extremes == 0 || a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed {
@@ -167,8 +168,9 @@ func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	return r, r.low > -wide || r.high < wide
 }
 
-// within leaves of a range what a sum can be, all of whose parts are multiples of a power of two, which they stay where they wrap: the first
-// block of a cluster of two has an even number, so that a bound which is even divides whole clusters.
+// within restricts a range to the possible values of a sum whose terms are all multiples of a power
+// of two: the first block of a cluster of two has an even index, so an even bound divides whole
+// clusters.
 func (s span) within(v *value.Value) span {
 	all := int64(0)
 	for _, t := range v.Terms {
@@ -187,7 +189,7 @@ func (s span) within(v *value.Value) span {
 	return s
 }
 
-// past is the range of what is c more.
+// past returns the range of a sum plus c.
 func (s span) past(c int64) span {
 	if s.low > -wide {
 		s.low += c
@@ -198,7 +200,8 @@ func (s span) past(c int64) span {
 	return s
 }
 
-// near reports whether all that is without bounds is the same in two sums, so that their difference has bounds.
+// near reports whether the unbounded terms of two sums are equal, so that their difference is
+// bounded.
 func near(a, b []value.Term) bool {
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
@@ -227,7 +230,7 @@ func near(a, b []value.Term) bool {
 // wide stands for no bound.
 const wide = int64(1) << 40
 
-// natural reports whether a value is not negative for certain, as a signed number.
+// natural reports whether a value is certainly not negative as a signed number.
 func (f *Facts) natural(v *value.Value) bool {
 	if v.Const() {
 		return v.K >= 0
@@ -246,7 +249,7 @@ func (f *Facts) natural(v *value.Value) bool {
 	return r.low > -wide && r.low+k >= 0
 }
 
-// base is a sum as something that ranges are kept of, with its sign, and a constant.
+// base returns a sum as something that ranges are kept of, with its sign, and a constant.
 func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	v, sign = f.pool.Resize(64, v, true), 1
 	k = v.K
@@ -256,7 +259,7 @@ func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	return f.pool.Sub(64, v, f.pool.Const(64, v.K)), k, sign
 }
 
-// narrow takes note of what a comparison says of the range of a sum.
+// narrow updates the range of a sum with the outcome of a comparison.
 func (f *Facts) narrow(a *value.Atom, holds bool) {
 	key, k, less, ok := f.shape(a)
 	if !ok {
@@ -303,7 +306,7 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 	}
 }
 
-// meets reports whether the ranges in f can hold where those in g do.
+// meets reports whether the ranges in f and g are compatible.
 func (f *Facts) meets(g *Facts) bool {
 	for _, r := range f.ranges {
 		if s, ok := g.between(r.subject); ok && r.of.Level() <= value.Block && (r.high < s.low || s.high < r.low) {

@@ -5,8 +5,9 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// refineFacts puts the one side in the place of each selection on the number of the thread that the threads of a class agree on, now that they
-// are fewer: a role that begins with a number of its own goes on with that number.
+// refineFacts replaces selections on the thread index on which the threads of a class agree, now
+// that they are fewer, by the selected value. For example, a role that starts with its own constant
+// continues with that constant.
 func (w *walk) refineFacts(s *state) {
 	known := make(map[*value.Value]bool)
 	open := make(map[*value.Value]bool)

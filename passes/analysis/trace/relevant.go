@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// kinds is what each instruction of each block is in this kernel, and notes which blocks have events.
+// kinds returns what each instruction of each block is in this kernel, and notes which blocks have
+// events.
 func (p *program) kinds() [][]Kind {
 	f := p.k.Func
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
@@ -36,7 +37,8 @@ func (p *program) kinds() [][]Kind {
 	return kinds
 }
 
-// A sieve finds the registers whose values matter: those that something of interest reads, and those that their values come from.
+// A sieve finds the registers whose values matter: those that relevant instructions read, and those
+// that they are computed from.
 type sieve struct {
 	p        *program
 	relevant []bool
@@ -51,7 +53,8 @@ type write struct {
 	before int32
 }
 
-// relevant is the registers whose values matter, by their numbers, where instructions are of those kinds.
+// relevant returns the registers whose values matter, by their numbers, where instructions are of
+// those kinds.
 func (p *program) relevant(kinds [][]Kind) []bool {
 	f := p.k.Func
 	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs))}
@@ -92,7 +95,7 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 		}
 	}
 	s.follow(s.want)
-	// What is stored is told apart only where it is the same for all threads, which sums of products are not.
+	// The stored value only matters if it is the same for all threads, which accumulators are not.
 	stored := func(r *ir.Reg) {
 		if !p.acc[r] {
 			s.want(r)
@@ -120,7 +123,7 @@ func (s *sieve) guard(in *ir.Instr) {
 	}
 }
 
-// follow tells want of the registers that the values of those at work come from.
+// follow calls want with the registers that the queued registers are computed from.
 func (s *sieve) follow(want func(*ir.Reg)) {
 	for len(s.work) > 0 {
 		r := s.work[len(s.work)-1]
@@ -133,8 +136,8 @@ func (s *sieve) follow(want func(*ir.Reg)) {
 	}
 }
 
-// blind reports whether in loads what says nothing of its address: from memory that others may write meanwhile, and from
-// the stack.
+// blind reports whether in is a load whose result does not depend on its address alone: from memory
+// that other threads may write, or from the stack.
 func blind(in *ir.Instr) bool {
 	if Of(in.Op) != Load {
 		return false

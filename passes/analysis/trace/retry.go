@@ -40,12 +40,13 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 		holds, known := s.facts.Decided(was, s.threads)
 		spins = known && !holds && w.same(s, wait.In, wait)
 	}
-	// The wait succeeds where the threads spin: the branch is taken where that is what it is for.
+	// In a spin loop the wait is assumed to succeed: the branch is taken if it is the branch for
+	// success.
 	return true, spins != not
 }
 
-// peek is the wait that threads for which a wait has failed come to next, from the start of a block; nil where they come
-// to something else.
+// peek returns the next wait of the threads for which a wait has failed, from the start of a block;
+// nil if something else comes first.
 func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 	const far = 6
 	c := s
@@ -90,7 +91,7 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 					stay, exit = next, taken
 				}
 				if w.counts(block, stay, exit) {
-					return nil // they give up at some time
+					return nil // they give up eventually
 				}
 				block = stay
 			case taken < 0 || next >= len(w.blocks) || w.doomed[taken] == w.doomed[next]:
@@ -108,13 +109,14 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 	return nil
 }
 
-// counts reports whether a branch that is decided leaves a loop of waits once there were enough of them, and goes on elsewhere.
+// counts reports whether a decided branch leaves a loop of waits after a number of attempts.
 func (w *walk) counts(block, stay, exit int) bool {
 	l := w.loops[block]
 	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) && l.Has(stay) && !l.Has(exit) && !w.doomed[exit]
 }
 
-// expire follows those for whom a wait has failed out of such a loop, in its first turn: how many they count to in the end makes no difference.
+// expire follows the threads for which a wait has failed out of such a loop in its first iteration,
+// since the number of attempts does not matter.
 func (w *walk) expire(s *state, stay, exit int) {
 	if !w.counts(s.block, stay, exit) || s.turns.at(w.loops[s.block]) > 0 {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// operands is the constants that an operand of the events of a kind is in one trace, the one with most events; ? for what
-// is no constant.
+// operands returns the constants that an operand of the events of a kind is in one trace, the one
+// with most events; ? for what is no constant.
 func operands(k *trace.Kernel, kind trace.Kind, operand int) string {
 	best := ""
 	for _, t := range k.Traces {
@@ -115,7 +115,8 @@ bar.sync %r6, %r7;
 	}
 }
 
-// TestSamePredicate issues and waits under one predicate that is not known: on no way one goes without the other.
+// TestSamePredicate issues and waits under one predicate that is unknown: on no way one goes
+// without the other.
 func TestSamePredicate(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];

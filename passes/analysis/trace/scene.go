@@ -23,7 +23,7 @@ func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
 	return k.together.list[:min(most, len(k.together.list))], k.together.whole
 }
 
-// Scenes are what was put together of some traces.
+// scenes caches the result of Scenes for some traces.
 type scenes struct {
 	traces []*Trace
 	list   [][]*Trace
@@ -35,7 +35,7 @@ func (s *scenes) of(traces []*Trace) bool {
 	return len(s.traces) == len(traces) && len(traces) > 0 && &s.traces[0] == &traces[0]
 }
 
-// scenes is all scenes, each once.
+// scenes returns all scenes, each once.
 func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	seen, used := make(map[string]bool), make(map[*Trace]bool)
 	seeds := slices.Clone(k.Traces)
@@ -77,7 +77,8 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	return list, true
 }
 
-// inTurn puts scenes in an order in which each choice of numbers comes before any comes again, so that the first few are of all of them.
+// inTurn orders scenes so that each choice of constants appears once before any appears again, and
+// the first few cover all.
 func inTurn(list [][]*Trace) {
 	met, place := make(map[int]int), make(map[*[]*Trace]int)
 	order := make([]*[]*Trace, len(list))
@@ -94,13 +95,14 @@ func inTurn(list [][]*Trace) {
 	}
 }
 
-// sameGrants reports whether threads that ask after the answers to requests for more work can have seen the same ones.
+// sameGrants reports whether two traces can have seen the same answers to clusterlaunchcontrol
+// requests.
 func sameGrants(a, b *Trace) bool {
 	x, y := a.grants(), b.grants()
 	return len(x) == 0 || len(y) == 0 || slices.Equal(x, y)
 }
 
-// grants is what a trace takes the answers to requests for more work to be.
+// grants returns the answers to clusterlaunchcontrol requests that a trace assumes.
 func (t *Trace) grants() []bool {
 	if t.asked {
 		return t.granted
@@ -119,10 +121,11 @@ func Answered(a *value.Atom) bool {
 	return a.Sources&value.Answers != 0
 }
 
-// How often an instruction is done on a way, and how often before the innermost loop around it is left.
+// often counts the executions of an instruction on a path, and those before the innermost loop
+// ends.
 type often struct{ times, turns int }
 
-// max is the greater of both numbers.
+// max returns the greater of both numbers.
 func (o often) max(n often) often { return often{max(o.times, n.times), max(o.turns, n.turns)} }
 
 // A tally is how often an instruction was done up to some event of a trace.
@@ -132,7 +135,7 @@ type tally struct {
 	most  often
 }
 
-// count is how often each instruction is done in a trace.
+// count returns how often each instruction is done in a trace.
 func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	n := make(map[*ir.Instr]*tally)
 	var list []tally                    // that the next are taken of
@@ -170,7 +173,7 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	return n
 }
 
-// scene is the traces that go with one, or nil where threads are left over.
+// scene returns the traces that go with one, or nil if threads are left over.
 func (k *Kernel) scene(first *Trace) []*Trace {
 	list := []*Trace{first}
 	for rank := range k.Ranks {
@@ -190,7 +193,8 @@ func (k *Kernel) scene(first *Trace) []*Trace {
 	return list
 }
 
-// beside is a trace for the lowest thread of a block that is left, which agrees with those of a scene.
+// beside returns a trace for the lowest remaining thread of a block that is compatible with a
+// scene.
 func (k *Kernel) beside(scene []*Trace, rank int, left value.Set) *Trace {
 	lowest := left.Least()
 	for _, t := range k.Traces {

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// findLoops settles how many turns of each loop are followed: twice round a ring that is counted in it, where
-// the loop holds no other in which more is done than data moved or waited for.
+// findLoops computes how many iterations of each loop are followed: two passes over a ring that is
+// indexed in it, unless an inner loop does more than move data or wait.
 func (p *program) findLoops() {
 	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
@@ -49,7 +49,8 @@ func (p *program) findLoops() {
 		if !p.active[l] {
 			continue
 		}
-		// Loops of one kernel go round alike, so that the ways of several warps fit together.
+		// All loops of a kernel get the same number, so that the paths of several warps are
+		// compatible.
 		p.turns[l] = 2*most + 1
 		if outer[l] {
 			p.turns[l] = around
@@ -93,7 +94,7 @@ func (p *program) drains(l *graph.Loop) bool {
 	return false
 }
 
-// endings adds numbers of turns after which loops are left, so that they end at each place of a ring.
+// endings adds iteration counts after which loops end, so that they end at each stage of a ring.
 func (p *program) endings(ring int) {
 	p.lasts = make([]bool, ring)
 	met := make([]bool, ring)
@@ -105,12 +106,14 @@ func (p *program) endings(ring int) {
 	}
 }
 
-// around is how many turns of a loop around others are followed. Loops that hold none may be left after as
-// many too: one role's loop over tiles may hold a loop, and another's none.
+// around is the number of iterations that are followed of a loop around other loops. Loops without
+// inner loops may end after as many too: one role's loop over tiles may have an inner loop, and
+// another's none.
 const around = 4
 
-// ring is the greatest small number that an index in a loop is compared with or wrapped at: the length of
-// a ring of stages. Compilers wrap by multiplications: the upper half of one divides, and another makes up for the part that is left.
+// ring returns the greatest small number that an index in a loop is compared with or wrapped at:
+// the length of a ring of stages. Compilers wrap by multiplications: the upper half of one divides,
+// and another makes up for the part that is left.
 func (p *program) ring(l *graph.Loop) int {
 	n, whole := 2, 0
 	divides := false
@@ -149,7 +152,7 @@ func (p *program) ring(l *graph.Loop) int {
 	return n
 }
 
-// multiplier is the constant that an instruction multiplies by, if it does.
+// multiplier returns the constant that an instruction multiplies by, if it does.
 func multiplier(in *ir.Instr) (k int64, known bool) {
 	for i := 1; i < min(len(in.Args), 3); i++ {
 		if o := &in.Args[i]; o.Kind == ir.Int {
@@ -163,11 +166,12 @@ func multiplier(in *ir.Instr) (k int64, known bool) {
 	return 0, false
 }
 
-// shape is the number of threads of a block: as .reqntid lays it down, or the most that .maxntid allows,
-// which is taken then. It is not exact where neither says how threads lie along the axes that are used.
+// shape returns the number of threads of a block: as .reqntid lays it down, or the most that
+// .maxntid allows, which is taken then. It is not exact where neither says how threads lie along
+// the axes that are used.
 func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
-	// A kernel that reads all axes of its threads and one of its blocks works out the number of the thread, whichever
-	// way threads lie: cooperative groups do so.
+	// A kernel that reads all axes of its threads and one of its blocks works out the thread index,
+	// whichever way threads lie: cooperative groups do so.
 	y, z := axis(f, "%tid.y"), axis(f, "%tid.z")
 	flat := !y && !z || y && z && !axis(f, "%ctaid.y") && !axis(f, "%ctaid.z")
 	required := f.Attr(".reqntid")
@@ -209,8 +213,8 @@ func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
 	return x, y, z, false
 }
 
-// apart is how many threads along x a function tells apart at least: one beyond the greatest number that it compares %tid.x
-// with, or the number of their warp.
+// apart returns the least number of threads along x that a function distinguishes: one more than
+// the largest constant that it compares %tid.x, or its warp index, with.
 func apart(f *ir.Func) int {
 	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, and by how much it was shifted to the right
 	n := 0
@@ -294,7 +298,7 @@ func remote(in *ir.Instr) bool {
 	return false
 }
 
-// clusterOf is the number of blocks in a cluster along x, y and z; zeros where it is not known.
+// clusterOf returns the number of blocks in a cluster along x, y and z; zeros if it is unknown.
 func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 	n := [3]int{1, 1, 1}
 	if m.Target.Info().Number < 90 {
@@ -315,7 +319,7 @@ func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 // blocks is the most blocks that a cluster may have.
 const blocks = 16
 
-// along is where a block lies in its cluster, by its rank.
+// along returns where a block lies in its cluster, by its rank.
 func (k *Kernel) along(rank int) [3]int {
 	x, y := k.extent[0], k.extent[1]
 	return [3]int{rank % x, rank / x % y, rank / (x * y)}

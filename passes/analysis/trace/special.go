@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// variable is the address of a variable.
+// variable returns the address of a variable.
 func (w *walk) variable(v *ir.Var) *value.Value {
 	a := w.pool.Atom(64, "variable", v.Space.String()+" "+v.Name, v, value.Block)
 	zeros := 0
@@ -23,7 +23,7 @@ func (w *walk) variable(v *ir.Var) *value.Value {
 	return a
 }
 
-// special is a special register.
+// special returns a special register.
 func (w *walk) special(s *state, name string) *value.Value {
 	width := 32
 	if strings.HasSuffix(name, "64") || name == "%gridid" || name == "%globaltimer" {
@@ -57,8 +57,9 @@ func (w *walk) special(s *state, name string) *value.Value {
 	return v
 }
 
-// ofCluster is a special register that tells blocks of a cluster apart, or how many there are, where that is known; else nil. Grids are made
-// of whole clusters, so that the number of a block is that of its cluster and its own there.
+// ofCluster returns the value of a special register that describes the cluster, if it is known;
+// else nil. Grids consist of whole clusters, so a block index is derived from the cluster index and
+// the block's rank.
 func (w *walk) ofCluster(name string, width int) *value.Value {
 	if w.k.Cluster == 0 {
 		return nil
@@ -101,13 +102,13 @@ func furthest(name string) int64 {
 	return 0
 }
 
-// ticks reports whether a special register holds something else each time that it is read.
+// ticks reports whether a special register has a new value at each read.
 func ticks(name string) bool {
 	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
 }
 
-// tick is a clock that is read again: one of 64 bits has gone on since, and not back. Sums do not grow for ever: now and then
-// one is taken for a clock of its own.
+// tick returns a clock that is read again: a 64-bit clock has advanced. Sums do not grow forever:
+// occasionally one is replaced by a new clock.
 func (w *walk) tick(s *state, name string, width int) *value.Value {
 	const reads = 32
 	n := name + "#" + strconv.Itoa(s.skipped)
@@ -126,7 +127,7 @@ func (w *walk) tick(s *state, name string, width int) *value.Value {
 	return v
 }
 
-// unknown is something that is nowhere else.
+// unknown returns something that is nowhere else.
 func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	name := "?" + strconv.Itoa(s.skipped)
 	s.skipped++
@@ -136,8 +137,8 @@ func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	return w.pool.Atom(width, "unknown", name, in, value.Lane)
 }
 
-// load is a load whose result is the same for all that load the same: of a parameter of the kernel, or of memory that is
-// not polled.
+// load returns a load whose result is the same for all that load the same: of a parameter of the
+// kernel, or of memory that is not polled.
 func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
 	in := st.in
 	if st.polled || len(in.Args) < 2 {
@@ -162,7 +163,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	return true
 }
 
-// loaded is what is loaded from a place.
+// loaded returns what is loaded from a place.
 func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	level := value.Block
 	switch st.space {
@@ -191,7 +192,7 @@ func (w *walk) ofKernel(v *value.Value) bool {
 	})
 }
 
-// inParameter is the parameter of the kernel that an address is in, and where there.
+// inParameter returns the parameter of the kernel that an address is in, and where there.
 func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 	if len(v.Terms) != 1 || v.Terms[0].Factor != 1 || v.Terms[0].Atom.Op != "variable" {
 		return nil, 0
@@ -212,7 +213,8 @@ func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	set(&to.Args()[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
 }
 
-// opaque is any other instruction: what is pure gives the same for the same, all else something new.
+// opaque evaluates any other instruction: a pure one gives the same result for the same operands,
+// others give a new value.
 func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	name := in.Op
 	level := value.Constant

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A step is one instruction to be followed, with what its opcode says taken apart: it is followed many times.
+// A step is one instruction to follow, with its opcode decoded, since it is followed many times.
 type step struct {
 	in    *ir.Instr
 	kind  Kind  // Other where it is no event
@@ -27,7 +27,7 @@ type step struct {
 	// Sums and products that wrap and carry nothing; of numbers twice as wide as their factors; high halves.
 	plain, wide, high bool
 	space             string // of a load
-	polled            bool   // a load that others are taken to write while it is made
+	polled            bool   // a load of memory that other threads are assumed to write meanwhile
 	memo              *memo  // nil if the results depend on more than operands
 }
 
@@ -42,7 +42,7 @@ func newStep(in *ir.Instr, kind Kind, opcodes map[string]step) step {
 	return s
 }
 
-// opcode is what an opcode says.
+// opcode returns what an opcode says.
 func opcode(op string) step {
 	s := step{size: 1, width: 32, plain: true}
 	words := strings.Split(op, ".")
@@ -83,7 +83,7 @@ func opcode(op string) step {
 	return s
 }
 
-// bitsOfWord is the width that a type word says, or 0.
+// bitsOfWord returns the width that a type word says, or 0.
 func bitsOfWord(word string) int {
 	switch word {
 	case "pred":

@@ -121,7 +121,7 @@ type Kernel struct {
 	// Spent is how much of Limits.Work was used; analyzers that do much work add to it.
 	Spent int
 
-	extent   [3]int                  // of a cluster, in blocks along x, y and z; zeros where it is not known
+	extent   [3]int                  // of a cluster, in blocks along x, y and z; zeros if it is unknown
 	together scenes                  // see Scenes
 	loops    []*graph.Loop           // innermost of each block
 	work     int                     // that may be spent, or 0
@@ -138,7 +138,7 @@ func (k *Kernel) Within(most int) int {
 	return max(0, min(most, k.work-k.Spent))
 }
 
-// rest is Limits.Work for what is still to be done.
+// rest returns Limits.Work for what is still to be done.
 func (k *Kernel) rest() int {
 	if k.work == 0 {
 		return 0

@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// follow is the traces of a kernel with a body.
+// follow returns the traces of a kernel with a body.
 func follow(t testing.TB, heads, body string) *trace.Kernel {
 	t.Helper()
 	text := ".version 8.6\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bars[8];\n" +
@@ -46,7 +46,7 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 	return trace.Follow(m, kernel, trace.Default())
 }
 
-// offsets is where the events of a kind work in the trace that has most of them.
+// offsets returns where the events of a kind work in the trace that has most of them.
 func offsets(k *trace.Kernel, kind trace.Kind, operand int) string {
 	best := ""
 	for _, t := range k.Traces {
@@ -151,7 +151,7 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
-// arrivals are the objects that are arrived at on each way, by where they are.
+// arrivals returns the objects that are arrived at on each way, by where they are.
 func arrivals(k *trace.Kernel) (ways []string) {
 	for _, tr := range k.Traces {
 		var list []string
@@ -188,8 +188,8 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
-// TestFewest turns no more often through a loop than there are stages, and at least once, where the turns are the smaller of their
-// number and of one that is not known.
+// TestFewest turns no more often through a loop than there are stages, and at least once, where the
+// turns are the smaller of their number and of one that is unknown.
 func TestFewest(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u64 %rd1, [p];

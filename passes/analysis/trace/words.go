@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// text says what was put in: for what has a name one by one, and of the rest how many there are, with the first of them.
+// text describes the substituted constants: named inputs one by one, then the number of others with
+// the first of them.
 func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
 	const names, numbers = 10, 3
 	var list, rest []string
@@ -46,7 +47,7 @@ func (p *program) leaf(a *value.Atom) string {
 	return leafName(a, p.k.Func.Name+"_") // as compilers name them
 }
 
-// leafName is leaf, without a prefix that all parameters have.
+// leafName returns leaf, without a prefix that all parameters have.
 func leafName(a *value.Atom, prefix string) string {
 	if a.Op != "load" {
 		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)

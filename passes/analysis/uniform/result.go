@@ -55,8 +55,8 @@ func (s shape) special(name string) Level {
 	return Thread
 }
 
-// number is over which threads the number of a thread along an axis is the same. Threads that are neighbours along the
-// axes before it are neighbours in a warp.
+// number is over which threads the thread index along an axis is the same. Threads that are
+// neighbours along the axes before it are neighbours in a warp.
 func (s shape) number(axis string) Level {
 	size, before := s.x, 1
 	switch axis {
@@ -74,7 +74,8 @@ func (s shape) number(axis string) Level {
 	return Thread
 }
 
-// steps is the level of what is the same in so many threads in a row, from the first of the block on.
+// steps returns the level of what is the same in so many threads in a row, from the first of the
+// block on.
 func steps(n int64) Level {
 	switch {
 	case n > 0 && n%128 == 0:
@@ -133,8 +134,8 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	return max(reads, l.numbered(in))
 }
 
-// loaded is the level of what a load gives. Memory may change between the reads of two threads, unless it is for reading
-// only.
+// loaded returns the level of what a load gives. Memory may change between the reads of two
+// threads, unless it is for reading only.
 func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 	switch {
 	case in.Mod("volatile"):
@@ -157,8 +158,8 @@ func all(in *ir.Instr) bool {
 	return in.Mod("sync") && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
 }
 
-// numbered is the level of what is computed from the number of the thread so that it is the same in whole warps: the number
-// of the warp, a comparison with a multiple of the warp's size.
+// numbered returns the level of what is computed from the thread index so that it is the same in
+// whole warps: the number of the warp, a comparison with a multiple of the warp's size.
 func (l *Levels) numbered(in *ir.Instr) Level {
 	if len(in.Args) != 3 || !l.tid(&in.Args[1]) || in.Args[2].Kind != ir.Int {
 		return Thread
@@ -185,7 +186,7 @@ func (l *Levels) numbered(in *ir.Instr) Level {
 	return steps(step)
 }
 
-// tid reports whether an operand is the number of the thread in its block.
+// tid reports whether an operand is the thread index in its block.
 func (l *Levels) tid(o *ir.Operand) bool {
 	for range 8 { // moves, and widths
 		if o.Kind == ir.Special {

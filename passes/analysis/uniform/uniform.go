@@ -120,8 +120,8 @@ func (l *Levels) At(in *ir.Instr) Level {
 // Rests returns the blocks whose branches directly decide whether a block is executed.
 func (l *Levels) Rests(block int) []int { return l.rests[block] }
 
-// controls finds which branches decide whether a block is executed: those from which one way leads to it for certain and
-// another need not.
+// controls finds the branches that decide whether a block is executed: one side certainly reaches
+// it, and the other may not.
 func (l *Levels) controls() {
 	g := l.flow
 	post := graph.Postdominators(g.Succs, g.Preds, g.Leaves)
@@ -217,7 +217,7 @@ func (l *Levels) round() bool {
 				if in.Guard.Reg != nil {
 					level = min(level, l.Value(in.Guard.Reg))
 				}
-				// Which write was the last, and in which turn, hangs on the ways that were taken.
+				// Which write was last, and in which iteration, depends on the paths taken.
 				if l.writes[r] > 1 || l.leaks[r] || l.lost {
 					level = min(level, l.block[b])
 				}

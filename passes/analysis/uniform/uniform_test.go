@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// kernel is a kernel with a head and a body.
+// kernel returns a kernel with a head and a body.
 func kernel(head, body string) (*ir.Func, error) {
 	file, faults := ptx.Parse("k.ptx", `.version 8.6
 .target sm_90a
@@ -115,7 +115,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestTogether asks who comes to blocks, which are told by the constants that they store.
+// TestTogether asks who comes to blocks, which are reported by the constants that they store.
 func TestTogether(t *testing.T) {
 	f, err := kernel(".reqntid 256", `
 ld.param.u64 %rd1, [p];

@@ -14,7 +14,7 @@ func (p *Pool) Add(width int, a, b *Value) *Value { return p.combine(width, a, b
 // Sub returns the difference.
 func (p *Pool) Sub(width int, a, b *Value) *Value { return p.combine(width, a, b, -1) }
 
-// combine is a and factor times b.
+// combine returns a plus factor times b.
 func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 	if len(b.Terms) == 0 && len(a.Terms) == 0 {
 		return p.Const(width, a.K+factor*b.K)
@@ -134,7 +134,7 @@ func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	return p.Const(width, k)
 }
 
-// apart reports whether no bit is set in both for certain.
+// apart reports whether no bit is set in both certainly.
 func apart(a, b *Value) bool {
 	if _, h, ok := a.Bounds(); ok && bits.Len64(uint64(h)) <= b.Zeros() {
 		return true
@@ -143,7 +143,7 @@ func apart(a, b *Value) bool {
 	return ok && bits.Len64(uint64(h)) <= a.Zeros()
 }
 
-// logic is operations on predicates with a constant, or twice the same.
+// logic returns operations on predicates with a constant, or twice the same.
 func (p *Pool) logic(op string, a, b *Value) *Value {
 	switch {
 	case a == b && op != "xor":
@@ -161,7 +161,7 @@ func (p *Pool) logic(op string, a, b *Value) *Value {
 	return b
 }
 
-// byConst is operations with a constant on the right that fold, or nil.
+// byConst returns operations with a constant on the right that fold, or nil.
 func (p *Pool) byConst(op string, width int, a *Value, k int64) *Value {
 	switch op {
 	case "mul":
@@ -235,7 +235,7 @@ func (p *Pool) shr(width int, a *Value, k int) *Value {
 	return nil
 }
 
-// and is a under a constant mask.
+// and returns a under a constant mask.
 func (p *Pool) and(width int, a *Value, k int64) *Value {
 	if k == 0 {
 		return p.Const(width, 0)
@@ -254,7 +254,7 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 	return nil
 }
 
-// above is the number of low bits that nothing but the constant of a sum can set.
+// above returns the number of low bits that nothing but the constant of a sum can set.
 func (p *Pool) above(a *Value) int { return p.sum(a.Width, 0, a.Terms).Zeros() }
 
 // bound notes what is known of a result that does not fold.

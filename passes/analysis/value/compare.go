@@ -120,8 +120,8 @@ func (p *Pool) equal(a, b *Value) *Value {
 	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
 }
 
-// none is the predicate that a is zero where that is said of its parts, or nil: no bit is set in either side of or, both sides of xor
-// are the same, and nothing is in a sum of what is never negative.
+// none returns the predicate that a is zero in terms of its parts, or nil: both sides of an or are
+// zero, both sides of a xor are equal, or all terms of a non-negative sum are zero.
 func (p *Pool) none(a *Value) *Value {
 	zero := p.Const(a.Width, 0)
 	if s := a.Single(); s != nil {

@@ -43,7 +43,7 @@ func (p *Pool) Special(name string, width int) *Value {
 	return nil
 }
 
-// one is the number of the thread along an axis: zero where there is but one.
+// one returns the thread index along an axis: zero where there is but one.
 func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *Value {
 	if p.Shape[axis] == 1 {
 		return p.Const(width, 0)
@@ -70,7 +70,7 @@ func (p *Pool) At(v *Value, t int) int64 {
 
 func (p *Pool) atom(a *Atom, t int) int64 { return p.column(a)[t] }
 
-// column is what an atom is in every thread.
+// column returns the value of an atom in every thread.
 func (p *Pool) column(a *Atom) []int64 {
 	if a.each != nil {
 		return a.each
@@ -142,7 +142,7 @@ func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	return k
 }
 
-// special is a special register in thread t.
+// special returns a special register in thread t.
 func (p *Pool) special(name string, t int) int64 {
 	switch name {
 	case "%tid.x":
@@ -230,17 +230,26 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 		v = v.bare
 	}
 	// Warps are asked for in turn, or one set of threads again and again.
-	for range v.patterns {
-		if list := v.patterns[v.latest]; list.Threads == s {
-			return list
-		}
-		v.latest = (v.latest + 1) % len(v.patterns)
+	first := s.Least()
+	if first < 0 {
+		return &Pattern{pool: p, of: &Value{Width: 64}}
+	}
+	if v.patterns == nil {
+		v.patterns = make([]*Pattern, (p.Threads+31)/32)
+	}
+	var latest **Pattern
+	if n := first / 32; n < len(v.patterns) {
+		latest = &v.patterns[n]
+	} else {
+		latest = new(*Pattern)
+	}
+	if *latest != nil && (*latest).Threads == s {
+		return *latest
 	}
 	key := points{v, s}
-	if len(v.patterns) == mostPatterns {
-		if list, ok := p.points[key]; ok {
-			return list
-		}
+	if list, ok := p.points[key]; ok {
+		*latest = list
+		return list
 	}
 	own := Value{Width: 64}
 	for _, t := range v.Terms {
@@ -256,17 +265,13 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	})
 	slices.Sort(list.At)
 	list.At = slices.Compact(list.At)
-	if len(v.patterns) < mostPatterns {
-		v.patterns = append(v.patterns, list)
-	} else {
+	if was := *latest; was != nil {
+		p.points[points{v, was.Threads}] = was
 		p.points[key] = list
 	}
+	*latest = list
 	return list
 }
-
-// mostPatterns is the number of patterns that a value keeps itself, where they are found faster than in
-// the map of the pool.
-const mostPatterns = 16
 
 // In returns the value in thread t.
 func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }

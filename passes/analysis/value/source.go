@@ -19,8 +19,8 @@ const (
 // Deep is the largest nesting of a predicate that is still decomposed.
 const Deep = 128
 
-// inherited is what an atom has of the sources of its operands. What memory holds is not made from the
-// address that it is read at: a pointer that a call returns may be one into any variable.
+// inherited returns what an atom has of the sources of its operands. What memory holds is not made
+// from the address that it is read at: a pointer that a call returns may be one into any variable.
 func inherited(op string, of Sources) Sources {
 	if op == "load" {
 		return of &^ Variables
@@ -28,7 +28,7 @@ func inherited(op string, of Sources) Sources {
 	return of
 }
 
-// sources is what an atom alone is.
+// sources returns what an atom alone is.
 func sources(op, name string) Sources {
 	switch {
 	case op == "variable":

@@ -37,9 +37,9 @@ type Value struct {
 
 	where *Set   // the threads in which it holds, once asked for
 	bare  *Value // without its constant, once asked for
-	// patterns holds a few patterns of the value; see Pool.Pattern.
+	// patterns holds, by the warp of the first thread, the pattern of the value that was asked for
+	// last; see Pool.Pattern.
 	patterns []*Pattern
-	latest   int    // the one that was asked for last
 	next     *Value // with the same hash
 }
 
@@ -130,7 +130,7 @@ func (p *Pool) Bool(b bool) *Value {
 	return p.Const(1, 0)
 }
 
-// wrap is k as a signed number of so many bits.
+// wrap returns k as a signed number of the given width.
 func wrap(width int, k int64) int64 {
 	switch {
 	case width == 32:
@@ -198,7 +198,7 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 	return p.sum(width, 0, []Term{{1, a}})
 }
 
-// mix is a hash of a hash and one word more.
+// mix returns a hash of a hash and one word more.
 func mix(h, word uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	high, low := bits.Mul64(h^word, odd^h>>32)

@@ -26,6 +26,7 @@ for. A read of their destination, a second write to it, and a write to their sou
 are errors. Copies are distinguished by address; copies with an unknown address are
 skipped, and the verdict says so.`,
 		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
 	}

@@ -88,37 +88,4 @@ func order(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-var ruleOrder = diag.Rule{
-	ID: "A10", Layer: "asyncgroup", Severity: diag.Error,
-	Title: "two bulk copies in flight write the same memory",
-	What: "Reports a bulk copy that writes memory which an earlier bulk copy of the same thread " +
-		"also writes, without a wait for the earlier one in between.",
-	Why: "Bulk operations are unordered, both within a bulk group and between groups. The final " +
-		"contents of the memory are undefined.",
-	Wrong: `
-.reqntid 32
-mov.u32 %r1, %tid.x;
-setp.ne.u32 %p1, %r1, 0;
-@%p1 bra DONE;
-cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
-cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
-cp.async.bulk.commit_group;
-cp.async.bulk.wait_group 0;
-`,
-	Right: `
-.reqntid 32
-mov.u32 %r1, %tid.x;
-setp.ne.u32 %p1, %r1, 0;
-@%p1 bra DONE;
-cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
-cp.async.bulk.commit_group;
-cp.async.bulk.wait_group 0;
-cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
-cp.async.bulk.commit_group;
-cp.async.bulk.wait_group 0;
-`,
-	Fix: "Wait for the first copy, without .read, before the second.",
-	Gaps: "Tensor copies are not compared, because their boxes are unknown. Global addresses at " +
-		"an unknown distance and copies by several threads are not compared either.",
-	Section: "9.7.9.25.4 Bulk copy",
-}
+var ruleOrder = diag.Rule{ID: "A10", Layer: "asyncgroup", Severity: diag.Error}

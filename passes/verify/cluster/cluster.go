@@ -22,6 +22,7 @@ func Analyzer() *verify.Analyzer {
 barrier shows that the block has started, and blocks that exit while others may
 still access theirs.`,
 		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
+		Pages: pages,
 		Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
 			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
 		Run: run,

@@ -24,6 +24,7 @@ func Analyzer() *verify.Analyzer {
 reach which barrier. The outcome of a branch on data is unknown: such a branch
 before a barrier is a review.`,
 		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange},
+		Pages: pages,
 		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
 			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
 		Run: run,

@@ -127,40 +127,4 @@ func plain(e *trace.Event) bool {
 	return e.Guard == nil
 }
 
-var ruleExchange = diag.Rule{
-	ID: "B9", Layer: "convergence", Severity: diag.Review,
-	Title: "shared-memory race between lanes of one warp",
-	What: "Reports a plain load and a plain store, or two stores, by different lanes of one warp " +
-		"to the same bytes of shared memory, without bar.warp.sync, a barrier or another " +
-		"warp-wide instruction in between.",
-	Why: "From sm_70 on, the lanes of a warp are scheduled independently. The order of the two " +
-		"accesses is undefined, and the compiler may swap them.",
-	Wrong: `
-.reqntid 32
-mov.u32 %r1, %tid.x;
-shl.b32 %r2, %r1, 2;
-mov.u32 %r3, tile;
-add.u32 %r4, %r3, %r2;
-xor.b32 %r2, %r2, 4;
-add.u32 %r5, %r3, %r2;
-st.shared.b32 [%r4], %r1;
-ld.shared.b32 %r6, [%r5];
-`,
-	Right: `
-.reqntid 32
-mov.u32 %r1, %tid.x;
-shl.b32 %r2, %r1, 2;
-mov.u32 %r3, tile;
-add.u32 %r4, %r3, %r2;
-xor.b32 %r2, %r2, 4;
-add.u32 %r5, %r3, %r2;
-st.shared.b32 [%r4], %r1;
-bar.warp.sync 0xffffffff;
-ld.shared.b32 %r6, [%r5];
-`,
-	Fix: "Put bar.warp.sync in between.",
-	Gaps: "Data-dependent addresses, lanes in divergent code, and pairs more than 64 accesses " +
-		"apart are not checked. shfl, vote, match and .aligned instructions are assumed to " +
-		"synchronize the lanes; the manual says that of their execution, not of memory.",
-	Section: "9.7.13.2 bar.warp.sync",
-}
+var ruleExchange = diag.Rule{ID: "B9", Layer: "convergence", Severity: diag.Review}

@@ -61,44 +61,4 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	return come
 }
 
-var ruleLaggard = diag.Rule{
-	ID: "B7", Layer: "convergence", Severity: diag.Note,
-	Title: "one lane arrives for the warp while other lanes may still be waiting",
-	What: "Reports a wait by all lanes of a warp, followed by an arrival by one lane for the " +
-		"whole warp, without bar.warp.sync, elect.sync or an .aligned instruction in between.",
-	Why: "The arriving lane can run ahead through the ring before another lane polls the " +
-		"mbarrier again. Two phases later that lane sees the same parity as before and waits " +
-		"forever.",
-	Wrong: `
-.reqntid 32
-mov.u32 %r1, %tid.x;
-setp.eq.u32 %p1, %r1, 0;
-@%p1 mbarrier.init.shared.b64 [bars], 1;
-@%p1 mbarrier.init.shared.b64 [bars+8], 1;
-bar.sync 0;
-@%p1 mbarrier.arrive.shared.b64 _, [bars];
-WAIT:
-mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
-@!%p2 bra WAIT;
-@%p1 mbarrier.arrive.shared.b64 _, [bars+8];
-`,
-	Right: `
-.reqntid 32
-mov.u32 %r1, %tid.x;
-setp.eq.u32 %p1, %r1, 0;
-@%p1 mbarrier.init.shared.b64 [bars], 1;
-@%p1 mbarrier.init.shared.b64 [bars+8], 1;
-bar.sync 0;
-@%p1 mbarrier.arrive.shared.b64 _, [bars];
-WAIT:
-mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
-@!%p2 bra WAIT;
-bar.warp.sync 0xffffffff;
-@%p1 mbarrier.arrive.shared.b64 _, [bars+8];
-`,
-	Fix: "Put bar.warp.sync in between, or let only the arriving lane wait.",
-	Gaps: "PTX does not define whether lanes reconverge after a loop. The assembler usually " +
-		"makes them reconverge, but only the machine code shows it. This finding is therefore a " +
-		"note, never an error.",
-	Section: "9.7.13.15.16 mbarrier.try_wait",
-}
+var ruleLaggard = diag.Rule{ID: "B7", Layer: "convergence", Severity: diag.Note}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -41,6 +42,16 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 		return
 	}
 	for _, c := range e.Parted {
+		if c.Maybe && uint32(mask) == 1<<32-1 && byLane(c.Cond) {
+			if meetsAgain(p, e, c) {
+				continue
+			}
+			p.Report(&ruleMask, e.In, "%s names all lanes in its member mask %#x, but a branch "+
+				"on the thread index and on a value that is not known excludes some of them",
+				e.In.Op, uint32(mask)).As(diag.Review).
+				Also(c.In, "the warp may diverge here").On(t, i)
+			return
+		}
 		if !c.Splits {
 			continue
 		}
@@ -62,6 +73,41 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 			}
 		}
 	}
+}
+
+// meetsAgain reports whether threads that take the other branch reach an instruction too.
+func meetsAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
+	return slices.ContainsFunc(p.Traces, func(t *trace.Trace) bool {
+		n := slices.IndexFunc(t.Choices, func(o trace.Choice) bool {
+			return o.In == c.In && o.Taken != c.Taken
+		})
+		return n >= 0 && slices.ContainsFunc(t.Events[min(t.Choices[n].At, len(t.Events)):], func(o trace.Event) bool {
+			return o.In == e.In
+		})
+	})
+}
+
+// byLane reports whether a condition compares the thread index with a value that all threads of the
+// block share, as tid < n does.
+func byLane(cond *value.Value) bool {
+	a, _ := cond.Condition()
+	if a == nil {
+		return false
+	}
+	lanes, others := false, false
+	for _, arg := range a.Args {
+		for _, t := range arg.Terms {
+			switch {
+			case t.Atom.Tid && t.Atom.Level == value.Lane:
+				lanes = true
+			case t.Atom.Level <= value.Block && !t.Atom.Tid:
+				others = true
+			default:
+				return false
+			}
+		}
+	}
+	return lanes && others
 }
 
 // leave reports whether lanes of a warp on another path exit without further synchronization: an

@@ -26,6 +26,7 @@ release ordering, and bulk copies of global memory that threads have written,
 without a proxy fence in between. Whether a flag protects that memory is unknown, so
 these are reviews.`,
 		Rules:    diag.Rules{ruleFlag, ruleOrder},
+		Pages:    pages,
 		Tells:    []string{"A1"},
 		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
 		Flow:     true,

@@ -6,6 +6,7 @@
 package launch
 
 import (
+	"embed"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -13,6 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
+
+//go:embed rules/*.md
+var pages embed.FS
 
 // Analyzer returns the analyzer for programmatic launches.
 func Analyzer() *verify.Analyzer {
@@ -22,6 +26,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host
 knows whether the preceding kernel writes that memory, so these are reviews.`,
 		Rules:    diag.Rules{ruleEarly},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.GridWait, trace.GridLaunch},
 		Run:      run,
 	}
@@ -65,22 +70,4 @@ func waits(m *ir.Module) bool {
 	})
 }
 
-var ruleEarly = diag.Rule{
-	ID: "A12", Layer: "launch", Severity: diag.Review,
-	Title: "global memory accessed before griddepcontrol.wait",
-	What:  "Reports a load, store or copy of global memory on a path to griddepcontrol.wait.",
-	Why:   "Before the wait, the preceding kernel may still be writing this memory.",
-	Wrong: `
-ld.global.b32 %r1, [%rd1];
-griddepcontrol.wait;
-`,
-	Right: `
-griddepcontrol.wait;
-ld.global.b32 %r1, [%rd1];
-`,
-	Fix: "Move the wait before the first access. If the memory does not depend on the preceding " +
-		"kernel, say so in a suppression.",
-	Gaps: "The host sets the launch attribute that makes kernels overlap. It is not visible in " +
-		"PTX.",
-	Section: "9.7.13.14 griddepcontrol",
-}
+var ruleEarly = diag.Rule{ID: "A12", Layer: "launch", Severity: diag.Review}

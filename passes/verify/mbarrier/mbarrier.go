@@ -25,6 +25,7 @@ func Analyzer() *verify.Analyzer {
 constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
 not compared.`,
 		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
 		Run:      run,
 	}
@@ -114,7 +115,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 	default:
 		for other := range births {
 			if other.Variable() == v {
-				return // told
+				return // reported
 			}
 		}
 		p.Report(&ruleMade, in, "mbarrier is initialized at byte %d of %s, which has 1 byte; "+

@@ -51,7 +51,7 @@ func judge(text string) (list diag.List, full, ok bool) {
 	return list, full, true
 }
 
-// A judgement is what is said of a mutant.
+// A judgement is the verdict on a mutant.
 type judgement struct {
 	mutant   mutants.Mutant
 	list     diag.List
@@ -108,8 +108,8 @@ func reasons(t *testing.T) map[string]string {
 	return list
 }
 
-// TestMutants breaks kernels of the examples, as they were, and holds what is said of each mutant against the list.
-// A mutant that is called clean must have a reason in testdata/clean.txt: why it does as the kernel does.
+// TestMutants mutates kernels of the examples, as they were, and compares the verdict on each
+// mutant with the list.
 func TestMutants(t *testing.T) {
 	var b strings.Builder
 	counts, byKind := tally{}, make(map[string]tally)

@@ -28,6 +28,7 @@ access through the async proxy requires both. Each trace is checked by itself: a
 write in one role that another role reads through the async proxy must be fenced
 before the writer arrives.`,
 		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
 		Run:      run,
 	}

@@ -110,29 +110,4 @@ func parameter(f *ir.Func, r *ir.Reg) bool {
 	return false
 }
 
-var ruleGained = diag.Rule{
-	ID: "R6", Layer: "registers", Severity: diag.Error,
-	Title: "uninitialized register read after setmaxnreg.inc",
-	What: "Reports a register that is read after setmaxnreg.inc and that no instruction writes " +
-		"on any path to the read.",
-	Why: "Registers gained by setmaxnreg.inc hold undefined values.",
-	Wrong: `
-.maxnreg 96
-.reqntid 128
-setmaxnreg.inc.sync.aligned.u32 96;
-add.u32 %r2, %r1, 1;
-st.shared.b32 [tile], %r2;
-`,
-	Right: `
-.maxnreg 96
-.reqntid 128
-setmaxnreg.inc.sync.aligned.u32 96;
-mov.u32 %r1, 0;
-add.u32 %r2, %r1, 1;
-st.shared.b32 [tile], %r2;
-`,
-	Fix: "Write the register first.",
-	Gaps: "Registers written on only some paths are not reported. Accumulators are not " +
-		"reported either, because a predicate may make the matrix operation overwrite them.",
-	Section: "9.7.19.5 setmaxnreg",
-}
+var ruleGained = diag.Rule{ID: "R6", Layer: "registers", Severity: diag.Error}

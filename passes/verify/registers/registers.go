@@ -24,6 +24,7 @@ func Analyzer() *verify.Analyzer {
 that whole warpgroups execute it. The pool is what the kernel is launched with:
 .maxnreg, or the most that the block size allows.`,
 		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.Registers},
 		Run:      run,
 	}

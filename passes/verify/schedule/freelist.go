@@ -3,12 +3,16 @@
 
 package schedule
 
+import "github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+
 // A freeList keeps the memory of one scene for the following scenes, which need about the same.
 type freeList struct {
 	accesses   parts[access]
 	operations parts[operation]
 	buckets    parts[bucket]
 	agentLists parts[agentList]
+	// idlers holds the idle events of traces, for agents that are whole warps and for others.
+	idlers [2]map[*trace.Trace][]bool
 }
 
 // reset makes everything available again.

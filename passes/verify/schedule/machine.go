@@ -21,6 +21,7 @@ type agent struct {
 	threads value.Set
 	apart   bool // other lanes of its warp are other agents
 	t       *trace.Trace
+	idle    []bool // of its events, see idle
 	at      int
 	clock   *clock
 	// Groups of operations that the agent itself waits for: wgmma and bulk stores.
@@ -33,6 +34,8 @@ type agent struct {
 	tokens              map[*value.Value]int // the phase of each arrival, by the state that it returned
 	times               map[*ir.Instr]int    // executions of each warpgroup operation
 	fences              []fence
+	fenced              []int  // what it knew at its last fence; see mark
+	polls               []mark // flags that it loaded since
 	left                bool
 	lasts               map[*ir.Instr]int // last position of each warp-wide instruction
 	with                int               // position after its last warp-wide event
@@ -47,9 +50,10 @@ type passage struct {
 
 // awaited holds the mbarriers of the wait that an agent is blocked at.
 type awaited struct {
-	at   int // position after the wait
-	made int // see machine.changed
-	list []target
+	at     int // position after the wait
+	made   int // see machine.changed
+	list   []target
+	parity int64 // parity that the wait names, or -1
 }
 
 // An operation is an asynchronous operation.
@@ -100,6 +104,7 @@ type access struct {
 	tensor    bool
 	number    int          // index in order of recording
 	lanes     verify.Lanes // of tensor memory
+	knows     []int        // the progress of all agents, if the kernel has flags
 }
 
 // A machine simulates one scene.
@@ -134,6 +139,10 @@ type machine struct {
 	doubts  []doubt
 	idle    []doubt // races with copies in a launch without work
 	lapses  lapses
+	flags   *flags
+	// released and acquired are the marks of flags, and suspects the races that they may exclude.
+	released, acquired []mark
+	suspects           []suspect
 	// signalled holds arrivals of commits in other blocks.
 	signalled []signal
 	plain     bool // plain accesses are compared with each other
@@ -173,6 +182,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 	}
 	for _, a := range m.agents {
 		a.apart = m.lanes[a.home()] > 1
+		a.idle = freeList.idle(p, a.t, a.apart)
 	}
 	return m
 }

@@ -47,6 +47,9 @@ func (m *machine) note(made *access) {
 	x := m.freeList.access()
 	*x = *made
 	x.e = whole(x.by)
+	if m.flags.used() {
+		x.knows = slices.Clone(x.by.clock.agents)
+	}
 	r := m.accessIndex(x)
 	if r.near(&x.region, func(s *bucket) bool { return m.against(s, x) }) {
 		return
@@ -100,7 +103,7 @@ func (m *machine) collide(y, x *access) bool {
 	switch {
 	case y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x):
 		return false
-	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
+	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !m.racing(x, y)):
 		return false
 	case x.tensor && !x.lanes.Meets(y.lanes): // both are in tensor memory, which has separate roots
 		return false
@@ -123,8 +126,21 @@ func (m *machine) collide(y, x *access) bool {
 
 // racing reports whether two thread accesses must be ordered: both are plain, or one is plain and
 // the other atomic.
-func racing(x, y *trace.Event) bool {
-	return plain(x) && (plain(y) || loose(y)) || loose(x) && plain(y)
+//
+// A volatile access makes no order either, unless it is to a flag.
+func (m *machine) racing(x, y *access) bool {
+	if xv, yv := volatile(x.e), volatile(y.e); xv || yv {
+		if m.flags.flag(x) || m.flags.flag(y) {
+			return false
+		}
+		return (xv || plain(x.e) || loose(x.e)) && (yv || plain(y.e) || loose(y.e))
+	}
+	return plain(x.e) && (plain(y.e) || loose(y.e)) || loose(x.e) && plain(y.e)
+}
+
+// volatile reports whether an access is a volatile one that certainly executes.
+func volatile(e *trace.Event) bool {
+	return e.Kind != trace.Atomic && e.Guard == nil && e.In.Mod("volatile")
 }
 
 // loose reports whether an access is atomic and does not order threads.
@@ -134,12 +150,17 @@ func loose(e *trace.Event) bool {
 
 // plain reports whether an access does not order threads.
 func plain(e *trace.Event) bool {
-	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
-		if e.In.Mod(word) {
+	return e.Kind != trace.Atomic && e.Guard == nil && weak(e.In)
+}
+
+// weak reports whether a load or store is neither volatile nor ordered.
+func weak(in *ir.Instr) bool {
+	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"} {
+		if in.Mod(word) {
 			return false
 		}
 	}
-	return e.Kind != trace.Atomic && e.Guard == nil
+	return in.Head() != "atom" && in.Head() != "red"
 }
 
 // adds reports whether an access is an asynchronous reduction into the memory of another
@@ -198,20 +219,13 @@ func (m *machine) race(y, x *access) {
 		if same(x, y) {
 			return
 		}
-		if x.e.In.Pos < y.e.In.Pos {
-			x, y = y, x // reported once, at the later one in the text
+		if m.flags.used() {
+			one := suspect{y: *y, x: *x}
+			one.report = func() { m.plainly(&one.y, &one.x) }
+			m.suspects = append(m.suspects, one)
+			return
 		}
-		f := m.p.Report(&rulePlain, x.e.In, "shared-memory race: %s %s shared memory that %s %s, "+
-			"without a barrier in between", m.who(x.by), did(x), m.who(y.by), did(y)).
-			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
-		switch {
-		case !matters(x, y) && !matters(y, x) || m.p.Flags():
-			f.As(diag.Review)
-		case m.p.Guessed:
-			f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", m.p.Pool.Threads)
-		case m.p.Example(x.by.t, x.e, y.e):
-			m.outcomes.race(f, x, y)
-		}
+		m.plainly(y, x)
 		return
 	}
 	if m.p.Found("A1", "A4", "A8", "W2", "W3", "M4", "M6", "M7", "M10") {
@@ -250,6 +264,25 @@ func (m *machine) race(y, x *access) {
 	}
 	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
 		m.doubts = append(m.doubts, doubt{f, *y, x.by.home()})
+	}
+}
+
+// plainly reports two accesses of threads with nothing between them, once: at the one that comes
+// later in the text.
+func (m *machine) plainly(y, x *access) {
+	if x.e.In.Pos < y.e.In.Pos {
+		x, y = y, x
+	}
+	f := m.p.Report(&rulePlain, x.e.In, "shared-memory race: %s %s shared memory that %s %s, "+
+		"without a barrier in between", m.who(x.by), did(x), m.who(y.by), did(y)).
+		Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+	switch {
+	case !matters(x, y) && !matters(y, x) || m.flags.used():
+		f.As(diag.Review)
+	case m.p.Guessed:
+		f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", m.p.Pool.Threads)
+	case m.p.Example(x.by.t, x.e, y.e):
+		m.outcomes.race(f, x, y)
 	}
 }
 
@@ -299,7 +332,7 @@ func (a *agent) learned(y *access) bool {
 // matters reports whether one access reads what another writes, and the written value differs
 // between threads. A mark that all threads write alike may be seen or not.
 func matters(read, write *access) bool {
-	if read.write || !write.write || !plain(read.e) || !plain(write.e) {
+	if read.write || !write.write || read.e.Kind == trace.Atomic || write.e.Kind == trace.Atomic {
 		return false
 	}
 	if write.e.Kind == trace.Copy {

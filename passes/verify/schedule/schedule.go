@@ -8,12 +8,16 @@
 package schedule
 
 import (
+	"embed"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
+
+//go:embed rules/*.md
+var pages embed.FS
 
 // Analyzer returns the analyzer that simulates the warps of a block.
 func Analyzer() *verify.Analyzer {
@@ -25,6 +29,7 @@ combination of traces that do not contradict one another. Blocks of a cluster ar
 assumed to behave alike. A tensor copy is assumed to deliver its share of the
 expected bytes.`,
 		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
+		Pages: pages,
 		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
 		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
 			trace.RemoteStore, trace.Answer, trace.TensorStore, trace.BarrierSync},
@@ -55,6 +60,7 @@ func run(p *verify.Pass) {
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
 	near, found, things := engines(p), make(lapses), &freeList{}
+	marks := newFlags(p)
 	defer found.merge()
 	out := &outcomes{p: p}
 	defer out.settle()
@@ -62,7 +68,7 @@ func run(p *verify.Pass) {
 		m := newMachine(p, s, &work, things)
 		m.most = min(m.most, worth)
 		m.plain = i == 0 || len(out.races) > 0 || short(s)
-		m.engines, m.lapses = near, found
+		m.engines, m.lapses, m.flags = near, found, marks
 		m.outcomes = out
 		reported := p.Reports()
 		m.units(s)
@@ -71,6 +77,7 @@ func run(p *verify.Pass) {
 			missed("the simulation exceeds its limit (a larger -effort continues it)")
 			return
 		}
+		m.settleSuspects()
 		if len(stuck) > 0 {
 			m.hang(stuck)
 		} else {
@@ -297,119 +304,9 @@ func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
 }
 
 var (
-	ruleHang = diag.Rule{
-		ID: "M11", Layer: "schedule", Severity: diag.Error,
-		Title: "deadlock: a wait that never completes",
-		What: "Reports a wait on an mbarrier or a barrier for which no arrival is left after " +
-			"all warps have run as far as they can. Also reports a copy into shared memory that " +
-			"no thread waits for before the threads exit. A deadlock that needs particular " +
-			"values, such as a loop that runs at most once, is a review that names them.",
-		Why: "The kernel hangs. A copy that is not waited for may overwrite shared memory that " +
-			"belongs to the next block by then.",
-		Wrong: `
-.reqntid 64
-mov.u32 %r1, %tid.x;
-setp.eq.u32 %p1, %r1, 0;
-@%p1 mbarrier.init.shared.b64 [bars], 1;
-bar.sync 0;
-WAIT:
-mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
-@!%p2 bra WAIT;
-@%p1 mbarrier.arrive.shared.b64 _, [bars];
-`,
-		Right: `
-.reqntid 64
-mov.u32 %r1, %tid.x;
-setp.eq.u32 %p1, %r1, 0;
-@%p1 mbarrier.init.shared.b64 [bars], 1;
-bar.sync 0;
-@%p1 mbarrier.arrive.shared.b64 _, [bars];
-WAIT:
-mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
-@!%p2 bra WAIT;
-`,
-		Fix: "Find the missing arrival: the message says what is missing and where other " +
-			"warps wait at that time.",
-		Gaps: "One interleaving of the warps is simulated. Blocks of a cluster are assumed to " +
-			"behave alike. Loops are run for a few iterations.",
-		Section: "9.7.13.15 mbarrier",
-	}
-	ruleLap = diag.Rule{
-		ID: "M7", Layer: "schedule", Severity: diag.Error,
-		Title: "memory reused before its previous use has completed",
-		What: "Reports a copy, tensor-core operation or plain access to memory that another " +
-			"warp or an asynchronous operation still uses, when no mbarrier, barrier or wait " +
-			"orders the two.",
-		Why: "A stage of a ring buffer is overwritten too early, or read before it is filled.",
-		Wrong: `
-.reqntid 32
-elect.sync _|%p1, 0xffffffff;
-@%p1 mbarrier.init.shared.b64 [bars], 1;
-fence.mbarrier_init.release.cluster;
-bar.sync 0;
-@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
-@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
-ld.shared.b32 %r1, [tile];
-WAIT:
-mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
-@!%p2 bra WAIT;
-`,
-		Right: `
-.reqntid 32
-elect.sync _|%p1, 0xffffffff;
-@%p1 mbarrier.init.shared.b64 [bars], 1;
-fence.mbarrier_init.release.cluster;
-bar.sync 0;
-@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
-@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
-WAIT:
-mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
-@!%p2 bra WAIT;
-ld.shared.b32 %r1, [tile];
-`,
-		Fix: "Before the later use, wait for the phase that completes the earlier one, with " +
-			"the parity of that phase.",
-		Gaps: "The limits of M11 apply. Plain accesses of two threads are not compared. A " +
-			"tile is represented by its first bytes.",
-		Section: "9.7.13.15 mbarrier",
-	}
-	rulePlain = diag.Rule{
-		ID: "B8", Layer: "schedule", Severity: diag.Error,
-		Title: "shared-memory race between two warps: missing barrier",
-		What: "Reports a plain load and a plain store, two stores, or one of them and an " +
-			"atomic, by different warps to the same bytes of shared memory, when nothing orders " +
-			"the two. Access by a block to its own shared memory between its cluster arrival and " +
-			"its cluster wait, while other blocks access the same variable, is a review. Where " +
-			"values are tried for parameters, a race is an error if it occurs for all of them " +
-			"under which both accesses execute, and else a review that names one.",
-		Why: "The order of the accesses is undefined. Some such races are intended, for " +
-			"example when all threads write the same value. Two stores of a value that is equal " +
-			"in all threads, and atomics, are therefore reviews.",
-		Wrong: `
-.reqntid 64
-mov.u32 %r1, %tid.x;
-shl.b32 %r2, %r1, 2;
-mov.u32 %r3, tile;
-add.u32 %r4, %r3, %r2;
-st.shared.b32 [%r4], %r1;
-ld.shared.b32 %r5, [tile+128];
-bar.sync 0;
-`,
-		Right: `
-.reqntid 64
-mov.u32 %r1, %tid.x;
-shl.b32 %r2, %r1, 2;
-mov.u32 %r3, tile;
-add.u32 %r4, %r3, %r2;
-st.shared.b32 [%r4], %r1;
-bar.sync 0;
-ld.shared.b32 %r5, [tile+128];
-`,
-		Fix: "Put a barrier in between.",
-		Gaps: "Threads of one warp are not compared. Data-dependent addresses are not " +
-			"compared either; the verdict is then incomplete.",
-		Section: "9.7.13.1 barrier",
-	}
+	ruleHang  = diag.Rule{ID: "M11", Layer: "schedule", Severity: diag.Error}
+	ruleLap   = diag.Rule{ID: "M7", Layer: "schedule", Severity: diag.Error}
+	rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Error}
 	// The pages of these rules are with analyzers proxies, convergence, tensor, mbarrier and
 	// cluster.
 	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}

@@ -31,6 +31,14 @@ func (m *machine) step(a *agent) bool {
 		a.at++
 		return true
 	}
+	if a.idle[a.at] {
+		a.at++
+		a.clock.agents[a.id] = a.at
+		return true
+	}
+	if m.waits(a) {
+		return false
+	}
 	e := &a.now
 	*e = *whole(a)
 	e.Threads = value.Set{}
@@ -57,6 +65,25 @@ func (m *machine) step(a *agent) bool {
 	return true
 }
 
+// waits reports whether an agent still waits at an event that it came to before: most steps are such,
+// and this is seen without looking at the event.
+func (m *machine) waits(a *agent) bool {
+	if a.awaits.at == a.at+1 && a.awaits.made == m.changed {
+		return a.awaits.pends()
+	}
+	return whole(a).Kind == trace.ClusterWait && a.clock.agents[a.id] == a.at+1 && m.cluster.phases < a.phase
+}
+
+// pends reports whether one of the phases is not complete.
+func (w *awaited) pends() bool {
+	for i := range w.list {
+		if o := w.list[i].o; w.parity >= 0 && int64(o.phases&1) == w.parity {
+			return true
+		}
+	}
+	return false
+}
+
 // wait passes if the phase of the parity is complete.
 func (m *machine) wait(a *agent, e *trace.Event) bool {
 	list := a.awaits.list
@@ -66,7 +93,10 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 			return true // a try that failed, or whose result is unused
 		}
 		list = append(list[:0], m.touched(a, e)...)
-		a.awaits = awaited{a.at + 1, m.changed, list}
+		a.awaits = awaited{a.at + 1, m.changed, list, -1}
+		if parity, known := verify.Number(e, verify.Address(e.In, 0)+1); known && e.In.Mod("parity") {
+			a.awaits.parity = parity & 1
+		}
 	}
 	for _, at := range list {
 		if m.pends(a, e, at.o) {
@@ -165,6 +195,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		m.commit(a, e)
 	case trace.ProxyFence:
 		m.fenced(a, e)
+	case trace.Fence:
+		m.fence(a)
 	case trace.TensorLoad, trace.TensorStore, trace.TensorFree:
 		m.columns(a, e, 0, e.Kind != trace.TensorLoad)
 	case trace.GroupMultiply:
@@ -189,6 +221,7 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		m.placed(e)
 		if r, ok := m.p.Access(e); ok && r.Shared() {
 			m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
+			m.mark(a, e, r)
 		} else if block, ok := m.away(a, e); ok {
 			if r, ok := m.p.Peer(e, memory.Bytes(e.In)); ok {
 				m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})

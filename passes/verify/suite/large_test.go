@@ -251,7 +251,7 @@ func functions(size int) string {
 	return b.String()
 }
 
-// lanes is one kernel in which very many predicates rest on the number of the thread.
+// lanes builds a kernel in which very many predicates depend on the thread index.
 func lanes(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))

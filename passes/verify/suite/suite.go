@@ -13,12 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/asyncgroup"
 	"github.com/ptxdsl/ptxdsl/passes/verify/cluster"
 	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
+	"github.com/ptxdsl/ptxdsl/passes/verify/global"
 	"github.com/ptxdsl/ptxdsl/passes/verify/globalsync"
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
 	"github.com/ptxdsl/ptxdsl/passes/verify/mbarrier"
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
 	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
 	"github.com/ptxdsl/ptxdsl/passes/verify/schedule"
+	"github.com/ptxdsl/ptxdsl/passes/verify/shared"
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unchecked"
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
@@ -29,15 +31,17 @@ func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer(), asyncgroup.Analyzer(), proxies.Analyzer(), mbarrier.Analyzer(), wgmma.Analyzer(),
 		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), globalsync.Analyzer(), schedule.Analyzer(),
-		unchecked.Analyzer(),
+		shared.Analyzer(), global.Analyzer(), unchecked.Analyzer(),
 	}
 }
 
-// Rules returns the rules of all analyzers and those of package verify.
+// Rules returns the rules of all analyzers and those of package verify, with their pages.
 func Rules() diag.Rules {
 	list := verify.Rules()
 	for _, a := range List() {
-		list = append(list, a.Rules...)
+		if len(a.Rules) > 0 {
+			list = append(list, a.Rules.WithPages(a.Pages)...)
+		}
 	}
 	return slices.Clip(list).Sorted()
 }

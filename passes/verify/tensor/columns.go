@@ -125,33 +125,4 @@ func covered(in *ir.Instr) int64 {
 	return shape * times
 }
 
-var ruleColumns = diag.Rule{
-	ID: "T12", Layer: "tensor", Severity: diag.Error,
-	Title: "out-of-bounds tensor memory access",
-	What: "Reports a tcgen05 operation that starts at a column past the allocation, and a load " +
-		"or store that extends past it.",
-	Why: "The operation accesses the tensor memory of another block, or traps.",
-	Wrong: `
-.reqntid 32
-tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-bar.sync 0;
-ld.shared.b32 %r1, [slot];
-tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r2, %r3}, [%r1+31];
-tcgen05.wait::ld.sync.aligned;
-tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
-`,
-	Right: `
-.reqntid 32
-tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
-bar.sync 0;
-ld.shared.b32 %r1, [slot];
-tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r2, %r3}, [%r1+30];
-tcgen05.wait::ld.sync.aligned;
-tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
-`,
-	Fix: "Allocate more columns, or start at a lower column.",
-	Gaps: "The number of columns that a matrix operation writes is in its instruction " +
-		"descriptor and is not checked. Data-dependent columns, and addresses stored in more " +
-		"than one place, are not checked either.",
-	Section: "9.7.16.2 Tensor memory addressing",
-}
+var ruleColumns = diag.Rule{ID: "T12", Layer: "tensor", Severity: diag.Error}

@@ -24,6 +24,7 @@ to their wait, matrix operations up to a commit and a wait for its mbarrier.
 Allocations and frees are compared over all traces. The columns that a matrix
 operation covers are in a descriptor and are unknown.`,
 		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
+		Pages: pages,
 		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
 			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
 		Run: run,

@@ -24,6 +24,7 @@ func Analyzer() *verify.Analyzer {
 must precede it and a wait must follow. It also checks that whole warpgroups execute
 wgmma.`,
 		Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
+		Pages:    pages,
 		Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
 		Run:      run,
 	}

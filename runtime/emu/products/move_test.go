@@ -250,7 +250,7 @@ func TestTensorCopies(t *testing.T) {
 									x = byte(word(unit[4:12])>>(6*i-32)) & 63
 								}
 							case expand != "":
-								x = unit[i/2] >> (i % 2 * 4) & 15 << 2
+								x = unit[i/2] >> (i % 2 * 4) & 15
 							}
 							cell := &want[lane*512+100+u*4+i/4]
 							*cell = *cell&^(255<<(i%4*8)) | uint32(x)<<(i%4*8)

@@ -26,6 +26,11 @@ func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool)
 		}
 		fmt.Printf("%d strings and concatenations; %d words besides the table's and the list's: %s\n",
 			v.Strings, len(v.New), strings.Join(v.New, " "))
+		fmt.Printf("%d strings as names of instructions; the table lacks %d: %s\n",
+			v.Dotted, len(v.Names), strings.Join(v.Names, " "))
+		if len(v.Names) > 0 {
+			return fmt.Errorf("the assembler knows %d instructions that the table lacks", len(v.Names))
+		}
 		c.Words = append(c.Words, v.New...)
 	}
 	h, err := agree.RunHarvest(ctx, set, tool, c)

@@ -91,7 +91,7 @@ func (o *options) refit(list []registers.Sample) error {
 	return nil
 }
 
-// samples are those of files that hold samples, and of modules.
+// samples returns those of files that hold samples, and of modules.
 func (o *options) samples(ctx context.Context, paths []string) ([]registers.Sample, error) {
 	var list []registers.Sample
 	var modules []roundtrip.Source

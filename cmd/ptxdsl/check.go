@@ -1,0 +1,295 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
+)
+
+func checkCommand() *command {
+	return &command{
+		name:  "check",
+		args:  "[flags] [path ...]",
+		short: "run kernels in the emulator and find races and hangs",
+		long: `
+Check runs each kernel of a PTX file in the emulator, on a few small blocks, and
+reports data races, missing proxy fences, accesses to memory of asynchronous
+operations in flight, hangs and wrong accesses to memory. A race is found from
+the order that the PTX memory model gives, not from the schedule at hand. Each
+finding names both accesses, their threads and what would order them.
+
+Without -launch, check derives a launch: the block from directives or from the
+size of arrays in shared memory, two blocks or two clusters, arrays of zeros that
+grow while accesses lie outside, and small values for integers. It prints the
+launches that it tried, and the lines with accesses to memory that none of them
+reached. A file given with -launch holds flags of ptxdsl run: -grid, -block,
+-cluster, -shared and -arg.
+
+The last line of a kernel has the verdict: error, review, incomplete or clean.
+Clean holds for the launches that were run only.
+
+A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
+findings of one rule there.
+
+Exit codes: 0 no errors, 1 errors found (with -strict also reviews), 2 if a file
+could not be read or run.`,
+		examples: `
+    ptxdsl check a.ptx                  derive a launch
+    ptxdsl check -launch a.launch a.ptx give one
+    ptxdsl check -seeds 20 a.ptx        run 20 schedules of each launch
+    ptxdsl check -replay 7 a.ptx        run schedule 7 only
+    ptxdsl explain E3                   the page of a rule`,
+		run: runCheck,
+	}
+}
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	kernel, launch, format, rules string
+	json, strict, quiet           bool
+	seeds                         int
+	replay                        int64
+	selected                      map[string]bool
+}
+
+func runCheck(c *call) int {
+	var f checkFlags
+	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
+	c.flags.BoolVar(&f.json, "json", false, "same as -format=json: one JSON object per finding and line")
+	c.flags.StringVar(&f.kernel, "kernel", "", "check only the kernel of this `name`")
+	c.flags.StringVar(&f.launch, "launch", "", "read the launch from a `file` with flags of ptxdsl run")
+	c.flags.BoolVar(&f.quiet, "q", false, "print no report, only set the exit code")
+	c.flags.Int64Var(&f.replay, "replay", -1, "run only the schedule with this `seed`")
+	c.flags.StringVar(&f.rules, "rules", "", "report only these rules: a comma-separated `list` of ids")
+	c.flags.IntVar(&f.seeds, "seeds", 3, "run `n` schedules of each launch")
+	c.flags.BoolVar(&f.strict, "strict", false, "exit with 1 if there are reviews")
+	if code, ok := c.parse(); !ok {
+		return code
+	}
+	if f.json {
+		f.format = "json"
+	}
+	if kinds := []string{"text", "json", "sarif", "github"}; !slices.Contains(kinds, f.format) {
+		return c.misuse("-format=%s: unknown format%s (text, json, sarif or github)", f.format,
+			didYouMean("", diag.Nearest(f.format, kinds)))
+	}
+	if f.seeds < 1 {
+		return c.misuse("-seeds=%d: expected 1 or more", f.seeds)
+	}
+	var err error
+	if f.selected, err = selectRules("-rules", f.rules, dynamic.Rules()); err != nil {
+		return c.misuse("%v", err)
+	}
+	o := dynamic.Options{Kernel: f.kernel, Seeds: f.seeds}
+	if f.replay >= 0 {
+		seed := uint64(f.replay)
+		o.Seed = &seed
+	}
+	if f.launch != "" {
+		if o.Launch, err = readLaunch(f.launch); err != nil {
+			return c.trouble(err)
+		}
+	}
+	inputs, code, ok := c.inputs("")
+	if !ok {
+		return code
+	}
+	r := &checkReport{c: c, f: &f, texts: map[string]string{}}
+	each(c, inputs, "checking", func(in *input) checked {
+		x := checked{in: in}
+		if x.text, x.err = in.read(c.stdin); x.err == nil {
+			x.results, x.err = dynamic.File(in.name, x.text, o)
+		}
+		return x
+	}, r.add)
+	return r.finish()
+}
+
+// readLaunch reads a launch: flags of ptxdsl run, separated by white space; quotes group words.
+func readLaunch(path string) (*dynamic.Launch, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var f runFlags
+	set := flag.NewFlagSet(path, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.StringVar(&f.grid, "grid", "", "")
+	set.StringVar(&f.block, "block", "", "")
+	set.StringVar(&f.cluster, "cluster", "", "")
+	set.IntVar(&f.shared, "shared", 0, "")
+	set.Var(&f.args, "arg", "")
+	var words []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			for _, word := range strings.Fields(line) {
+				words = append(words, strings.Trim(word, `'"`))
+			}
+		}
+	}
+	if err := set.Parse(words); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	l := &dynamic.Launch{Shared: uint32(f.shared)}
+	for _, x := range []struct {
+		text string
+		to   *[3]uint32
+	}{{f.grid, &l.Grid}, {f.block, &l.Block}, {f.cluster, &l.Cluster}} {
+		if x.text == "" {
+			continue
+		}
+		*x.to = [3]uint32{1, 1, 1}
+		for i, word := range strings.Split(x.text, ",") {
+			if _, err := fmt.Sscan(word, &x.to[min(i, 2)]); err != nil || i > 2 {
+				return nil, fmt.Errorf("%s: %q is not a size", path, x.text)
+			}
+		}
+	}
+	for _, text := range f.args {
+		a := dynamic.Arg{Text: text}
+		if x, err := parseArray(text); err == nil {
+			a.Array = x.bytes
+		} else if v, err := launchValue(text); err == nil {
+			a.Value = v
+		} else {
+			return nil, fmt.Errorf("%s: -arg %s: %w", path, text, err)
+		}
+		l.Args = append(l.Args, a)
+	}
+	return l, nil
+}
+
+// launchValue returns the bytes of a number: f32 with a point or an exponent, else an integer. A type
+// may stand before it: f64=1.5.
+func launchValue(text string) ([]byte, error) {
+	typ, number, typed := strings.Cut(text, "=")
+	if !typed {
+		number, typ = text, "s64"
+		if strings.ContainsAny(text, ".e") && !strings.HasPrefix(text, "0x") {
+			typ = "f32"
+		}
+	}
+	a := &array{typ: typ, bytes: make([]byte, width(typ))}
+	if width(typ) == 0 {
+		return nil, fmt.Errorf("%q is not a type", typ)
+	}
+	if err := a.put(0, number); err != nil {
+		return nil, err
+	}
+	return a.bytes, nil
+}
+
+// checked is what became of one file.
+type checked struct {
+	in      *input
+	text    string
+	results []dynamic.Result
+	err     error
+}
+
+// A checkReport prints results as they come.
+type checkReport struct {
+	c        *call
+	f        *checkFlags
+	code     int
+	findings diag.List
+	texts    map[string]string
+	failures []string
+}
+
+// add takes the results of the next file.
+func (r *checkReport) add(x checked) {
+	if x.err != nil {
+		if !harmless(x.err) {
+			r.code = exitTrouble
+			r.failures = append(r.failures, x.err.Error())
+		}
+		fmt.Fprintln(r.c.stderr, x.err)
+		return
+	}
+	for i := range x.results {
+		k := &x.results[i]
+		if r.f.selected != nil {
+			k.Findings = slices.DeleteFunc(k.Findings, func(d diag.Diagnostic) bool { return !r.f.selected[d.Rule] })
+		}
+		if v := k.Verdict(); v == "error" || r.f.strict && v == "review" {
+			r.code = max(r.code, exitFindings)
+		}
+		if !r.f.quiet {
+			r.print(&x, k)
+		}
+	}
+}
+
+// print prints the result of a kernel.
+func (r *checkReport) print(x *checked, k *dynamic.Result) {
+	w := r.c.stdout
+	switch r.f.format {
+	case "json":
+		_ = diag.JSON(w, k.Findings) // stdout keeps its error
+		return
+	case "github":
+		_ = diag.GitHub(w, diag.Texts(map[string]string{x.in.name: x.text}), k.Findings)
+		return
+	case "sarif":
+		r.findings = append(r.findings, k.Findings...)
+		r.texts[x.in.name] = x.text
+		return
+	}
+	r.c.findings(w, x.in.name, x.text, k.Findings, true)
+	for _, t := range k.Tried {
+		fmt.Fprintf(w, "%s: kernel %s: tried %s\n", x.in.name, k.Kernel, t)
+	}
+	if len(k.NotReached) > 0 {
+		fmt.Fprintf(w, "%s: kernel %s: not reached: %s\n", x.in.name, k.Kernel, lineList(k.NotReached))
+	}
+	for _, why := range k.Incomplete {
+		fmt.Fprintf(w, "%s: kernel %s: not checked: %s\n", x.in.name, k.Kernel, why)
+	}
+	note := ""
+	if k.Suppressed > 0 {
+		note = fmt.Sprintf(" (%d suppressed)", k.Suppressed)
+	}
+	fmt.Fprintf(w, "%s: kernel %s: %s%s\n", x.in.name, k.Kernel, k.Verdict(), note)
+}
+
+// lineList formats lines, with runs as ranges.
+func lineList(lines []int) string {
+	var words []string
+	for i := 0; i < len(lines); {
+		j := i
+		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
+			j++
+		}
+		word := fmt.Sprint(lines[i])
+		if j > i {
+			word += fmt.Sprintf("-%d", lines[j])
+		}
+		words = append(words, word)
+		i = j + 1
+	}
+	if len(words) == 1 && len(lines) == 1 {
+		return "line " + words[0]
+	}
+	return "lines " + strings.Join(words, ", ")
+}
+
+// finish prints what is left and returns the exit code.
+func (r *checkReport) finish() int {
+	if r.f.format == "sarif" && !r.f.quiet {
+		_ = diag.SARIF(r.c.stdout, diag.Run{
+			Tool: "ptxdsl", Version: version(), URI: home, Help: home + "/blob/main/docs/reference/rules.md#%s",
+			Rules: dynamic.Rules(), Failures: r.failures, Source: diag.Texts(r.texts),
+		}, r.findings)
+	}
+	return r.code
+}

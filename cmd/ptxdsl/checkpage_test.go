@@ -1,0 +1,125 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
+)
+
+// TestCheckPage holds docs/reference/check.md against the verdicts of verify and check on pairs of wrong
+// and right kernels; -update writes it.
+func TestCheckPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs all pairs")
+	}
+	head, err := os.ReadFile("testdata/check_head.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := generated + string(head) + pairTable(t)
+	name := filepath.Join("..", "..", "docs", "reference", "check.md")
+	if *update {
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != page {
+		t.Error("check.md is out of date: run go test ./cmd/ptxdsl -run TestCheckPage -update")
+	}
+}
+
+// pairTable is the table of pairs, with a summary by class.
+func pairTable(t *testing.T) string {
+	t.Helper()
+	root := filepath.Join("..", "..", "runtime", "emu", "check", "testdata", "pairs")
+	files, err := filepath.Glob(filepath.Join(root, "*", "*.wrong.ptx"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	type counts struct{ pairs, verify, clean, check, right int }
+	classes := map[string]*counts{}
+	var order []string
+	var rows strings.Builder
+	for _, path := range files {
+		class := filepath.Base(filepath.Dir(path))
+		c := classes[class]
+		if c == nil {
+			c = &counts{}
+			classes[class] = c
+			order = append(order, class)
+		}
+		c.pairs++
+		wrongStatic, wrongRun, what := verdicts(t, path)
+		rightStatic, rightRun, _ := verdicts(t, strings.Replace(path, ".wrong.", ".right.", 1))
+		if strings.HasPrefix(wrongStatic, "error") {
+			c.verify++
+		}
+		if strings.HasPrefix(wrongStatic, "clean") {
+			c.clean++
+		}
+		if strings.HasPrefix(wrongRun, "error") {
+			c.check++
+		}
+		if !strings.HasPrefix(rightStatic, "error") && !strings.HasPrefix(rightRun, "error") {
+			c.right++
+		}
+		fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s | %s |\n", class, what, wrongStatic, wrongRun, rightStatic, rightRun)
+	}
+	var b strings.Builder
+	b.WriteString("| class | pairs | wrong: error in verify | wrong: clean in verify | wrong: error in check | right: no error in either |\n|---|---|---|---|---|---|\n")
+	for _, class := range order {
+		c := classes[class]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", class, c.pairs, c.verify, c.clean, c.check, c.right)
+	}
+	b.WriteString("\n## All pairs\n\n| class | bug | verify, wrong | check, wrong | verify, right | check, right |\n|---|---|---|---|---|---|\n")
+	return b.String() + rows.String()
+}
+
+// verdicts returns the verdicts of verify and check on a file, with the rules of the most severe findings,
+// and what the first line of the file says.
+func verdicts(t *testing.T, path string) (static, run, what string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	what, _, _ = strings.Cut(strings.TrimPrefix(string(text), "// "), ".\n")
+	l, r := examine("pair.ptx", string(text), form.Options{}, verify.Options{})
+	v := verified{in: &input{name: "pair.ptx"}, text: string(text), findings: l, report: r}
+	static = withRules(overall(&v).String(), l)
+	results, err := dynamic.File("pair.ptx", string(text), dynamic.Options{Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return static, withRules(results[0].Verdict(), results[0].Findings), what
+}
+
+// withRules adds the rules of findings of the severity that a verdict names.
+func withRules(verdict string, l diag.List) string {
+	var ids []string
+	for _, d := range l {
+		if d.Severity.String() == verdict && !slices.Contains(ids, d.Rule) {
+			ids = append(ids, d.Rule)
+		}
+	}
+	if len(ids) == 0 {
+		return verdict
+	}
+	slices.Sort(ids)
+	return verdict + " " + strings.Join(ids, ", ")
+}

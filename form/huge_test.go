@@ -1,0 +1,67 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+)
+
+// hugePlaces are modules with # where a number stands. Left out are named barriers and alloca,
+// whose numbers the assembler cuts to 32 bits before it checks them (see isa/spec/exceptions),
+// ranges of registers, which take it minutes, and totals of .const and .shared, which it checks
+// when it generates code.
+var hugePlaces = []string{
+	"M .global .b8 y[#];", "M .global .b8 y[2][#];", "M .global .b32 y[#];",
+	"M .visible .entry k(.param .b8 a[#]) { ret; }", "M .func f(.param .b8 a[#]) { ret; }",
+	"M .func f(.param .b64 a[#]) { ret; }", "M .func (.param .b8 a[#]) f() { ret; }",
+	"E .param .b8 y[#];", "E .local .b8 y[#];", "E P: .callprototype _ (.param .b8 a[#]);",
+	"M .global .align # .b8 y[4];", "M .func f(.param .align # .b8 a[8]) { ret; }",
+	"M .visible .entry k(.param .u64 .ptr .global .align # a) { ret; }",
+	"M .const[#] .b8 y[4];", "M .global .b8 y = #;", "M .global .b32 y = #;", "M .global .b64 y = #;",
+	"M .global .b32 x;\n.global .u64 y = x+#;", "M .global .b32 x;\n.global .u8 y = #(x);",
+	"M .entry k() .maxntid # { ret; }", "M .entry k() .maxntid 1,1,# { ret; }", "M .entry k() .reqntid # { ret; }",
+	"M .entry k() .maxnreg # { ret; }", "M .entry k() .maxntid 32 .minnctapersm # { ret; }",
+	"M .entry k() .maxclusterrank # { ret; }", "M .entry k() .language # { ret; }",
+	"M .global .attribute(.unified(#, 1)) .b32 x;",
+	"M .section .debug_info {\n.b64 #\n}", "M .section .debug_info {\n.b32 #\n}", "M .section .debug_info {\n.b8 #\n}",
+	"B mov.b32 %r1, #;", "B mov.b64 %rd1, #;", "B add.u32 %r1, %r1, #;", "B shl.b32 %r1, %r1, #;",
+	"B ld.global.u32 %r1, [%rd1+#];", "B ld.global.u32 %r1, [%rd1+-#];", "B lop3.b32 %r1, %r1, %r1, %r1, #;",
+	"B pmevent #;", "B cp.async.ca.shared.global [%rd1], [%rd2], 4, #;", "B cp.async.wait_group #;",
+	"B setmaxnreg.inc.sync.aligned.u32 #;", "B setp.eq.u32 %p1, %r1, #;", "B mov.u16 %rs1, #;",
+}
+
+// TestHugeNumbers holds the verdict on numbers beside powers of two against that of ptxas,
+// wherever a number stands.
+func TestHugeNumbers(t *testing.T) {
+	tool := judge(t)
+	numbers := []string{"18446744073709551616"} // wraps to zero
+	for _, bits := range []int{16, 31, 32, 33, 62, 63} {
+		for by := range uint64(3) {
+			numbers = append(numbers, fmt.Sprint(1<<bits+by-1))
+		}
+	}
+	var names, texts []string
+	for _, place := range hugePlaces {
+		for i, number := range numbers {
+			if !testing.Short() || i%5 == 0 {
+				names = append(names, place+" with "+number)
+				texts = append(texts, wholeModule(place[0], strings.Replace(place[2:], "#", number, 1)))
+			}
+		}
+	}
+	verdicts, err := tool.JudgeModules(context.Background(), texts, ptxas.Options{Relocatable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range verdicts {
+		if found := findings("huge.ptx", texts[i]); v.OK() != (found.Errors() == 0) {
+			t.Errorf("%s: ptxas: %s, we: %v", names[i], v, found)
+		}
+	}
+}

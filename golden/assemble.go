@@ -1,0 +1,61 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package golden
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+)
+
+// Verify is the usual test of a kernel's PTX: Clean, Check and Assemble.
+//
+//	m := dsl.New("saxpy", "sm_90")
+//	Saxpy(m)
+//	golden.Verify(t, m)
+func Verify(t *testing.T, m interface {
+	Module
+	Judged
+}) {
+	t.Helper()
+	Clean(t, m)
+	Check(t, m)
+	Assemble(t, m)
+}
+
+// Assemble requires that ptxas, NVIDIA's assembler, accepts the PTX of m. It looks for ptxas in $PTXAS,
+// then in the path, then in $CUDA_HOME/bin. If there is none, it skips a subtest named ptxas and
+// says so; on a CI machine, where $CI is set, it fails.
+func Assemble(t *testing.T, m Module) {
+	t.Helper()
+	text, err := m.Text()
+	if err != nil {
+		t.Fatalf("%s cannot be built:\n%v", m.Name(), err)
+	}
+	AssembleText(t, m.Name(), text)
+}
+
+// AssembleText is like Assemble, for PTX from another source.
+func AssembleText(t *testing.T, name, text string) {
+	t.Helper()
+	tool, err := ptxas.Find()
+	if errors.Is(err, ptxas.ErrMissing) && os.Getenv("CI") == "" && os.Getenv("PTXAS") == "" {
+		t.Run("ptxas", func(t *testing.T) {
+			t.Skipf("%s is not assembled: %v", name, err)
+		})
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !verdict.OK() {
+		t.Errorf("%s: ptxas refuses the PTX:\n%s", name, verdict)
+	}
+}

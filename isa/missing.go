@@ -1,0 +1,76 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"slices"
+	"strings"
+)
+
+// additions returns the words that make modifiers legal if one is added: the values of their one
+// empty slot, and the extra words of longer names of the same instruction, such as .lo in mul.lo.
+func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []string {
+	var words []string
+	add := func(word string) {
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	for _, ins := range list {
+		for i := range ins.Forms {
+			x := nearly(&ins.Forms[i], mods)
+			if len(x.strange) > 0 || len(x.lacking) != 1 {
+				continue
+			}
+			slot := x.lacking[0]
+			for _, v := range x.form.Slots[slot].Values {
+				x.slots[slot] = v.Mod
+				if m.takes(x) {
+					add(m.set.Mods[v.Mod])
+				}
+			}
+		}
+	}
+	for i := range m.set.entries {
+		rest, longer := strings.CutPrefix(m.set.entries[i].name, name+".")
+		if !longer {
+			continue
+		}
+		ins := m.set.instruction(i)
+		for f := range ins.Forms {
+			if x := nearly(&ins.Forms[f], mods); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
+				add("." + rest)
+				break
+			}
+		}
+	}
+	return words
+}
+
+// takes reports whether the modifiers in the slots of a form are a legal combination.
+func (m *Matcher) takes(x *miss) bool {
+	if m.gates(x.form, x.slots) != nil {
+		return false
+	}
+	for _, r := range x.form.Rules {
+		if !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
+			return false
+		}
+	}
+	for i := range x.form.Tables {
+		t := &x.form.Tables[i]
+		if !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.fits(t, x.slots) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOf lists alternatives for a message.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "one of " + strings.Join(words, " ")
+}

@@ -1,0 +1,350 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+// single matches an operand that is not a brace vector.
+func (k *WantKind) single(access Access, a *Arg) bool {
+	if a.Not && k.Word != KPred || a.Minus != k.Minus || a.Part != "" && !k.Part.Has(a.Part) {
+		return false
+	}
+	switch k.Word {
+	case KValue:
+		switch a.Kind {
+		case ArgReg:
+			return registerFits(k, a) || access == Read && k.undocumentedFits(a)
+		case ArgInt, ArgFloat:
+			return access == Read && constantFits(k, a)
+		}
+		return access == Read && k.undocumentedFits(a)
+	case KReg:
+		return a.Kind == ArgReg && registerFits(k, a)
+	case KImm:
+		return constantFits(k, a)
+	case KPred:
+		return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read && inRange(k.Range, a.Value)
+	case KSreg:
+		return a.Kind == ArgSreg && a.Count <= 1 && k.specialFits(a.Type)
+	case KSym:
+		return a.Kind == ArgSym && a.Type.Class() != Opaque && (k.In == Generic || spaceFits(k.In, a.Space))
+	case KLabel:
+		return a.Kind == ArgLabel
+	case KFunc:
+		return a.Kind == ArgFunc
+	case KTexref:
+		return a.handleOf(Texref)
+	case KSampler: // anything is accepted if textures include their samplers
+		return a.handleOf(Samplerref) || a.handleOf(Texref)
+	case KSurfref:
+		return a.handleOf(Surfref)
+	case KSink:
+		return a.Kind == ArgSink
+	case KMem:
+		return k.addressFits(a)
+	case KRets, KArgs:
+		return a.Kind == ArgList
+	case KProto:
+		return a.Kind == ArgProto || a.Kind == ArgTargets
+	case KTargets:
+		return a.Kind == ArgTargets
+	case KAny: // all registers but 128-bit ones can be an address
+		return a.Kind != ArgAddress && (a.Kind != ArgReg || a.Type.Bits() <= 64)
+	}
+	return false
+}
+
+// undocumentedFits reports whether an operand is a value that the assembler accepts although the manual does
+// not: a register or variable with an offset, or a function's name. If an operand must be an
+// integer of one width, the register must have that width, and the variable is only accepted for 32
+// bits.
+func (k *WantKind) undocumentedFits(a *Arg) bool {
+	if k.Settled.Class() == Integer {
+		switch a.Kind {
+		case ArgReg, ArgSreg:
+			return a.Plus && a.Count <= 1 && a.Type.Whole() && a.Type.Bits() == k.Settled.Bits()
+		case ArgSym:
+			return a.Plus && k.Settled.Bits() == 32
+		}
+		return false
+	}
+	switch a.Kind {
+	case ArgReg:
+		return a.Plus && a.Type.Class() != Pred && k.Settled.Class() != Pred
+	case ArgSreg:
+		return a.Plus && k.Settled.Class() != Pred
+	case ArgSym:
+		return a.Plus && k.Settled.Whole()
+	case ArgFunc:
+		c := k.Settled.Class()
+		return c != Pred && c != Integer && c != Packed
+	}
+	return false
+}
+
+// handleOf reports whether a names an opaque variable of a type, or may hold its address.
+func (a *Arg) handleOf(t Type) bool {
+	return a.Kind == ArgSym && a.Type == t || a.Kind == ArgReg && a.Count <= 1 && !a.Plus && a.Type.Bits() == 64 && a.Type.Whole()
+}
+
+// specialFits reports whether a special register can be read as the wanted type: it has its width,
+// or is wider and the instruction accepts that.
+func (k *WantKind) specialFits(have Type) bool {
+	if k.Settled == 0 || k.Settled.Bits() == have.Bits() {
+		return true
+	}
+	return k.Relax && have.Class() != Pred && have.Bits() > k.Settled.Bits()
+}
+
+// registerFits reports whether a register can hold a value of the wanted type.
+func registerFits(k *WantKind, a *Arg) bool {
+	if a.Count > 1 && k.Len < 0 || a.Plus {
+		return false
+	}
+	if k.Relax {
+		return relaxFits(k.Settled, a.Type)
+	}
+	return typeFits(k.Settled, a.Type)
+}
+
+// typeFits reports whether types have the same width, and the same class unless one is untyped bits
+// (PTX ISA 9.4, "Type Information for Instructions and Operands"). A register of .f16x2 counts as
+// 32 untyped bits for integers, but not for other packed types.
+func typeFits(want, have Type) bool {
+	if want == have {
+		return true
+	}
+	wc, hc := want.Class(), have.Class()
+	if wc == Loose && hc == Pred {
+		return true
+	}
+	if want.Bits() != have.Bits() || wc == Pred || hc == Pred {
+		return false
+	}
+	switch wc {
+	case Bits, Loose:
+		return true
+	case Signed, Unsigned:
+		return hc == Bits || hc == Signed || hc == Unsigned || hc == Half && have.Bits() == 32
+	case Integer:
+		return hc == Bits || hc == Signed || hc == Unsigned
+	case Lanes:
+		return hc == Bits || hc == Half
+	}
+	return hc == Bits
+}
+
+// relaxFits is typeFits for instructions that accept registers wider than their type: ld, st, cvt.
+func relaxFits(want, have Type) bool {
+	if want == have {
+		return true
+	}
+	wc, hc := want.Class(), have.Class()
+	if hc == Pred || wc == Pred || have.Bits() < want.Bits() || want.Bits() == 128 && hc != Bits {
+		return false
+	}
+	switch wc {
+	case Bits:
+		return true
+	case Signed, Unsigned, Integer:
+		return hc != Float && (hc != Half || have.Bits() == 32)
+	}
+	return hc == Bits
+}
+
+// constantFits reports whether a constant can be a value of the wanted type. Untyped words of 32
+// and 64 bits also accept floating-point constants of their width.
+func constantFits(k *WantKind, a *Arg) bool {
+	switch k.Settled.Class() {
+	case NoClass, Signed, Unsigned, Integer, Loose:
+		return a.Kind == ArgInt && inRange(k.Range, a.Value)
+	case Bits:
+		if a.Kind == ArgFloat {
+			return a.Type.Bits() == k.Settled.Bits() && len(k.Range) == 0
+		}
+		return inRange(k.Range, a.Value)
+	case Float: // where nothing but a constant may stand, it has the width of the type
+		return a.Kind == ArgFloat && (k.Word != KImm || a.Type.Bits() == k.Settled.Bits())
+	case Pred:
+		return a.Kind == ArgInt && inRange(k.Range, a.Value)
+	}
+	return false
+}
+
+func inRange(spans []Span, v int64) bool {
+	if len(spans) == 0 {
+		return true
+	}
+	for _, s := range spans {
+		if v >= s.Low && v <= s.High && (s.Step <= 1 || (v-s.Low)%s.Step == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// addressFits checks the base of an address: a register, a variable of the space, or a constant.
+// The width of the register depends on the module's address size and is not checked here.
+func (k *WantKind) addressFits(a *Arg) bool {
+	if k.In == Tensor { // tensor memory has no variables, and its addresses have 32 bits
+		return a.Kind == ArgReg && a.Count <= 1 && typeFits(k.Settled, a.Type) &&
+			(k.Settled.Class() != Bits || a.Type == k.Settled)
+	}
+	switch a.Kind {
+	case ArgReg, ArgSreg:
+		if a.Kind == ArgSreg && k.Space.Symbols != Generic {
+			return false // mbarrier objects
+		}
+		if k.Settled == Predicate { // a tensor map: any register
+			return a.Count <= 1 && a.Kind == ArgReg
+		}
+		narrow := a.Type.Bits() < k.Settled.Bits() && (k.Settled.Class() != Integer || k.In == Generic)
+		return a.Count <= 1 && a.Type.Whole() && a.Type.Bits() <= 64 && !narrow
+	case ArgSym:
+		if a.Type.Class() == Opaque {
+			return false
+		}
+		if k.Space.Symbols != Generic {
+			return spaceFits(k.Space.Symbols, a.Space)
+		}
+		if k.In == Generic {
+			return a.Space == Global || a.Space == Shared || a.Space == Local
+		}
+		return spaceFits(k.In, a.Space)
+	case ArgInt:
+		return k.In == Local
+	}
+	return false
+}
+
+// spaceFits reports whether a variable declared in space have can be accessed in space want.
+// Parameters of kernels and of functions are different spaces; the caller tells them apart.
+func spaceFits(want, have Space) bool {
+	if want.Base() != have.Base() {
+		return false
+	}
+	return want == have || want.Base() != Param || want == Param || have == Param
+}
+
+// vectorType folds the element types of a brace vector into one type, as the assembler does: equal
+// types stay; untyped bits and any type of the same width give bits, and so do signed and unsigned
+// integers; constants take the type of their neighbours. Predicates only combine with predicates,
+// although the assembler accepts them beside 32 untyped bits. It fails for neighbours that do not
+// combine, and gives no type for a vector of only constants and sinks.
+func vectorType(elems []Arg) (folded Type, ok bool) {
+	predicates, constants := false, false
+	for i := range elems {
+		e := &elems[i]
+		switch e.Kind {
+		case ArgReg, ArgSreg:
+			switch {
+			case e.Count > 1 || e.Not || e.Plus:
+				return 0, false
+			case e.Type.Class() == Pred:
+				predicates = true
+			case folded == 0:
+				folded = e.Type
+			case folded != e.Type:
+				if folded, ok = foldTypes(folded, e.Type); !ok {
+					return 0, false
+				}
+			}
+		case ArgInt, ArgFloat:
+			constants = true
+			if i > 0 && elems[i-1].constant() && elems[i-1].Kind != e.Kind {
+				return 0, false // adjacent elements are compared, with the constants' own types
+			}
+		case ArgSink, ArgUnknown:
+		default:
+			return 0, false
+		}
+	}
+	if constants && folded != 0 {
+		for i := range elems {
+			if folded, ok = foldConstant(folded, &elems[i]); !ok {
+				return 0, false
+			}
+		}
+	}
+	if predicates {
+		if folded == 0 {
+			return Predicate, true
+		}
+		return folded, folded.Class() == Bits && folded.Bits() == 32
+	}
+	return folded, true
+}
+
+// constant reports whether a is a number.
+func (a *Arg) constant() bool { return a.Kind == ArgInt || a.Kind == ArgFloat }
+
+func foldTypes(a, b Type) (Type, bool) {
+	if a.Bits() != b.Bits() {
+		return 0, false
+	}
+	if a.Class() == Bits || b.Class() == Bits || a.Whole() && b.Whole() {
+		return bitsOf(a.Bits()), true
+	}
+	return 0, false
+}
+
+// foldConstant returns the type of a vector after a constant element: an integer among integers
+// gives bits, and a floating-point constant keeps its own type.
+func foldConstant(t Type, e *Arg) (Type, bool) {
+	switch e.Kind {
+	case ArgInt:
+		return bitsOf(t.Bits()), t.Whole()
+	case ArgFloat:
+		switch {
+		case t.Class() == Float && t.Bits() == e.Type.Bits():
+			return t, true
+		case t.Class() == Float || t.Class() == Bits:
+			return bitsOf(t.Bits()), true
+		}
+		return 0, false
+	}
+	return t, true
+}
+
+// bitsOf returns the untyped type of a width.
+func bitsOf(width int) Type {
+	for i, t := range typeTable {
+		if t.Class == Bits && t.Bits == width {
+			return Type(i)
+		}
+	}
+	return 0
+}
+
+// vectorFits checks the elements of a brace vector: registers by their folded type, constants and
+// sinks one by one.
+func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
+	folded, ok := vectorType(elems)
+	if !ok {
+		return false
+	}
+	if folded != 0 {
+		reg := Arg{Kind: ArgReg, Type: folded}
+		mixed := k.Relax && k.Settled.Class() == Float && folded.Whole() && folded.Bits() == k.Settled.Bits()
+		if !mixed && !registerFits(k, &reg) {
+			return false
+		}
+	}
+	for i := range elems {
+		switch e := &elems[i]; e.Kind {
+		case ArgReg, ArgSreg:
+			if k.Word == KReg && (e.Kind == ArgSreg || e.Type.Class() == Pred) {
+				return false
+			}
+		case ArgSink:
+			// Of all reads, only the widest stores may skip elements.
+			if folded == 0 || k.Word == KReg || access != Write && k.Settled.Bits()*len(elems) != 256 {
+				return false
+			}
+		case ArgInt, ArgFloat:
+			if access != Read || k.Word == KReg || folded == 0 && !constantFits(k, e) {
+				return false
+			}
+		}
+	}
+	return true
+}

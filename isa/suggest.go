@@ -1,0 +1,290 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"slices"
+	"strings"
+)
+
+// searches limits the suggestions that one matcher searches for, since a text may be full of
+// mistakes.
+const searches = 200
+
+// search reports whether another search is allowed.
+func (m *Matcher) search() bool {
+	m.searched++
+	return m.searched <= searches
+}
+
+// replacements returns the words that make the modifiers legal if they replace one of them.
+func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string {
+	var words []string
+	others := slices.Delete(slices.Clone(mods), at, at+1)
+	changed := slices.Clone(mods)
+	try := func(f *Form, mod Mod) {
+		word := m.set.Mods[mod]
+		if mod == mods[at] || mod == NoMod || slices.Contains(words, word) {
+			return
+		}
+		changed[at] = mod
+		if x := nearly(f, changed); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
+			words = append(words, word)
+		}
+	}
+	for _, ins := range list {
+		for i := range ins.Forms {
+			f := &ins.Forms[i]
+			x := nearly(f, others)
+			if len(x.strange) > 0 || len(x.lacking) > 1 {
+				continue
+			}
+			for s := range f.Slots {
+				if x.slots[s] != NoMod || len(x.lacking) == 1 && x.lacking[0] != s {
+					continue
+				}
+				for _, v := range f.Slots[s].Values {
+					try(f, v.Mod)
+				}
+			}
+		}
+	}
+	if !slices.ContainsFunc(words, shaped) {
+		slices.Sort(words)
+	}
+	return words
+}
+
+// most is how many words a message lists.
+const most = 12
+
+// someOf lists alternatives for a message, at most the first few.
+func someOf(words []string) string {
+	if n := len(words); n > most {
+		words = append(slices.Clone(words[:most]), "or others")
+	}
+	return oneOf(words)
+}
+
+// shaped reports whether a word is a matrix shape.
+func shaped(word string) bool {
+	return len(word) > 2 && word[1] == 'm' && word[2] >= '0' && word[2] <= '9'
+}
+
+// exchange looks for two adjacent modifiers to swap, or for one modifier to replace: first among
+// the strange ones, then among all. If no modifier is strange and a required one is missing, as .sp
+// with a shape that only sparse matrices have, it only replaces the shape.
+//
+// It returns possible readings. The first is reported if the operands fit none of them better.
+func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod, skip int) []reading {
+	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 || x.doubled(mods) || !m.search() {
+		return nil
+	}
+	lacks := len(x.strange) == 0 && len(x.lacking) == 1
+	if lacks && len(x.form.Slots[x.lacking[0]].Values) > 1 {
+		return nil
+	}
+	var found []reading
+	if !lacks {
+		found = m.turned(list, name, mods, skip)
+	}
+	order := slices.Clone(x.strange)
+	for i := range mods {
+		if !slices.Contains(order, i) {
+			order = append(order, i)
+		}
+	}
+	for _, i := range order {
+		word := m.set.Mods[mods[i]]
+		if lacks && !shaped(word) {
+			continue
+		}
+		words := m.replacements(list, mods, i)
+		alike := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !akin(w, word) })
+		if len(alike) > 0 || lacks || m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
+			words = alike
+		}
+		if len(words) == 0 {
+			if !lacks && m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
+				p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here",
+					word)
+				found = append(found, reading{p, []string{m.text(name, slices.Delete(slices.Clone(mods), i, i+1))}, true, false})
+			}
+			continue
+		}
+		p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here, "+
+			"expected %s", word, someOf(words))
+		if !m.used(list, mods[i]) {
+			p.Rule, p.Message = "F203", name+" has no modifier "+word+"; expected "+someOf(words)
+		}
+		if lacks {
+			p.Message += ", or " + m.oneOf(&x.form.Slots[x.lacking[0]]) + " besides"
+		} else if len(words) == 1 {
+			p.Want = words[0]
+		} else {
+			p.Want = kin(word, words)
+		}
+		r := reading{Problem: p}
+		for _, w := range words[:min(len(words), most)] {
+			changed := slices.Clone(mods)
+			changed[i], _ = m.set.mod(w)
+			r.ops = append(r.ops, m.text(name, changed))
+		}
+		near := kin(word, words) != ""
+		_, typed := ParseType(word)
+		r.far = typed && !near
+		if near && len(found) > 0 && !found[0].less && found[0].Rule == "F205" {
+			found = slices.Insert(found, 0, r)
+		} else {
+			found = append(found, r)
+		}
+		if lacks {
+			break
+		}
+	}
+	if !slices.ContainsFunc(found, func(r reading) bool { return !r.less }) {
+		return nil
+	}
+	return found
+}
+
+// text joins a name and modifiers to an opcode.
+func (m *Matcher) text(name string, mods []Mod) string {
+	for _, mod := range mods {
+		name += m.set.Mods[mod]
+	}
+	return name
+}
+
+// doubled reports whether a strange modifier is repeated, or excludes one that occupies its slot.
+func (x *miss) doubled(mods []Mod) bool {
+	return slices.ContainsFunc(x.strange, func(i int) bool {
+		if slices.Contains(mods[:i], mods[i]) {
+			return true
+		}
+		for s := range x.form.Slots {
+			if x.slots[s] != NoMod && x.form.Slots[s].has(mods[i]) && x.form.Slots[s].Order == 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// turned looks for two adjacent modifiers to swap.
+func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int) []reading {
+	changed := slices.Clone(mods)
+	for i := range len(mods) - 1 {
+		if mods[i] == mods[i+1] {
+			continue
+		}
+		changed[i], changed[i+1] = mods[i+1], mods[i]
+		if m.legal(list, changed) {
+			a, b := m.set.Mods[mods[i]], m.set.Mods[mods[i+1]]
+			p := problem("F207", skip+i, "%s and %s are in the wrong order: %s%s", a, b, b, a)
+			return []reading{{Problem: p, ops: []string{m.text(name, changed)}}}
+		}
+		changed[i], changed[i+1] = mods[i], mods[i+1]
+	}
+	return nil
+}
+
+// legal reports whether the modifiers form a legal combination.
+func (m *Matcher) legal(list []*Instruction, mods []Mod) bool {
+	return slices.ContainsFunc(list, func(ins *Instruction) bool {
+		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
+			x := nearly(&f, mods)
+			return len(x.strange)+len(x.lacking) == 0 && m.takes(x)
+		})
+	})
+}
+
+// akin reports whether two words are of the same kind: both are shapes, or they have the same word
+// before ::.
+func akin(a, b string) bool {
+	first, _, _ := strings.Cut(a, "::")
+	second, _, _ := strings.Cut(b, "::")
+	return first == second || shaped(a) && shaped(b)
+}
+
+// inCase returns the modifier that differs from a word only in case; "" if there is none.
+func (m *Matcher) inCase(list []*Instruction, word string) string {
+	for i, w := range m.set.Mods {
+		if w != word && strings.EqualFold(w, word) && m.used(list, Mod(i)) {
+			return w
+		}
+	}
+	return ""
+}
+
+// used reports whether some form of the instructions accepts a modifier.
+func (m *Matcher) used(list []*Instruction, mod Mod) bool {
+	return slices.ContainsFunc(list, func(ins *Instruction) bool {
+		return slices.ContainsFunc(ins.Forms, func(f Form) bool { return f.has(mod) })
+	})
+}
+
+// respelled looks for an opcode in which a dot is written for two colons, or the other way round:
+// mbarrier.complete_tx, wait_group::read.
+func (m *Matcher) respelled(op string) *Problem {
+	if len(op) > mostRespelled || !m.search() {
+		return nil
+	}
+	dots := 0
+	for i := 0; i < len(op); i++ {
+		var meant, wrong, right string
+		at := dots - 1
+		switch {
+		case op[i] == '.':
+			dots++
+			if at < 0 {
+				continue
+			}
+			from, to := strings.LastIndexByte(op[:i], '.'), wordEnd(op, i+1)
+			meant = op[:i] + "::" + op[i+1:]
+			wrong, right = op[from:to], op[from:i]+"::"+op[i+1:to]
+		case strings.HasPrefix(op[i:], "::"):
+			from, to := strings.LastIndexByte(op[:i], '.'), wordEnd(op, i)
+			if from < 0 {
+				continue
+			}
+			meant = op[:i] + "." + op[i+2:]
+			wrong, right = op[from:to], op[from:i]+"."+op[i+2:to]
+		default:
+			continue
+		}
+		if m.hasForm(meant) {
+			p := problem("F202", at, "%s is written %s", wrong, right)
+			p.Want = meant
+			return &p
+		}
+	}
+	return nil
+}
+
+// wordEnd returns the end of the word that contains position i.
+func wordEnd(op string, i int) int {
+	if n := strings.IndexByte(op[i:], '.'); n >= 0 {
+		return i + n
+	}
+	return len(op)
+}
+
+// needed reports what a rule "require .a -> .b" lacks; nil for other rules.
+func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
+	from, to, ok := strings.Cut(strings.TrimPrefix(r.Text, "require "), " -> ")
+	if !ok {
+		return nil
+	}
+	find := func(word string) int {
+		return slices.IndexFunc(x.form.Slots, func(s Slot) bool { return s.Name == word })
+	}
+	a, b := find(from), find(to)
+	if a < 0 || b < 0 || x.slots[a] == NoMod || x.slots[b] != NoMod {
+		return nil
+	}
+	p := problem("F204", -1, "%s is missing %s, which %s takes", name, m.oneOf(&x.form.Slots[b]),
+		m.set.Mods[x.slots[a]])
+	return &p
+}

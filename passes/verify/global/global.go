@@ -1,0 +1,180 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package global looks for two threads that access one address of global memory with nothing to
+// order them: of two blocks, or of one block without a barrier in between. The block index stays a
+// symbol, so that a finding holds for every grid of more than one block.
+package global
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer returns the analyzer for races in global memory.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "global",
+		Doc: `Global reports plain stores of two blocks, or of two threads of one block, to the same
+address of global memory, and a plain load by one of what the other stores. It checks kernels
+whose threads communicate in no other way: without atomics, fences, flags, clusters and
+asynchronous copies.`,
+		Rules:    diag.Rules{ruleRace},
+		Pages:    pages,
+		Requires: []trace.Kind{trace.Store},
+		Flow:     true,
+		Run:      run,
+	}
+}
+
+// limits bound the work: kernels that this package can decide are small.
+var limits = trace.Limits{Steps: 20_000, Traces: 32}
+
+func run(p *verify.Pass) {
+	if !simple(p.Func) {
+		return
+	}
+	k := trace.FollowGlobal(p.Module, p.Func, limits)
+	if len(k.Missed) > 0 || !k.Pool.Exact || k.Most {
+		return
+	}
+	axes := axes(p.Func)
+	seen := make(map[pair]bool)
+	for _, t := range k.Traces {
+		list := accesses(k, t)
+		for i := range list {
+			for j := range list[:i+1] {
+				x, y := &list[j], &list[i]
+				if at := (pair{x.e.In, y.e.In}); (x.write || y.write) && !seen[at] {
+					seen[at] = compare(p, k, axes, t, x, y)
+				}
+			}
+		}
+	}
+}
+
+// A pair is two instructions that were compared.
+type pair struct{ first, second *ir.Instr }
+
+// simple reports whether threads of a kernel communicate by block barriers only, and whether it
+// stores to global memory.
+func simple(f *ir.Func) bool {
+	stores, n := false, 0
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if in.Directive() {
+				continue
+			}
+			n++
+			switch kind := trace.Of(in.Op); kind {
+			case trace.Other, trace.Load, trace.BarrierSync, trace.WarpSync, trace.Collective, trace.Exit:
+			case trace.Store:
+				stores = stores || in.Mod("global") || !strings.Contains(in.Op, ".shared")
+			default:
+				return false
+			}
+			if (in.Head() == "ld" || in.Head() == "st") && !plain(in) {
+				return false
+			}
+		}
+	}
+	return stores && n < limits.Steps/8
+}
+
+// plain reports whether a load or store is neither volatile nor ordered.
+func plain(in *ir.Instr) bool {
+	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
+		if in.Mod(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// axes lists the components of the block index that a kernel reads: it is written for grids of
+// several blocks along these.
+func axes(f *ir.Func) []string {
+	var list []string
+	for _, name := range []string{"%ctaid.x", "%ctaid.y", "%ctaid.z"} {
+		if reads(f, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// reads reports whether an instruction of a kernel reads a special register.
+func reads(f *ir.Func, name string) bool {
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				if o := &in.Args[i]; o.Kind == ir.Special && o.Text() == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// compare reports a race of two accesses of one trace, x the first of them or the same.
+func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, y *access) bool {
+	if x.root != y.root || x.blocks != y.blocks {
+		return false
+	}
+	later := y
+	if !y.write {
+		later = x
+	}
+	report := func(what string) bool {
+		f := p.Report(&ruleRace, later.e.In, "%s", what)
+		if x.e.In != y.e.In {
+			other := x
+			if later == x {
+				other = y
+			}
+			f.Also(other.e.In, "the other access")
+		}
+		f.On(t, y.i)
+		return true
+	}
+	for n, name := range [...]string{"%ctaid.x", "%ctaid.y", "%ctaid.z"} {
+		if !contains(axes, name) || !x.anyBlock || !y.anyBlock {
+			continue
+		}
+		step := x.blocks[n]
+		if !apart(x, y, step) && !apart(y, x, step) {
+			continue
+		}
+		switch {
+		case x.write && y.write && (varies(x.value, step == 0) || varies(y.value, step == 0)):
+			return report("global-memory race: two blocks of the grid store to the same address, and " +
+				"nothing orders them")
+		case x.write != y.write:
+			return report("global-memory race: a block writes global memory that another block " +
+				"reads, and nothing orders them")
+		}
+	}
+	switch {
+	case x == y && y.write && y.shared() && y.value != nil && y.value.Tid() && !y.value.Const():
+		return report("global-memory race: threads of one block store different values to the same " +
+			"address")
+	case x.write != y.write && x.epoch == y.epoch && crosses(k, x, y):
+		return report("global-memory race: one warp writes global memory that another warp of the " +
+			"block reads, without a barrier in between")
+	}
+	return false
+}
+
+func contains(list []string, name string) bool {
+	for _, s := range list {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}

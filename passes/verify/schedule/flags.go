@@ -1,0 +1,180 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Flags are the loads and atomics whose result decides a branch, so that threads may wait for one
+// another through memory.
+type flags struct {
+	polled map[*ir.Instr]bool
+	words  []memory.Region // of shared memory that they read
+}
+
+// newFlags returns the flags of a kernel.
+func newFlags(p *verify.Pass) *flags {
+	f := &flags{polled: make(map[*ir.Instr]bool)}
+	loads := make(map[string]*ir.Instr) // by the name of what they load, see trace.Follow
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; strong(e) && e.Kind != trace.Store {
+				loads["shared"+strconv.Itoa(int(e.In.Pos))] = e.In
+			}
+		}
+	}
+	if len(loads) == 0 {
+		return f
+	}
+	seen := make(map[*value.Atom]bool)
+	var look func(v *value.Value)
+	look = func(v *value.Value) {
+		for _, t := range v.Terms {
+			a := t.Atom
+			if seen[a] {
+				continue
+			}
+			seen[a] = true
+			if in, ok := a.Ref.(*ir.Instr); ok {
+				f.polled[in] = true
+			} else if name, _, _ := strings.Cut(a.Name, "#"); a.Op == "load" && loads[name] != nil {
+				f.polled[loads[name]] = true
+			}
+			for _, arg := range a.Args {
+				look(arg)
+			}
+		}
+	}
+	for _, t := range p.Traces {
+		for _, c := range t.Choices {
+			look(c.Cond)
+		}
+	}
+	for in := range f.polled {
+		if !slices.Contains([]string{"ld", "atom"}, in.Head()) {
+			delete(f.polled, in)
+		}
+	}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if !f.polled[e.In] {
+				continue
+			}
+			if r, ok := p.Access(e); ok && !slices.ContainsFunc(f.words, func(w memory.Region) bool {
+				return w.Root == r.Root && w.Low == r.Low && w.High == r.High
+			}) {
+				f.words = append(f.words, r)
+			}
+		}
+	}
+	return f
+}
+
+// used reports whether threads may communicate through memory alone.
+func (f *flags) used() bool { return len(f.polled) > 0 }
+
+// strong reports whether an access is volatile, atomic or ordered.
+func strong(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.Load, trace.Store, trace.Atomic:
+		return !weak(e.In)
+	}
+	return false
+}
+
+// flag reports whether an access is to a word that some thread waits for.
+func (f *flags) flag(x *access) bool {
+	return f.polled[x.e.In] || strong(x.e) && slices.ContainsFunc(f.words, func(w memory.Region) bool {
+		sure, maybe := w.Meets(&x.region)
+		return w.Root == x.region.Root && (sure || maybe)
+	})
+}
+
+// A mark is where an agent publishes what it knows through a word of shared memory, or learns what
+// another published there.
+type mark struct {
+	by     *agent
+	at     int // the event behind it
+	region memory.Region
+	block  int
+	knows  []int // with a release, the progress of all agents
+}
+
+// mark notes what an access publishes or learns.
+func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
+	if !m.flags.used() || !strong(e) {
+		return
+	}
+	one := mark{by: a, at: a.at + 1, region: r, block: a.block, knows: a.fenced}
+	if e.In.Mod("release") || e.In.Mod("acq_rel") {
+		one.knows = slices.Clone(a.clock.agents)
+		one.knows[a.id] = a.at
+	}
+	if e.Kind != trace.Load && one.knows != nil {
+		m.released = append(m.released, one)
+	}
+	if e.Kind == trace.Store || !m.flags.polled[e.In] {
+		return
+	}
+	if e.In.Mod("acquire") || e.In.Mod("acq_rel") {
+		m.acquired = append(m.acquired, one)
+	} else {
+		a.polls = append(a.polls, one)
+	}
+}
+
+// fence is a fence: what was loaded before is acquired, and what is stored after it is released.
+func (m *machine) fence(a *agent) {
+	if !m.flags.used() {
+		return
+	}
+	a.fenced = slices.Clone(a.clock.agents)
+	a.fenced[a.id] = a.at
+	for _, one := range a.polls {
+		one.at = a.at + 1
+		m.acquired = append(m.acquired, one)
+	}
+	a.polls = nil
+}
+
+// A suspect is a race that a flag may exclude: that is known at the end.
+type suspect struct {
+	y, x   access
+	report func()
+}
+
+// suspects reports the races that no flag excludes.
+func (m *machine) settleSuspects() {
+	for i := range m.suspects {
+		s := &m.suspects[i]
+		if !m.handed(&s.y, &s.x) && !m.handed(&s.x, &s.y) {
+			s.report()
+		}
+	}
+	m.suspects = nil
+}
+
+// handed reports whether a flag in shared memory may order y before x: a thread that knows of y
+// releases, and a thread that x's thread knows of acquires at the same address.
+func (m *machine) handed(y, x *access) bool {
+	return slices.ContainsFunc(m.released, func(r mark) bool {
+		return r.knows[y.by.id] >= y.when && slices.ContainsFunc(m.acquired, func(q mark) bool {
+			if q.block != r.block || q.by == x.by && q.at >= x.when || q.by != x.by && x.knows[q.by.id] < q.at {
+				return false
+			}
+			sure, maybe := q.region.Meets(&r.region)
+			return q.region.Root == r.region.Root && (sure || maybe)
+		})
+	})
+}

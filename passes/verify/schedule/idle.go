@@ -1,0 +1,54 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// idle reports for each event of a trace whether it does nothing in the simulation. Most events of an
+// epilogue are such: registers of a matrix product are read, and global memory is accessed. Apart says
+// that the agent is not its whole warp, whose lanes meet at some instructions.
+func (s *freeList) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
+	known := &s.idlers[0]
+	if apart {
+		known = &s.idlers[1]
+	}
+	list := (*known)[t]
+	if list != nil {
+		return list
+	}
+	if *known == nil {
+		*known = make(map[*trace.Trace][]bool)
+	}
+	list = make([]bool, len(t.Events))
+	for i := range t.Events {
+		e := &t.Events[i]
+		list[i] = (!apart || !meets(e)) && idle(p, e)
+	}
+	(*known)[t] = list
+	return list
+}
+
+// idle reports whether an event does nothing in the simulation.
+func idle(p *verify.Pass, e *trace.Event) bool {
+	switch e.Kind {
+	case trace.Collective, trace.CopyCommit, trace.CopyWait, trace.InitFence, trace.GroupFence,
+		trace.TensorWait, trace.TensorBefore, trace.TensorAfter, trace.Registers,
+		trace.Touch:
+		return true
+	case trace.Load, trace.Store, trace.Atomic:
+		at := verify.Val(e, verify.Address(e.In, 0))
+		if verify.Rank(at) != nil || strings.Contains(e.In.Op, ".shared") ||
+			p.Generic && !elsewhere(e.In, at) {
+			return false
+		}
+		_, shared := p.Access(e)
+		return !shared
+	}
+	return false
+}

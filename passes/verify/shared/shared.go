@@ -1,0 +1,138 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package shared checks accesses of shared memory by themselves: whether they stay within their
+// array, whether they are aligned, and whether anything was ever written where they read.
+package shared
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer returns the analyzer for bounds, alignment and initialization of shared memory.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "shared",
+		Doc: `Shared reports loads and stores past the end of an array in shared memory, accesses that are
+not aligned, and loads of shared memory that no instruction of the kernel writes. It reports
+them where the address depends only on the thread index and constants, on paths that no
+parameter and no data decides.`,
+		Rules:    diag.Rules{ruleBounds, ruleAlign, ruleUnwritten},
+		Pages:    pages,
+		Requires: []trace.Kind{trace.Load, trace.Store, trace.Atomic},
+		Run:      run,
+	}
+}
+
+func run(p *verify.Pass) {
+	seen := make(map[*ir.Instr]bool) // that were reported, or are right
+	w := written(p)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if !accesses(e) || seen[e.In] {
+				continue
+			}
+			r, ok := p.Access(e)
+			if !ok || !r.Sure || !certain(t, i) {
+				continue
+			}
+			seen[e.In] = check(p, t, i, &r) || w.check(p, t, i, &r)
+		}
+	}
+}
+
+// accesses reports whether an event is a load or store whose address this package judges.
+func accesses(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.Load, trace.Store, trace.Atomic:
+		return e.Guard == nil
+	}
+	return false
+}
+
+// certain reports whether an event executes whatever the parameters and the data are: only the
+// thread index and waits decide the path to it.
+func certain(t *trace.Trace, i int) bool {
+	if t.Facts.With != "" {
+		return false
+	}
+	for _, c := range t.Choices {
+		if c.At > i {
+			break
+		}
+		if a, _ := c.Cond.Condition(); a != nil && !a.Tid && a.Op != "done" {
+			return false
+		}
+	}
+	return true
+}
+
+// check reports an access that leaves its array, or that is not aligned.
+func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
+	e, v := &t.Events[i], r.Var()
+	if v == nil || verify.Open(v) {
+		return false
+	}
+	var f *verify.Finding
+	starts := r.Starts()
+	if size := v.Size(); r.Low < 0 || r.High > size {
+		at := starts[len(starts)-1]
+		if r.Low < 0 {
+			at = starts[0]
+		}
+		f = p.Report(&ruleBounds, e.In, "out of bounds: %s accesses byte %d of %s, which has %d "+
+			"bytes", e.In.Head(), edge(at, r.Bytes, size), name(v), size)
+	} else if n := aligned(e.In, r.Bytes); int64(v.Alignment())%n == 0 {
+		for _, at := range starts {
+			if at%n != 0 {
+				f = p.Report(&ruleAlign, e.In, "misaligned address: %s accesses byte %d of %s, "+
+					"which is not a multiple of %d", e.In.Head(), at, name(v), n)
+				break
+			}
+		}
+	}
+	if f == nil {
+		return false
+	}
+	if !p.Pool.Exact {
+		f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", p.Pool.Threads)
+	}
+	f.On(t, i)
+	return true
+}
+
+// edge is a byte outside of an array that an access touches.
+func edge(at, bytes, size int64) int64 {
+	if at < 0 {
+		return at
+	}
+	return max(at, min(size, at+bytes-1))
+}
+
+// aligned returns what the address of an access must be a multiple of.
+func aligned(in *ir.Instr, bytes int64) int64 {
+	if head := in.Head(); head == "ldmatrix" || head == "stmatrix" {
+		return 16
+	}
+	n := int64(1)
+	for n*2 <= bytes && bytes%(n*2) == 0 {
+		n *= 2
+	}
+	return n
+}
+
+// name names a variable in a message. Arrays of the builder have no name until the text is written.
+func name(v *ir.Var) string {
+	if strings.TrimSpace(v.Name) == "" {
+		return "an array"
+	}
+	return v.Name
+}

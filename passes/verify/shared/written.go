@@ -1,0 +1,183 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package shared
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Writes are the bytes of the arrays in shared memory that any instruction may write.
+type writes struct {
+	bytes   map[*ir.Var][]bool
+	anybody bool // writes may go anywhere
+}
+
+// written collects what a kernel may write, on all paths.
+func written(p *verify.Pass) *writes {
+	w := &writes{bytes: make(map[*ir.Var][]bool)}
+	if len(p.Kernel.Missed) > 0 || p.Needs(trace.Call) || !p.Pool.Exact {
+		w.anybody = true
+		return w
+	}
+	vague := p.Loops || p.Cases > 0
+	for _, t := range p.Traces {
+		if t.Stopped != "" {
+			w.anybody = true
+		}
+		for i := range t.Events {
+			w.event(p, &t.Events[i], vague)
+		}
+		if w.anybody {
+			return w
+		}
+	}
+	for _, b := range p.Func.Blocks {
+		for _, in := range b.Instrs {
+			w.taken(in)
+		}
+	}
+	return w
+}
+
+// event adds what an event may write. Vague says that not all iterations of a loop were followed, so
+// that others may write elsewhere in the same array.
+func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
+	switch e.Kind {
+	case trace.Load:
+		return
+	case trace.Store, trace.Atomic, trace.Clear:
+		if e.In.Mod("global") || e.In.Mod("local") || e.In.Mod("param") {
+			return
+		}
+		r, ok := p.Access(e)
+		switch {
+		case !ok && !p.Generic && !strings.Contains(e.In.Op, ".shared"):
+		case !ok && !w.named(verify.Val(e, verify.Address(e.In, 0))):
+			w.anybody = true
+		case !ok:
+		case !r.Sure || vague:
+			w.all(r.Var())
+		default:
+			w.mark(&r)
+		}
+	case trace.Wait, trace.Arrive, trace.BarrierSync, trace.Exit:
+	default:
+		for _, v := range e.Vals {
+			w.named(v)
+		}
+	}
+}
+
+// named marks the arrays whose address a value is made from, and reports whether there are any.
+func (w *writes) named(v *value.Value) (found bool) {
+	if v == nil {
+		return false
+	}
+	for _, t := range v.Terms {
+		if v, ok := t.Atom.Ref.(*ir.Var); ok && t.Atom.Op == "variable" && v.Space == isa.Shared {
+			w.all(v)
+			found = true
+		}
+		if t.Atom.Sources&value.Variables == 0 {
+			continue
+		}
+		for _, arg := range t.Atom.Args {
+			found = w.named(arg) || found
+		}
+	}
+	return found
+}
+
+// taken adds arrays whose address an instruction other than a plain load or store takes: copies,
+// allocations, mbarriers, or a generic pointer.
+func (w *writes) taken(in *ir.Instr) {
+	switch in.Head() {
+	case "ld", "st", "mov", "atom", "red", "stmatrix", "ldmatrix":
+		return
+	}
+	for i := range in.Args {
+		in.Args[i].Walk(func(o *ir.Operand) {
+			if v, ok := o.Ref().(*ir.Var); ok && v.Space == isa.Shared {
+				w.all(v)
+			}
+		})
+	}
+}
+
+// all marks every byte of an array.
+func (w *writes) all(v *ir.Var) {
+	if v == nil {
+		w.anybody = true
+		return
+	}
+	list := w.of(v)
+	for i := range list {
+		list[i] = true
+	}
+}
+
+func (w *writes) of(v *ir.Var) []bool {
+	list := w.bytes[v]
+	if list == nil {
+		list = make([]bool, v.Size())
+		w.bytes[v] = list
+	}
+	return list
+}
+
+// mark marks the bytes of a region.
+func (w *writes) mark(r *memory.Region) {
+	v := r.Var()
+	if v == nil {
+		w.anybody = true
+		return
+	}
+	list := w.of(v)
+	for _, at := range r.Starts() {
+		for n := max(0, at); n < min(at+r.Bytes, int64(len(list))); n++ {
+			list[n] = true
+		}
+	}
+}
+
+// check reports a load of bytes that nothing writes: an error if no thread reads anything else.
+func (w *writes) check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
+	e, v := &t.Events[i], r.Var()
+	if w.anybody || v == nil || verify.Open(v) || e.Kind == trace.Store || v.Linkage == ".extern" {
+		return false
+	}
+	list := w.of(v)
+	if !slices.Contains(list, true) {
+		return false // as of a kernel that is being written
+	}
+	never, some, first := false, false, int64(0)
+	for _, at := range r.Starts() {
+		for n := max(0, at); n < min(at+r.Bytes, int64(len(list))); n++ {
+			if list[n] {
+				some = true
+			} else if !never {
+				never, first = true, n
+			}
+		}
+	}
+	if !never {
+		return false
+	}
+	f := p.Report(&ruleUnwritten, e.In, "uninitialized shared memory: %s reads byte %d of %s, "+
+		"which no instruction of the kernel writes", e.In.Head(), first, name(v))
+	if some {
+		f.As(diag.Review)
+	}
+	f.On(t, i)
+	return true
+}

@@ -1,0 +1,171 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// Options say what is run.
+type Options struct {
+	Kernel string  // one kernel; all of the module with ""
+	Launch *Launch // nil to derive one
+	Seeds  int     // schedules of each launch; 0 is 3
+	Seed   *uint64 // only this schedule
+}
+
+// A Launch is a launch of a kernel. Zero fields are derived.
+type Launch struct {
+	Grid, Block, Cluster [3]uint32
+	Shared               uint32
+	Args                 []Arg // one for each parameter; nil to derive them
+}
+
+// An Arg is an argument: the bytes of a value, or the contents of an array whose address is passed.
+type Arg struct {
+	Value []byte
+	Array []byte
+	Text  string // for messages
+}
+
+// A Result is what is known of a kernel after its launches.
+type Result struct {
+	Kernel     string
+	Findings   diag.List
+	Tried      []string // launches, in words
+	NotReached []int    // lines with accesses or synchronization that no launch executed
+	Incomplete []string // why something could not be checked
+	Suppressed int
+}
+
+// Verdict returns error, review, incomplete or clean.
+func (r *Result) Verdict() string {
+	reviews := false
+	for _, d := range r.Findings {
+		if d.Severity == diag.Error {
+			return "error"
+		}
+		reviews = reviews || d.Severity == diag.Review
+	}
+	switch {
+	case reviews:
+		return "review"
+	case len(r.Incomplete) > 0 || len(r.NotReached) > 0:
+		return "incomplete"
+	}
+	return "clean"
+}
+
+// File checks the kernels of a PTX text. The error says why none could be run.
+func File(name, text string, o Options) ([]Result, error) {
+	file, list := ptx.Parse(name, text)
+	if list.Errors() > 0 {
+		return nil, fmt.Errorf("%s:%d: %s", name, list[0].Place.Line, list[0].Message)
+	}
+	m, list := lift.Module(file)
+	if list.Errors() > 0 {
+		return nil, fmt.Errorf("%s:%d: %s", name, list[0].Place.Line, list[0].Message)
+	}
+	var results []Result
+	for _, f := range m.Funcs() {
+		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
+			continue
+		}
+		k := &kernel{name: name, text: text, module: m, fn: f, options: o}
+		results = append(results, k.check())
+	}
+	if len(results) == 0 {
+		return nil, fmt.Errorf("%s has no kernel %s", name, o.Kernel)
+	}
+	return results, nil
+}
+
+// A Source is a module: a *dsl.Module, or runtime.PTX.
+type Source interface {
+	Text() (string, error)
+}
+
+// Kernel checks the kernels of a module in a test, which fails if there are errors. A nil launch is
+// derived.
+func Kernel(t testing.TB, m Source, l *Launch) []Result {
+	t.Helper()
+	text, err := m.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "module.ptx"
+	if n, ok := m.(interface{ Name() string }); ok {
+		name = n.Name()
+	}
+	results, err := File(name, text, Options{Launch: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		for _, d := range r.Findings {
+			if d.Severity == diag.Error {
+				t.Errorf("kernel %s: %s", r.Kernel, Text(d))
+			}
+		}
+		for _, why := range r.Incomplete {
+			t.Logf("kernel %s: not checked: %s", r.Kernel, why)
+		}
+	}
+	return results
+}
+
+// Text formats a finding with its related places.
+func Text(d diag.Diagnostic) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: %s %s: %s", d.Place.File, d.Place.Line, d.Severity, d.Rule, d.Message)
+	for _, r := range d.Related {
+		fmt.Fprintf(&b, "\n\t%s:%d: %s", r.Place.File, r.Place.Line, r.Message)
+	}
+	return b.String()
+}
+
+// schedules returns the seeds to run, and when asynchronous operations complete for each.
+func (k *kernel) schedules() []schedule {
+	if k.options.Seed != nil {
+		return []schedule{scheduleOf(*k.options.Seed)}
+	}
+	n := k.options.Seeds
+	if n == 0 {
+		n = 3
+	}
+	var list []schedule
+	for i := range n {
+		list = append(list, scheduleOf(uint64(i)))
+	}
+	return list
+}
+
+// A schedule is a seed of the emulator.
+type schedule struct {
+	seed       uint64
+	completion emu.Completion
+}
+
+// scheduleOf returns the schedule of a seed: late completion first, then early, then random.
+func scheduleOf(seed uint64) schedule {
+	return schedule{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
+}
+
+// A kernel is a kernel that is checked.
+type kernel struct {
+	name, text string
+	module     *ir.Module
+	fn         *ir.Func
+	options    Options
+	shape      Launch
+	params     []param
+}

@@ -1,0 +1,305 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A param is a parameter of a kernel.
+type param struct {
+	v      *ir.Var
+	offset int
+	kind   paramKind
+}
+
+// A paramKind is what a parameter is taken for.
+type paramKind uint8
+
+const (
+	paramCount paramKind = iota
+	paramFloat
+	paramPointer
+	paramMap
+	paramBytes
+)
+
+// derive completes the launch with what the kernel declares and uses.
+func (k *kernel) derive() {
+	if k.options.Launch != nil {
+		k.shape = *k.options.Launch
+	}
+	s := &k.shape
+	if s.Cluster[0] == 0 {
+		if d, ok := k.attribute(".reqnctapercluster"); ok {
+			s.Cluster = d
+		} else if k.uses(isa.KindBarrierClusterArrive, isa.KindMapa) {
+			s.Cluster = [3]uint32{2, 1, 1}
+		}
+	}
+	if s.Block[0] == 0 {
+		s.Block = [3]uint32{uint32(k.blockSize()), 1, 1}
+		if d, ok := k.attribute(".reqntid"); ok {
+			s.Block = d
+		}
+	}
+	if s.Grid[0] == 0 {
+		// Blocks that do not know which they are do all the same: such a kernel is for one block.
+		s.Grid = [3]uint32{1, 1, 1}
+		if k.mentions("%ctaid") || k.mentions("%clusterid") || k.uses(isa.KindAtom, isa.KindRed) {
+			s.Grid[0] = 2
+		}
+		if k.mentions("%ctaid.y") {
+			s.Grid[1] = 2
+		}
+		if s.Cluster[0] != 0 {
+			for i := range 3 {
+				s.Grid[i] *= max(1, s.Cluster[i])
+			}
+		}
+	}
+	if s.Shared == 0 {
+		for _, v := range k.variables() {
+			if v.Space.Base() == isa.Shared && v.Size() == 0 {
+				s.Shared = dynamicShared
+			}
+		}
+	}
+	k.classify()
+}
+
+// dynamicShared is the dynamic shared memory of a launch that does not say how much there is.
+const dynamicShared = 40 << 10
+
+// variables returns the variables of the module and its functions.
+func (k *kernel) variables() (list []*ir.Var) {
+	for _, d := range k.module.Decls {
+		if v, ok := d.(*ir.Var); ok {
+			list = append(list, v)
+		}
+	}
+	for _, f := range k.module.Funcs() {
+		list = append(list, f.Vars...)
+	}
+	return list
+}
+
+// attribute returns the dimensions of an attribute of the kernel.
+func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
+	a := k.fn.Attr(name)
+	if a == nil {
+		return d, false
+	}
+	d = [3]uint32{1, 1, 1}
+	for i, word := range strings.FieldsFunc(a.Text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if n, err := strconv.ParseUint(word, 0, 32); err == nil && i < 3 {
+			d[i] = uint32(n)
+		}
+	}
+	return d, true
+}
+
+// blockSize returns the threads of a block of a kernel that does not require a size: as many as it
+// declares at most, else as an array in shared memory suggests.
+func (k *kernel) blockSize() int {
+	if d, ok := k.attribute(".maxntid"); ok {
+		return int(min(256, d[0]*d[1]*d[2]))
+	}
+	for _, v := range k.variables() {
+		if v.Space.Base() != isa.Shared || len(v.Dims) == 0 {
+			continue
+		}
+		n := v.Size() / 4
+		if b := v.Type.Bits() / 8; b > 1 {
+			n = v.Size() / int64(b)
+		}
+		if n%32 == 0 && n >= 32 && n <= 512 {
+			return int(n)
+		}
+	}
+	return 64
+}
+
+// instructions runs f for the instructions of all functions.
+func (k *kernel) instructions(f func(in *ir.Instr)) {
+	for _, fn := range k.module.Funcs() {
+		if fn.Kernel && fn != k.fn {
+			continue
+		}
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if !in.Directive() && in.Form != nil {
+					f(in)
+				}
+			}
+		}
+	}
+}
+
+// uses reports whether the kernel has an instruction of some kinds.
+func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
+	k.instructions(func(in *ir.Instr) {
+		for _, x := range kinds {
+			yes = yes || in.Form.Form.Kind == x
+		}
+	})
+	return yes
+}
+
+// mentions reports whether an operand is a special register, or a component of it.
+func (k *kernel) mentions(name string) (yes bool) {
+	k.fn.Operands(func(o *ir.Operand) {
+		yes = yes || o.Kind == ir.Special && (o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
+	})
+	return yes
+}
+
+// classify finds out what the parameters are. A 64-bit parameter is a pointer if it becomes an address.
+func (k *kernel) classify() {
+	pointers := k.pointers()
+	at := 0
+	for _, v := range k.fn.Params {
+		align := max(1, int(v.Alignment()))
+		at = (at + align - 1) / align * align
+		p := param{v: v, offset: at}
+		switch size := v.Size(); {
+		case len(v.Dims) > 0 && size == 128 && align >= 64:
+			p.kind = paramMap
+		case len(v.Dims) > 0 || size > 8:
+			p.kind = paramBytes
+		case v.Type == isa.F32 || v.Type == isa.F64 || v.Type == isa.F16 || v.Type == isa.Bf16:
+			p.kind = paramFloat
+		case size == 8 && (pointers[v] || v.Ptr != nil):
+			p.kind = paramPointer
+		}
+		k.params = append(k.params, p)
+		at += int(v.Size())
+	}
+}
+
+// pointers returns the parameters that become addresses of global memory by copies and additions.
+func (k *kernel) pointers() map[*ir.Var]bool {
+	from := make(map[*ir.Reg]map[*ir.Var]bool)
+	found := make(map[*ir.Var]bool)
+	add := func(to *ir.Reg, vars map[*ir.Var]bool) (grew bool) {
+		for v := range vars {
+			if from[to] == nil {
+				from[to] = make(map[*ir.Var]bool)
+			}
+			if !from[to][v] {
+				from[to][v], grew = true, true
+			}
+		}
+		return grew
+	}
+	for grew := true; grew; {
+		grew = false
+		k.instructions(func(in *ir.Instr) {
+			if len(in.Args) < 2 {
+				return
+			}
+			to := in.Args[0].Reg
+			switch in.Form.Form.Kind {
+			case isa.KindLd:
+				parts := in.Args[1].Args()
+				if to != nil && len(parts) > 0 && parts[0].Kind == ir.Variable && parts[0].Var().Space.Base() == isa.Param {
+					grew = add(to, map[*ir.Var]bool{parts[0].Var(): true}) || grew
+				}
+			case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo, isa.KindMadWide:
+				for i := range in.Args[1:] {
+					o := &in.Args[1+i]
+					wide := in.Form.Form.Kind != isa.KindMadWide || i == 2
+					if to != nil && to.Type.Bits() == 64 && o.Reg != nil && wide {
+						grew = add(to, from[o.Reg]) || grew
+					}
+				}
+			}
+		})
+	}
+	k.instructions(func(in *ir.Instr) {
+		mark := func(r *ir.Reg) {
+			for v := range from[r] {
+				found[v] = true
+			}
+		}
+		if in.Form.Form.Kind == isa.KindCvtaTo && len(in.Args) > 1 && in.Args[1].Reg != nil {
+			mark(in.Args[1].Reg)
+		}
+		for i := range in.Args {
+			if o := &in.Args[i]; o.Kind == ir.Address {
+				if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil && len(from[parts[0].Reg]) == 1 {
+					mark(parts[0].Reg)
+				}
+			}
+		}
+	})
+	return found
+}
+
+// counts are the values that are tried for integer parameters, all of them at once: the threads of the
+// grid, those of a block, and small and odd numbers.
+func (k *kernel) counts() []uint64 {
+	has := false
+	for _, p := range k.params {
+		has = has || p.kind == paramCount
+	}
+	if !has {
+		return []uint64{0}
+	}
+	s := &k.shape
+	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
+	return []uint64{block * uint64(s.Grid[0]), 3, block, 256, 64, 1, 8, 16, 128, 1000}
+}
+
+// value returns the bytes of a scalar parameter.
+func (p *param) value(count uint64) []byte {
+	b := make([]byte, 8)
+	switch p.v.Type {
+	case isa.F32:
+		binary.LittleEndian.PutUint32(b, math.Float32bits(1.5))
+	case isa.F64:
+		binary.LittleEndian.PutUint64(b, math.Float64bits(1.5))
+	case isa.F16:
+		binary.LittleEndian.PutUint16(b, 0x3e00)
+	case isa.Bf16:
+		binary.LittleEndian.PutUint16(b, 0x3fc0)
+	default:
+		binary.LittleEndian.PutUint64(b, count)
+	}
+	return b[:min(8, p.v.Size())]
+}
+
+// describe says in words what the launch is like.
+func (k *kernel) describe(count uint64) string {
+	s := &k.shape
+	text := fmt.Sprintf("%dx%dx%d blocks of %dx%dx%d threads", s.Grid[0], s.Grid[1], s.Grid[2], s.Block[0], s.Block[1], s.Block[2])
+	if s.Cluster[0] != 0 {
+		text += fmt.Sprintf(" in clusters of %dx%dx%d", s.Cluster[0], s.Cluster[1], s.Cluster[2])
+	}
+	if s.Shared != 0 {
+		text += fmt.Sprintf(", %d bytes of dynamic shared memory", s.Shared)
+	}
+	for i, p := range k.params {
+		switch {
+		case i < len(s.Args):
+			text += fmt.Sprintf(", %s = %s", p.v.Name, s.Args[i].Text)
+		case p.kind == paramCount:
+			text += fmt.Sprintf(", %s = %d", p.v.Name, count)
+		case p.kind == paramFloat:
+			text += fmt.Sprintf(", %s = 1.5", p.v.Name)
+		case p.kind == paramPointer:
+			text += fmt.Sprintf(", %s = an array of zeros", p.v.Name)
+		case p.kind == paramMap:
+			text += fmt.Sprintf(", %s = %s", p.v.Name, k.mapText(p))
+		}
+	}
+	return text
+}

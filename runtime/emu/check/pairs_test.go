@@ -1,0 +1,73 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
+)
+
+// TestPairs checks kernels with a bug and their corrected twins: the first have an error, the second are
+// clean.
+func TestPairs(t *testing.T) {
+	files, err := filepath.Glob("testdata/pairs/*/*.ptx")
+	if err != nil || len(files) < 120 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := check.File(filepath.Base(path), string(text), check.Options{Seeds: 2})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		want := "clean"
+		if strings.HasSuffix(path, ".wrong.ptx") {
+			want = "error"
+		}
+		for _, r := range results {
+			if r.Verdict() == want {
+				continue
+			}
+			t.Errorf("%s: %s, want %s; incomplete: %v, not reached: %v", path, r.Verdict(), want, r.Incomplete, r.NotReached)
+			for _, d := range r.Findings {
+				t.Log(check.Text(d))
+			}
+		}
+	}
+}
+
+// TestLaunch holds that a launch that is given is used, and that its arrays have bounds.
+func TestLaunch(t *testing.T) {
+	const text = `.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u32 n) {
+	.reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>;
+	ld.param.u64 %d0, [a]; cvta.to.global.u64 %d0, %d0; ld.param.u32 %r1, [n];
+	mov.u32 %r0, %tid.x; setp.ge.u32 %p0, %r0, %r1; @%p0 bra e;
+	mul.wide.u32 %d1, %r0, 4; add.u64 %d1, %d0, %d1; st.global.u32 [%d1], %r0;
+e:	ret;
+}
+`
+	for n, want := range map[uint32]string{16: "clean", 17: "error"} {
+		l := &check.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1}, Args: []check.Arg{
+			{Array: make([]byte, 64), Text: "u32[16]"}, {Value: []byte{byte(n), 0, 0, 0}, Text: "n"},
+		}}
+		results, err := check.File("k.ptx", text, check.Options{Launch: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := results[0].Verdict(); got != want {
+			t.Errorf("n = %d: %s, want %s: %v", n, got, want, results[0])
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
+)
+
+// Rules of executions that are not races.
+const (
+	RuleHang  = "E12"
+	RuleFault = "E13"
+	RuleOrder = "E14"
+)
+
+// gaps is what no rule of this layer sees.
+const gaps = "Only the paths and values of the launches that were run are seen. Tensor memory is not " +
+	"followed. Launches of more than 4096 threads are not checked for races."
+
+// page returns a rule of the layer.
+func page(id, title, what, why, wrong, right, fix, section string) diag.Rule {
+	return diag.Rule{
+		ID: id, Layer: "check", Severity: diag.Error, Title: title, What: what, Why: why, Wrong: "\n" + wrong + "\n",
+		Right: "\n" + right + "\n", Fix: fix, Gaps: gaps, Section: section,
+	}
+}
+
+// Rules returns the rules of the layer.
+func Rules() diag.Rules {
+	list := diag.Rules{
+		page(race.RuleBlock, "data race between warps of a block",
+			"Reports two accesses to one byte by threads of different warps of a block, at least one of "+
+				"them a write and one of them weak, that no barrier, mbarrier or release and acquire orders.",
+			"Warps run in any order. The reader sees the old value, the new one or a part of each.",
+			"st.shared.u32 [%r1], %r2;\nld.shared.u32 %r4, [%r3];",
+			"st.shared.u32 [%r1], %r2;\nbar.sync 0;\nld.shared.u32 %r4, [%r3];",
+			"Execute bar.sync in all threads between the accesses, or order them through an mbarrier.",
+			"8.9 causality order"),
+		page(race.RuleWarp, "data race between lanes of a warp",
+			"Reports two accesses to one byte by lanes of one warp that no bar.warp.sync or wider barrier "+
+				"orders. Shuffles, votes and reconvergence do not order memory.",
+			"Lanes progress independently since sm_70, and stores of one lane are not visible to others "+
+				"without synchronization.",
+			"st.shared.u32 [%r1], %r2;\nld.shared.u32 %r4, [%r3];",
+			"st.shared.u32 [%r1], %r2;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r4, [%r3];",
+			"Execute bar.warp.sync with a mask that names both lanes.", "9.7.13.2 bar.warp.sync"),
+		page(race.RuleGrid, "data race between blocks",
+			"Reports two accesses to one byte by threads of different blocks that no release and acquire "+
+				"orders.",
+			"Blocks run in any order and at any time. bar.sync does not order blocks.",
+			"st.global.u32 [data], %r1;\nst.global.u32 [flag], 1;",
+			"st.global.u32 [data], %r1;\nst.release.gpu.global.u32 [flag], 1;",
+			"Publish with st.release.gpu, or with an atomic after fence.acq_rel.gpu, and read the flag with "+
+				"ld.acquire.gpu.", "8.8 release and acquire patterns"),
+		page(race.RuleScope, "scope does not include the other thread",
+			"Reports strong accesses, and releases and acquires, whose scope does not include the other "+
+				"thread: .cta between blocks, .cluster between clusters.",
+			"A release synchronizes only with threads in its scope.",
+			"st.release.cta.global.u32 [flag], 1;", "st.release.gpu.global.u32 [flag], 1;",
+			"Use .cluster within a cluster and .gpu between blocks, on both sides.", "8.5 scope"),
+		page(race.RuleFlight, "memory of an asynchronous operation in flight is accessed",
+			"Reports an access to the source or the destination of an asynchronous operation that may not "+
+				"be complete, and an operation that is issued while another thread may still use its memory.",
+			"The copy reads or writes at any time until its completion is observed.",
+			"cp.async.cg.shared.global [%r1], [%rd1], 16;\ncp.async.commit_group;\nld.shared.u32 %r2, [%r1];",
+			"cp.async.cg.shared.global [%r1], [%rd1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r2, [%r1];",
+			"Wait for the group or for the mbarrier of the operation; other threads need a barrier after "+
+				"the wait.", "9.7.9.25 asynchronous copy"),
+		page(race.RuleProxy, "missing proxy fence",
+			"Reports memory that generic instructions wrote and an asynchronous operation, or the tensor map "+
+				"unit, uses without a proxy fence by the writer between. A read that is followed by an "+
+				"asynchronous write without a fence is a review.",
+			"The async proxy may not see generic writes that no proxy fence made visible.",
+			"st.shared.u32 [%r1], %r2;\nbar.sync 0;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
+			"st.shared.u32 [%r1], %r2;\nfence.proxy.async.shared::cta;\nbar.sync 0;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
+			"Execute fence.proxy.async in every writing thread, before the barrier.", "8.6 proxies"),
+		page(race.RuleMixed, "strong accesses overlap in part",
+			"Reports two strong accesses that nothing orders and that have different addresses or sizes.",
+			"Accesses that overlap in part are not morally strong: they are not atomic to each other.",
+			"atom.global.add.u64 %rd2, [%rd1], 1;\nst.relaxed.gpu.global.u32 [%rd1], 0;",
+			"atom.global.add.u64 %rd2, [%rd1], 1;\nst.relaxed.gpu.global.u64 [%rd1], 0;",
+			"Use one address and one size for all accesses to a synchronization variable.",
+			"8.7 morally strong operations"),
+		page(race.RuleValues, "lanes store different values to one address",
+			"Reports one store of a warp whose lanes write different values to the same bytes.",
+			"Which value remains is undefined.",
+			"mov.u32 %r1, %laneid;\nst.shared.u32 [s], %r1;",
+			"mov.u32 %r1, %laneid;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [s], %r1;",
+			"Let one lane store, or use an atomic operation.", "8.4 operation types"),
+		page(race.RuleInit, "mbarrier initialization is not ordered before its use",
+			"Reports a use of an mbarrier by a thread or an asynchronous operation that does not know its "+
+				"initialization.",
+			"An operation on an mbarrier that is not initialized is undefined.",
+			"@%p1 mbarrier.init.shared.b64 [m], 1;\nmbarrier.arrive.shared.b64 %rd1, [m];",
+			"@%p1 mbarrier.init.shared.b64 [m], 1;\nbar.sync 0;\nmbarrier.arrive.shared.b64 %rd1, [m];",
+			"Execute bar.sync after mbarrier.init. For peers and asynchronous operations execute "+
+				"fence.mbarrier_init.release.cluster before.", "9.7.13.15 mbarrier"),
+		page(race.RulePeer, "shared memory of a block that may not run",
+			"Reports an access to the shared memory of another block of the cluster that nothing orders "+
+				"after the start and before the end of that block.",
+			"Shared memory exists while its block runs. Accesses outside fault or reach another block.",
+			"mapa.shared::cluster.u32 %r1, %r2, 1;\nst.shared::cluster.u32 [%r1], 0;\nret;",
+			"barrier.cluster.arrive;\nbarrier.cluster.wait;\nmapa.shared::cluster.u32 %r1, %r2, 1;\nst.shared::cluster.u32 [%r1], 0;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nret;",
+			"Execute a cluster barrier before the first access and after the last.", "9.7.13.3 barrier.cluster"),
+		page(race.RuleGrids, "dependent launch accesses memory before it waits",
+			"Reports an access of a programmatic dependent launch to memory of the launch before it that "+
+				"griddepcontrol.wait does not precede.",
+			"The launch before may still run.",
+			"ld.global.u32 %r1, [%rd1];\ngriddepcontrol.wait;", "griddepcontrol.wait;\nld.global.u32 %r1, [%rd1];",
+			"Execute griddepcontrol.wait before the first dependent access.", "9.7.13.13 griddepcontrol"),
+		page(RuleHang, "kernel hangs",
+			"Reports a launch in which no thread can go on, with what each warp waits for.",
+			"The launch never ends.",
+			"setp.eq.u32 %p1, %r1, 0;\n@%p1 bar.sync 1, 64;", "bar.sync 1, 64;",
+			"Let all expected threads arrive, with the phase and the count that the wait needs.", "9.7.13.1 barrier"),
+		page(RuleFault, "kernel faults",
+			"Reports a launch that ended with a wrong access to memory, a trap or a misused instruction. It "+
+				"is a review if other derived launches ended well.",
+			"The launch ends with an error, or computes wrong results.",
+			"st.shared.u32 [s+128], %r1; // s has 128 bytes", "st.shared.u32 [s+124], %r1;",
+			"Keep accesses in bounds and aligned.", "5.1 state spaces"),
+		page(RuleOrder, "result depends on the schedule",
+			"Reports a kernel without races whose results differ between schedules, as a review.",
+			"Floating-point atomics and queues give results that are not reproducible.",
+			"red.global.add.f32 [%rd1], %f1;", "st.global.f32 [%rd1], %f1;",
+			"Combine values in a fixed order if results must be reproducible.", "9.7.13.9 red"),
+	}
+	list[len(list)-1].Severity = diag.Review
+	return list
+}

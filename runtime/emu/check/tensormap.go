@@ -1,0 +1,114 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// mapBytes is the memory of a tensor. Elements beyond are outside of the tensor.
+const mapBytes = 1 << 20
+
+// boxBytes returns the bytes of a box: a comment "ptxdsl:bytes N" behind the parameter says them; else
+// what the kernel announces to an mbarrier is shared among the tensor maps.
+func (k *kernel) boxBytes(p param) int {
+	for _, text := range append([]string{p.v.Note}, p.v.Doc...) {
+		if _, rest, ok := strings.Cut(text, "ptxdsl:bytes"); ok {
+			word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			if n, err := strconv.Atoi(word); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	maps, announced := 0, 0
+	for _, q := range k.params {
+		if q.kind == paramMap {
+			maps++
+		}
+	}
+	k.instructions(func(in *ir.Instr) {
+		switch in.Form.Form.Kind {
+		case isa.KindMbarrierArriveExpectTx, isa.KindMbarrierExpectTx:
+			if o := &in.Args[len(in.Args)-1]; o.Kind == ir.Int {
+				announced = max(announced, int(o.Value))
+			}
+		}
+	})
+	return max(128, announced/max(1, maps))
+}
+
+// rank returns the dimensions of the copies of the kernel.
+func (k *kernel) rank() int {
+	n := 2
+	k.instructions(func(in *ir.Instr) {
+		switch in.Form.Form.Kind {
+		case isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor:
+			for i := 1; i <= 5; i++ {
+				if strings.Contains(in.Op, fmt.Sprintf(".%dd.", i)) {
+					n = i
+				}
+			}
+		}
+	})
+	return n
+}
+
+// box returns the box of a tensor map of bytes.
+func (k *kernel) box(p param) []uint32 {
+	n := k.boxBytes(p)
+	inner := 128
+	for inner > 16 && n%inner != 0 {
+		inner /= 2
+	}
+	box := make([]uint32, k.rank())
+	for i := range box {
+		box[i] = 1
+	}
+	box[0] = uint32(min(inner, n))
+	rest := n / int(box[0])
+	for i := 1; i < len(box) && rest > 1; i++ {
+		x := min(rest, 256)
+		for rest%x != 0 {
+			x--
+		}
+		box[i] = uint32(x)
+		rest /= x
+	}
+	return box
+}
+
+// mapText says in words what a tensor map is like.
+func (k *kernel) mapText(p param) string {
+	return fmt.Sprintf("a tensor map of boxes of %v bytes", k.box(p))
+}
+
+// tensorMap encodes a tensor map.
+func (k *kernel) tensorMap(d *emu.Device, p param, at device.Address) ([]byte, error) {
+	box := k.box(p)
+	m := &device.TensorMap{Type: device.U8, Address: at, Box: box}
+	stride := uint64(1024)
+	for i := range box {
+		size := uint64(1024)
+		if i > 0 {
+			size = max(1, mapBytes/stride)
+			m.Strides = append(m.Strides, stride)
+			if len(box) > 2 {
+				size = min(size, 16)
+			}
+			stride *= size
+		}
+		m.Sizes = append(m.Sizes, size)
+		m.Steps = append(m.Steps, 1)
+	}
+	var b [128]byte
+	err := d.Encode(&b, m)
+	return b[:], err
+}

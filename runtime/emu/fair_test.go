@@ -1,0 +1,102 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// TestForwardProgress runs kernels in which lanes, warps and blocks spin until others have done
+// something. They end with every order of warps, every completion and any number of workers.
+func TestForwardProgress(t *testing.T) {
+	const words = 64
+	for _, test := range []struct {
+		name, body      string
+		blocks, threads int
+		want            func(i int) uint32
+	}{
+		// Lanes of one warp take a lock in global memory: the holder is another lane, or another block.
+		{"lock of a grid", `l: atom.acquire.gpu.global.cas.b32 %r1, [%d0], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra l;
+			ld.relaxed.gpu.global.u32 %r2, [%d0+4]; add.u32 %r2, %r2, 1; st.relaxed.gpu.global.u32 [%d0+4], %r2;
+			atom.release.gpu.global.exch.b32 %r1, [%d0], 0;`, 5, 48, first(0, 240)},
+		// The lanes that spin change memory all the time, and wait for lanes that wait for them to meet.
+		{"busy spin", `setp.eq.u32 %p1, %r0, 31; @%p1 bra m; l: red.global.add.u32 [%d0], 1; ld.volatile.global.u32 %r1, [%d0+4];
+			setp.eq.u32 %p2, %r1, 0; @%p2 bra l; m: @!%p1 bra e; st.volatile.global.u32 [%d0+4], 9; e: bar.warp.sync 0xffffffff;
+			mov.u32 %r3, 0; st.volatile.global.u32 [%d0], %r3;`, 1, 32, first(0, 9)},
+		// Lane 0 waits for lane 1, lane 1 for lane 2, and so on; the last lane begins.
+		{"chain of lanes", `setp.eq.u32 %p1, %r0, 31; l: ld.volatile.global.u32 %r1, [%d1+4]; setp.eq.u32 %p2, %r1, 0;
+			@%p1 bra e; @%p2 bra l; e: mov.u32 %r2, 1; st.volatile.global.u32 [%d1], %r2;`, 1, 32,
+			func(i int) uint32 {
+				if i < 32 {
+					return 1
+				}
+				return 0
+			}},
+		// All blocks meet three times.
+		{"barrier of a grid", `mov.u32 %r5, %nctaid.x; mov.u32 %r6, 0; n: bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra s;
+			add.u32 %r6, %r6, %r5; atom.add.release.gpu.global.u32 %r1, [%d0], 1;
+			l: ld.acquire.gpu.global.u32 %r2, [%d0]; setp.lt.u32 %p2, %r2, %r6; @%p2 bra l;
+			s: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 3; @%p3 bra n;`, 20, 64, first(60, 0)},
+		// A warp spins with changes until another has waited for a copy.
+		{"copy beside a busy warp", `.shared .align 16 .b8 s[128]; .shared .align 8 .b64 b; setp.ge.u32 %p1, %r0, 32; @%p1 bra busy;
+			setp.ne.u32 %p2, %r0, 0; @%p2 bra e; mbarrier.init.shared.b64 [b], 1; mbarrier.arrive.expect_tx.shared.b64 %d5, [b], 128;
+			cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d0+128], 128, [b];
+			w: mbarrier.try_wait.parity.shared.b64 %p3, [b], 0; @!%p3 bra w; st.volatile.global.u32 [%d0+4], 5; bra e;
+			busy: red.global.add.u32 [%d0], 1; ld.volatile.global.u32 %r1, [%d0+4]; setp.eq.u32 %p4, %r1, 0; @%p4 bra busy;
+			st.volatile.global.u32 [%d0], 7; e:`, 1, 64, first(7, 5)},
+	} {
+		for seed := range uint64(6) {
+			ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
+			d := open(t, emu.Options{Seed: seed, Completion: emu.Completion(seed % 3),
+				Workers: 1 + int(seed)%2})
+			out := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, words)))
+			err := kernel(t, d, source(test.body)).LaunchContext(ctx,
+				runtime.Grid(test.blocks).Block(test.threads), out)
+			end()
+			if err != nil {
+				t.Errorf("%s, seed %d: %v", test.name, seed, err)
+				break
+			}
+			got := must[[]uint32](t)(runtime.Download(out))
+			for i, x := range got {
+				if x != test.want(i) {
+					t.Errorf("%s, seed %d: word %d is %d, want %d", test.name, seed, i, x, test.want(i))
+					break
+				}
+			}
+		}
+	}
+}
+
+// first is two words and zeros.
+func first(a, b uint32) func(i int) uint32 {
+	return func(i int) uint32 { return [...]uint32{a, b, 0}[min(i, 2)] }
+}
+
+// TestMeet holds that lanes that took different ways run together again behind them: the rounds of
+// the loops differ, and each lane counts the lanes that are active after them.
+func TestMeet(t *testing.T) {
+	body := `mov.u32 %r1, 0; outer: mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r0; @%p1 bra inner;
+		and.b32 %r3, %r0, 3; setp.eq.u32 %p2, %r3, %r1; @%p2 bra odd; add.u32 %r4, %r4, 1; bra both; odd: add.u32 %r5, %r5, 1;
+		both: activemask.b32 %r6; popc.b32 %r7, %r6; add.u32 %r8, %r8, %r7; add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 4; @%p3 bra outer;
+		st.global.u32 [%d1], %r8;`
+	for seed := range uint64(8) {
+		got, err := try(t, open(t, emu.Options{Seed: seed}), source(body), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range got {
+			if x != 128 {
+				t.Fatal(fmt.Errorf("seed %d: thread %d counted %d active lanes in 4 rounds, want 128", seed, i,
+					x))
+			}
+		}
+	}
+}

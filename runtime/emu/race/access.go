@@ -1,0 +1,310 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import (
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// A site is an instruction with what its accesses are like.
+type site struct {
+	instr  *ir.Instr
+	source string
+	kind   emu.EventKind
+	strong bool
+	scope  isa.Scope
+	proxy  emu.Proxy
+	async  bool
+	size   uint64
+}
+
+// siteOf returns the index of the site of an event.
+func (d *Detector) siteOf(e *emu.Event) uint32 {
+	x := site{
+		instr: e.Instr, source: e.Source, kind: e.Kind, proxy: e.Proxy, async: e.Operation != 0, size: e.Size,
+		strong: e.Order > isa.Weak || e.Kind == emu.EventAtomic, scope: e.Scope,
+	}
+	if x.strong && x.scope == isa.NoScope {
+		x.scope = isa.ScopeGPU
+		if e.Order == isa.Volatile || e.Order == isa.MMIO {
+			x.scope = isa.ScopeSys
+		}
+	}
+	s := &d.shadow
+	i, ok := s.index[x]
+	if !ok {
+		if s.index == nil {
+			s.index = make(map[site]uint32)
+		}
+		i = uint32(len(s.sites))
+		s.index[x] = i
+		s.sites = append(s.sites, x)
+		d.reach(e.Instr)
+	}
+	return i
+}
+
+// stampOf returns the stamp of an event.
+func (d *Detector) stampOf(e *emu.Event, thread, agent, epoch uint32) stamp {
+	return stamp{agent: agent, epoch: epoch, thread: thread, site: d.siteOf(e), serial: d.serial}
+}
+
+// access takes an access of threads, or of an asynchronous operation.
+func (d *Detector) access(e *emu.Event) {
+	if e.Operation != 0 {
+		d.operationAccess(e)
+		return
+	}
+	if e.Kind == emu.EventWrite && e.Mask&(e.Mask-1) != 0 {
+		d.overlapping(e)
+	}
+	i := d.siteOf(e)
+	x := &d.shadow.sites[i]
+	strong := x.strong
+	for m := e.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		t := d.threadOf(e.Block, e.Warp, l)
+		a := e.At[l]
+		if strong && e.Kind != emu.EventWrite {
+			d.acquire(e, t, a, x.scope)
+		}
+		y := stamp{agent: t.thread * slots, epoch: t.own[slotMain], thread: t.thread, site: i, serial: d.serial, at: a.At}
+		d.remote(e, t, a, slotMain)
+		d.touch(e, &t.view, y, a, e.Size, l)
+		if strong && e.Kind != emu.EventRead {
+			d.release(e, t, a, x.scope)
+		}
+	}
+}
+
+// touch checks an access against those before it, and remembers it.
+func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64, lane int) {
+	writes := e.Kind != emu.EventRead
+	width := uint64(0)
+	if len(e.Values) > 0 {
+		width = e.Size / uint64(len(e.Values))
+	}
+	d.shadow.each(a.Space, a.Block, a.At, n, func(c *cell, at uint64) {
+		z := y
+		if width > 0 {
+			z.value = valueAt(e.Values, width, at-a.At, lane)
+		}
+		for i := range c.writes {
+			d.check(e, v, &c.writes[i], &z, a, at)
+		}
+		if !writes {
+			c.reads = remember(c.reads, z)
+			return
+		}
+		for i := range c.reads {
+			d.check(e, v, &c.reads[i], &z, a, at)
+		}
+		c.writes = d.keep(c.writes, v, z)
+		c.reads = d.keepReads(c.reads, v, d.shadow.sites[z.site].strong)
+	})
+}
+
+// valueAt returns four bytes of what a lane stores, or one where elements are smaller.
+func valueAt(values []*eval.Vector, width, at uint64, lane int) uint32 {
+	i := at / width
+	if i >= uint64(len(values)) {
+		return 0
+	}
+	return uint32(values[i][lane]>>(8*(at%width))) + 1
+}
+
+// remember adds a read. A thread's later read stands for its earlier ones.
+func remember(list []stamp, z stamp) []stamp {
+	for i := range list {
+		if x := &list[i]; x.agent == z.agent && x.site == z.site {
+			*x = z
+			return list
+		}
+	}
+	return append(list, z)
+}
+
+// keep replaces the writes that are ordered before the last one.
+func (d *Detector) keep(list []stamp, v *view, z stamp) []stamp {
+	strong := d.shadow.sites[z.site].strong
+	kept := list[:0]
+	for _, x := range list {
+		// Strong writes do not race with this one, but weak accesses later may race with them. A weak
+		// write races with strong ones that this one does not.
+		before := d.shadow.sites[x.site].strong
+		if len(kept) < 4 && (before && x.agent != z.agent && !d.knows(v, &x) || strong && !before) {
+			kept = append(kept, x)
+		}
+	}
+	return append(kept, z)
+}
+
+// keepReads drops the reads that are ordered before a write.
+func (d *Detector) keepReads(list []stamp, v *view, strong bool) []stamp {
+	if len(list) == 0 {
+		return list
+	}
+	kept := list[:0]
+	for _, x := range list {
+		if before := d.shadow.sites[x.site].strong; before && !d.knows(v, &x) || strong && !before {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// knows reports whether an access is known to a view.
+func (d *Detector) knows(v *view, x *stamp) bool { return v.knows(x.agent, x.epoch) }
+
+// overlapping looks for lanes that store different values to one address with one instruction.
+func (d *Detector) overlapping(e *emu.Event) {
+	last, ascending := emu.Address{}, true
+	for m := e.Mask; m != 0; m &= m - 1 {
+		a := e.At[bits.TrailingZeros32(m)]
+		if last.Space != 0 && (a.Space != last.Space || a.Block != last.Block || a.At < last.At+e.Size) {
+			ascending = false
+			break
+		}
+		last = a
+	}
+	if ascending {
+		return
+	}
+	for m := e.Mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		for n := m & (m - 1); n != 0; n &= n - 1 {
+			j := bits.TrailingZeros32(n)
+			a, b := e.At[i], e.At[j]
+			if a.Space != b.Space || a.Block != b.Block || a.At >= b.At+e.Size || b.At >= a.At+e.Size {
+				continue
+			}
+			if a.At == b.At && sameValues(e.Values, i, j) {
+				continue
+			}
+			d.lanesRace(e, i, j, b)
+			return
+		}
+	}
+}
+
+// sameValues reports whether two lanes store the same.
+func sameValues(values []*eval.Vector, i, j int) bool {
+	for _, v := range values {
+		if v[i] != v[j] {
+			return false
+		}
+	}
+	return len(values) > 0
+}
+
+// A variable is a place with strong accesses, and what its writes make known.
+type variable struct {
+	sums map[sumKey]*sum
+	last uint32 // thread of the last write
+}
+
+// release lets those that read what a strong write wrote know what it releases.
+func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
+	k := key{a.Space, a.Block, a.At}
+	x := d.strong[k]
+	if x == nil {
+		x = &variable{sums: make(map[sumKey]*sum)}
+		d.strong[k] = x
+	}
+	if e.Kind != emu.EventAtomic { // a store ends the chain of those before
+		clear(x.sums)
+	}
+	v, s := &t.view, scope
+	switch e.Order {
+	case isa.Release, isa.AcqRel, isa.SeqCst:
+	default:
+		if t.scope == isa.NoScope {
+			return
+		}
+		v, s = &t.released, min(scope, t.scope)
+	}
+	sk := sumKey{d.blockOf(t.thread), s}
+	to := x.sums[sk]
+	if to == nil {
+		to = &sum{}
+	} else if to.shared {
+		to = &sum{all: append(clock(nil), to.all...)}
+	}
+	x.sums[sk] = to
+	to.add(v)
+	t.step()
+}
+
+// acquire lets a thread know what strong writes released, now or at its next fence.
+func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
+	x := d.strong[key{a.Space, a.Block, a.At}]
+	if x == nil {
+		return
+	}
+	now := e.Order == isa.Acquire || e.Order == isa.AcqRel || e.Order == isa.SeqCst
+	mine := d.blockOf(t.thread)
+	for k, s := range x.sums {
+		if !d.reaches(min(scope, k.scope), mine, k.block) {
+			t.narrow = append(t.narrow[:min(len(t.narrow), 3)], k.block)
+			continue
+		}
+		s.shared = true
+		if now {
+			d.learn(t, s.all)
+			continue
+		}
+		r := release{all: s.all, block: k.block, scope: k.scope}
+		if n := len(t.pending); n == 0 || !same(t.pending[n-1].all, r.all) {
+			t.pending = append(t.pending, r)
+		}
+	}
+}
+
+// reaches reports whether a scope holds threads of two blocks.
+func (d *Detector) reaches(s isa.Scope, a, b uint32) bool {
+	switch s {
+	case isa.ScopeCTA:
+		return a == b
+	case isa.ScopeCluster:
+		return d.clusterIndex(a) == d.clusterIndex(b)
+	}
+	return true
+}
+
+// remote notes what threads do in the shared memory of other blocks.
+func (d *Detector) remote(e *emu.Event, t *thread, a emu.Address, slot uint32) {
+	if a.Space == isa.Global || d.blockOf(t.thread) == a.Block {
+		return
+	}
+	d.foreign(e, &t.view, stamp{agent: t.thread*slots + slot, epoch: t.own[slot], thread: t.thread, site: d.siteOf(e), serial: d.serial, at: a.At}, a)
+}
+
+// foreign notes an access to the shared memory of a block by an agent of another.
+func (d *Detector) foreign(e *emu.Event, v *view, y stamp, a emu.Address) {
+	k := &d.blocks[a.Block]
+	if k.ended {
+		d.lateRace(e, y, a)
+		return
+	}
+	if k.remote == nil {
+		k.remote = make(map[uint32]stamp)
+	}
+	k.remote[y.agent] = y
+	if v.begun {
+		return
+	}
+	n := uint32(d.perWarp * eval.Lanes)
+	first := a.Block * n
+	for i := first; i < first+n; i++ {
+		if v.base.at(i*slots) != 0 {
+			return
+		}
+	}
+	d.earlyRace(e, y, a)
+}

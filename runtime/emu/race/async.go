@@ -1,0 +1,234 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// An opKey names the operation of a lane.
+type opKey struct {
+	serial uint64
+	lane   int
+}
+
+// An operation is an asynchronous operation in flight.
+type operation struct {
+	view    // of its thread when it was issued
+	group   emu.Group
+	agent   uint32 // of its reads, and of its writes unless they have another
+	writes  uint32
+	epoch   uint32
+	delayed []delayed // accesses of an operation that tells an mbarrier, until it does
+}
+
+// A delayed access waits for the mbarrier that its operation tells.
+type delayed struct {
+	event emu.Event
+	at    emu.Address
+	lane  int
+}
+
+// issue begins operations of threads.
+func (d *Detector) issue(e *emu.Event) {
+	d.reach(e.Instr)
+	if e.Group == emu.GroupMatrix {
+		t := d.threadOf(e.Block, e.Warp, 0)
+		m := d.matrixAgent(e)
+		m.issued++
+		d.ops[opKey{e.Operation, 0}] = &operation{view: t.view, group: e.Group, agent: m.agent, writes: m.agent, epoch: m.issued}
+		d.lanes(e, func(_ int, t *thread) { t.step() })
+		return
+	}
+	d.lanes(e, func(l int, t *thread) {
+		o := &operation{view: t.view, group: e.Group}
+		first := t.thread * slots
+		switch e.Group {
+		case emu.GroupCopy:
+			t.issued[slotCopy]++
+			o.agent, o.writes, o.epoch = first+slotCopy, first+slotCopy, t.issued[slotCopy]
+		case emu.GroupTensor:
+			m := d.tensor[t.thread]
+			if m == nil {
+				m = &agentCount{agent: d.agents}
+				d.agents++
+				d.tensor[t.thread] = m
+			}
+			m.issued++
+			o.agent, o.writes, o.epoch = m.agent, m.agent, m.issued
+		case emu.GroupBulk:
+			t.issued[slotBulkWrites]++
+			o.agent, o.writes, o.epoch = first+slotBulkReads, first+slotBulkWrites, t.issued[slotBulkWrites]
+		}
+		d.ops[opKey{e.Operation, l}] = o
+		t.step()
+	})
+}
+
+// matrixAgent returns the agent of the matrix operations of a warp.
+func (d *Detector) matrixAgent(e *emu.Event) *agentCount {
+	w := e.Block*uint32(d.perWarp) + e.Warp
+	m := d.matrix[w]
+	if m == nil {
+		m = &agentCount{agent: d.agents}
+		d.agents++
+		d.matrix[w] = m
+	}
+	return m
+}
+
+// operationAccess is an access of an asynchronous operation.
+func (d *Detector) operationAccess(e *emu.Event) {
+	d.lanes(e, func(l int, t *thread) {
+		o := d.operation(e, l)
+		if o == nil {
+			return
+		}
+		if o.group == emu.NoGroup {
+			x := delayed{event: *e, at: e.At[l], lane: l}
+			o.delayed = append(o.delayed, x)
+			return
+		}
+		agent := o.agent
+		if e.Kind != emu.EventRead {
+			agent = o.writes
+		}
+		d.operationTouch(e, o, agent, o.epoch, e.At[l], l)
+	})
+}
+
+// operation returns the operation of an event. Tensor cores read for the only lane that issued.
+func (d *Detector) operation(e *emu.Event, lane int) *operation {
+	if o := d.ops[opKey{e.Operation, lane}]; o != nil || e.Proxy != emu.ProxyAsync {
+		return o
+	}
+	for l := range eval.Lanes {
+		if o := d.ops[opKey{e.Operation, l}]; o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// operationTouch checks an access of an operation, and remembers it.
+func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint32, a emu.Address, lane int) {
+	y := d.stampOf(e, o.thread, agent, epoch)
+	y.at = a.At
+	d.touch(e, &o.view, y, a, e.Size, lane)
+	if a.Space != isa.Global && d.blockOf(o.thread) != a.Block {
+		d.foreign(e, &o.view, y, a)
+	}
+}
+
+// operationSignals is an operation that tells an mbarrier that it is complete.
+func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.Address) {
+	o := d.ops[opKey{e.Operation, lane}]
+	if o == nil {
+		return
+	}
+	d.useByOperation(e, o, m, a)
+	if o.group == emu.GroupCopy || o.group == emu.GroupTensor { // all operations of the thread before it
+		k := sumKey{d.blockOf(o.thread), isa.ScopeCTA}
+		s := m.sums[k]
+		if s == nil {
+			s = &sum{}
+			m.sums[k] = s
+		}
+		s.all.raise(o.agent, o.epoch)
+		return
+	}
+	for i := range o.delayed {
+		x := &o.delayed[i]
+		d.operationTouch(&x.event, o, m.agent, m.phase+1, x.at, x.lane)
+	}
+	o.delayed = o.delayed[:0]
+}
+
+// useByOperation checks that the initialization of an mbarrier is visible to an operation.
+func (d *Detector) useByOperation(e *emu.Event, o *operation, m *mbarrier, a emu.Address) {
+	if o.knows(m.by*slots+slotInit, m.epoch) || o.group == emu.GroupCopy && o.knows(m.by*slots+slotMain, m.epoch) {
+		return
+	}
+	d.initRace(e, o.thread, m, a, o.knows(m.by*slots+slotMain, m.epoch))
+}
+
+// complete ends operations of threads.
+func (d *Detector) complete(e *emu.Event) {
+	d.lanes(e, func(l int, t *thread) {
+		k := opKey{e.Operation, l}
+		if o := d.ops[k]; o != nil {
+			for i := range o.delayed { // it told nobody: nothing can wait for it
+				x := &o.delayed[i]
+				d.operationTouch(&x.event, o, d.never(), 1, x.at, x.lane)
+			}
+			delete(d.ops, k)
+		}
+	})
+}
+
+// never returns an agent that no wait covers.
+func (d *Detector) never() uint32 { return ^uint32(0) - 1 }
+
+// groupsOf returns the closed groups of a thread, and what it issued.
+func (t *thread) groupsOf(g emu.Group) (groups *[]uint32, issued uint32) {
+	if g == emu.GroupCopy {
+		return &t.groups[0], t.issued[slotCopy]
+	}
+	return &t.groups[1], t.issued[slotBulkWrites]
+}
+
+// commit closes groups of threads.
+func (d *Detector) commit(e *emu.Event) {
+	switch e.Group {
+	case emu.GroupMatrix:
+		m := d.matrixAgent(e)
+		m.groups = append(m.groups, m.issued)
+	case emu.GroupCopy, emu.GroupBulk:
+		d.lanes(e, func(_ int, t *thread) {
+			list, n := t.groupsOf(e.Group)
+			*list = append(*list, n)
+		})
+	}
+}
+
+// covered returns what is complete when all but the last n groups are.
+func covered(groups []uint32, n int64) uint32 {
+	if i := int64(len(groups)) - n; i > 0 {
+		return groups[i-1]
+	}
+	return 0
+}
+
+// wait lets threads know operations that are complete.
+func (d *Detector) wait(e *emu.Event) {
+	if e.Group == emu.GroupMatrix {
+		m := d.matrixAgent(e)
+		x := covered(m.groups, e.Count)
+		c := make(clock, m.agent+1)
+		c[m.agent] = x
+		d.lanes(e, func(_ int, t *thread) { d.learn(t, c) })
+		m.groups = slices.Clip(m.groups)
+		return
+	}
+	d.lanes(e, func(_ int, t *thread) {
+		list, issued := t.groupsOf(e.Group)
+		x := issued
+		if e.Count >= 0 {
+			x = covered(*list, e.Count)
+		}
+		first := uint32(slotCopy)
+		switch {
+		case e.Group == emu.GroupBulk && e.Reads:
+			first = slotBulkReads
+		case e.Group == emu.GroupBulk:
+			t.own[slotBulkReads] = max(t.own[slotBulkReads], x)
+			first = slotBulkWrites
+		}
+		t.own[first] = max(t.own[first], x)
+	})
+}

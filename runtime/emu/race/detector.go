@@ -1,0 +1,235 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// A Detector watches launches. Its zero value is ready for use; it is not safe for concurrent use.
+type Detector struct {
+	launch  *emu.Launching
+	perWarp int // warps of a block
+
+	threads  []thread
+	blocks   []block
+	clusters []barrier
+	matrix   map[uint32]*agentCount // of wgmma, by warp
+	tensor   map[uint32]*agentCount // of tcgen05, by thread
+	agents   uint32                 // that exist
+	previous uint32                 // the agent that stands for them
+
+	shadow   shadow
+	barriers map[key]*mbarrier
+	strong   map[key]*variable
+	ops      map[opKey]*operation
+
+	serial  uint32 // of events
+	reports []*Race
+	seen    map[raceKey]*Race
+	cache   joinCache
+	reached map[*ir.Instr]bool
+	lines   map[int]bool // of the PTX, of what was reached
+
+	idle    bool // the launch at hand is too large
+	skipped int
+}
+
+// MostThreads is how many threads a launch may have for its races to be looked for.
+const MostThreads = 4096
+
+// A key is the place of an mbarrier or of a strong access.
+type key struct {
+	space isa.Space
+	block uint32
+	at    uint64
+}
+
+// A thread is a thread of a launch.
+type thread struct {
+	view
+	released view      // at its last fence that releases
+	scope    isa.Scope // of that fence
+	pending  []release // read by relaxed loads; a fence acquires them
+	issued   [slots]uint32
+	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
+	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
+	mapped   bool        // has acquired for the tensor map proxy
+}
+
+// An agentCount is an agent with operations that complete in order.
+type agentCount struct {
+	agent, issued uint32
+	groups        []uint32
+}
+
+// A block is a thread block.
+type block struct {
+	barriers map[uint32]*barrier
+	live     int
+	ended    bool
+	remote   map[uint32]stamp // last accesses by threads and operations of other blocks
+}
+
+// A barrier is a barrier of a block or a cluster.
+type barrier struct{ arrived, met sum }
+
+// A release is what a strong write of a block makes known.
+type release struct {
+	all   clock
+	block uint32
+	scope isa.Scope
+}
+
+// New returns a detector.
+func New() *Detector { return &Detector{} }
+
+// begin prepares for a launch.
+func (d *Detector) begin(l *emu.Launching) {
+	d.launch = l
+	d.perWarp = (l.Threads + eval.Lanes - 1) / eval.Lanes
+	n := l.Blocks * d.perWarp * eval.Lanes
+	if d.idle = n > MostThreads; d.idle {
+		d.skipped++
+		return
+	}
+	d.threads = make([]thread, n)
+	d.blocks = make([]block, l.Blocks)
+	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
+	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
+	d.barriers, d.strong = make(map[key]*mbarrier), make(map[key]*variable)
+	d.ops = make(map[opKey]*operation)
+	d.cache = joinCache{}
+	if d.seen == nil {
+		d.seen = make(map[raceKey]*Race)
+		d.reached, d.lines = make(map[*ir.Instr]bool), make(map[int]bool)
+	}
+	d.agents = uint32(n*slots) + 1
+	d.previous = uint32(n * slots)
+	d.shadow.clear(l.Launch.Programmatic, d.previous)
+	for i := range d.threads {
+		t := &d.threads[i]
+		t.thread = uint32(i)
+		t.own[slotMain] = 1
+	}
+}
+
+// Observe takes the next event.
+func (d *Detector) Observe(e *emu.Event) {
+	if d.idle && e.Kind != emu.EventBegin {
+		return
+	}
+	d.serial++
+	switch e.Kind {
+	case emu.EventBegin:
+		d.begin(e.Launch)
+	case emu.EventRead, emu.EventWrite, emu.EventAtomic:
+		d.access(e)
+	case emu.EventStart:
+		d.blocks[e.Block].live += count(e.Mask)
+	case emu.EventExit:
+		d.exit(e)
+	case emu.EventIssue:
+		d.issue(e)
+	case emu.EventComplete:
+		d.complete(e)
+	case emu.EventCommit:
+		d.commit(e)
+	case emu.EventWait:
+		d.wait(e)
+	case emu.EventFence:
+		d.fence(e)
+	case emu.EventProxyFence:
+		d.proxyFence(e)
+	case emu.EventWarpSync:
+		d.warpSync(e)
+	case emu.EventArrive:
+		d.arrive(e)
+	case emu.EventMeet:
+		b := d.barrier(e.Block, e.Number)
+		b.met, b.arrived = b.arrived, sum{}
+	case emu.EventLeave:
+		d.leave(e, &d.barrier(e.Block, e.Number).met)
+	case emu.EventClusterArrive:
+		d.clusterArrive(e)
+	case emu.EventClusterMeet:
+		b := d.clusterOf(e.Block)
+		b.met, b.arrived = b.arrived, sum{}
+	case emu.EventClusterLeave:
+		d.lanes(e, func(_ int, t *thread) { t.begun = true })
+		d.leave(e, &d.clusterOf(e.Block).met)
+	case emu.EventInit, emu.EventInval, emu.EventSignal, emu.EventPhase, emu.EventTest:
+		d.mbarrier(e)
+	case emu.EventDependents:
+		d.dependents(e)
+	}
+}
+
+// count returns the number of lanes of a mask.
+func count(mask uint32) (n int) {
+	for ; mask != 0; mask &= mask - 1 {
+		n++
+	}
+	return n
+}
+
+// threadOf returns the thread of a lane.
+func (d *Detector) threadOf(block, warp uint32, lane int) *thread {
+	return &d.threads[(int(block)*d.perWarp+int(warp))*eval.Lanes+lane]
+}
+
+// blockOf returns the block of a thread.
+func (d *Detector) blockOf(thread uint32) uint32 { return thread / uint32(d.perWarp*eval.Lanes) }
+
+// clusterOf returns the barrier of the cluster that a block is in.
+func (d *Detector) clusterOf(block uint32) *barrier { return &d.clusters[d.clusterIndex(block)] }
+
+// clusterIndex returns the number of the cluster of a block.
+func (d *Detector) clusterIndex(block uint32) uint32 {
+	l := d.launch.Launch
+	if l.Cluster[0] == 0 {
+		return block
+	}
+	gx, gy := l.Grid[0], l.Grid[1]
+	x, y, z := block%gx, block/gx%gy, block/gx/gy
+	cx, cy, cz := l.Cluster[0], l.Cluster[1], l.Cluster[2]
+	return x/cx + (gx/cx)*(y/cy+(gy/cy)*(z/cz))
+}
+
+// barrier returns a barrier of a block.
+func (d *Detector) barrier(block, number uint32) *barrier {
+	k := &d.blocks[block]
+	if k.barriers == nil {
+		k.barriers = make(map[uint32]*barrier)
+	}
+	b := k.barriers[number]
+	if b == nil {
+		b = &barrier{}
+		k.barriers[number] = b
+	}
+	return b
+}
+
+// Reached reports whether an instruction on a line performed an access or an operation.
+func (d *Detector) Reached(line int) bool { return d.lines[line] }
+
+// reach notes an instruction.
+func (d *Detector) reach(in *ir.Instr) {
+	if in == nil || d.reached[in] {
+		return
+	}
+	d.reached[in] = true
+	if at := d.launch.Place(in); at.IsValid() {
+		d.lines[at.Line] = true
+	}
+}
+
+// Skipped returns the number of launches that were too large.
+func (d *Detector) Skipped() int { return d.skipped }
+
+// Races returns what was found, in the order in which it was found.
+func (d *Detector) Races() []*Race { return d.reports }

@@ -1,0 +1,99 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
+)
+
+// launch runs kernel k of a text, some times after each other.
+func launch(t *testing.T, text string, blocks, threads uint32, programmatic bool, times int) *race.Detector {
+	t.Helper()
+	detector := race.New()
+	d, err := emu.New(emu.Options{Observer: detector, Unchecked: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Load(device.Image{Name: "k.ptx", PTX: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := d.Kernel(m.Module, "k", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := d.Allocate(1 << 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range times {
+		l := &device.Launch{Grid: [3]uint32{blocks, 1, 1}, Block: [3]uint32{threads, 1, 1}, Programmatic: programmatic}
+		l.Values = binary.LittleEndian.AppendUint64(nil, uint64(a))
+		if err := k.Launch(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return detector
+}
+
+// source is a kernel with the address of an array in %d0 and the index of its thread in %r0.
+func source(body string) string {
+	return `.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 a) {
+	.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %d<9>;
+	ld.param.u64 %d0, [a]; cvta.to.global.u64 %d0, %d0; mov.u32 %r0, %tid.x;
+	mul.wide.u32 %d1, %r0, 4; add.u64 %d1, %d0, %d1;
+` + body + "\nret;\n}\n"
+}
+
+// TestDetector holds which rules launches break.
+func TestDetector(t *testing.T) {
+	for _, test := range []struct {
+		name, body   string
+		blocks       uint32
+		threads      uint32
+		programmatic bool
+		times        int
+		rule         string
+		severity     diag.Severity
+	}{
+		{"two launches", "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, false, 2, "", 0},
+		{"dependent launch", "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, true, 2, race.RuleGrids, diag.Error},
+		{"dependent launch that waits", "griddepcontrol.wait; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, true, 2, "", 0},
+		{"one value", "mov.u32 %r1, 7; st.global.u32 [%d0], %r1;", 2, 32, false, 1, race.RuleGrid, diag.Review},
+		{"values of lanes", "st.global.u32 [%d0], %r0;", 1, 32, false, 1, race.RuleValues, diag.Error},
+		{"bytes of one word", "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d2, %r1; add.u64 %d2, %d0, %d2; setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u8 [%d2], %r1;", 4, 32, false, 1, "", 0},
+		{"a word over bytes", "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r0, 0; @%p1 ret; setp.eq.u32 %p2, %r1, 0; @%p2 st.global.u8 [%d0+1], 5; @!%p2 st.global.u32 [%d0], %r1;",
+			2, 32, false, 1, race.RuleGrid, diag.Error},
+		{"weak and atomic", "setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u32 [%d0], 0; atom.global.add.u32 %r1, [%d0], 1;", 1, 64, false, 1, race.RuleBlock, diag.Error},
+	} {
+		d := launch(t, source(test.body), test.blocks, test.threads, test.programmatic, test.times)
+		found := false
+		for _, r := range d.Races() {
+			found = found || r.Rule == test.rule && r.Severity == test.severity
+		}
+		if found != (test.rule != "") || test.rule == "" && len(d.Races()) > 0 {
+			t.Errorf("%s: %d races, want rule %q", test.name, len(d.Races()), test.rule)
+			for _, r := range d.Races() {
+				t.Logf("%+v", r)
+			}
+		}
+	}
+}
+
+// TestSkipped holds that a launch that is too large is counted, not followed.
+func TestSkipped(t *testing.T) {
+	d := launch(t, source("st.global.u32 [%d0], %r0;"), 8, 1024, false, 1)
+	if d.Skipped() != 1 || len(d.Races()) != 0 {
+		t.Errorf("%d launches skipped, %d races", d.Skipped(), len(d.Races()))
+	}
+}

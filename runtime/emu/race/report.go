@@ -1,0 +1,327 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// Rules of races.
+const (
+	RuleBlock  = "E1"  // threads of different warps of a block
+	RuleWarp   = "E2"  // lanes of a warp
+	RuleGrid   = "E3"  // threads of different blocks
+	RuleScope  = "E4"  // a scope that does not include the other thread
+	RuleFlight = "E5"  // an asynchronous operation that may be in flight
+	RuleProxy  = "E6"  // a missing proxy fence
+	RuleMixed  = "E7"  // strong accesses that overlap in part, or with a weak one
+	RuleValues = "E8"  // lanes that store different values with one instruction
+	RuleInit   = "E9"  // an mbarrier that is not visibly initialized
+	RulePeer   = "E10" // shared memory of a block that may have ended, or not begun
+	RuleGrids  = "E11" // a dependent launch that does not wait
+)
+
+// An Access is one side of a race.
+type Access struct {
+	What   string // "write by thread (3,0,0) of block (0,0,0)"
+	Opcode string
+	Place  diag.Place
+	Source string // the line that .loc names
+}
+
+// A Race is two accesses that nothing orders, or a broken rule of the same kind.
+type Race struct {
+	Rule          string
+	Severity      diag.Severity
+	Kernel        string
+	Message       string
+	First, Second Access // the one that the emulator performed first is First
+	Address       string // in terms of a variable
+	Missing       string // the edge that would order them
+	Fix           string
+	Count         int // bytes and repetitions
+}
+
+type raceKey struct {
+	rule          string
+	first, second *ir.Instr
+}
+
+// describe returns one side of a race.
+func (d *Detector) describe(x *stamp) Access {
+	s := &d.shadow.sites[x.site]
+	what := map[emu.EventKind]string{
+		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation", emu.EventInit: "initialization",
+		emu.EventSignal: "arrival", emu.EventTest: "wait",
+	}[s.kind]
+	by := "by"
+	if s.async {
+		by = "by an asynchronous operation of"
+	}
+	a := Access{What: fmt.Sprintf("%s %s %s", what, by, d.threadName(x)), Source: s.source}
+	if s.instr != nil {
+		a.Opcode = s.instr.Op
+		a.Place = d.launch.Place(s.instr)
+	}
+	return a
+}
+
+// threadName names the thread of an access.
+func (d *Detector) threadName(x *stamp) string {
+	if x.agent == d.previous {
+		return "an earlier launch"
+	}
+	n := uint32(d.perWarp * 32)
+	b, t := x.thread/n, x.thread%n
+	l := d.launch.Launch
+	p := func(i uint32, size [3]uint32) string {
+		return fmt.Sprintf("(%d,%d,%d)", i%size[0], i/size[0]%size[1], i/size[0]/size[1])
+	}
+	return fmt.Sprintf("thread %s of block %s", p(t, l.Block), p(b, l.Grid))
+}
+
+// report records a race, once for two instructions.
+func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
+	k := raceKey{r.Rule, d.shadow.sites[x.site].instr, d.shadow.sites[y.site].instr}
+	if old := d.seen[k]; old != nil {
+		old.Count++
+		if old.Severity > r.Severity { // errors come first
+			old.Severity = r.Severity
+		}
+		return
+	}
+	r.Kernel, r.First, r.Second, r.Count = d.launch.Kernel, d.describe(x), d.describe(y), 1
+	r.Address = d.launch.Symbol(a)
+	d.seen[k] = &r
+	d.reports = append(d.reports, &r)
+}
+
+// main reports whether an agent is a thread itself.
+func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
+
+// check compares an access with one before it.
+func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
+	if x.agent == y.agent && d.main(x.agent) || x.serial == y.serial {
+		return
+	}
+	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
+	known := d.knows(v, x)
+	a.At = at
+	switch {
+	case sy.proxy == emu.ProxyAsync && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
+		if d.fenced(v, x, a) {
+			return
+		}
+		if known {
+			d.report(d.proxyRace(sx, a), x, y, a)
+			return
+		}
+	case sy.proxy == emu.ProxyTensorMap && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
+		if v.knows(x.agent+slotMap, x.epoch) && (x.thread == v.thread || d.threads[v.thread].mapped) {
+			return
+		}
+		if known {
+			d.report(Race{
+				Rule: RuleProxy, Message: "tensor map is used by a copy, but no tensor map fence follows its change",
+				Missing: "fence.proxy.tensormap::generic.release by the writer and .acquire before the copy",
+				Fix:     "use tensormap.cp_fenceproxy, or a pair of fence.proxy.tensormap::generic fences around the synchronization",
+			}, x, y, a)
+			return
+		}
+	case known:
+		return
+	}
+	if x.agent == d.previous {
+		d.report(Race{
+			Rule: RuleGrids, Message: "access to what an earlier launch wrote or read, before griddepcontrol.wait",
+			Missing: "griddepcontrol.wait before the first dependent access", Fix: "execute griddepcontrol.wait before the access",
+		}, x, y, a)
+		return
+	}
+	if sx.strong && sy.strong && sx.proxy == sy.proxy {
+		if !d.reaches(min(sx.scope, sy.scope), d.blockOf(x.thread), d.blockOf(y.thread)) {
+			d.report(Race{
+				Rule: RuleScope, Message: "strong accesses race because the scope of one does not include the other thread",
+				Missing: "scopes that include both threads", Fix: "widen the scope: .cluster within a cluster, .gpu between blocks",
+			}, x, y, a)
+			return
+		}
+		if x.at == y.at && sx.size == sy.size {
+			return
+		}
+	}
+	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
+}
+
+// fenced reports whether the thread of x made it visible to asynchronous operations that know v.
+func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
+	slot := uint32(slotShared)
+	if a.Space == isa.Global {
+		slot = slotGlobal
+	}
+	return v.knows(x.agent+slot, x.epoch)
+}
+
+// proxyRace is a missing fence between generic accesses and the async proxy.
+func (d *Detector) proxyRace(first *site, a emu.Address) Race {
+	r := Race{
+		Rule: RuleProxy, Message: "asynchronous operation reads or overwrites memory that a generic access wrote, without a proxy fence",
+		Missing: "fence.proxy.async by the writing thread, before it synchronizes with the thread that issues the operation",
+		Fix:     "execute fence.proxy.async in every thread that wrote, then the barrier, then the operation",
+	}
+	if first.kind == emu.EventRead {
+		r.Severity = diag.Review
+		r.Message = "asynchronous operation overwrites memory that a generic access read, without a proxy fence"
+		r.Missing = "fence.proxy.async by the reading thread, before it releases the memory"
+		r.Fix = "execute fence.proxy.async after the last read and before the arrival that releases the buffer"
+	}
+	return r
+}
+
+// raceOf names the race of two accesses by what they are.
+func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
+	bx, by := d.blockOf(x.thread), d.blockOf(y.thread)
+	switch {
+	case sx.async:
+		return d.flightRace(sx, x, y)
+	case sy.async:
+		return Race{
+			Rule: RuleFlight, Message: "asynchronous operation is issued while another thread may still access its memory",
+			Missing: "synchronization between the access and the issue of the operation",
+			Fix:     "let the issuing thread wait for the access: a barrier, or the mbarrier on which the buffer is released",
+		}
+	case sx.strong && sy.strong:
+		return Race{
+			Rule: RuleMixed, Message: "strong accesses overlap in part: they have no order and are not atomic to each other",
+			Missing: "accesses of the same address and size", Fix: "use one address and one size for all accesses to a synchronization variable",
+		}
+	}
+	r := Race{Message: "data race", Severity: diag.Error}
+	if x.value != 0 && x.value == y.value && sx.kind == emu.EventWrite && sy.kind == emu.EventWrite {
+		r.Severity, r.Message = diag.Review, "data race of two writes of the same value"
+	}
+	if t := &d.threads[y.thread]; d.sawNarrow(t, bx) {
+		r.Rule = RuleScope
+		r.Message += ": the release and the acquire between the blocks have a scope that does not include both"
+		r.Missing = "a release and an acquire of .cluster scope within a cluster, of .gpu scope between blocks"
+		r.Fix = "widen the scope of the arrival or store and of the wait or load"
+		return r
+	}
+	switch {
+	case bx == by && x.thread/32 == y.thread/32:
+		r.Rule = RuleWarp
+		r.Message += " between lanes of a warp"
+		r.Missing = "bar.warp.sync between the two accesses; shuffles and votes do not order memory"
+		r.Fix = "execute bar.warp.sync with a mask that names both lanes"
+	case bx == by:
+		r.Rule = RuleBlock
+		r.Message += " between warps of a block"
+		r.Missing = "a barrier that both threads execute between the two accesses"
+		r.Fix = "execute bar.sync in all threads, or order the accesses through an mbarrier or a named barrier"
+	default:
+		r.Rule = RuleGrid
+		r.Message += " between blocks"
+		r.Missing = "a release by the first thread that an acquire by the second observes"
+		r.Fix = "publish with st.release.gpu or an atomic after fence.acq_rel.gpu, and read the flag with ld.acquire.gpu, or use another launch"
+		if d.clusterIndex(bx) == d.clusterIndex(by) {
+			r.Message += " of a cluster"
+			r.Fix = "execute barrier.cluster.arrive and barrier.cluster.wait between them, or an mbarrier with .cluster scope"
+		}
+	}
+	return r
+}
+
+// sawNarrow reports whether a thread observed a release of a block with a scope that is too narrow.
+func (d *Detector) sawNarrow(t *thread, block uint32) bool {
+	for _, b := range t.narrow {
+		if b == block && block != d.blockOf(t.thread) {
+			return true
+		}
+	}
+	return false
+}
+
+// flightRace is an access to memory of an asynchronous operation that may be in flight.
+func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
+	r := Race{Rule: RuleFlight, Message: "access to memory of an asynchronous operation that may not be complete"}
+	slot := x.agent % slots
+	own := x.agent < d.previous
+	switch {
+	case own && x.thread != y.thread && d.threads[x.thread].own[slot] >= x.epoch:
+		r.Missing = "a barrier between the wait of the issuing thread and this access"
+		r.Fix = "a wait for groups covers only the thread that executes it: execute a barrier after it"
+	case own && slot == slotCopy:
+		r.Missing = "cp.async.wait_group that covers the copy, and a barrier for other threads"
+		r.Fix = "wait for the group of the copy before the access, or for fewer pending groups"
+	case own && (slot == slotBulkReads || slot == slotBulkWrites):
+		r.Missing = "cp.async.bulk.wait_group that covers the copy"
+		r.Fix = "wait for the group before the access; .read covers only the source of the copy"
+	case sx.instr != nil && sx.instr.Form != nil && sx.instr.Form.Form.Kind == isa.KindWgmmaMmaAsync:
+		r.Missing = "wgmma.wait_group that covers the operation, and synchronization with all four warps"
+		r.Fix = "wait for the wgmma group before the shared memory is overwritten"
+	default:
+		r.Missing = "a wait on the mbarrier that the operation completes at"
+		r.Fix = "wait for the phase of the mbarrier with .acquire before the access"
+	}
+	return r
+}
+
+// lanesRace is lanes that store different values to one address.
+func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
+	x := d.stampOf(e, d.threadOf(e.Block, e.Warp, i).thread, 0, 0)
+	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, j).thread, 0, 0)
+	d.report(Race{
+		Rule: RuleValues, Message: "lanes of a warp store different values to one address with one instruction",
+		Missing: "one lane that stores, or addresses that differ", Fix: "elect one lane, or use an atomic operation",
+	}, &x, &y, a)
+}
+
+// initRace is a use of an mbarrier whose initialization is not visible.
+func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Address, ordered bool) {
+	y := d.stampOf(e, thread, thread*slots, 0)
+	r := Race{
+		Rule: RuleInit, Message: "mbarrier is used, but its initialization is not ordered before",
+		Missing: "a barrier between mbarrier.init and this use",
+		Fix:     "execute bar.sync after mbarrier.init; for peers and asynchronous operations execute fence.mbarrier_init.release.cluster first",
+	}
+	if ordered {
+		r.Message = "asynchronous operation uses an mbarrier whose initialization is not visible to it"
+		r.Missing = "fence.mbarrier_init.release.cluster or fence.proxy.async by the thread that initialized it"
+	}
+	d.report(r, &m.site, &y, a)
+}
+
+// exitRace is an access to the shared memory of a block that nothing orders before its end.
+func (d *Detector) exitRace(e *emu.Event, x stamp) {
+	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, 0).thread, 0, 0)
+	a := emu.Address{Space: isa.Shared, Block: e.Block, At: x.at}
+	d.report(Race{
+		Rule: RulePeer, Message: "block may end while another block of the cluster uses its shared memory",
+		Missing: "a cluster barrier, or a wait, between the access and the end of the block",
+		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
+	}, &x, &y, a)
+}
+
+// lateRace is an access to the shared memory of a block that has ended.
+func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
+	d.report(Race{
+		Rule: RulePeer, Message: "access to the shared memory of a block that has ended",
+		Missing: "a cluster barrier between this access and the end of the block",
+		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
+	}, &y, &y, a)
+}
+
+// earlyRace is an access to the shared memory of a block that may not have begun.
+func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
+	d.report(Race{
+		Rule: RulePeer, Message: "access to the shared memory of a block that may not have begun",
+		Missing: "a cluster barrier before the first access to a peer",
+		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait at the start of the kernel",
+	}, &y, &y, a)
+}

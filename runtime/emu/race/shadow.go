@@ -1,0 +1,111 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// A stamp is an access to a byte.
+type stamp struct {
+	agent, epoch uint32
+	thread       uint32 // that performed or issued it
+	site         uint32 // index in the sites of the shadow
+	serial       uint32 // of the event
+	value        uint32 // of a store that is known
+	at           uint64 // first byte
+}
+
+// A cell holds the last accesses to four bytes, or to one byte where some access covered a part only.
+type cell struct {
+	writes, reads []stamp
+	bytes         *[4]cell
+}
+
+// pageWords is the words of a page of shadow memory.
+const pageWords = 1024
+
+// A page is shadow memory for some words.
+type page [pageWords]cell
+
+// A shadow holds what is known of all memory.
+type shadow struct {
+	pages map[key]*page
+	last  key
+	page  *page
+	sites []site
+	index map[site]uint32
+}
+
+// clear forgets accesses; those to global memory stay if the next launch may overlap this one.
+func (s *shadow) clear(keep bool, earlier uint32) {
+	s.page = nil
+	if !keep || s.pages == nil {
+		s.pages = make(map[key]*page)
+		return
+	}
+	for k, p := range s.pages {
+		if k.space != isa.Global {
+			delete(s.pages, k)
+			continue
+		}
+		for i := range p {
+			p[i].assign(earlier)
+		}
+	}
+}
+
+// assign makes all accesses those of one agent.
+func (c *cell) assign(agent uint32) {
+	for _, list := range [][]stamp{c.writes, c.reads} {
+		for i := range list {
+			list[i].agent, list[i].epoch, list[i].serial = agent, 1, 0
+		}
+	}
+	if c.bytes != nil {
+		for i := range c.bytes {
+			c.bytes[i].assign(agent)
+		}
+	}
+}
+
+// cell returns the cell of a word.
+func (s *shadow) cell(space isa.Space, block uint32, word uint64) *cell {
+	k := key{space, block, word / pageWords}
+	if s.page == nil || s.last != k {
+		p := s.pages[k]
+		if p == nil {
+			p = new(page)
+			s.pages[k] = p
+		}
+		s.page, s.last = p, k
+	}
+	return &s.page[word%pageWords]
+}
+
+// split makes cells of single bytes.
+func (c *cell) split() {
+	c.bytes = new([4]cell)
+	for i := range c.bytes {
+		c.bytes[i].writes = append([]stamp(nil), c.writes...)
+		c.bytes[i].reads = append([]stamp(nil), c.reads...)
+	}
+	c.writes, c.reads = nil, nil
+}
+
+// each runs f for the cells of n bytes at an address.
+func (s *shadow) each(space isa.Space, block uint32, at, n uint64, f func(c *cell, at uint64)) {
+	for end := at + n; at < end; {
+		c := s.cell(space, block, at/4)
+		if at%4 == 0 && end-at >= 4 && c.bytes == nil {
+			f(c, at)
+			at += 4
+			continue
+		}
+		if c.bytes == nil {
+			c.split()
+		}
+		for limit := min(end, at/4*4+4); at < limit; at++ {
+			f(&c.bytes[at%4], at)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// lanes runs f for the threads of an event.
+func (d *Detector) lanes(e *emu.Event, f func(lane int, t *thread)) {
+	for m := e.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		f(l, d.threadOf(e.Block, e.Warp, l))
+	}
+}
+
+// step begins the next epoch of a thread: what it does from now on is not part of what it released.
+func (t *thread) step() {
+	t.own[slotMain]++
+	if t.own[slotMain] == 0 {
+		panic("bug: the epoch of a thread overflows")
+	}
+}
+
+// arrive joins threads into a barrier.
+func (d *Detector) arrive(e *emu.Event) {
+	b := d.barrier(e.Block, e.Number)
+	d.lanes(e, func(_ int, t *thread) {
+		b.arrived.add(&t.view)
+		t.step()
+	})
+}
+
+// leave lets threads know what came to a barrier.
+func (d *Detector) leave(e *emu.Event, s *sum) {
+	d.lanes(e, func(_ int, t *thread) { d.learn(t, s.all) })
+}
+
+// clusterArrive joins threads into the barrier of a cluster. A relaxed arrival makes known what a fence
+// released before.
+func (d *Detector) clusterArrive(e *emu.Event) {
+	b := d.clusterOf(e.Block)
+	d.lanes(e, func(_ int, t *thread) {
+		if e.Order != isa.Relaxed {
+			b.arrived.add(&t.view)
+		} else {
+			if t.scope >= isa.ScopeCluster {
+				b.arrived.add(&t.released)
+			}
+			b.arrived.all.raise(t.thread*slots+slotInit, t.own[slotInit])
+		}
+		t.step()
+	})
+}
+
+// warpSync orders the lanes of a warp.
+func (d *Detector) warpSync(e *emu.Event) {
+	if e.Mask&(e.Mask-1) == 0 {
+		return
+	}
+	var s sum
+	d.lanes(e, func(_ int, t *thread) { s.add(&t.view) })
+	d.lanes(e, func(_ int, t *thread) {
+		d.learn(t, s.all)
+		t.step()
+	})
+}
+
+// fence lets later strong writes release and acquires what earlier strong reads saw.
+func (d *Detector) fence(e *emu.Event) {
+	scope := scopeOf(e)
+	initial := has(e, isa.ModMbarrierInit)
+	d.lanes(e, func(_ int, t *thread) {
+		if initial {
+			t.own[slotInit] = t.own[slotMain]
+			t.step()
+			return
+		}
+		if e.Order != isa.Release {
+			d.acquirePending(t, scope)
+		}
+		if e.Order != isa.Acquire {
+			t.released, t.scope = t.view, scope
+			t.step()
+		}
+	})
+}
+
+// scopeOf returns the scope of an event; gpu where none is written.
+func scopeOf(e *emu.Event) isa.Scope {
+	if e.Scope == isa.NoScope {
+		return isa.ScopeGPU
+	}
+	return e.Scope
+}
+
+// has reports whether the instruction of an event has a modifier.
+func has(e *emu.Event, m isa.Mod) bool {
+	if e.Instr == nil || e.Instr.Form == nil {
+		return false
+	}
+	op := e.Instr.Form.Operation()
+	return op.Has(m)
+}
+
+// proxyFence shows the accesses of threads to asynchronous operations, or to the tensor map proxy.
+func (d *Detector) proxyFence(e *emu.Event) {
+	if e.Instr == nil || e.Instr.Form == nil {
+		return
+	}
+	op := e.Instr.Form.Operation()
+	tensor := op.Has(isa.ModTensormapGeneric)
+	d.lanes(e, func(_ int, t *thread) {
+		switch {
+		case tensor && op.Order == isa.Acquire:
+			t.mapped = true
+			d.acquirePending(t, scopeOf(e))
+			return
+		case tensor:
+			t.own[slotMap] = t.own[slotMain]
+			t.released, t.scope = t.view, scopeOf(e)
+		default:
+			if op.Space != isa.Global {
+				t.own[slotShared] = t.own[slotMain]
+			}
+			if op.Space.Base() != isa.Shared {
+				t.own[slotGlobal] = t.own[slotMain]
+			}
+			t.own[slotInit] = max(t.own[slotInit], t.own[slotShared])
+		}
+		t.step()
+	})
+}
+
+// acquirePending acquires what relaxed reads saw.
+func (d *Detector) acquirePending(t *thread, scope isa.Scope) {
+	mine := d.blockOf(t.thread)
+	t.pending = slices.DeleteFunc(t.pending, func(r release) bool {
+		if !d.reaches(min(scope, r.scope), mine, r.block) {
+			return false
+		}
+		d.learn(t, r.all)
+		return true
+	})
+}
+
+// dependents lets threads that ran griddepcontrol.wait know the launches before.
+func (d *Detector) dependents(e *emu.Event) {
+	if !has(e, isa.ModWait) {
+		return
+	}
+	d.lanes(e, func(_ int, t *thread) {
+		var c clock
+		c.raise(d.previous, 1)
+		d.learn(t, c)
+	})
+}
+
+// exit ends threads. When the last of a block ends, what other blocks do in its shared memory must be
+// known to it.
+func (d *Detector) exit(e *emu.Event) {
+	k := &d.blocks[e.Block]
+	if k.live -= count(e.Mask); k.live > 0 {
+		return
+	}
+	k.ended = true
+	if len(k.remote) == 0 {
+		return
+	}
+	var s sum
+	n := uint32(d.perWarp * 32)
+	for i := e.Block * n; i < (e.Block+1)*n; i++ {
+		s.add(&d.threads[i].view)
+	}
+	for agent, x := range k.remote {
+		if s.all.at(agent) < x.epoch {
+			d.exitRace(e, x)
+		}
+	}
+}
+
+// A mbarrier is an mbarrier in shared memory.
+type mbarrier struct {
+	agent uint32 // of operations that complete at it
+	phase uint32 // phases that are complete
+	by    uint32 // thread that initialized it
+	epoch uint32 // at which it did
+	site  stamp
+	sums  map[sumKey]*sum // what arrived in the current phase
+	done  map[sumKey]clock
+}
+
+type sumKey struct {
+	block uint32
+	scope isa.Scope
+}
+
+// mbarrier follows an mbarrier.
+func (d *Detector) mbarrier(e *emu.Event) {
+	d.reach(e.Instr)
+	d.lanes(e, func(l int, t *thread) {
+		a := e.At[l]
+		k := key{a.Space, a.Block, a.At}
+		m := d.barriers[k]
+		if e.Kind == emu.EventInit {
+			s := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
+			m = &mbarrier{agent: d.agents, by: t.thread, epoch: t.own[slotMain], site: s, sums: map[sumKey]*sum{}, done: map[sumKey]clock{}}
+			d.agents++
+			d.barriers[k] = m
+			t.step()
+			return
+		}
+		if m == nil {
+			return
+		}
+		switch e.Kind {
+		case emu.EventInval:
+			delete(d.barriers, k)
+		case emu.EventPhase:
+			m.complete()
+		case emu.EventSignal:
+			if e.Operation != 0 {
+				d.operationSignals(e, l, m, a)
+				return
+			}
+			d.use(e, t, m, a)
+			d.signal(e, t, m)
+		case emu.EventTest:
+			d.use(e, t, m, a)
+			d.test(e, t, m)
+		}
+	})
+}
+
+// use checks that the initialization of an mbarrier is known to a thread that uses it.
+func (d *Detector) use(e *emu.Event, t *thread, m *mbarrier, a emu.Address) {
+	d.remote(e, t, a, slotMain)
+	if t.knows(m.by*slots+slotMain, m.epoch) || t.knows(m.by*slots+slotInit, m.epoch) {
+		return
+	}
+	d.initRace(e, t.thread, m, a, false)
+}
+
+// complete ends a phase: waiters learn what arrived.
+func (m *mbarrier) complete() {
+	m.phase++
+	for k, s := range m.sums {
+		var c clock
+		c.join(m.done[k])
+		c.join(s.all)
+		m.done[k] = c
+	}
+	clear(m.sums)
+	k := sumKey{^uint32(0), isa.ScopeCluster} // what operations complete is known to all that wait
+	var c clock
+	c.join(m.done[k])
+	c.raise(m.agent, m.phase)
+	m.done[k] = c
+}
+
+// signal is an arrival of a thread.
+func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
+	if e.Instr == nil || e.Instr.Form == nil {
+		return
+	}
+	switch e.Instr.Form.Operation().Kind {
+	case isa.KindMbarrierExpectTx, isa.KindMbarrierCompleteTx:
+		return
+	}
+	k := sumKey{d.blockOf(t.thread), e.Scope}
+	if e.Scope == isa.NoScope {
+		k.scope = isa.ScopeCTA
+	}
+	s := m.sums[k]
+	if s == nil {
+		s = &sum{}
+		m.sums[k] = s
+	}
+	if e.Order != isa.Relaxed {
+		s.add(&t.view)
+	} else if t.scope != isa.NoScope {
+		s.add(&t.released)
+	}
+	t.step()
+}
+
+// test is a wait of a thread that a phase ended.
+func (d *Detector) test(e *emu.Event, t *thread, m *mbarrier) {
+	scope := e.Scope
+	if scope == isa.NoScope {
+		scope = isa.ScopeCTA
+	}
+	mine := d.blockOf(t.thread)
+	for k, c := range m.done {
+		from := k.block
+		if from == ^uint32(0) {
+			from = mine
+		}
+		if !d.reaches(min(scope, k.scope), mine, from) {
+			t.narrow = append(t.narrow[:min(len(t.narrow), 3)], from)
+			continue
+		}
+		if e.Order == isa.Relaxed {
+			t.pending = append(t.pending, release{all: c, block: from, scope: k.scope})
+			continue
+		}
+		d.learn(t, c)
+	}
+}

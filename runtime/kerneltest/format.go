@@ -1,0 +1,247 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kerneltest
+
+import (
+	"math"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A Format converts between numbers and the elements of one type.
+type Format[E runtime.Element] struct {
+	Name string
+	// From returns the element that is nearest to a number, or very near to it.
+	From func(float64) E
+	// Float returns the value of an element, exactly.
+	Float func(E) float64
+	// Low and High bound random elements.
+	Low, High float64
+
+	edges     []E
+	digits    int // of the significand, with the leading one; 0 for integers
+	exponents int // the exponent of the smallest normal number
+}
+
+// The formats of Go's types, of F16, BF16 and of TF32.
+var (
+	F64 = Format[float64]{
+		"f64", func(x float64) float64 { return x }, func(x float64) float64 { return x }, -1, 1,
+		[]float64{0, math.Copysign(0, -1), 1, -1, 0x1p-1074, 0x1p-1022, math.MaxFloat64,
+			-math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}, 53, -1022,
+	}
+	F32 = Format[float32]{
+		"f32", func(x float64) float32 { return float32(x) }, widen[float32], -1, 1,
+		[]float32{0, float32(math.Copysign(0, -1)), 1, -1, 0x1p-149, 0x1p-126, math.MaxFloat32,
+			-math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}, 24, -126,
+	}
+	F16 = Format[runtime.F16]{
+		"f16", func(x float64) runtime.F16 { return runtime.ToF16(float32(x)) },
+		func(x runtime.F16) float64 { return float64(x.Float32()) }, -1, 1,
+		[]runtime.F16{0, 0x8000, 0x3c00, 0xbc00, 1, 0x400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00}, 11, -14,
+	}
+	BF16 = Format[runtime.BF16]{
+		"bf16", func(x float64) runtime.BF16 { return runtime.ToBF16(float32(x)) },
+		func(x runtime.BF16) float64 { return float64(x.Float32()) }, -1, 1,
+		[]runtime.BF16{0, 0x8000, 0x3f80, 0xbf80, 1, 0x80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0}, 8, -126,
+	}
+	// TF32 elements are float32 numbers with the ten bits of fraction that tensor cores read.
+	TF32 = Format[float32]{
+		"tf32", func(x float64) float32 {
+			return math.Float32frombits(math.Float32bits(float32(x)) &^ (1<<13 - 1))
+		}, widen[float32], -1, 1, F32.edges, 11, -126,
+	}
+	U8  = integers[uint8]("u8", 0, math.MaxUint8)
+	S8  = integers[int8]("s8", math.MinInt8, math.MaxInt8)
+	U16 = integers[uint16]("u16", 0, math.MaxUint16)
+	S16 = integers[int16]("s16", math.MinInt16, math.MaxInt16)
+	U32 = integers[uint32]("u32", 0, math.MaxUint32)
+	S32 = integers[int32]("s32", math.MinInt32, math.MaxInt32)
+)
+
+func widen[E float32 | uint8 | int8 | uint16 | int16 | uint32 | int32](x E) float64 {
+	return float64(x)
+}
+
+// integers returns the format of an integer type.
+func integers[E uint8 | int8 | uint16 | int16 | uint32 | int32](name string, low, high float64) Format[E] {
+	from := func(x float64) E {
+		if !(x > low) { // also NaN
+			return E(low)
+		}
+		return E(int64(math.Round(min(x, high))))
+	}
+	edges := []E{from(low), 0, 1, from(high)}
+	if low < 0 {
+		edges = append(edges, from(-1))
+	}
+	return Format[E]{name, from, widen[E], low, high, edges, 0, 0}
+}
+
+// Decode returns the values of elements.
+func (f Format[E]) Decode(xs []E) []float64 {
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		out[i] = f.Float(x)
+	}
+	return out
+}
+
+// Encode returns the elements nearest to numbers.
+func (f Format[E]) Encode(xs []float64) []E {
+	out := make([]E, len(xs))
+	for i, x := range xs {
+		out[i] = f.From(x)
+	}
+	return out
+}
+
+// Edges returns the elements at which kernels fail first: both zeros, ones, the smallest and the
+// largest numbers, the infinities and NaN, or the smallest and largest integers. For the formats of
+// Narrow it returns all elements.
+func (f Format[E]) Edges() []E { return append([]E(nil), f.edges...) }
+
+// ULPs returns a tolerance of n units in the last place of the expected number.
+func (f Format[E]) ULPs(n float64) Tolerance {
+	return Tolerance{ulps: n, digits: f.digits, exponents: f.exponents}
+}
+
+// Within returns f with random elements from low to high.
+func (f Format[E]) Within(low, high float64) Format[E] {
+	f.Low, f.High = low, high
+	return f
+}
+
+// Random returns n random elements from f.Low to f.High.
+func Random[E runtime.Element](t *T, f Format[E], n int) []E {
+	xs := make([]E, n)
+	for i := range xs {
+		xs[i] = f.From(f.Low + (f.High-f.Low)*t.Rand.Float64())
+	}
+	return xs
+}
+
+// RandomEdges is like Random, but replaces some elements by those that f.Edges returns. Each occurs at
+// least once if n allows it.
+func RandomEdges[E runtime.Element](t *T, f Format[E], n int) []E {
+	xs := Random(t, f, n)
+	for i, at := range t.Rand.Perm(n) {
+		if i >= max(len(f.edges), n/16) {
+			break
+		}
+		xs[at] = f.edges[i%len(f.edges)]
+	}
+	return xs
+}
+
+// Float32s returns n random numbers from -1 to 1.
+func (t *T) Float32s(n int) []float32 {
+	xs := make([]float32, n)
+	for i := range xs {
+		xs[i] = 2*t.Rand.Float32() - 1
+	}
+	return xs
+}
+
+// Uint32s returns n random integers of 32 bits.
+func (t *T) Uint32s(n int) []uint32 {
+	xs := make([]uint32, n)
+	for i := range xs {
+		xs[i] = t.Rand.Uint32()
+	}
+	return xs
+}
+
+// A layout is how the bits of a narrow number are shared out.
+type layout struct {
+	exponents, fractions, bias int
+	unsigned                   bool
+	infinite                   bool // the largest exponent is for infinity and NaN
+	nan                        int  // the code that is NaN, without the sign; 0 if there is none
+}
+
+var layouts = map[isa.Type]layout{
+	isa.E4m3:  {exponents: 4, fractions: 3, bias: 7, nan: 0x7f},
+	isa.E5m2:  {exponents: 5, fractions: 2, bias: 15, infinite: true},
+	isa.E2m3:  {exponents: 2, fractions: 3, bias: 1},
+	isa.E3m2:  {exponents: 3, fractions: 2, bias: 3},
+	isa.E2m1:  {exponents: 2, fractions: 1, bias: 1},
+	isa.Ue4m3: {exponents: 4, fractions: 3, bias: 7, unsigned: true, nan: 0x7f},
+}
+
+// Narrow returns the format of floating-point numbers of at most eight bits: .e4m3, .e5m2, .e2m3,
+// .e3m2, .e2m1, and the scale factors .ue8m0 and .ue4m3. Each element is a byte; types of fewer bits
+// use its lowest bits. It panics for other types.
+func Narrow(t isa.Type) Format[uint8] {
+	value := func(code uint8) float64 {
+		if code == 255 {
+			return math.NaN()
+		}
+		return math.Ldexp(1, int(code)-127)
+	}
+	codes, digits := 256, 1
+	low, high := 0.125, 1.0
+	if t != isa.Ue8m0 {
+		l, ok := layouts[t]
+		if !ok {
+			panic("kerneltest.Narrow: " + t.String() + " is not a floating-point type of at most 8 bits")
+		}
+		value = l.value
+		codes, digits = 1<<(l.exponents+l.fractions), l.fractions+1
+		if !l.unsigned {
+			codes *= 2
+			low = -1
+		}
+	}
+	values := make([]float64, codes)
+	edges := make([]uint8, codes)
+	for code := range codes {
+		values[code], edges[code] = value(uint8(code)), uint8(code)
+	}
+	return Format[uint8]{
+		Name: strings.TrimPrefix(t.String(), "."), Low: low, High: high, edges: edges, digits: digits,
+		Float: func(x uint8) float64 {
+			if int(x) < codes {
+				return values[x]
+			}
+			return value(x)
+		},
+		From: func(x float64) uint8 {
+			best, distance := 0, math.Inf(1)
+			for code, v := range values {
+				if v == x { // also infinities
+					return uint8(code)
+				}
+				if d := math.Abs(v - x); d < distance || d == distance && code%2 == 0 {
+					best, distance = code, d
+				}
+			}
+			return uint8(best)
+		},
+	}
+}
+
+// value returns the number that a code stands for.
+func (l layout) value(code uint8) float64 {
+	magnitude := int(code) & (1<<(l.exponents+l.fractions) - 1)
+	exponent, fraction := magnitude>>l.fractions, magnitude&(1<<l.fractions-1)
+	sign := 1.0
+	if !l.unsigned && int(code)>>(l.exponents+l.fractions)&1 == 1 {
+		sign = -1
+	}
+	switch {
+	case l.nan != 0 && magnitude == l.nan:
+		return math.NaN()
+	case l.infinite && exponent == 1<<l.exponents-1:
+		if fraction > 0 {
+			return math.NaN()
+		}
+		return sign * math.Inf(1)
+	case exponent == 0:
+		return math.Copysign(math.Ldexp(float64(fraction), 1-l.bias-l.fractions), sign)
+	}
+	return sign * math.Ldexp(float64(fraction+1<<l.fractions), exponent-l.bias-l.fractions)
+}

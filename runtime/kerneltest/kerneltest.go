@@ -1,0 +1,116 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kerneltest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A T runs the checks of a kernel on one device.
+type T struct {
+	Device *runtime.Device
+	Rand   *rand.Rand // the source of random inputs, with a fixed seed
+	// Budget bounds the sizes that Sizes and Lengths return. Zero is no bound.
+	Budget int
+	// Edit, if it is not nil, changes each module before it is loaded. It returns the module, or
+	// what to load in its place.
+	Edit func(m *dsl.Module) (runtime.Source, error)
+
+	notes   []string
+	results []Result
+}
+
+// EmulatorBudget is a Budget with which the emulator runs a check in seconds.
+const EmulatorBudget = 70_000
+
+// New returns a T for a device. Budget is EmulatorBudget if the device is emulated.
+func New(d *runtime.Device) *T {
+	t := &T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
+	if d.Info().Emulated {
+		t.Budget = EmulatorBudget
+	}
+	return t
+}
+
+// Target returns the target that modules are built for, such as sm_90a.
+func (t *T) Target() string { return t.Device.Info().Target }
+
+// Kernel builds a module for the target, loads it, and returns one of its kernels.
+func (t *T) Kernel(name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
+	m := dsl.New(name+".ptx", t.Target())
+	build(m)
+	loaded, err := t.Load(m)
+	if err != nil {
+		return nil, err
+	}
+	return loaded.Kernel(name)
+}
+
+// Load loads a module.
+func (t *T) Load(m *dsl.Module) (*runtime.Module, error) {
+	var source runtime.Source = m
+	if t.Edit != nil {
+		var err error
+		if source, err = t.Edit(m); err != nil {
+			return nil, err
+		}
+	}
+	return t.Device.Load(source)
+}
+
+// ErrSkip is the error of a check that the device cannot run.
+var ErrSkip = errors.New("skipped")
+
+// Skip returns an error that wraps ErrSkip and says why.
+func Skip(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrSkip, fmt.Sprintf(format, args...))
+}
+
+// Needs returns an error that wraps ErrSkip if the device does not have a feature, which came with
+// compute capability from (90 for sm_90) and was removed in before. A before of 0 means that all
+// later devices have it.
+func (t *T) Needs(feature string, from, before int) error {
+	c := t.Device.Info().Capability
+	switch {
+	case c < from:
+		return Skip("%s requires sm_%d or later, and the device is %s", feature, from, t.Target())
+	case before > 0 && c >= before:
+		return Skip("%s exists only before sm_%d, and the device is %s", feature, before, t.Target())
+	}
+	return nil
+}
+
+// Sizes returns the sizes whose cost is within t.Budget, so that one list serves the emulator and a
+// GPU. The cost is about the number of elements that a launch computes. The first size is always
+// among them.
+func Sizes[S any](t *T, cost func(S) int, list ...S) []S {
+	var within []S
+	for i, s := range list {
+		if i == 0 || t.Budget == 0 || cost(s) <= t.Budget {
+			within = append(within, s)
+		}
+	}
+	return within
+}
+
+// Lengths is Sizes for vectors: it returns the lengths that do not exceed t.Budget.
+func (t *T) Lengths(list ...int) []int {
+	return Sizes(t, func(n int) int { return n }, list...)
+}
+
+// Note adds a line to what is printed beside the results.
+func (t *T) Note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// Notes returns the lines that Note added.
+func (t *T) Notes() []string { return t.notes }
+
+// Results returns the comparisons so far.
+func (t *T) Results() []Result { return t.results }

@@ -1,0 +1,144 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kerneltest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// An Array is a slice that a launch copies to the device, or back, or both.
+type Array struct {
+	in, out  bool
+	sizes    []int
+	allocate func(t *T) (buffer, error)
+	download func(buffer) error
+}
+
+// A buffer is a runtime.Buffer of elements of any type.
+type buffer interface {
+	runtime.Matrix
+	Len() int
+	Close() error
+}
+
+// guard is how many elements after the end of a result are checked on a GPU. The emulator finds
+// such accesses itself.
+const guard = 1024
+
+// In copies x to the device before the launch.
+func In[E runtime.Element](x []E) *Array { return array(x, true, false) }
+
+// Out copies the kernel's result to x after the launch. The kernel must write all elements that are
+// compared; before the launch they are undefined.
+func Out[E runtime.Element](x []E) *Array { return array(x, false, true) }
+
+// InOut copies x to the device before the launch and back after it.
+func InOut[E runtime.Element](x []E) *Array { return array(x, true, true) }
+
+// Tensor sets the sizes of the tensor, outermost first. Launch then passes a tensor map if the
+// parameter of the kernel is one, and else a pointer.
+func (a *Array) Tensor(sizes ...int) *Array {
+	a.sizes = sizes
+	return a
+}
+
+func array[E runtime.Element](x []E, in, out bool) *Array {
+	return &Array{
+		in: in, out: out,
+		allocate: func(t *T) (buffer, error) {
+			if t.Device.Info().Emulated {
+				if in {
+					return runtime.Upload(t.Device, x)
+				}
+				return runtime.Alloc[E](t.Device, len(x))
+			}
+			// On a GPU, elements that the kernel does not write must not look like results.
+			all := make([]E, len(x)+guard)
+			view := bytesOf(all)
+			for i := range view {
+				view[i] = 0xff
+			}
+			if in {
+				copy(all, x)
+			}
+			return runtime.Upload(t.Device, all)
+		},
+		download: func(b buffer) error {
+			all, err := runtime.Download(b.(*runtime.Buffer[E]))
+			if err != nil {
+				return err
+			}
+			after := bytesOf(all[len(x):])
+			if n := len(after) - len(bytes.TrimLeft(after, "\xff")); n < len(after) {
+				return fmt.Errorf("the kernel writes %d bytes after the end of %d elements", n+1, len(x))
+			}
+			copy(x, all)
+			return nil
+		},
+	}
+}
+
+// bytesOf returns the memory of a slice.
+func bytesOf[E runtime.Element](x []E) []byte {
+	if len(x) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))
+}
+
+// Launch launches a kernel with arguments in the order of its parameters, and waits for it: slices
+// as In, Out and InOut, and whatever runtime.Kernel.Launch accepts.
+func (t *T) Launch(k *runtime.Kernel, c runtime.Config, args ...any) (err error) {
+	params := k.Params()
+	given := make([]any, len(args))
+	var after []func() error
+	defer func() {
+		for _, f := range after {
+			err = errors.Join(err, f())
+		}
+	}()
+	buffers := make(map[*Array]buffer)
+	for i, arg := range args {
+		given[i] = arg
+		a, ok := arg.(*Array)
+		if !ok {
+			continue
+		}
+		b, ok := buffers[a]
+		if !ok {
+			if b, err = a.allocate(t); err != nil {
+				return err
+			}
+			buffers[a] = b
+			after = append(after, b.Close)
+		}
+		given[i] = b
+		if i < len(params) && params[i].Box != nil {
+			m, err := k.Tensor(params[i].Name, b, a.sizes)
+			if err != nil {
+				return err
+			}
+			given[i] = m
+		}
+	}
+	if err := k.Launch(c, given...); err != nil {
+		return err
+	}
+	if err := t.Device.Sync(); err != nil {
+		return err
+	}
+	for a, b := range buffers {
+		if a.out {
+			if err := a.download(b); err != nil {
+				return fmt.Errorf("%s: %w", k.Name(), err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kerneltest
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Median returns how long a launch takes: the median of 30, by the clock of the device. Launches of
+// the first tenth of a second do not count, because an idle device runs slower.
+func (t *T) Median(launch func() error) (time.Duration, error) {
+	first, e1 := t.Device.Event()
+	last, e2 := t.Device.Event()
+	if err := errors.Join(e1, e2); err != nil {
+		return 0, err
+	}
+	var list []time.Duration
+	for begin := time.Now(); len(list) < 30; {
+		warm := time.Since(begin) > time.Second/10
+		if err := errors.Join(first.Record(nil), launch(), last.Record(nil), last.Sync()); err != nil {
+			return 0, err
+		}
+		took, err := last.Since(first)
+		if err != nil {
+			return 0, err
+		}
+		if warm {
+			list = append(list, took)
+		}
+	}
+	slices.Sort(list)
+	return list[len(list)/2], errors.Join(first.Close(), last.Close())
+}
