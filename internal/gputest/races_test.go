@@ -4,13 +4,12 @@
 package gputest
 
 import (
-	"math/rand/v2"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // raceTargets are the targets for which the race test runs examples, those that take seconds.
@@ -35,7 +34,9 @@ func TestExamplesRaceFree(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := runtime.On(back)
-			err = c.Run(&T{&trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, 2)), Work: 1000}})
+			x := kerneltest.New(d)
+			x.Budget = 1000
+			err = c.Run(&T{x})
 			if err != nil {
 				t.Error(err)
 			}
