@@ -18,8 +18,9 @@ var exclusions = map[isa.Kind]string{
 	isa.KindSpcompress:   "no public source says how it chooses and packs elements",
 	isa.KindSpdecompress: "no public source says how its indices are packed",
 
-	isa.KindTcgen05LdSpcompress:    "no public source says how it chooses and packs elements",
-	isa.KindTcgen05LdRedSpcompress: "no public source says how it chooses and packs elements",
+	isa.KindTcgen05LdSpcompress:           "no public source says how it chooses and packs elements",
+	isa.KindTcgen05LdRedSpcompress:        "no public source says how it chooses and packs elements",
+	isa.KindTensormapQueryAllocClassLarge: "no document says what it asks",
 }
 
 // excludedFamilies are the families that are not emulated, and why.

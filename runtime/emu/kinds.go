@@ -57,6 +57,7 @@ func newEntries() map[isa.Kind]entry {
 
 		isa.KindNanosleep:              {make: nanosleep},
 		isa.KindPmevent:                {make: nothing},
+		isa.KindTraceMark:              {make: nothing},
 		isa.KindPrefetch:               {make: nothing},
 		isa.KindPrefetchu:              {make: nothing},
 		isa.KindGriddepcontrol:         {make: dependents},

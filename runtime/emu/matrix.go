@@ -163,11 +163,6 @@ func (m *matrixLayout) expand(b []byte) (row [16]byte) {
 		}
 	case m.packed != 0:
 		row = tensorcore.Expand(row, m.packed)
-		if m.packed == 4 { // in the lowest bits; kernels shift them to where mma reads them
-			for i := range row {
-				row[i] >>= 2
-			}
-		}
 	}
 	return row
 }

@@ -138,6 +138,9 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		} else {
 			start[0] /= g
 		}
+		if why := box.misplaced(t, start[:len(t.at)]); why != "" {
+			return w.fault(l, nil, "%s", why)
+		}
 		rows := box.rows(t.mode)
 		n := rows * box.rowBytes(t.mode)
 		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: rows * box.pitch(t.mode), align: 128, write: t.loads, quiet: true}) {
@@ -403,6 +406,23 @@ func (m *tensorMap) swizzled(at uint64) uint64 {
 		return at ^ at>>3&0x70
 	}
 	return at
+}
+
+// misplaced returns why a box of a tiled copy cannot begin at some coordinates, as an H100 refuses them:
+// rows begin at a unit of 16 bytes, and a store begins in the tensor.
+func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
+	if t.mode != tile {
+		return ""
+	}
+	if at := start[0] * int64(m.elementBytes()); at%16 != 0 {
+		return fmt.Sprintf("the first coordinate %d is %d bytes into a row, which is not a multiple of 16", start[0], at)
+	}
+	for i, x := range start {
+		if x < 0 && !t.loads {
+			return fmt.Sprintf("a tensor store begins at the negative coordinate %d of dimension %d", x, i)
+		}
+	}
+	return ""
 }
 
 // outside returns the bits of an element outside of the tensor. The NaN of every type repeats the NaN of

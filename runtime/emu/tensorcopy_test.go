@@ -104,14 +104,14 @@ ret;
 	return got
 }
 
-const load2 = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d7, {3, -1}], [bar];"
+const load2 = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d7, {4, -1}], [bar];"
 
-// box2 is the word of a box of 8 rows of 32 columns of a tensor of 16 by 64 at column 3 and row -1.
+// box2 is the word of a box of 8 rows of 32 columns of a tensor of 16 by 64 at column 4 and row -1.
 func box2(row, col int) uint32 {
 	if row -= 1; row < 0 {
 		return 0
 	}
-	return uint32(row*64 + col + 3 + 1)
+	return uint32(row*64 + col + 4 + 1)
 }
 
 // swizzledWord returns the row and the column of the word at an index of a box with rows of 128 bytes, where
@@ -157,7 +157,7 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				case i >= 32:
 					return outside
 				case i%16 >= 12:
-					return 0x7fffffff
+					return 0x7ff77ff7
 				}
 				return uint32(i/16*128 + i%16 + 1)
 			}},
