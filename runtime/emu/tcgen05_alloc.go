@@ -141,11 +141,11 @@ func tensorAlloc(d *decoder) (step, error) {
 	number, group := d.reads()[0], d.tensorGroup()
 	exclusive := op.Has(isa.ModExclusive)
 	q := demand{space: op.Space, size: 4, align: 4, write: true}
-	return func(w *warp, mask uint32) action {
+	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
 		}
-		mask = w.cur.mask
+		mask := w.cur.mask
 		blocks, why := group.blocks(w)
 		if why != "" {
 			return w.fault(-1, nil, "%s", why)
@@ -196,11 +196,11 @@ func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 // tensorDealloc decodes tcgen05.dealloc.
 func tensorDealloc(d *decoder) (step, error) {
 	args, group := d.reads(), d.tensorGroup()
-	return func(w *warp, mask uint32) action {
+	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
 		}
-		mask = w.cur.mask
+		mask := w.cur.mask
 		blocks, why := group.blocks(w)
 		if why != "" {
 			return w.fault(-1, nil, "%s", why)

@@ -87,7 +87,6 @@ type event struct {
 	partner int // the other half of a read-modify-write, or -1
 	instr   *instr
 	barrier int // number and generation
-	quorum  int
 }
 
 // strong reports whether an event is a strong operation.

@@ -44,8 +44,7 @@ type instr struct {
 	size    int
 	args    []string // values: numbers or registers
 	number  int      // of a barrier
-	quorum  int
-	only    bool // bar.arrive
+	only    bool     // bar.arrive
 }
 
 var (

@@ -106,19 +106,5 @@ func nearest(n number, x float64) uint64 {
 	return sign | low
 }
 
-// upwards is the code of the least power of two that is not smaller than x.
-func upwards(x float64) uint64 {
-	fraction, exponent := math.Frexp(x) // 0.5 to 1
-	switch {
-	case math.IsNaN(x):
-		return 255
-	case x <= 0:
-		return 0
-	case fraction == 0.5:
-		exponent--
-	}
-	return uint64(min(max(exponent+127, 0), 254))
-}
-
 // fromFloat is the code of an F32.
 func fromFloat(x float64) uint64 { return uint64(math.Float32bits(float32(x))) }

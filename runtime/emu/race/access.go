@@ -206,7 +206,6 @@ func sameValues(values []*eval.Vector, i, j int) bool {
 // A variable is a place with strong accesses, and what its writes make known.
 type variable struct {
 	sums map[sumKey]*sum
-	last uint32 // thread of the last write
 }
 
 // release lets those that read what a strong write wrote know what it releases.
