@@ -98,7 +98,7 @@ func entry(name string) string {
 func kernels(size int) string {
 	var b strings.Builder
 	repeat(&b, size, func(i int) {
-		fmt.Fprintf(&b, "%sst.shared.b32 [%%r4], %%r2;\nbar.sync 0;\nld.shared.b32 %%r6, [%%r4+16];\nst.global.b32 [%%rd1], %%r6;\nret;\n}\n", entry(fmt.Sprint("k", i)))
+		fmt.Fprintf(&b, "%sst.shared.b32 [%%r4], %%r2;\nbar.sync 0;\nld.shared.b32 %%r6, [%%r4];\nmad.wide.u32 %%rd2, %%r2, 4, %%rd1;\nst.global.b32 [%%rd2], %%r6;\nret;\n}\n", entry(fmt.Sprint("k", i)))
 	})
 	return b.String()
 }

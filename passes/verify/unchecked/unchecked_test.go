@@ -27,8 +27,8 @@ func TestUnchecked(t *testing.T) {
 	}{
 		{"reads only", "ld.global.u32 %r1, [%rd1];", nil},
 		{"local store", ".local .b32 l; st.local.u32 [l], %r1;", nil},
-		{"global store", "st.global.u32 [%rd1], %r1;", []string{global}},
-		{"generic store", "st.u32 [%rd1], %r1;", []string{global}},
+		{"global store", "st.global.u32 [%rd2], %r1;", []string{global}},
+		{"generic store", "st.u32 [%rd2], %r1;", []string{global}},
 		{"atomic", "red.global.add.u32 [%rd1], %r1;", []string{global}},
 		{"bulk store", "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [s], 16;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;", []string{shared, global}},
 		{"shared", "ld.shared.u32 %r1, [s];", []string{shared}},
