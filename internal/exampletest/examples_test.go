@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
@@ -103,11 +104,15 @@ func TestCopiedOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	tool, err := ptxas.Find() // the copy has no .tools folder of its own
+	if err != nil {
+		t.Fatal(err)
+	}
 	cache := strings.TrimSpace(command(t, ".", "go", "env", "GOMODCACHE"))
 	play := func(args ...string) string {
 		t.Helper()
 		return command(t, home, "env", append([]string{"GOWORK=off", "GOSUMDB=off", "GOFLAGS=-mod=mod",
-			"GOPROXY=file://" + filepath.ToSlash(cache) + "/cache/download," + "off"}, args...)...)
+			"PTXAS=" + tool.Path, "GOPROXY=file://" + filepath.ToSlash(cache) + "/cache/download," + "off"}, args...)...)
 	}
 	play("go", "mod", "init", "example.com/kernels")
 	play("go", "mod", "edit", "-replace", "github.com/ptxdsl/ptxdsl="+here, "-require", "github.com/ptxdsl/ptxdsl@v0.0.0")

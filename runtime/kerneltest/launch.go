@@ -133,11 +133,13 @@ func (t *T) Launch(k *runtime.Kernel, c runtime.Config, args ...any) (err error)
 	if err := t.Device.Sync(); err != nil {
 		return err
 	}
-	for a, b := range buffers {
-		if a.out {
-			if err := a.download(b); err != nil {
-				return fmt.Errorf("%s: %w", k.Name(), err)
-			}
+	for _, arg := range args { // in the order of the parameters
+		a, ok := arg.(*Array)
+		if !ok || !a.out {
+			continue
+		}
+		if err := a.download(buffers[a]); err != nil {
+			return fmt.Errorf("%s: %w", k.Name(), err)
 		}
 	}
 	return nil
