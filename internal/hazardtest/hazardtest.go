@@ -11,12 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // Run tries an analyzer on every file of testdata. The files must pass the form checks, and every rule of the analyzer must be
@@ -32,12 +30,11 @@ func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 	var lock sync.Mutex
 	t.Run("files", func(t *testing.T) {
 		filetest.Run(t, "testdata/*.ptx", func(name, text string) diag.List {
-			file, faults := ptx.Parse(name, text)
-			m, more := lift.Module(file)
-			if list := append(append(faults, form.Check(file, form.Options{})...), more...); len(list) > 0 {
+			m, list := ptxdsl.Load(name, text)
+			if len(list) > 0 {
 				return list // which nothing expects
 			}
-			list := verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
+			list = verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
 			list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Rule == "V101" }) // what was not looked at
 			for _, d := range list {
 				if filepath.Base(name) == "review.ptx" && d.Severity != diag.Review {

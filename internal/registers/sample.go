@@ -19,11 +19,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // A Sample is a kernel of which ptxas has said how many registers it uses.
@@ -104,9 +103,8 @@ func (c *Counter) Collect(ctx context.Context, list []roundtrip.Source) (samples
 }
 
 func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sample, lifted bool, err error) {
-	file, _ := ptx.Parse(s.Name, s.Text)
-	m, list := lift.Module(file)
-	if list.Errors() > 0 {
+	m, _ := ptxdsl.Load(s.Name, s.Text)
+	if m == nil {
 		return nil, false, nil
 	}
 	counts, err := c.Count(ctx, s.Text)
