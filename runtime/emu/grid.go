@@ -274,7 +274,8 @@ func (w *warp) report(f *fragment) string {
 	case f.state == waitsConverge:
 		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
 	case f.state == waitsLanes:
-		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere", f.group.mask&w.live&^f.mask)
+		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere",
+			f.group.mask&w.live&^f.mask)
 	}
 	place := fmt.Sprintf("%s:%d", e.Place.File, e.Place.Line)
 	if e.Source != "" {
