@@ -37,6 +37,7 @@ type Device struct {
 	peers   []*Device
 	// Devices that reach the memory here.
 	reachedBy []*Device
+	multicast bool // it has memory with a multicast address
 	grids     uint64
 	clock     uint64 // instructions of all launches so far
 	closed    bool

@@ -81,7 +81,8 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	defer context.AfterFunc(ctx, func() { g.stop.Store(true) })()
 	defer g.watch(g.device.options.Progress)()
 	g.paused = false
-	if g.alone = workers == 1; g.alone {
+	g.alone = workers == 1 && !g.device.shares()
+	if workers == 1 {
 		g.work(total)
 	} else {
 		var all sync.WaitGroup
