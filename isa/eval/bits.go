@@ -49,9 +49,9 @@ func bfind(s *spec) *Op {
 	})
 }
 
-// fns returns the operation of fns: the position of the n-th set bit, starting at a base. A base
-// above 31 finds nothing, and so does the smallest negative offset, which has no absolute value;
-// the manual does not define these cases.
+// fns returns the operation of fns: the position of the n-th set bit, starting at a base. The
+// manual does not define two cases: a base above 31 finds nothing, and the smallest negative offset
+// gives zero.
 func fns(*spec) *Op {
 	return ternary(isa.B32, isa.B32, isa.U32, isa.S32, func(mask, base, offset uint64) uint64 {
 		n := signed(offset, 32)
