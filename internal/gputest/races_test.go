@@ -12,15 +12,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// raceTargets are the targets for which the race test runs examples, those that take seconds.
+// raceTargets maps examples to the target on which they run under the race detector: those that
+// take seconds.
 var raceTargets = map[string]string{
 	"01_vecadd": "sm_90a", "02_saxpy": "sm_90a", "03_transpose": "sm_90a", "04_reduce": "sm_90a", "05_scan": "sm_90a",
 	"06_histogram": "sm_90a", "07_softmax": "sm_90a", "08_rmsnorm": "sm_90a", "09_matmul_simt": "sm_90a", "10_matmul_ladder": "sm_90a",
 	"11_clusters": "sm_90a", "12_matmul_splitk": "sm_90a", "13_matmul_multistage": "sm_80", "15_matmul_hopper": "sm_90a",
 }
 
-// TestExamplesRaceFree runs the examples with the race detector, which must find nothing in launches
-// of up to race.MostThreads threads.
+// TestExamplesRaceFree runs the examples with the race detector, which must find no race in
+// launches of up to race.MostThreads threads.
 func TestExamplesRaceFree(t *testing.T) {
 	for _, c := range exampleChecks() {
 		target, ok := raceTargets[c.Name]
