@@ -178,8 +178,8 @@ func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result
 	return sheets, r, err
 }
 
-// accept handles a run without errors over one file. After a run over several files it runs each
-// file again, because ptxas makes its last checks only for the last file.
+// accept accepts the probes of a run without errors over one file. A run over several files would
+// not be enough, because ptxas makes its last checks only for the last file.
 func (b *batch) accept(s *sheet, r result) {
 	for _, m := range r.messages {
 		o := s.owner(m.Line)

@@ -106,8 +106,8 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 	return m
 }
 
-// ownLimit is the first target that no trees of its own are grown for. What came before takes addresses and gives registers out in
-// ways of its own.
+// ownLimit is the first target without additional trees. Earlier targets compute addresses and
+// allocate registers differently.
 const ownLimit = 80
 
 // only restricts a tree to targets before ownLimit; for others it returns zero.
