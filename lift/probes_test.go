@@ -16,7 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// surroundings make a module of a probe of package form, by the letter that says what it is.
+// surroundings returns a module with a probe of package form; kind is the letter for the probe's
+// position.
 func surroundings(kind byte, text string) string {
 	version, target := "9.5", "sm_90a"
 	if rest, ok := strings.CutPrefix(text, "@"); ok && rest[0] >= '0' && rest[0] <= '9' {

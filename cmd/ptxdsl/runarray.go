@@ -287,8 +287,8 @@ func (a *array) text(i int) string {
 	return strconv.FormatInt(a.integer(i), 10)
 }
 
-// as converts the numbers to another type, rounding to the nearest representable ones. Numbers out
-// of range are an error.
+// as converts the numbers to another type. Floats are rounded to nearest, or toward zero if the
+// type is an integer. An integer out of range is an error.
 func (a *array) as(typ string) (*array, error) {
 	if typ == a.typ || typ[0] == 'b' && typ != "bf16" && width(typ) == width(a.typ) || a.typ == "b16" && width(typ) == 2 {
 		return &array{typ, a.shape, a.bytes}, nil

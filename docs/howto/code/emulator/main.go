@@ -28,8 +28,9 @@ func main() {
 func run() (err error) {
 	stats, timeline := inspect.NewStats(), inspect.NewTimeline()
 	back, err := emu.New(emu.Options{
-		Target:     "sm_90a",
-		Completion: emu.Random, // asynchronous operations complete at any time that is allowed
+		Target: "sm_90a",
+		// asynchronous operations complete at a random permitted time
+		Completion: emu.Random,
 		Seed:       1,
 		Observer:   emu.Observers(stats, timeline),
 	})
@@ -57,7 +58,7 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
-	// The kernel ends with the context, even if it would run for ever.
+	// The context aborts the kernel, even if it would never end.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := k.LaunchContext(ctx, runtime.Grid(1), x, y, float32(2), 1024); err != nil {
