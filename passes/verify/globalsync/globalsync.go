@@ -24,7 +24,7 @@ func Analyzer() *verify.Analyzer {
 flags, counters and locks that do not order it: no release or acquire, a scope that does not cover
 the reader, no block barrier, no proxy fence, a flag that is set too early or tested once. It is an
 error if the kernel stores and loads the same array on both sides of a flag, else a review.`,
-		Rules:    diag.Rules{ruleFlag, ruleOrder},
+		Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic},
 		Pages:    pages,
 		Tells:    []string{"A1"},
 		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
@@ -83,6 +83,7 @@ func run(p *verify.Pass) {
 			w.heard[array] = append(w.heard[array], m)
 		}
 	}
+	defer w.atomics()
 	w.passes = w.shared(raised, once)
 	for _, h := range w.passes {
 		w.judge(h)

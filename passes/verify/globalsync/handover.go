@@ -121,7 +121,8 @@ func (w *paths) data(h *handover) {
 			}
 			m := mark{b, i}
 			kind := trace.Of(in.Op)
-			store, load := plain(in, trace.Store), plain(in, trace.Load) && !in.Mod("nc") || kind == trace.BulkLoad
+			store := plain(in, trace.Store)
+			load := plain(in, trace.Load) && !in.Mod("nc") || kind == trace.BulkLoad
 			if !store && !load {
 				continue
 			}
@@ -221,8 +222,8 @@ func (w *paths) given(h *handover, load mark) (mark, bool) {
 	return mark{}, false
 }
 
-// fromOthers reports whether a load after a flag certainly reads what another block stored before it
-// set the flag.
+// fromOthers reports whether a load after a flag certainly reads what another block stored before
+// it set the flag.
 func (w *paths) fromOthers(flag, load mark) bool {
 	for _, h := range w.passes {
 		if slices.Contains(h.spins, flag) && slices.Contains(h.loads, load) && !w.local(h) {
@@ -328,12 +329,17 @@ func (w *electors) usesOf(in *ir.Instr) (found blockUse) {
 	for i := range in.Args {
 		o := &in.Args[i]
 		o.Walk(func(o *ir.Operand) {
-			if o.Kind == ir.Special && (strings.HasPrefix(o.Text(), "%ctaid") || strings.HasPrefix(o.Text(), "%cluster")) {
+			if o.Kind == ir.Special && blockIndex(o.Text()) {
 				found = max(found, with)
 			}
 		})
 	}
 	return found
+}
+
+// blockIndex reports whether a special register differs between blocks.
+func blockIndex(name string) bool {
+	return strings.HasPrefix(name, "%ctaid") || strings.HasPrefix(name, "%cluster")
 }
 
 // byBlock reports whether a branch or a guard on the block index decides whether an instruction is
@@ -353,7 +359,8 @@ func (w *electors) byBlock(m mark) bool {
 			}
 			seen[from] = true
 			work = append(work, from)
-			if in := w.flow.Func.Blocks[from].Last(); in != nil && in.Guard.Reg != nil && w.uses(in.Guard.Reg) == with {
+			in := w.flow.Func.Blocks[from].Last()
+			if in != nil && in.Guard.Reg != nil && w.uses(in.Guard.Reg) == with {
 				return true
 			}
 		}

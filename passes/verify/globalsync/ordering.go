@@ -35,8 +35,8 @@ func (w *paths) judge(h *handover) {
 	}
 }
 
-// local reports whether flags may be for threads of one block: all accesses have its scope, and neither
-// which threads set them nor where they store depends on the block index alone.
+// local reports whether flags may be for threads of one block: all accesses have its scope, and
+// neither which threads set them nor where they store depends on the block index alone.
 func (w *paths) local(h *handover) bool {
 	for _, s := range h.stores {
 		for _, l := range h.loads {
@@ -235,11 +235,13 @@ func (w *paths) early(h *handover, m mark) {
 		at(store, "stored after the flag").at(load, "read by another block after it reads the flag")
 }
 
-// announced reports whether data of the same array is also stored before a flag, so that the flag may
-// announce that.
+// announced reports whether data of the same array is also stored before a flag, so that the flag
+// may announce that.
 func (w *paths) announced(h *handover, store mark) bool {
 	array := w.electors.array(w.instr(store))
-	return slices.ContainsFunc(h.stores, func(s mark) bool { return w.electors.array(w.instr(s)) == array })
+	return slices.ContainsFunc(h.stores, func(s mark) bool {
+		return w.electors.array(w.instr(s)) == array
+	})
 }
 
 // braced makes the review of a flag that one thread sets for its whole block an error, if another
@@ -300,8 +302,8 @@ func (w *paths) converted(h *handover, m mark) {
 	if !found || w.electors.left < 0 || copied == (mark{}) || w.errors[w.instr(copied)] {
 		return
 	}
-	w.report(&ruleProxy, copied, "missing fence.proxy.async between an acquire and a bulk copy of data "+
-		"that another block stored").at(m, "the flag is read here").at(store, "stored here")
+	w.report(&ruleProxy, copied, "missing fence.proxy.async between an acquire and a bulk copy of "+
+		"data that another block stored").at(m, "the flag is read here").at(store, "stored here")
 }
 
 // proxyFence reports whether an instruction orders global memory between the generic and the
@@ -324,8 +326,8 @@ func (w *paths) converts(h *handover, store mark) bool {
 	return !missing
 }
 
-// ignored reports a flag that is read once, and data of another block that is read whatever the flag
-// is.
+// ignored reports a flag that is read once, and data of another block that is read whatever the
+// flag is.
 func (w *paths) ignored(h *handover, m mark) {
 	if len(h.stores) == 0 || w.loops[m.block] != nil {
 		return

@@ -28,9 +28,8 @@ func main() {
 func run() (err error) {
 	stats, timeline := inspect.NewStats(), inspect.NewTimeline()
 	back, err := emu.New(emu.Options{
-		Target: "sm_90a",
-		// asynchronous operations complete at a random permitted time
-		Completion: emu.Random,
+		Target:     "sm_90a",
+		Completion: emu.Random, // asynchronous operations complete at a random time
 		Seed:       1,
 		Observer:   emu.Observers(stats, timeline),
 	})
