@@ -222,9 +222,22 @@ func tensorDealloc(d *decoder) (step, error) {
 			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x, which were not allocated together; %s", n, at, t)
 		}
 		w.block.changes++
-		w.tell(EventTensor, mask, nil)
+		w.tellRelease(mask, at, n)
 		return advance
 	}, nil
+}
+
+// tellRelease shows an observer that columns are deallocated.
+func (w *warp) tellRelease(mask, at, columns uint32) {
+	if !w.observing() {
+		return
+	}
+	e := w.event(EventTensor, mask)
+	e.Size = uint64(4 * columns)
+	for l := range e.At {
+		e.At[l] = Address{isa.Tensor, uint32(w.block.number()), uint64(at)}
+	}
+	w.block.grid.observer.Observe(e)
 }
 
 // tensorFence decodes tcgen05.fence, which orders nothing that the emulator does out of order.
