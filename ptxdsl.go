@@ -66,6 +66,9 @@ type Options struct {
 	// Effort multiplies the limits of the search through each kernel; 0 means 1, and
 	// [verify.MostEffort] is the most.
 	Effort int
+	// Block is the block size, in threads, of kernels that do not declare theirs. Grid is the grid
+	// size of all kernels, in blocks. Zeros mean that it is not known.
+	Block, Grid [3]int
 }
 
 // Rules returns every rule that [Verify] can report, sorted by id.
@@ -83,7 +86,7 @@ func Verify(name, text string, o Options) *Report {
 		if faults.Errors() > 0 {
 			r.unfollowed = faults[0].Message
 		} else {
-			r.Hazards = suite.Run(m, verify.Options{Rules: o.Rules, Effort: o.Effort})
+			r.Hazards = suite.Run(m, verify.Options{Rules: o.Rules, Effort: o.Effort, Block: o.Block, Grid: o.Grid})
 			r.Findings = append(r.Findings, r.Hazards.Findings...).Sort()
 		}
 	}
