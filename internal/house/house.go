@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package house lists which packages may import which. Its test compares the list with the imports.
-// Tests may import anything.
+// Tests may import anything. The path "." is the root package.
 package house
 
 import "strings"

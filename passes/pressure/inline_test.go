@@ -171,7 +171,7 @@ func TestDebug(t *testing.T) {
 			t.Errorf("%s: %d registers, not %d", test.name, got, test.least)
 		}
 	}
-	if got := feature(t, strings.ReplaceAll(called, "TARGET", "sm_90, debug") + section, "calls"); got != 1 {
+	if got := feature(t, strings.ReplaceAll(called, "TARGET", "sm_90, debug")+section, "calls"); got != 1 {
 		t.Errorf("%d calls", got)
 	}
 }
