@@ -183,7 +183,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
-	stepper := w.block.grid.stepper
+	stepper, guide := w.block.grid.stepper, w.block.grid.guide
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -208,6 +208,11 @@ func (w *warp) burst(budget int) (n int, last action) {
 		}
 		if f.frame.unwritten != nil && w.usesUnwritten(in, mask) {
 			last = failed
+			break
+		}
+		if guide != nil && !w.allowed(guide, in, mask) {
+			n--
+			w.yield, last = true, moved
 			break
 		}
 		counted += bits.OnesCount32(mask)
