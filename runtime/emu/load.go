@@ -76,6 +76,9 @@ func load(d *decoder) (step, error) {
 		for i := range x.regs {
 			x.loadElement(w, mask, i)
 		}
+		if w.cur.frame.unwritten != nil {
+			x.markLoaded(w, mask)
+		}
 		return advance
 	}, nil
 }
@@ -186,7 +189,7 @@ func store(d *decoder) (step, error) {
 	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
-		if mask == full && !strong && !w.observing() {
+		if mask == full && !strong && !w.observing() && w.cur.frame.unwritten == nil {
 			if r, low, ok := w.contiguous(&at, &q); ok {
 				w.block.changes++
 				data := r.data[low:]
@@ -211,6 +214,9 @@ func store(d *decoder) (step, error) {
 		}
 		for i := range x.regs {
 			x.storeElement(w, mask, i)
+		}
+		if w.cur.frame.unwritten != nil && x.markStored(w, mask) {
+			return failed
 		}
 		return advance
 	}, nil

@@ -29,7 +29,7 @@ func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindTcgen05Cp] = entry{make: tensorFill}
 	to[isa.KindTcgen05Shift] = entry{make: tensorShift}
 	to[isa.KindTcgen05Commit] = entry{make: tensorCommit}
-	later := []isa.Mod{isa.ModKindTi16, isa.ModDecompressLutB}
+	later := []isa.Mod{isa.ModDecompressLutB}
 	to[isa.KindTcgen05Mma] = entry{make: tensorMMA, without: later}
 	to[isa.KindTcgen05MmaWs] = entry{make: tensorMMA, without: later}
 }

@@ -224,7 +224,7 @@ func (j *tensorJob) fits() string {
 			return fmt.Sprintf("there is no m%dn%d of kind %s with .ws", o.M, o.N, j.kind)
 		}
 		return ""
-	case j.kind == "i8" && pair:
+	case (j.kind == "i8" || j.kind == "ti16") && pair:
 		step, least = 32, 32
 	case j.kind == "i8" && o.N > 32:
 		step = 16

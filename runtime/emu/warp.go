@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
@@ -82,7 +81,7 @@ type frame struct {
 	lanes   uint32     // that have not returned
 	results []argument // of the caller
 
-	unwritten map[*ir.Reg]unwrittenValue // nil where there are none
+	unwritten *shadow // nil where nothing is marked
 }
 
 // A join is a place at which the lanes that diverged before it wait for each other.
@@ -201,14 +200,17 @@ func (w *warp) burst(budget int) (n int, last action) {
 			if in.not {
 				p = ^p
 			}
+			if s := f.frame.unwritten; s != nil && s.preds[in.guard]&mask != 0 {
+				if last = w.runGuarded(in, mask&p, s.preds[in.guard]&mask); last != advance {
+					break
+				}
+				f.pc++
+				continue
+			}
 			if mask &= p; mask == 0 {
 				f.pc++
 				continue
 			}
-		}
-		if f.frame.unwritten != nil && w.usesUnwritten(in, mask) {
-			last = failed
-			break
 		}
 		if guide != nil && !w.allowed(guide, in, mask) {
 			n--
@@ -220,7 +222,12 @@ func (w *warp) burst(budget int) (n int, last action) {
 			w.block.clock++
 			w.block.grid.step(w, mask)
 		}
-		switch last = in.run(w, mask); last {
+		if f.frame.unwritten == nil {
+			last = in.run(w, mask)
+		} else {
+			last = w.runMarked(in, mask)
+		}
+		switch last {
 		case advance:
 			f.pc++
 			if w.yield {

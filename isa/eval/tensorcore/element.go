@@ -4,6 +4,7 @@
 package tensorcore
 
 import (
+	"fmt"
 	"math"
 	"sync"
 
@@ -47,12 +48,14 @@ var (
 	S4    = &Element{Name: "s4", Bits: 4, Integer: true, Signed: true}
 	U4    = &Element{Name: "u4", Bits: 4, Integer: true}
 	B1    = &Element{Name: "b1", Bits: 1, Integer: true}
+	// S1Z4M11 is a sign, four zero bits and a magnitude of eleven bits.
+	S1Z4M11 = &Element{Name: "s1z4m11", Bits: 16, Integer: true, Signed: true}
 )
 
 // ElementNamed returns the type of a modifier word such as "bf16", nil if there is none.
 func ElementNamed(name string) *Element {
 	for _, e := range []*Element{F64, F32, TF32, F16, BF16, E5M2, E4M3, E3M2, E2M3, E2M1, UE8M0,
-		UE4M3, S32, S8, U8, S4, U4, B1} {
+		UE4M3, S32, S8, U8, S4, U4, B1, S1Z4M11} {
 		if e.Name == name {
 			return e
 		}
@@ -128,10 +131,25 @@ func splitSingle(bits uint32) (float64, int32) {
 
 // integer returns the value of a code of an integer type.
 func (e *Element) integer(code uint64) int32 {
-	if e.Signed {
+	switch {
+	case e == S1Z4M11:
+		x := int32(code & 0x7ff)
+		if code>>15&1 != 0 {
+			return -x
+		}
+		return x
+	case e.Signed:
 		return int32(code<<(32-e.Bits)) >> (32 - e.Bits)
 	}
 	return int32(code & (1<<e.Bits - 1))
+}
+
+// Check reports a code that is no element of the type.
+func (e *Element) Check(code uint64) error {
+	if e == S1Z4M11 && code&0x7800 != 0 {
+		return fmt.Errorf("0x%04x is no element of %s: bits 11 to 14 must be zero", code, e.Name)
+	}
+	return nil
 }
 
 // Decode returns the number of a code.

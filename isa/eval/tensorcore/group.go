@@ -112,8 +112,12 @@ func (p *Product) SetB(col, k int, code uint64, negate bool) {
 
 func (p *Product) set(to *panel, e *Element, row, i int, code uint64, negate bool) {
 	to.set(e, row, i, code)
-	if negate && !e.Integer {
-		at := row*to.depth + i
+	at := row*to.depth + i
+	switch {
+	case !negate:
+	case e == S1Z4M11:
+		to.integer[at] = -to.integer[at]
+	case !e.Integer:
 		to.value[at] = -to.value[at]
 	}
 }
@@ -175,7 +179,13 @@ func (p *Product) load(to *panel, e *Element, m Matrix, across, negate bool, fir
 				return err
 			}
 			for j := range min(per, to.depth-i) {
-				p.set(to, e, first+row, i+j, field(&unit, j*e.Bits, e.Bits), negate)
+				code := field(&unit, j*e.Bits, e.Bits)
+				if e == S1Z4M11 {
+					if err := e.Check(code); err != nil {
+						return err
+					}
+				}
+				p.set(to, e, first+row, i+j, code, negate)
 			}
 		}
 	}

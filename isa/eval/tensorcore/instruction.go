@@ -35,7 +35,7 @@ func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
 	o.AcrossA, o.AcrossB = bits(15, 1) != 0, bits(16, 1) != 0
 	types := map[string]map[uint32]*Element{
 		"f16": {0: F16, 1: BF16}, "tf32": {2: TF32}, "f8f6f4": eightBits, "i8": {0: U8, 1: S8},
-		"mxf8f6f4": eightBits, "mxf4": {1: E2M1}, "mxf4nvf4": {1: E2M1},
+		"ti16": {3: S1Z4M11}, "mxf8f6f4": eightBits, "mxf4": {1: E2M1}, "mxf4nvf4": {1: E2M1},
 	}[kind]
 	if types == nil {
 		return nil, fmt.Errorf("instruction descriptor %#08x: kind %s is not known", d, kind)
@@ -52,7 +52,7 @@ func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
 	if kind == "f16" && o.A != o.B {
 		return nil, fmt.Errorf("instruction descriptor %#08x: A and B differ in type", d)
 	}
-	o.K = map[string]int{"f16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}[kind]
+	o.K = map[string]int{"f16": 16, "ti16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}[kind]
 	if o.K == 0 {
 		o.K = 32
 	}
@@ -75,13 +75,16 @@ func (o *Instruction) plain(d uint32) error {
 	o.MaxShift = [4]int{0, 8, 16, 32}[d>>30]
 	o.D = map[uint32]*Element{0: F16, 1: F32, 2: S32}[d>>4&3]
 	o.Saturate = d>>3&1 != 0
-	integer := o.kind == "i8"
+	integer := o.kind == "i8" || o.kind == "ti16"
 	switch {
 	case o.D == nil, integer != (o.D == S32), o.D == F16 && (o.A == BF16 || o.A == TF32):
 		return fmt.Errorf("instruction descriptor %#08x: kind %s has no accumulators of type %d",
 			d, o.kind, d>>4&3)
-	case o.Saturate && !integer:
-		return fmt.Errorf("instruction descriptor %#08x: only integers saturate", d)
+	case o.Saturate && o.kind != "i8":
+		return fmt.Errorf("instruction descriptor %#08x: only products of kind i8 saturate", d)
+	case o.kind == "ti16" && (o.AcrossA || o.AcrossB):
+		return fmt.Errorf("instruction descriptor %#08x: a transposed operand of kind ti16 is not "+
+			"emulated: the tables of the manual contradict each other", d)
 	case d>>6&1 != 0 || d>>23&1 != 0 || d>>29&1 != 0:
 		return fmt.Errorf("instruction descriptor %#08x: reserved bits are set", d)
 	}
