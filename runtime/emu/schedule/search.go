@@ -4,6 +4,7 @@
 package schedule
 
 import (
+	"fmt"
 	"hash/maphash"
 	"slices"
 )
@@ -24,6 +25,20 @@ type Result struct {
 	Complete  bool       // no bound was reached: all orders are equivalent to those that were run
 	TooLarge  bool       // the launch has too many synchronizations for a search
 	Violation *Violation // the first one
+}
+
+// String describes the result in a line.
+func (r *Result) String() string {
+	text := fmt.Sprintf("searched %d states in %d orders of %d threads and operations", r.States, r.Orders, r.Actors)
+	switch {
+	case r.TooLarge:
+		return "not searched: the launch has too many synchronizations"
+	case r.Violation != nil:
+		return text + ": " + string(r.Violation.Kind)
+	case r.Complete:
+		return text + ": all orders are equivalent to these"
+	}
+	return text + ": not all orders"
 }
 
 // A Violation is an order that is wrong.
@@ -97,6 +112,9 @@ func Search(t *Trace, o Options) *Result {
 	}
 	if n := t.Size(); n > mostWork {
 		return &Result{Actors: len(t.actors), TooLarge: true}
+	}
+	if len(t.actors) == 0 {
+		return &Result{Complete: t.Incomplete == ""}
 	}
 	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors)}, visited: map[uint64][]int{}, seed: maphash.MakeSeed()}
 	x.run()
