@@ -138,8 +138,8 @@ func (p *Product) LoadShifted(m Matrix, across, negate bool, first, columns, ski
 	return p.load(&p.b, p.B, m, across, negate, first, columns, skip, read)
 }
 
-// PlacesFit reports four bits of sparse metadata that do not select the elements of a chunk. All bits
-// are zero where copies filled what is out of bounds; the elements are zeros then.
+// PlacesFit reports four bits of sparse metadata that do not select the elements of a chunk. All
+// bits are zero where copies filled what is out of bounds; the elements are zeros then.
 func (p *Product) PlacesFit(row, chunk int, bits uint64) string {
 	switch {
 	case bits == 0:
