@@ -74,7 +74,8 @@ type verifyFlags struct {
 	effort                          int
 	strict                          bool
 	errors                          string
-	selected, promoted              map[string]bool // ids; nil for all, and for none
+	// ids; nil for the default: all selected, none promoted
+	selected, promoted map[string]bool
 }
 
 func runVerify(c *call) int {
@@ -136,7 +137,7 @@ type verified struct {
 	in       *input
 	text     string
 	findings diag.List
-	report   *verify.Report // on hazards; nil if the forms have errors
+	report   *verify.Report // about hazards; nil if the forms have errors
 	fixed    int
 	err      error
 }
@@ -168,8 +169,8 @@ func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	return l, r
 }
 
-// mend applies fixes until none is left, since one mistake may hide another. A round that does not
-// reduce the findings is discarded.
+// mend applies fixes until none is left, since one mistake may hide another. An iteration that does
+// not reduce the findings is discarded.
 func (f *verifyFlags) mend(v *verified) {
 	before := v.text
 	for {
@@ -189,13 +190,14 @@ func (f *verifyFlags) mend(v *verified) {
 	}
 }
 
-// A report prints verdicts as they arrive, and collects what can only be printed at the end.
+// A report prints verdicts as they become available, and collects what can only be printed at the
+// end.
 type report struct {
 	c    *call
 	f    *verifyFlags
 	code int
 
-	findings diag.List // for SARIF, which is one document
+	findings diag.List // for SARIF, which is a single document
 	texts    map[string]string
 	failures []string
 }
@@ -225,7 +227,7 @@ func (r *report) add(v verified) {
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.findings) // stdout records the error
+		_ = diag.JSON(r.c.stdout, v.findings) // stdout stores the error
 	case "github":
 		_ = diag.GitHub(r.c.stdout, src, v.findings)
 	case "sarif":
