@@ -18,8 +18,8 @@ import (
 // emulated. Those that are missing have no public meaning; TestForms lists them.
 const leastEmulated = 0.98
 
-// TestForms decodes samples of every form of the instruction set, which show each value of each slot at
-// least once, and compares with what Emulates reports.
+// TestForms decodes samples of every form of the instruction set, which show each value of each
+// slot at least once, and compares with what Emulates reports.
 func TestForms(t *testing.T) {
 	set := isa.Standard()
 	total, emulated := 0, 0
@@ -49,8 +49,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// checkSamples decodes samples of a form. If it is emulated all must be decoded that have no modifier
-// that the table of kinds excludes.
+// checkSamples decodes samples of a form. If it is emulated all must be decoded that have no
+// modifier that the table of kinds excludes.
 func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form, emulated bool) {
 	list, _, err := agree.Samples(set, ins, f, func(string) bool { return true })
 	if err != nil || len(list) == 0 { // the lists of call cannot be made up; TestControl has them

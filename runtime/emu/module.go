@@ -203,8 +203,8 @@ func (im *image) reached() []*ir.Func {
 	return list
 }
 
-// layShared lays out the shared memory of a block: the variables that the functions name, and behind
-// them the dynamic part.
+// layShared lays out the shared memory of a block: the variables that the functions name, and
+// behind them the dynamic part.
 func (im *image) layShared(reached []*ir.Func) {
 	at, align := uint64(sharedStart), uint64(16)
 	var dynamic []*ir.Var
