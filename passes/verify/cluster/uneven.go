@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// uneven reports blocks of one cluster that arrive at the cluster barrier a different number of times.
-// A block that has exited is no longer waited for, so that the cluster does not hang, but its last
-// barriers order nothing.
+// uneven reports blocks of one cluster that arrive at the cluster barrier a different number of
+// times. A block that has exited is no longer waited for, so that the cluster does not hang, but its
+// last barriers order nothing.
 func uneven(p *verify.Pass) {
 	if p.Ranks < 2 || p.Loops || len(p.Kernel.Missed) > 0 {
 		return

@@ -13,8 +13,8 @@ import (
 )
 
 // gridwide reports blocks that skip a grid-wide barrier: a branch on the block index leads past the
-// arrivals at a counter, although a thread waits until the counter has reached a number that depends
-// on the size of the grid.
+// arrivals at a counter, although a thread waits until the counter has reached a number that is
+// computed from the size of the grid.
 func (w *paths) gridwide(h *handover) {
 	i := slices.IndexFunc(h.spins, w.waitsForGrid)
 	if i < 0 || len(h.raised) == 0 || w.reads("%cluster") {
@@ -30,7 +30,8 @@ func (w *paths) gridwide(h *handover) {
 		if in == nil || in.Guard.Reg == nil || len(w.Flow.Succs[b]) != 2 || !reached(b) {
 			continue
 		}
-		if w.electors.uses(in.Guard.Reg) != with || w.electors.levels().Value(in.Guard.Reg) < uniform.Block {
+		by := in.Guard.Reg
+		if w.electors.uses(by) != with || w.electors.levels().Value(by) < uniform.Block {
 			continue
 		}
 		if reached(w.Flow.Succs[b][0]) != reached(w.Flow.Succs[b][1]) && w.fresh(b, h) {
@@ -61,8 +62,8 @@ func (w *paths) reads(prefix string) bool {
 	return false
 }
 
-// waitsForGrid reports whether a loop polls until a counter has reached a number that is computed from
-// the size of the grid.
+// waitsForGrid reports whether a loop polls until a counter has reached a number that is computed
+// from the size of the grid.
 func (w *paths) waitsForGrid(m mark) bool {
 	loop, in := w.loops[m.block], w.instr(m)
 	for _, b := range loop.Blocks {
