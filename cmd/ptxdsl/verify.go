@@ -79,8 +79,10 @@ type verifyFlags struct {
 	strict                          bool
 	errors                          string
 	block, grid                     string
-	threads, blocks                 [3]int          // what they say
-	selected, promoted              map[string]bool // ids; nil for all, and for none
+	// The sizes of block and grid; zeros where they are not given.
+	threads, blocks [3]int
+	// ids; nil for the default: all selected, none promoted
+	selected, promoted map[string]bool
 }
 
 func runVerify(c *call) int {
@@ -171,7 +173,7 @@ type verified struct {
 	in       *input
 	text     string
 	findings diag.List
-	report   *verify.Report // on hazards; nil if the forms have errors
+	report   *verify.Report // about hazards; nil if the forms have errors
 	fixed    int
 	err      error
 }
@@ -204,8 +206,8 @@ func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	return l, r
 }
 
-// mend applies fixes until none is left, since one mistake may hide another. A round that does not
-// reduce the findings is discarded.
+// mend applies fixes until none is left, since one mistake may hide another. An iteration that does
+// not reduce the findings is discarded.
 func (f *verifyFlags) mend(v *verified) {
 	before := v.text
 	for {
@@ -225,13 +227,14 @@ func (f *verifyFlags) mend(v *verified) {
 	}
 }
 
-// A report prints verdicts as they arrive, and collects what can only be printed at the end.
+// A report prints verdicts as they become available, and collects what can only be printed at the
+// end.
 type report struct {
 	c    *call
 	f    *verifyFlags
 	code int
 
-	findings diag.List // for SARIF, which is one document
+	findings diag.List // for SARIF, which is a single document
 	texts    map[string]string
 	failures []string
 }
@@ -261,7 +264,7 @@ func (r *report) add(v verified) {
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.findings) // stdout records the error
+		_ = diag.JSON(r.c.stdout, v.findings) // stdout stores the error
 	case "github":
 		_ = diag.GitHub(r.c.stdout, src, v.findings)
 	case "sarif":
