@@ -90,7 +90,8 @@ type packet struct {
 // pointers, *TensorMap for tensor maps, Go numbers for scalars, and []byte for arrays of
 // bytes. It returns before the kernel has run. Errors of the kernel are returned by a later
 // call, at the latest by Sync. On an emulated device it returns when the kernel has run, with its
-// errors.
+// errors. A kernel with griddepcontrol.launch_dependents may run further when the device is used
+// next.
 func (k *Kernel) Launch(c Config, args ...any) error {
 	return k.LaunchContext(context.Background(), c, args...)
 }

@@ -186,7 +186,8 @@ func store(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order,
+		scope: op.Scope, multi: op.Kind == isa.KindMultimemSt}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
 		if mask == full && !strong && !w.observing() && w.cur.frame.unwritten == nil {
@@ -212,8 +213,10 @@ func store(d *decoder) (step, error) {
 		if w.observing() {
 			x.tell(w, mask, &q)
 		}
-		for i := range x.regs {
-			x.storeElement(w, mask, i)
+		for range w.replicas(&q) {
+			for i := range x.regs {
+				x.storeElement(w, mask, i)
+			}
 		}
 		if w.cur.frame.unwritten != nil && x.markStored(w, mask) {
 			return failed
@@ -301,10 +304,15 @@ func atomically(d *decoder) (step, error) {
 		in[i] = d.fit(in[i], t)
 	}
 	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true,
-		quiet: true, order: op.Order, scope: op.Scope}
+		quiet: true, order: op.Order, scope: op.Scope, multi: op.Kind == isa.KindMultimemRed}
 	return func(w *warp, mask uint32) action {
-		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
+		if !w.locate(&at, mask, &q) {
 			return failed
+		}
+		for range w.replicas(&q) {
+			if !w.initialized(mask, &q) {
+				return failed
+			}
 		}
 		if w.observing() {
 			w.tellAccess(EventAtomic, mask, &q, nil)
@@ -322,18 +330,20 @@ func atomically(d *decoder) (step, error) {
 				b = w.value(&in[1], &w.scratch[1])
 			}
 			old := &w.out[i&3]
-			for m := mask; m != 0; m &= m - 1 {
-				l := bits.TrailingZeros32(m)
-				r := w.where.of(l)
-				data := r.data[w.where.at[l]+uint64(i)*width:]
-				old[l] = read(data, width)
-				f := combine
-				if r.base == sharedWindow {
-					f = inShared
-				}
-				if x := f(old[l], a[l], b[l]); x != old[l] {
-					put(data, width, x)
-					w.block.changes++
+			for range w.replicas(&q) {
+				for m := mask; m != 0; m &= m - 1 {
+					l := bits.TrailingZeros32(m)
+					r := w.where.of(l)
+					data := r.data[w.where.at[l]+uint64(i)*width:]
+					old[l] = read(data, width)
+					f := combine
+					if r.base == sharedWindow {
+						f = inShared
+					}
+					if x := f(old[l], a[l], b[l]); x != old[l] {
+						put(data, width, x)
+						w.block.changes++
+					}
 				}
 			}
 			if i < len(out) {

@@ -94,12 +94,15 @@ func integers(in *ir.Instr) bool {
 func (w *warp) passMarks(in *command, rule markRule, mask, lanes uint32, sources,
 	results []markKey) ([]eval.Vector, action) {
 	pass := rule.pass
-	if pass == passMoves {
+	// Lanes of a shfl may be at other instructions, which must run once.
+	if pass == passMoves && (in.meets == nil || w.cur.mask == w.live) {
 		if moved, ok := w.movedKeys(in.at, rule, mask); ok {
 			return w.replay(in, mask, moved, results)
 		}
+	}
+	if pass == passMoves {
 		pass = passAll
-		if in.at.Form.Form.Kind == isa.KindShfl || in.at.Form.Form.Kind == isa.KindMovmatrix {
+		if in.meets != nil || in.at.Form.Form.Kind == isa.KindMovmatrix {
 			pass = passLanes
 		}
 	}

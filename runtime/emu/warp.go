@@ -33,13 +33,14 @@ type warp struct {
 	localRegion region         // local memory: that of one lane behind that of another
 	perLane     uint64         // bytes of one lane
 
-	frame   eval.Frame
-	scratch [8]eval.Vector
-	out     [4]eval.Vector
-	where   access
-	address eval.Vector
-	space   isa.Space   // that the addresses are in, Generic where they are in several
-	recent  [16]*region // by the address of the instruction
+	frame    eval.Frame
+	scratch  [8]eval.Vector
+	exchange exchange
+	out      [4]eval.Vector
+	where    access
+	address  eval.Vector
+	space    isa.Space   // that the addresses are in, Generic where they are in several
+	recent   [16]*region // by the address of the instruction
 
 	root                   *frame       // of the kernel
 	spare                  []*frame     // of calls that have returned
@@ -100,7 +101,7 @@ type waitState uint8
 const (
 	runs            waitState = iota
 	waitsConverge             // for the other lanes, at an instruction that all run together
-	waitsLanes                // for the lanes of a mask, at one instruction
+	waitsLanes                // for the lanes of a mask, at instructions of one kind
 	waitsMembers              // for the lanes of a mask, wherever they wait for each other
 	waitsBarrier              // for other warps
 	waitsCluster              // for other blocks of the cluster
