@@ -75,8 +75,7 @@ func oneByOne(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumula
 }
 
 // multiplied builds a kernel with one warpgroup that loads, and two that issue MMAs with a register
-// budget. A loop of three iterations around the body is built once, so three times as many stages
-// are loaded.
+// budget. It loads three times as many stages, because a body may be built once in a loop of three.
 func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulator, in func(k *dsl.Kernel, all []*dsl.Accumulator, multiply, store func(*dsl.Accumulator))) {
 	k := m.Kernel("multiplied", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)

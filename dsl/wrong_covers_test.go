@@ -33,8 +33,7 @@ func placed(m *dsl.Module, l layout) {
 	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, whose successor starts 128 columns later: the warp tiles do not cover it|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
 }
 
-// twice builds a kernel with two roles of one warpgroup each. The second role multiplies the rows
-// of a tile from row `at` on.
+// twice builds a kernel with two roles, the second of which multiplies a tile's rows from `at` on.
 func twice(m *dsl.Module, at int) {
 	k := m.Kernel("twice", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -79,8 +78,7 @@ var covers = []wrongKernel{
 		}})
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { twice(m, 32) }},
-	// the same accumulator stored twice, another never
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // one accumulator stored twice, another never
 		d, n := k.Matrix("d", isa.F16).Sized(k.U32(512), k.U32(512)), dsl.Param[dsl.U32](k, "n")
 		t := k.SharedTile("t", tileOf(isa.F16, 16))
 		some, others := sums16(k), sums16(k)
