@@ -55,6 +55,7 @@ const (
 	EventInval      // Mask, At
 	EventSignal     // an arrival, an announcement or a completion of bytes: Mask, At, Order, Scope
 	EventPhase      // a phase of the mbarrier completed: At of lane 0
+	EventCount      // what the last EventSignal did to its mbarrier: At of lane 0, Count arrivals, Bytes announced
 	EventTest       // threads saw a phase complete: Mask, At, Order, Scope
 	EventDependents // griddepcontrol: Mask, and Form for what it does
 	EventStep       // an instruction, for a Stepper: Mask
@@ -109,6 +110,7 @@ type Event struct {
 	Number uint32 // of a barrier
 
 	Count     int64
+	Bytes     int64
 	Operation uint64 // 0 where the threads themselves act
 	At        *[eval.Lanes]Address
 	Size      uint64         // bytes of each lane

@@ -183,7 +183,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
-	stepper := w.block.grid.stepper
+	stepper, guide := w.block.grid.stepper, w.block.grid.guide
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -212,6 +212,11 @@ func (w *warp) burst(budget int) (n int, last action) {
 				f.pc++
 				continue
 			}
+		}
+		if guide != nil && !w.allowed(guide, in, mask) {
+			n--
+			w.yield, last = true, moved
+			break
 		}
 		counted += bits.OnesCount32(mask)
 		if stepper != nil && in.at != nil {
