@@ -123,8 +123,8 @@ func (w *warp) enter(f *fragment) {
 	w.regs, w.preds = f.frame.regs, f.frame.preds
 }
 
-// run runs the warp for some instructions, until it can go on no more or has given way. It returns how
-// many it ran.
+// run runs the warp for some instructions, until it can go on no more or has given way. It returns
+// how many it ran.
 func (w *warp) run(budget int) int {
 	n := 0
 	for n < budget {
@@ -151,8 +151,8 @@ func (w *warp) run(budget int) int {
 	return n
 }
 
-// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait for
-// others of their warp go on alone: the others may spin until these have done something.
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait
+// for others of their warp go on alone: the others may spin until these have done something.
 const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another of its warp has its turn.

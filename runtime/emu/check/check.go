@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
-	"github.com/ptxdsl/ptxdsl/ptx"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
 )
@@ -72,13 +71,9 @@ func (r *Result) Verdict() string {
 
 // File checks the kernels of a PTX text. The error says why none could be run.
 func File(name, text string, o Options) ([]Result, error) {
-	file, list := ptx.Parse(name, text)
-	if list.Errors() > 0 {
-		return nil, fmt.Errorf("%s:%d: %s", name, list[0].Place.Line, list[0].Message)
-	}
-	m, list := lift.Module(file)
-	if list.Errors() > 0 {
-		return nil, fmt.Errorf("%s:%d: %s", name, list[0].Place.Line, list[0].Message)
+	m, list := ptxdsl.Load(name, text)
+	if m == nil {
+		return nil, list.Err()
 	}
 	var results []Result
 	for _, f := range m.Funcs() {
