@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/passes/verify"
 	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// TestCheckPage holds docs/reference/check.md against the verdicts of verify and check on pairs of wrong
-// and right kernels; -update writes it.
+// TestCheckPage compares docs/reference/check.md with the verdicts of verify and check on pairs of
+// wrong and right kernels; -update writes the page.
 func TestCheckPage(t *testing.T) {
 	if testing.Short() {
 		return // the run without -short compares the page
@@ -43,7 +42,7 @@ func TestCheckPage(t *testing.T) {
 	}
 }
 
-// pairTable is the table of pairs, with a summary by class.
+// pairTable returns the table of pairs, with a summary by class.
 func pairTable(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join("..", "..", "runtime", "emu", "check", "testdata", "pairs")
@@ -90,8 +89,8 @@ func pairTable(t *testing.T) string {
 	return b.String() + rows.String()
 }
 
-// verdicts returns the verdicts of verify and check on a file, with the rules of the most severe findings,
-// and what the first line of the file says.
+// verdicts returns the verdicts of verify and check on a file, with the rules of the most severe
+// findings, and the description in the file's first line.
 func verdicts(t *testing.T, path string) (static, run, what string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -99,9 +98,8 @@ func verdicts(t *testing.T, path string) (static, run, what string) {
 		t.Fatal(err)
 	}
 	what, _, _ = strings.Cut(strings.TrimPrefix(string(text), "// "), ".\n")
-	l, r := examine("pair.ptx", string(text), form.Options{}, verify.Options{})
-	v := verified{in: &input{name: "pair.ptx"}, text: string(text), findings: l, report: r}
-	static = withRules(overall(&v).String(), l)
+	r := ptxdsl.Verify("pair.ptx", string(text), ptxdsl.Options{})
+	static = withRules(r.Verdict().String(), r.Findings)
 	results, err := dynamic.File("pair.ptx", string(text), dynamic.Options{Seeds: 2})
 	if err != nil {
 		t.Fatal(err)

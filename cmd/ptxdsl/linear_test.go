@@ -11,17 +11,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/hostile"
 )
 
-// TestLinear runs the commands on text that is made to be slow. They take time in proportion to its length.
+// TestLinear runs the commands on hostile text and checks that the time grows linearly with its
+// length.
 func TestLinear(t *testing.T) {
 	size := 3000
 	if testing.Short() {
 		size = 1000
 	}
-	t.Setenv("GOGC", "off") // or the commands would set the pace of the collector
+	t.Setenv("GOGC", "off") // otherwise the commands would change the collector's settings
 	texts := hostile.Texts()
 	for _, command := range []string{"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -v -exact=false"} {
 		args := strings.Fields(command)
-		// What is made once for all runs is made before.
+		// A first run initializes data that later runs share.
 		run(args, strings.NewReader(small), io.Discard, io.Discard)
 		most, slowest := 0.0, ""
 		for i := range texts {

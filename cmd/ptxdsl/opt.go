@@ -10,14 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/diff"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 func optCommand() *command {
@@ -134,9 +132,9 @@ func words(list string) []string {
 // An optimised is the result for one file.
 type optimised struct {
 	in       *input
-	text     string // the original
+	text     string // text of the file
 	result   string
-	notes    []byte    // of -dump and -time
+	notes    []byte    // output of -dump and -time
 	findings diag.List // errors of the module, which end the run, or findings of passes
 	failed   bool
 	err      error
@@ -149,7 +147,7 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 		return r
 	}
 	start := time.Now()
-	m, faults := lifted(in.name, r.text)
+	m, faults := load(in.name, r.text)
 	if r.findings = faults; m == nil {
 		r.failed = true
 		return r
@@ -177,24 +175,15 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 	return r
 }
 
-// lifted returns a text as a module, or nil and its errors.
-func lifted(name, text string) (*ir.Module, diag.List) {
-	file, l := ptx.Parse(name, text)
-	l = append(l, form.Check(file, form.Options{})...).Sort()
-	l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-	if len(l) > 0 {
-		return nil, l
-	}
-	m, l := lift.Module(file)
-	if l.Errors() > 0 {
-		return nil, l
-	}
-	return m, nil
+// load returns a text as a module, or nil and its errors.
+func load(name, text string) (*ir.Module, diag.List) {
+	m, l := ptxdsl.Load(name, text)
+	return m, slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 }
 
 // report prints the result for one file, and returns its exit code.
 func (f *optFlags) report(c *call, r *optimised) int {
-	_, _ = c.stderr.Write(r.notes) // it records the error
+	_, _ = c.stderr.Write(r.notes) // stderr stores the error
 	if r.err != nil {
 		return c.unread(r.err)
 	}
@@ -224,7 +213,7 @@ func (f *optFlags) print(r *optimised, m *ir.Module, when string, p *passes.Pass
 	}
 }
 
-// say adds a line of -time.
+// say adds a line of -time output.
 func (f *optFlags) say(r *optimised, what string, took time.Duration, done string) {
 	if f.time {
 		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond), done)
@@ -244,4 +233,12 @@ func wrapped(text string, width int) []string {
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	return append(lines, line)
+}
+
+// plural returns a number with a noun.
+func plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
 }

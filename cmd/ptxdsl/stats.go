@@ -9,16 +9,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 func statsCommand() *command {
@@ -63,7 +60,7 @@ type counted struct {
 	name, text string
 	module     *ir.Module
 	kernels    []pressure.Kernel
-	refused    string    // the first message of ptxas, if it failed
+	refused    string    // the first message of ptxas, if it rejects the module
 	findings   diag.List // errors, if there is no result
 	err        error
 }
@@ -106,8 +103,8 @@ func runStats(c *call) int {
 	return code
 }
 
-// exactTimeout limits one run of ptxas, which takes minutes for some large modules. The registers
-// are then estimated.
+// exactTimeout limits one run of ptxas, which takes minutes for some large modules. After that the
+// registers are estimated.
 const exactTimeout = 30 * time.Second
 
 // assembler returns the ptxas to count with, or nil for estimates.
@@ -135,30 +132,22 @@ func countOf(c *call, in *input, tool *ptxas.Tool) counted {
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
 		return r
 	}
-	file, l := ptx.Parse(r.name, r.text)
-	l = append(l, form.Check(file, form.Options{})...).Sort()
-	errs := func(d diag.Diagnostic) bool { return d.Severity != diag.Error }
-	if l = slices.DeleteFunc(l, errs); len(l) > 0 {
-		r.findings = l
+	if r.module, r.findings = load(r.name, r.text); r.module == nil {
 		return r
 	}
-	r.module, l = lift.Module(file)
-	if l = slices.DeleteFunc(l, errs); len(l) > 0 {
-		r.findings = l
-		return r
-	}
-	r.kernels = pressure.Of(r.module)
+	r.kernels = ptxdsl.Stats(r.module)
 	if tool != nil {
 		r.err = r.count(tool)
 	}
 	return r
 }
 
-// count replaces the estimates by what ptxas reports. If ptxas rejects the module, the estimates
-// stay, and refused says why.
+// count replaces the estimates by the counts of ptxas. If ptxas rejects the module, the estimates
+// are kept, and refused says why.
 func (r *counted) count(tool *ptxas.Tool) error {
 	usage, v, err := tool.Usage(context.Background(), r.text, ptxas.Options{})
-	if err == nil && v.Status == ptxas.Rejected { // it may call functions of other modules
+	// the module may call functions of other modules
+	if err == nil && v.Status == ptxas.Rejected {
 		usage, v, err = tool.Usage(context.Background(), r.text, ptxas.Options{Relocatable: true})
 	}
 	if err != nil {
@@ -194,12 +183,13 @@ func (r *counted) line(in *ir.Instr) int {
 
 // statsObject is a kernel as -json prints it.
 type statsObject struct {
-	File      string        `json:"file"`
-	Kernel    string        `json:"kernel"`
-	Target    string        `json:"target"`
-	Registers int           `json:"registers"`
-	Exact     bool          `json:"exact"` // counted by ptxas
-	Low       int           `json:"low"`   // bounds for nine of ten kernels, if it is an estimate
+	File      string `json:"file"`
+	Kernel    string `json:"kernel"`
+	Target    string `json:"target"`
+	Registers int    `json:"registers"`
+	Exact     bool   `json:"exact"` // from ptxas
+	// range that contains the true count of 90 % of kernels, if it is an estimate
+	Low       int           `json:"low"`
 	High      int           `json:"high"`
 	Wanted    int           `json:"wanted"`
 	Limit     int           `json:"limit,omitempty"`
@@ -213,7 +203,7 @@ type statsObject struct {
 
 type statsPoint struct {
 	Line        int         `json:"line"`
-	Origin      string      `json:"origin,omitempty"` // the line of the program, from .loc
+	Origin      string      `json:"origin,omitempty"` // source line, from .loc
 	Instruction string      `json:"instruction"`
 	Words       int         `json:"words"`
 	Live        []statsLive `json:"live"`

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -45,6 +45,9 @@ only. A larger -effort follows more paths; it does not lift the assumptions.
 The line is omitted for a file that is clean without assumptions, unless
 standard output is a terminal or -v is set.
 
+Kernels that do not declare their block size with .reqntid are checked with -block,
+else with an assumed one. With -grid=1, blocks do not race with one another.
+
 A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.
 
@@ -59,6 +62,7 @@ could not be read or none was found.`,
     ptxdsl verify -strict a.ptx     exit with 1 on reviews too
     ptxdsl verify -error=M7,B8 .    report reviews of M7 and B8 as errors
     ptxdsl verify -fix a.ptx        apply the fixes that are certain
+    ptxdsl verify -block=256 a.ptx  kernels without .reqntid have 256 threads
     ptxdsl verify -effort=16 a.ptx  search further in a module of many large kernels
     ptxdsl explain F201             the page of a rule, with wrong and right PTX`,
 		run: runVerify,
@@ -74,12 +78,18 @@ type verifyFlags struct {
 	effort                          int
 	strict                          bool
 	errors                          string
-	selected, promoted              map[string]bool // ids; nil for all, and for none
+	block, grid                     string
+	threads, blocks                 [3]int // parsed from block and grid; zeros if not given
+	// ids; nil for the default: all selected, none promoted
+	selected, promoted map[string]bool
 }
 
 func runVerify(c *call) int {
 	var f verifyFlags
 	c.flags.BoolVar(&f.all, "e", false, "report all findings, not only the first ten of a file")
+	c.flags.StringVar(&f.block, "block", "", "block size in threads of kernels that do not declare "+
+		"theirs: x or `x,y,z`")
+	c.flags.StringVar(&f.grid, "grid", "", "grid size in blocks of all kernels: x or `x,y,z`")
 	c.flags.IntVar(&f.effort, "effort", 1, "raise the work limit to `n` times the default where "+
 		"it is needed")
 	c.flags.BoolVar(&f.fix, "fix", false, "apply the fixes that are certain, and report the "+
@@ -113,14 +123,20 @@ func runVerify(c *call) int {
 			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
-	if f.selected, err = selectRules("-rules", f.rules, rules()); err != nil {
+	if f.selected, err = selectRules("-rules", f.rules, ptxdsl.Rules()); err != nil {
 		return c.misuse("%v", err)
 	}
-	if f.promoted, err = selectRules("-error", f.errors, rules()); err != nil {
+	if f.promoted, err = selectRules("-error", f.errors, ptxdsl.Rules()); err != nil {
 		return c.misuse("%v", err)
 	}
 	if f.effort < 1 || f.effort > verify.MostEffort {
 		return c.misuse("-effort=%d: expected 1 to %d", f.effort, verify.MostEffort)
+	}
+	if f.threads, err = extents("block", f.block); err != nil {
+		return c.misuse("%v", err)
+	}
+	if f.blocks, err = extents("grid", f.grid); err != nil {
+		return c.misuse("%v", err)
 	}
 	inputs, code, ok := c.inputs(map[bool]string{true: "-fix"}[f.fix])
 	if !ok {
@@ -131,65 +147,61 @@ func runVerify(c *call) int {
 	return r.finish()
 }
 
+// extents returns the sizes that a flag gives, or zeros.
+func extents(flag, text string) (n [3]int, err error) {
+	if text == "" {
+		return n, nil
+	}
+	x, yz, err := sizes(flag, text)
+	if err != nil {
+		return n, err
+	}
+	n = [3]int{x, 1, 1}
+	copy(n[1:], yz)
+	if slices.Min(n[:]) < 1 {
+		return n, fmt.Errorf("-%s=%s: expected positive numbers", flag, text)
+	}
+	if flag == "block" && n[0]*n[1]*n[2] > 1024 {
+		return n, fmt.Errorf("-block=%s: a block has at most 1024 threads", text)
+	}
+	return n, nil
+}
+
 // A verified is the result for one file.
 type verified struct {
-	in       *input
-	text     string
-	findings diag.List
-	report   *verify.Report // on hazards; nil if the forms have errors
-	fixed    int
-	err      error
+	*ptxdsl.Report
+	in   *input
+	text string // after fixes
+	err  error
 }
 
 // verify checks one file, after applying fixes with -fix.
 func (f *verifyFlags) verify(c *call, in *input) verified {
 	v := verified{in: in}
-	if v.text, v.err = in.read(c.stdin); v.err != nil {
+	before, err := in.read(c.stdin)
+	if err != nil {
+		v.err = err
 		return v
 	}
-	v.findings, v.report = f.check(in.name, v.text)
-	if f.fix {
-		f.mend(&v)
+	o := ptxdsl.Options{Whole: f.whole, Rules: f.selected, Errors: f.promoted, Effort: f.effort,
+		Block: f.threads, Grid: f.blocks}
+	if v.text = before; !f.fix {
+		v.Report = ptxdsl.Verify(in.name, before, o)
+		return v
+	}
+	if v.text, v.Report = ptxdsl.Fix(in.name, before, o); v.text != before {
+		v.err = replace(in.name, in.info, v.text)
 	}
 	return v
 }
 
-// check returns the selected findings of a text, and the report on hazards.
-func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
-	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
-	if f.selected != nil {
-		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
-	}
-	for i := range l {
-		if l[i].Severity == diag.Review && f.promoted[l[i].Rule] {
-			l[i].Severity = diag.Error
-		}
-	}
-	return l, r
+// silent reports whether nothing is printed for the file: it is clean without assumptions.
+func (v *verified) silent() bool {
+	return len(v.Findings) == 0 && v.Fixed == 0 && v.Verdict() == verify.Clean && len(v.Assumed()) == 0
 }
 
-// mend applies fixes until none is left, since one mistake may hide another. A round that does not
-// reduce the findings is discarded.
-func (f *verifyFlags) mend(v *verified) {
-	before := v.text
-	for {
-		text, made, _ := diag.ApplyFixes(v.text, v.findings)
-		if made == 0 {
-			break
-		}
-		l, r := f.check(v.in.name, text)
-		if l.Errors() >= v.findings.Errors() && len(l) >= len(v.findings) {
-			break
-		}
-		v.text, v.findings, v.report = text, l, r
-		v.fixed += made
-	}
-	if v.text != before {
-		v.err = replace(v.in.name, v.in.info, v.text)
-	}
-}
-
-// A report prints verdicts as they arrive, and collects what can only be printed at the end.
+// A report prints verdicts as they become available, and collects what can only be printed at the
+// end.
 type report struct {
 	c    *call
 	f    *verifyFlags
@@ -216,7 +228,7 @@ func (r *report) add(v verified) {
 		fmt.Fprintln(r.c.stderr, v.err)
 		return
 	}
-	if v.findings.Errors() > 0 || r.f.strict && overall(&v) == verify.Review {
+	if v.Findings.Errors() > 0 || r.f.strict && v.Verdict() == verify.Review {
 		r.code = max(r.code, exitFindings)
 	}
 	if r.f.mum {
@@ -225,23 +237,23 @@ func (r *report) add(v verified) {
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.findings) // stdout records the error
+		_ = diag.JSON(r.c.stdout, v.Findings) // stdout records the error
 	case "github":
-		_ = diag.GitHub(r.c.stdout, src, v.findings)
+		_ = diag.GitHub(r.c.stdout, src, v.Findings)
 	case "sarif":
-		r.findings = append(r.findings, v.findings...)
-		if len(v.findings) > 0 {
+		r.findings = append(r.findings, v.Findings...)
+		if len(v.Findings) > 0 {
 			r.texts[v.in.name] = v.text
 		}
 	default:
-		shown := v.findings
+		shown := v.Findings
 		if !r.f.say {
 			// The last line says what was not checked.
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
-		if r.f.say || r.c.stdout.terminal() || !silent(&v) {
-			fmt.Fprintln(r.c.stdout, verdict(&v, r.f.selected != nil))
+		if r.f.say || r.c.stdout.terminal() || !v.silent() {
+			fmt.Fprintln(r.c.stdout, v.Summary())
 		}
 	}
 }
@@ -254,7 +266,7 @@ func (r *report) finish() int {
 			Version:  version(),
 			URI:      home,
 			Help:     home + "/blob/main/docs/reference/rules.md#%s",
-			Rules:    slices.DeleteFunc(rules(), func(d diag.Rule) bool { return r.f.selected != nil && !r.f.selected[d.ID] }),
+			Rules:    slices.DeleteFunc(ptxdsl.Rules(), func(d diag.Rule) bool { return r.f.selected != nil && !r.f.selected[d.ID] }),
 			Failures: r.failures,
 			Source:   diag.Texts(r.texts),
 		}, r.findings)

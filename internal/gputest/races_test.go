@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// raceTargets are the targets for which the race test runs examples.
+// raceTargets maps examples to the targets on which they run under the race detector.
 var raceTargets = map[string]string{
 	"01_vecadd": "sm_90a", "02_saxpy": "sm_90a", "03_transpose": "sm_90a", "04_reduce": "sm_90a", "05_scan": "sm_90a",
 	"06_histogram": "sm_90a", "07_softmax": "sm_90a", "08_rmsnorm": "sm_90a", "09_matmul_simt": "sm_90a", "10_matmul_ladder": "sm_90a",

@@ -59,7 +59,7 @@ func (k *kernel) Info() device.KernelInfo { return k.info }
 func (k *kernel) Launch(l *device.Launch) error {
 	launch := *l // who launches uses its memory again
 	launch.Values, launch.Places = slices.Clone(l.Values), nil
-	return k.device.do(l.Stream, func() error { return k.run(&launch) })
+	return k.device.inOrder(l.Stream, func() error { return k.run(&launch) })
 }
 
 // run runs a launch.
@@ -68,24 +68,31 @@ func (k *kernel) run(l *device.Launch) error {
 		return err
 	}
 	d := k.device
+	before, err := d.after(l)
+	if err != nil {
+		return err
+	}
 	params := newRegion("kernel parameters", paramWindow, k.image.body.paramBytes())
 	params.init, params.fixed = nil, true
 	copy(params.data, l.Values)
 	g := &grid{
 		device: d, image: k.image, launch: l, params: params, seed: d.options.Seed,
 		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
-		stepper: stepperOf(d.options.Observer),
+		stepper: stepperOf(d.options.Observer), guide: guideOf(d.options.Observer),
 	}
 	if l.Cooperative && k.image.meeting {
 		r, ok := d.memory.allocate("workspace of "+k.image.entry.Name, workspaceSize)
 		if !ok {
 			return refuse("cuLaunchKernelEx", outOfMemory, "no memory for the workspace of the grid")
 		}
-		defer d.memory.free(r.base)
+		if !k.image.dependents { // else blocks may still run when run returns
+			defer d.memory.free(r.base)
+		}
 		r.written(0, workspaceSize)
 		little.PutUint32(r.data, workspaceSize)
 		g.workspace = r.base
 	}
+	g.primary = before
 	return d.run(g)
 }
 

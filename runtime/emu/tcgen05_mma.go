@@ -118,6 +118,11 @@ func (t *tensorProduct) run(w *warp, mask uint32) action {
 		if why := j.capture(l); why != "" {
 			return w.fault(l, nil, "%s", why)
 		}
+		if w.observing() {
+			e := w.event(EventProduct, 1<<l)
+			e.Count = int64(j.in.M) * int64(j.in.N) * int64(j.in.K)
+			w.block.grid.observer.Observe(e)
+		}
 		if act := w.issueTensor(l, j.run); act != advance {
 			return act
 		}

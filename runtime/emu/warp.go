@@ -33,13 +33,14 @@ type warp struct {
 	localRegion region         // local memory: that of one lane behind that of another
 	perLane     uint64         // bytes of one lane
 
-	frame   eval.Frame
-	scratch [8]eval.Vector
-	out     [4]eval.Vector
-	where   access
-	address eval.Vector
-	space   isa.Space   // that the addresses are in, Generic where they are in several
-	recent  [16]*region // by the address of the instruction
+	frame    eval.Frame
+	scratch  [8]eval.Vector
+	exchange exchange
+	out      [4]eval.Vector
+	where    access
+	address  eval.Vector
+	space    isa.Space   // that the addresses are in, Generic where they are in several
+	recent   [16]*region // by the address of the instruction
 
 	root                   *frame       // of the kernel
 	spare                  []*frame     // of calls that have returned
@@ -100,7 +101,7 @@ type waitState uint8
 const (
 	runs            waitState = iota
 	waitsConverge             // for the other lanes, at an instruction that all run together
-	waitsLanes                // for the lanes of a mask, at one instruction
+	waitsLanes                // for the lanes of a mask, at instructions of one kind
 	waitsMembers              // for the lanes of a mask, wherever they wait for each other
 	waitsBarrier              // for other warps
 	waitsCluster              // for other blocks of the cluster
@@ -122,8 +123,8 @@ func (w *warp) enter(f *fragment) {
 	w.regs, w.preds = f.frame.regs, f.frame.preds
 }
 
-// run runs the warp for some instructions, until it can go on no more or has given way. It returns how
-// many it ran.
+// run runs the warp for some instructions, until it can go on no more or has given way. It returns
+// how many it ran.
 func (w *warp) run(budget int) int {
 	n := 0
 	for n < budget {
@@ -150,8 +151,8 @@ func (w *warp) run(budget int) int {
 	return n
 }
 
-// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait for
-// others of their warp go on alone: the others may spin until these have done something.
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait
+// for others of their warp go on alone: the others may spin until these have done something.
 const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another of its warp has its turn.
@@ -182,7 +183,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
-	stepper := w.block.grid.stepper
+	stepper, guide := w.block.grid.stepper, w.block.grid.guide
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -211,6 +212,11 @@ func (w *warp) burst(budget int) (n int, last action) {
 				f.pc++
 				continue
 			}
+		}
+		if guide != nil && !w.allowed(guide, in, mask) {
+			n--
+			w.yield, last = true, moved
+			break
 		}
 		counted += bits.OnesCount32(mask)
 		if stepper != nil && in.at != nil {
