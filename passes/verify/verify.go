@@ -94,6 +94,9 @@ type Options struct {
 	Limits trace.Limits
 	// Effort multiplies the work limits of a kernel and of the whole module; 0 means 1.
 	Effort int
+	// Block is the block size of kernels that do not declare theirs, and Grid the number of blocks
+	// along each axis; zeros if they are unknown.
+	Block, Grid [3]int
 }
 
 // MostEffort is the largest value of Options.Effort.
@@ -227,6 +230,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {
 		opt.Limits = trace.Default()
 	}
+	opt.Limits.Grid = opt.Grid
 	opt.Effort = min(max(opt.Effort, 1), MostEffort)
 	opt.Limits.Steps *= opt.Effort
 	opt.Limits.Traces *= opt.Effort
@@ -235,6 +239,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	notes := suppressions(m)
 	var kernels []*ir.Func
 	for _, f := range m.Funcs() {
+		opt.declare(f)
 		if f.Kernel && (len(list) > 0 || opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
 			kernels = append(kernels, f)
 		}
@@ -247,6 +252,17 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	r.Findings = r.Findings.Sort()
 	return r
 }
+
+// declare gives a kernel that does not declare its block size the one of the options.
+func (o *Options) declare(f *ir.Func) {
+	if b := o.Block; f.Kernel && b[0] > 0 && f.Attr(".reqntid") == nil {
+		f.Attrs = append(slices.Clip(f.Attrs), ir.Directive{Name: ".reqntid",
+			Text: fmt.Sprintf("%d, %d, %d", b[0], max(1, b[1]), max(1, b[2]))})
+	}
+}
+
+// Alone reports whether the grid is known to have one block.
+func (p *Pass) Alone() bool { return p.Kernel.Grid == [3]int{1, 1, 1} }
 
 // add adds the results of one kernel to the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {

@@ -71,7 +71,7 @@ func load(d *decoder) (step, error) {
 		if strong {
 			w.yield = true
 			w.spins++
-			w.block.grid.order()
+			w.order()
 		}
 		for i := range x.regs {
 			x.loadElement(w, mask, i)
@@ -207,7 +207,7 @@ func store(d *decoder) (step, error) {
 			return failed
 		}
 		if strong {
-			w.block.grid.order()
+			w.order()
 		}
 		w.block.changes++
 		if w.observing() {
@@ -261,6 +261,20 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 
 // ordering is a lock that orders strong accesses of concurrent workers.
 type ordering struct{ sync.Mutex }
+
+// inCluster reports whether the access at hand is to shared memory, which only the worker that runs the
+// cluster reaches.
+func (w *warp) inCluster() bool {
+	r := w.where.region
+	return r != nil && r.base == sharedWindow
+}
+
+// order orders the access at hand and those around it as the workers see them.
+func (w *warp) order() {
+	if !w.inCluster() {
+		w.block.grid.order()
+	}
+}
 
 // order orders accesses before it and behind it as the workers see them.
 func (g *grid) order() {
@@ -318,8 +332,7 @@ func atomically(d *decoder) (step, error) {
 			w.tellAccess(EventAtomic, mask, &q, nil)
 		}
 		before := w.block.changes
-		g := w.block.grid
-		if !g.alone {
+		if g := w.block.grid; !g.alone && !w.inCluster() {
 			g.device.ordering.Lock()
 			defer g.device.ordering.Unlock()
 		}

@@ -136,7 +136,7 @@ func loadReduce(d *decoder) (step, error) {
 		if strong {
 			w.yield = true
 			w.spins++
-			w.block.grid.order()
+			w.order()
 		}
 		var sums [8]eval.Vector
 		for i := range w.replicas(&q) {

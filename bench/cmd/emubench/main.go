@@ -206,19 +206,25 @@ func scaling(_ string, rounds int) error {
 		run          job
 	}{{"saxpy, 8 Mi elements", "", saxpyJob(1 << 23)}, {"mma.sync 512x512x512 f16", "sm_80",
 		mmaJob(512)}} {
-		var walls [2][]time.Duration
+		var walls, cpus [2][]time.Duration
 		for range max(rounds, 3) {
 			for w := range walls {
 				s, err := measure(j.name, w+1, 1, j.target, j.run)
 				if err != nil {
 					return err
 				}
-				walls[w] = append(walls[w], s.wall)
+				walls[w], cpus[w] = append(walls[w], s.wall), append(cpus[w], s.cpu)
 			}
 		}
 		best := func(w int) time.Duration { return slices.Min(walls[w]) }
 		fmt.Printf("\n%s: %.3f s with 1 worker, %.3f s with 2 (the best of %d rounds in turns): %.2fx\n",
 			j.name, best(0).Seconds(), best(1).Seconds(), len(walls[0]), best(0).Seconds()/best(1).Seconds())
+		median := func(w int) float64 {
+			slices.Sort(cpus[w])
+			return cpus[w][len(cpus[w])/2].Seconds()
+		}
+		fmt.Printf("processor time: %.3f s and %.3f s; idle processors would give up to %.2fx\n", median(0),
+			median(1), 2*median(0)/median(1))
 	}
 	return nil
 }
