@@ -16,7 +16,7 @@ import (
 // clean.
 func TestPairs(t *testing.T) {
 	files, err := filepath.Glob("testdata/pairs/*/*.ptx")
-	if err != nil || len(files) < 120 {
+	if err != nil || len(files) < 200 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	for _, path := range files {
