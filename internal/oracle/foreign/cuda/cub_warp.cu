@@ -16,9 +16,9 @@ extern "C" __global__ void warp_scan(int *o, const int *p) {
 }
 
 extern "C" __global__ void warp_scan_narrow(unsigned *o, const unsigned *p) {
-  __shared__ cub::WarpScan<unsigned, 12>::TempStorage s[8];
+  __shared__ cub::WarpScan<unsigned, 12>::TempStorage s[4];
   unsigned lane = threadIdx.x % 32, v = p[threadIdx.x];
-  if (lane < 24) cub::WarpScan<unsigned, 12>(s[threadIdx.x / 32 * 2 + lane / 12]).InclusiveSum(v, v);
+  if (lane < 12) cub::WarpScan<unsigned, 12>(s[threadIdx.x / 32]).InclusiveSum(v, v);
   o[threadIdx.x] = v;
 }
 
