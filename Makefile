@@ -134,6 +134,14 @@ roundtrip-ci: tools
 corpus: corpus-tools
 	go run ./internal/corpus/cmd/corpus
 
+# Compiles the kernels of internal/oracle/foreign anew, and computes what they must leave with NumPy.
+.PHONY: foreign
+foreign:
+	scripts/tools.sh corpus numpy
+	PYTHONPATH=.tools/corpus:.tools/numpy PYTHONDONTWRITEBYTECODE=1 python3 \
+		internal/oracle/foreign/reference/harvest.py internal/oracle/foreign/testdata/foreign.tar.bz2
+	go test ./internal/oracle/foreign -run TestPage -update
+
 # Cuts the repository's slice anew from .corpus.
 .PHONY: corpus-slice
 corpus-slice:

@@ -63,7 +63,7 @@ func TestSame(t *testing.T) {
 	}
 	told := places{calls: &c}
 	if told.has(loop[0]) {
-		t.Error("something is told before anything was")
+		t.Error("an empty set contains a position")
 	}
 	told.add(loop[0])
 	for i := range loop {

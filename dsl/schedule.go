@@ -102,8 +102,8 @@ func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	return k.dealt(grouped(k.CTAID().X, rows, cols, group))
 }
 
-// grouped returns the tile with index id. Within a group of rows, tiles go down the rows first. The
-// last group may have fewer rows.
+// grouped returns the tile with index id. Within a group, tiles are in column order. The last group
+// may have fewer rows.
 func grouped(id, rows, cols Reg[U32], group int) TileCoord {
 	if group == 1 {
 		row := id.Div(cols)

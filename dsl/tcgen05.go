@@ -167,8 +167,8 @@ type tensorProduct struct {
 	x, y   SharedTile
 	left   *TMEMOperandStage // set if x is in tensor memory; the tile then only describes its shape
 	places *SharedTile       // the sparsity metadata of a sparse x
-	scales *scales           // sparsity metadata of a sparse x
-	op     string            // scale factors of block-scaled types
+	scales *scales           // scale factors of block-scaled types
+	op     string            // the modifier of the opcode for scaling
 	id     func(step int) uint32
 }
 

@@ -12,7 +12,7 @@ import (
 
 // wrongBlackwell are mistakes with tensor memory, and with tiles that blocks of a cluster share.
 var wrongBlackwell = []wrongKernel{
-	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) { // tiles that blocks share
+	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) { // shared tiles
 		k := m.Kernel("c", dsl.Threads(256), dsl.Cluster(3, 2))
 		k.CTAPair() // want `D501: CTA pair in clusters of 6 blocks, want Cluster\(2\) or another even number along x`
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -30,7 +30,7 @@ var wrongBlackwell = []wrongKernel{
 		for range k.Persistent(k.U32(4), k.U32(4), 1).Each() { // want `D501: schedule in a cluster of 2 x 1 x 2 blocks, want at most two dimensions`
 		}
 	}},
-	{"sm_100a", func(m *dsl.Module, k *dsl.Kernel) { // rows that go out, and come in
+	{"sm_100a", func(m *dsl.Module, k *dsl.Kernel) { // gathered and scattered rows
 		row, zero := k.U32(0), k.U32(0)
 		sums := func(_, n int) []f32 { return make([]f32, n) }
 		out := func(t isa.Type, cols int) *dsl.Output {
@@ -49,7 +49,7 @@ var wrongBlackwell = []wrongKernel{
 		x := k.SharedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 		x.LoadRow(row, 4, 8) // want `D401: columns 4 to 11 of a row of 128x64 \.bf16 with a swizzle of 128 bytes, want whole units of 16 bytes of \.f32, \.bf16 or \.f16 with a swizzle`
 	}},
-	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // numbers of 4 and 6 bits in bytes
+	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // 4-bit and 6-bit elements padded to bytes
 		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle64})
 		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E2m1, isa.E2m3, isa.F32), 16, 16)
@@ -60,7 +60,7 @@ var wrongBlackwell = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E3m2, isa.E3m2, isa.F32), 16, 16)
 		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: .* of ldmatrix requires PTX 8.6 .*|F402: .*mma requires .*`
 	}},
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums of F16
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // F16 accumulators
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		p := k.Pipeline("p", 2, a.Feed())
 		acc := k.TMEM("acc", 128, 128, 1).F16Accumulators()

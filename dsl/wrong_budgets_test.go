@@ -51,12 +51,12 @@ var budgets = []wrongKernel{
 	}},
 }
 
-// sums64 is a helper that makes sums.
+// sums64 declares an accumulator in a helper function.
 func sums64(k *dsl.Kernel) *dsl.Accumulator {
 	return k.Accumulator(64, 256, isa.F32) // want `D502: live accumulators need 256 registers per thread, but the register budget of role multiply \(Regs\) is 232: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each from -33 from 32 from 30`
 }
 
-// both64 multiplies into all sums before it stores them.
+// both64 issues MMAs into all accumulators before it stores them.
 func both64(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulator), store func(*dsl.Accumulator)) {
 	for _, acc := range all {
 		multiply(acc)
@@ -66,7 +66,7 @@ func both64(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulato
 	}
 }
 
-// oneByOne stores sums before it multiplies into the next.
+// oneByOne stores each accumulator before it issues MMAs into the next.
 func oneByOne(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulator), store func(*dsl.Accumulator)) {
 	for _, acc := range all {
 		multiply(acc)
@@ -74,8 +74,8 @@ func oneByOne(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumula
 	}
 }
 
-// multiplied is a kernel of one warpgroup that loads, and two that multiply with a budget of registers. A
-// product that is built once in a loop of three counts as three, so that as many stages are loaded.
+// multiplied builds a kernel with one warpgroup that loads, and two that issue MMAs with a register
+// budget. It loads three times as many stages, because a body may be built once in a loop of three.
 func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulator, in func(k *dsl.Kernel, all []*dsl.Accumulator, multiply, store func(*dsl.Accumulator))) {
 	k := m.Kernel("multiplied", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)

@@ -10,13 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A layout is how the warps of a block share a tile of 128x128.
+// A layout is the arrangement of warps over a tile of 128x128.
 type layout struct {
-	rows, cols int // of a warp
+	rows, cols int // size of a warp's part
 	place      func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32)
 }
 
-// placed is a kernel of four warps that multiply so.
+// placed builds a kernel of four warps with a layout.
 func placed(m *dsl.Module, l layout) {
 	k := m.Kernel("placed", dsl.Threads(128))
 	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "depth")
@@ -33,7 +33,7 @@ func placed(m *dsl.Module, l layout) {
 	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, whose successor starts 128 columns later: the warp tiles do not cover it|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
 }
 
-// twice is a kernel with two roles of a warpgroup each that multiply the rows of a tile from some on, and store them somewhere.
+// twice builds a kernel with two roles, the second of which multiplies a tile's rows from `at` on.
 func twice(m *dsl.Module, at int) {
 	k := m.Kernel("twice", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -67,7 +67,7 @@ func twice(m *dsl.Module, at int) {
 	)
 }
 
-// covers are kernels that leave a part of their tiles out, or store a part twice.
+// covers are kernels that do not compute a part of their tiles, or store a part twice.
 var covers = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
@@ -78,7 +78,7 @@ var covers = []wrongKernel{
 		}})
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { twice(m, 32) }},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // the same sums in place of others
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // one accumulator stored twice, another never
 		d, n := k.Matrix("d", isa.F16).Sized(k.U32(512), k.U32(512)), dsl.Param[dsl.U32](k, "n")
 		t := k.SharedTile("t", tileOf(isa.F16, 16))
 		some, others := sums16(k), sums16(k)
@@ -108,7 +108,7 @@ var covers = []wrongKernel{
 	}},
 }
 
-// blocks is a helper that stores tiles of 128x64, so far apart.
+// blocks stores tiles of 128x64 at the given distances.
 func blocks(k *dsl.Kernel, high, wide int64) {
 	n := dsl.Param[dsl.U32](k, "n")
 	at, w := k.BlockTile(n, n, 8), sums16(k)
@@ -122,11 +122,10 @@ func sums16(k *dsl.Kernel) *dsl.WarpTile[dsl.F16] {
 	return dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 32, 32) // want `D501: accumulator is never read; another may be read in its place, or the MMA is not needed from -[0-9]+`
 }
 
-// TestCovers builds kernels that leave something out: each warning must be at a line with a want
-// comment.
+// TestCovers builds the kernels of covers: each warning must be at a line with a want comment.
 func TestCovers(t *testing.T) { testWrong(t, "wrong_covers_test.go", covers, false) }
 
-// TestRightCovers builds kernels that leave nothing out, or for which that is unknown: they have no
+// TestRightCovers builds kernels that cover their tiles, or for which that is unknown: they have no
 // findings.
 func TestRightCovers(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module){
@@ -143,7 +142,7 @@ func TestRightCovers(t *testing.T) {
 			}})
 		},
 		"halves": func(m *dsl.Module) { twice(m, 64) },
-		"in turns": func(m *dsl.Module) { // of a loop
+		"in turns": func(m *dsl.Module) { // in a loop
 			k := m.Kernel("turns", dsl.Threads(64))
 			tile := dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128}
 			a, n := k.Matrix("a", isa.Bf16).Sized(k.U32(128), k.U32(64)), dsl.Param[dsl.U32](k, "n")

@@ -13,7 +13,7 @@ import (
 // wrongEnds are infinite loops, unreachable code, barriers without a wait, and MMAs that some lanes
 // do not execute.
 var wrongEnds = []wrongKernel{
-	// Loops that nothing ends.
+	// Loops without an exit.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() {}) }}, // want `D208: infinite loop: the body has no Break, BreakIf, Return or Exit`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.While(func() dsl.Reg[dsl.Pred] { return k.U32(1).LTI(2) }, k.Sync) // want `D208: infinite loop: the body does not change what its condition depends on; assign to a variable with Set`
@@ -40,7 +40,7 @@ var wrongEnds = []wrongKernel{
 		k := m.Kernel("q")
 		k.Loop(func() { k.Call(f) }) // want `D208: infinite loop: the body has no Break, BreakIf, Return or Exit`
 	}},
-	// Code that nothing leads to.
+	// Unreachable code.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		o := dsl.Global[dsl.U32](k, "o")
 		k.Return()
@@ -82,7 +82,7 @@ var wrongEnds = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.If(k.Lane().EQI(0), k.NamedBarrier(256).Sync) // want `D501: divergent Sync: thread 0 of a warp executes it, but thread 1 does not; move it out of the condition`
 	}},
-	// What all lanes of a warp do.
+	// Operations of all lanes of a warp.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, t := sumsOf(k, 32), k.SharedTile("t", tileOf(isa.Bf16, 16))
 		k.If(k.Lane().LTI(16), func() { w.MMA(t, k.U32(0), t, k.U32(0)) }) // want `D501: divergent MMA: thread 0 of a warp executes it, but thread 16 does not; move it out of the condition`
@@ -141,7 +141,7 @@ var wrongEnds = []wrongKernel{
 			}),
 		)
 	}},
-	// What held at a call that was looked at is not what holds later.
+	// Conditions at an earlier call do not apply to a later one.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.If(k.Lane().LTI(16), k.SyncWarp) // want `D501: divergent SyncWarp: thread 0 of a warp executes it, but thread 16 does not; move it out of the condition`
 		k.If(k.Lane().EQI(0), func() { k.Barrier("b", 1).Arrive() })
@@ -183,7 +183,7 @@ var wrongEnds = []wrongKernel{
 		}, func(u32, dsl.AsyncStage) {})
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).Wait(k.U32(0)) }}, // want `D501: deadlock: no thread arrives at mbarrier b, so its phase never completes; use Arrive, or ArriveExpect for copies`
-	// What those that have left do not bring, and variables of the module.
+	// Missing values of threads that have exited, and variables of the module.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.ReturnIf(k.TID().X.GEI(100))
 		k.SyncWarp()
@@ -223,14 +223,14 @@ func sumsOf(k *dsl.Kernel, n int) *dsl.WarpTile[dsl.F32] {
 	return dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), n, n)
 }
 
-// ringOf is a pipeline of tiles of 64 and 128 rows.
+// ringOf declares a pipeline of tiles of 64 and 128 rows.
 func ringOf(k *dsl.Kernel) (p *dsl.Pipeline, a, b *dsl.TensorMap) {
 	a = k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 	b = k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 	return k.Pipeline("p", 4, a.Feed(), b.Feed()), a, b
 }
 
-// TestEnds holds that loops which end in one way or another, and code that is reached, are taken for what they are.
+// TestEnds checks that loops with an exit, and reachable code, have no findings.
 func TestEnds(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module, k *dsl.Kernel){
 		"break":  func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() { k.If(k.Lane().EQI(0), k.Break) }) },

@@ -8,9 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongFeatures are mistakes with scans, copies and tensors of any dimensions, and with sparse products in tensor memory.
+// wrongFeatures are mistakes with scans, copies, tensors of one to five dimensions, and sparse MMAs
+// in tensor memory.
 var wrongFeatures = []wrongKernel{
-	// Scans, and what all threads of a block do.
+	// Scans, and operations of all threads of a block.
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("odd", dsl.Threads(40))
 		dsl.BlockScan(k.TID().X, "s", func(a, b u32) u32 { return a.Add(b) }) // want `D401: BlockScan needs a block of whole warps, declared with Threads; this one has \[40 1 1\] threads`
@@ -20,7 +21,7 @@ var wrongFeatures = []wrongKernel{
 			dsl.BlockReduce(k.TID().X, "s", func(a, b u32) u32 { return a.Add(b) }) // want `D502: deadlock: BlockReduce in role sum waits for all threads of the block`
 		}))
 	}},
-	// Atomics of vectors, and shared memory of any size.
+	// Vector atomics, and dynamic shared memory.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2)}) // want `D102: sm_80 has no vector atomics, which need sm_90; use one atomic per element`
 	}},
@@ -102,7 +103,7 @@ var wrongFeatures = []wrongKernel{
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		t.StoreMatrices(k.Lane(), k.U32(0), t.LoadMatrices(k.Lane(), k.U32(0))) // want `F402: stmatrix requires PTX 7\.8 on sm_90 or later`
 	}},
-	// Sparse products.
+	// Sparse MMAs.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.SparsityMap("e", k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)) // want `D401: sparsity map e for tiles of 64x128 \.e4m3 with a swizzle of 128 bytes, want 128 rows of a multiple of 64 bytes`
 	}},
@@ -142,7 +143,7 @@ var wrongFeatures = []wrongKernel{
 	sparseScaled(256, false, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D501: no tensor memory for scale factors; call Scales when the accumulators are declared`
 	}),
-	// Pairs of blocks.
+	// CTA pairs.
 	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
 		p := k.Pipeline("p", 2, a.Feed())
 		k.Roles(
@@ -163,7 +164,7 @@ var wrongFeatures = []wrongKernel{
 	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
 		k.TMEMOperand("f", isa.Bf16, 64, 1) // want `D501: deadlock: no thread arrives at f empty; no role consumes the stages that another produces`
 	}),
-	// Factors in tensor memory.
+	// Operands in tensor memory.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		f := k.TMEMOperand("f", isa.F32, 8, 1) // want `D401: TMEMOperand f has 8 columns, want rows of a multiple of 32 bytes`
 		k.Roles(dsl.OnWarpgroup(1, "write", func() {
@@ -178,7 +179,7 @@ var wrongFeatures = []wrongKernel{
 	}},
 }
 
-// pairs is a kernel of pairs of blocks.
+// pairs builds a kernel of CTA pairs.
 func pairs(build func(*dsl.Kernel, *dsl.TensorMap)) wrongKernel {
 	return wrongKernel{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("pairs", dsl.Warpgroups(2), dsl.Cluster(2))
@@ -187,11 +188,12 @@ func pairs(build func(*dsl.Kernel, *dsl.TensorMap)) wrongKernel {
 	}}
 }
 
-// sparseTiles are the tiles of a stage: a sparse product, its zeros, and its scale factors.
+// sparseTiles are the tiles of a stage: operands of a sparse MMA, its metadata, and its scale
+// factors.
 type sparseTiles struct{ x, e, y, sx, sy dsl.SharedTile }
 
-// sparseScaled is a kernel that multiplies tiles of E4M3, of which the second has so many columns, with tensor memory for scale
-// factors and for what tells zeros, or without.
+// sparseScaled builds a kernel with an MMA of E4M3 tiles, of which B has the given columns, with or
+// without tensor memory for scale factors and for metadata.
 func sparseScaled(cols int, scales, places bool, multiply func(*dsl.AccumulatorStage, sparseTiles)) wrongKernel {
 	return wrongKernel{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)

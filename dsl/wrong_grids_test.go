@@ -15,7 +15,7 @@ type (
 	f = dsl.Reg[dsl.F32]
 )
 
-// wrongGrids are mistakes with what blocks of a grid share out among them.
+// wrongGrids are mistakes in distributing work over the blocks of a grid.
 var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		starts := dsl.Global[dsl.U32](k, "starts")
@@ -62,7 +62,7 @@ var wrongGrids = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},          // want `D205: fence of scope "block", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `F402: `
 	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: fence of scope "cluster", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
-	// Sums of nothing.
+	// Accumulators that no MMA writes.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
 	}},
@@ -85,7 +85,7 @@ var wrongGrids = []wrongKernel{
 		acc.Clear()
 		acc.ToFragments(isa.Bf16)
 	}},
-	// Sizes, divisions and texts.
+	// Sizes, divisions and strings.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", math.MaxInt64, 8) }}, // want `D302: s is larger than 2\^31 bytes`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", 1<<40) }},             // want `D302: l is larger than 512 KB, the local memory of a thread`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", -4) }},                // want `D301: l has a dimension of -4, want a positive number`

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongTurns are mistakes in the last turn of a loop, and tiles that nothing writes.
+// wrongTurns are mistakes in the last iteration of a loop, and tiles that are never written.
 var wrongTurns = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := dsl.Shared[dsl.F32](k, "s", 256)
@@ -42,12 +42,12 @@ var wrongTurns = []wrongKernel{
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { written(m, func(*dsl.Kernel, dsl.SharedTile) {}) }},
 }
 
-// column is a helper that goes beyond the last column.
+// column accesses a column past the last one.
 func column(k *dsl.Kernel, t dsl.SharedTile, i u32) {
 	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -17 from -18`
 }
 
-// written is a kernel of which a role writes the left factor of products.
+// written builds a kernel in which a role writes the A operand.
 func written(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
 	k := m.Kernel("written", dsl.Warpgroups(3))
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -75,7 +75,7 @@ func written(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
 	)
 }
 
-// eachRow lets one thread of the second warpgroup work on each of 64 rows.
+// eachRow runs work in one thread of the second warpgroup per row, for 64 rows.
 func eachRow(k *dsl.Kernel, tile dsl.SharedTile, work func(dsl.Array[dsl.BF16])) {
 	k.If(k.WarpIndex().LTI(6), func() {
 		work(dsl.Element[dsl.BF16](tile, k.WarpIndex().AndI(1).MadI(32, k.Lane()), k.U32(0)))

@@ -13,13 +13,14 @@ type (
 	f32 = dsl.Reg[dsl.F32]
 )
 
-// A wrongKernel has one mistake, on the line that says what is expected of it.
+// A wrongKernel has one mistake, on the line with the want comment.
 type wrongKernel struct {
 	target string
 	build  func(m *dsl.Module, k *dsl.Kernel)
 }
 
-// wrongKernels are the mistakes. Every finding must be at a line with a want, and every want must be met.
+// wrongKernels are kernels with one mistake each. Every finding must be at a line with a want
+// comment, and every want comment must match a finding.
 var wrongKernels = []wrongKernel{
 	// Values.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; _ = k.F32(1).Var().Add(x) }},                   // want `D201: use of a zero Reg of type \.f32, not created by a builder call`
@@ -104,7 +105,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.When(p, func() { k.If(p, func() {}) }) }},   // want `D205: branch inside When, which predicates single instructions; use If from 0`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: loop inside When, which predicates single instructions; use If from 0`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the else branch, got 2`
-	// Instructions written out.
+	// Instructions as text.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a PTX modifier; did you mean \.u32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: unknown instruction addd; did you mean add`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1) }},                            // want `F301: add\.u32 takes 3 operands, found 2`
@@ -203,7 +204,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors for 100x256 with one per 16 elements, want a multiple of 128 rows, or 64 or 192, and a multiple of 64 columns, at most 256`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: warp tile of 64x64 \.f32 for m16n8k32 with \.s32, want a multiple of 16 rows and 16 columns`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: warp tile of 60x64 \.f32 for m16n8k16 with \.f32, want a multiple of 16 rows and 16 columns`
-	// Protocols.
+	// Pipelines and mbarriers.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},            // want `D501: mbarrier b expects 0 arrivals, want 1 to 1048575`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).AtI(2) }}, // want `D501: mbarrier index 2 is out of bounds: array b has 2`
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},            // want `D102: sm_75 has no mbarriers, which need sm_80; use Sync or NamedBarrier`
@@ -321,7 +322,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},
 }
 
-// helper makes a mistake for its caller.
+// helper makes a mistake on behalf of its caller.
 func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: -1 is not a valid \.u8 from -4`
 
 // sparse returns tiles for MMASparse: x with the given columns of a type, and metadata with the

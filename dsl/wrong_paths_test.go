@@ -89,7 +89,7 @@ var wrongWays = []wrongKernel{
 		k.Switch(k.TID().X, func() { x.Set(k.U32(1)) }, func() { x.Set(k.U32(2)) })
 		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
 	}},
-	// Values of Go that a kernel cannot follow.
+	// Go assignments inside the body of an If, which the kernel does not execute.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.U32(0)
 		k.If(k.TID().X.EQI(0), func() { x = k.U32(5) })
@@ -120,7 +120,7 @@ var wrongWays = []wrongKernel{
 		x := dsl.Global[dsl.F32](k, "x")
 		x.Addr().Value() // want `D301: Value of an address in \.global memory memory, which has 64 bits; use Value64`
 	}},
-	// Meetings.
+	// Barriers that not all threads reach.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(
 			dsl.OnWarps(0, 4, "a", func(u32) { k.Sync() }), // want `D502: deadlock: Sync in role a waits for all threads of the block, but warps 4 to 7 do not execute one; use NamedBarrier for the threads of a role`
@@ -144,7 +144,7 @@ var wrongWays = []wrongKernel{
 		}
 		k.NamedBarrier(128) // want `D501: more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses 15 of them`
 	}},
-	// Sums and tiles.
+	// Accumulators and tiles.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(256, 256, isa.F32) }}, // want `D401: accumulator of 256x256 \.f32 needs 512 registers per thread, which has 255; use more warpgroups with smaller accumulators`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 128, 128) // want `D401: warp tile of 128x128 \.f32 needs 512 registers per thread, which has 255; use more warps with smaller tiles`
@@ -161,7 +161,7 @@ var wrongWays = []wrongKernel{
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(0)) // want `D401: matrix a of \.bf16 is copied into 64x64 \.f16 .*: the element types differ`
 	}},
-	// Instructions written out.
+	// Instructions as text.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32 %r1, %r2, %r3;") }},                    // want `D205: "add\.u32 %r1, %r2, %r3;" is more than an opcode; Ins takes "add\.u32" and the operands as Go values`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("@%p1 bar.sync", 0) }},                          // want `D205: "@%p1 bar\.sync" has a guard; Ins takes the opcode only, use k\.When\(p, func\(\) \{ \.\.\. \}\)`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bra", "LOOP") }},                               // want `D205: operand 1 of bra is a Go string; "LOOP" is not a special register \(such as %tid\.x\), pass a label from NewLabel`

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongProducts are mistakes with factors that the kernel computes.
+// wrongProducts are mistakes with MMA operands that the kernel computes.
 var wrongProducts = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -30,12 +30,12 @@ var wrongProducts = []wrongKernel{
 		w.MMAStepFunc(dsl.SharedTile{}, k.U32(0), none)    // want `D201: tile in MMAStepFunc is a zero value, not created by a builder call`
 		w.MMAStepFunc(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: MMAStepFunc of 8x64 \.f16 with a swizzle of 128 bytes into 16x16 with m16n8k16 of \.f16: too few rows, or a depth that is not a multiple of 16`
 		w.MMAStepFunc(x, k.U32(0), nil)                    // want `D205: MMAStepFunc is given a nil function`
-		other := m.Kernel("other").SharedTile("x", x.Tile) // of another kernel
+		other := m.Kernel("other").SharedTile("x", x.Tile) // a tile of another kernel
 		w.MMAStepFunc(other, k.U32(0), none)               // want `D203: tile of other for an MMA into an accumulator of k`
 		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
 		s.MMAStepFunc(x, k.U32(0), none) // want `D401: MMAStepFunc with m16n8k8 of \.tf32, whose fragments have another layout; use MMAStep`
 	}},
-	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // groups of products, and what they leave for the next
+	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // MMA groups and waits
 		k.WaitMMA(-1) // want `D501: WaitMMA\(-1\), want 0 to 7 groups in flight`
 		k.WaitMMA(8)  // want `D501: WaitMMA\(8\), want 0 to 7 groups in flight`
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -51,7 +51,7 @@ var wrongProducts = []wrongKernel{
 		other := m.Kernel("other")
 		left.Set(dsl.NewWarpTile[dsl.F32](other, dsl.MMAFor(isa.F16, isa.F32), 16, 16).LoadFragments(other.SharedTile("x", x.Tile), other.U32(0))) // want `D203: fragments of kernel other are used in k`
 	}},
-	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // sums that are promoted
+	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // promoted accumulators
 		total := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		part := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 32)
 		other := dsl.NewWarpTile[dsl.S32](m.Kernel("other"), dsl.MMAFor(isa.S8, isa.S32), 16, 16)
@@ -100,7 +100,8 @@ var wrongProducts = []wrongKernel{
 		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
 		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no block-scaled mma\.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
 	}},
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums in tensor memory that are handed back
+	// accumulators in tensor memory that are released
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.TMEM("acc", 128, 64, 2)
 		k.Roles(
 			dsl.OnWarp(0, "multiply", func() {

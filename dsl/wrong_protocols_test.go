@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongProtocols are mistakes with matrices, schedules, clusters and what else a kernel shares.
+// wrongProtocols are mistakes with matrices, schedules, clusters and dependent launches.
 var wrongProtocols = []wrongKernel{
 	// Matrices.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},                   // want `D205: matrix of \.e2m3, want elements of 1, 2, 4, 8, 16, 32 or 64 bits`
@@ -35,7 +35,7 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BlockTile(k.U32(4), k.U32(4), 0) }},      // want `D501: schedule groups 0 rows of tiles, want a positive number`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 has no clusters, which need sm_90; for arrivals of this block use Wait`
-	// Padded numbers.
+	// Padded elements.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128, Padded: true}, dsl.Swizzle128) // want `D401: tensor map a: 64x128 \.e4m3, padded, with a swizzle of 128 bytes: only elements of 4 and 6 bits are padded`
 	}},
@@ -56,7 +56,7 @@ var wrongProtocols = []wrongKernel{
 			})
 		}))
 	}},
-	// Tiles that the hardware deals.
+	// Tiles assigned by the hardware.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 has no cluster launch control, which needs sm_100; use Persistent`
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule groups 0 rows of tiles, want a positive number`
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -72,7 +72,7 @@ var wrongProtocols = []wrongKernel{
 		tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 1) // want `D501: deadlock: no thread arrives at tiles empty; no role consumes the stages that another produces`
 		k.Roles(dsl.OnWarp(0, "deal", tiles.RunScheduler))
 	}},
-	// Clusters, and grids that follow one another.
+	// Clusters, and dependent kernels.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "x", 1).InBlock(k.U32(0)).LoadFirst() // want `D501: InBlock in a kernel without Cluster`
 	}},

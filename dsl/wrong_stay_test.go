@@ -11,9 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongStays are writes to what stays as it is, types that memory does not hold, and parts of tiles that there are not.
+// wrongStays are writes to read-only values, types that memory cannot hold, and invalid parts of
+// tiles.
 var wrongStays = []wrongKernel{
-	// Values stay what they are.
+	// Read-only values.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.AddI(1).Set(k.U32(5)) }},          // want `D201: Set of a value that is not a variable; declare one with Var`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.U32](k, "n").Set(k.U32(5)) }}, // want `D201: Set of a value that is not a variable; declare one with Var`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -31,7 +32,7 @@ var wrongStays = []wrongKernel{
 		k.Ins("mov.b64", dsl.List(n, dsl.NewReg[dsl.U32](k)), k.U64(1)) // want `D201: mov\.b64 writes to a value that is not a variable; use NewReg or Var for destinations, or Result`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.WarpIndex(), k.TID().X, 1) }}, // want `D201: add\.u32 writes to a value that is not a variable; use NewReg or Var for destinations, or Result`
-	// What memory does not hold.
+	// Types that memory cannot hold.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.Pred](k, "y", 4) }},                         // want `D301: y of predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.Pred](k, "y", 4) }},                          // want `D301: y of predicates`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.DynamicShared[dsl.Pred](k, "y") }},                     // want `D301: y of predicates`
@@ -58,7 +59,7 @@ var wrongStays = []wrongKernel{
 
 func tileOf(t isa.Type, pad int) dsl.Tile { return dsl.Tile{Type: t, Rows: 64, Cols: 64, Pad: pad} }
 
-// TestKept holds that a value stays what it was when a variable that it was made of changes.
+// TestKept checks that a value does not change when a variable that it was computed from is set.
 func TestKept(t *testing.T) {
 	for name, same := range map[string]func(k *dsl.Kernel, v u32) u32{
 		"To":      func(_ *dsl.Kernel, v u32) u32 { return dsl.Bits[dsl.U32](dsl.To[dsl.S32](v)) },
@@ -90,7 +91,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestSumsKept holds that what was made of sums stays when they change.
+// TestSumsKept checks that a value computed from accumulators does not change when they do.
 func TestSumsKept(t *testing.T) {
 	for name, same := range map[string]func(w *dsl.WarpTile[dsl.F32]) (x f32){
 		"To": func(w *dsl.WarpTile[dsl.F32]) (x f32) {
@@ -120,11 +121,11 @@ func TestSumsKept(t *testing.T) {
 	}
 }
 
-// TestTilesApart holds that the TMA may copy to each of several tiles.
+// TestTilesApart checks that several tiles are aligned for the TMA.
 func TestTilesApart(t *testing.T) {
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(32))
-	x := k.Tensor("x", isa.F32, []int{1, 10, 40}, dsl.NoSwizzle) // of 1600 bytes
+	x := k.Tensor("x", isa.F32, []int{1, 10, 40}, dsl.NoSwizzle) // 1600 bytes each
 	dsl.Element[dsl.F32](k.SharedTiles("t", x.Tile(), 2).At(k.Lane().AndI(1)), k.U32(0), k.U32(0)).StoreFirst(k.F32(1))
 	text, err := m.Text()
 	if err != nil || !strings.Contains(text, "t[3328]") || !strings.Contains(text, ", 1664;") {

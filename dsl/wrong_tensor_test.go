@@ -8,21 +8,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongTensors are products whose factors threads write, gather or hold in registers, and none that fit.
+// wrongTensors are mistakes with MMA operands that threads write, gather or hold in registers, and
+// with operands that do not fit.
 var wrongTensors = []wrongKernel{
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // numbers of other types, as wide
+	// elements of another type with the same width
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		half := k.SharedTile("half", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		brain := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 64)
 		w.MMAFragments(w.ToFragments(isa.Bf16), half, k.U32(0))    // want `D401: MMAFragments of \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes with m16n8k16 of \.f16: the element types differ`
 		brain.MMAFragments(w.ToFragments(isa.F16), half, k.U32(0)) // want `D401: MMAFragments of \.f16 and 64x64 \.f16 with a swizzle of 128 bytes with m16n8k16 of \.bf16: the element types differ`
 	}},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of tiles that are transposed
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of transposed tiles
 		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 with a swizzle of 128 bytes, transposed in 4 parts, want whole slabs, as wide as the swizzle`
 		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 is out of bounds: there are 2`
 	}},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // left factors that the kernel computes
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // A operands that the kernel computes
 		acc := k.Accumulator(64, 64, isa.F32)
 		none := func(int, int) []dsl.Reg[dsl.B32] { return nil }
 		acc.AFragmentsFunc(isa.F32, 64, none)                                                                     // want `D401: A operand of 64 columns of \.f32 in registers, want a multiple of 16 columns of \.f16 or \.bf16`
@@ -33,7 +35,7 @@ var wrongTensors = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		w.AFragmentsFunc(8, none) // want `D401: A operand has 8 columns for m16n8k16, want a multiple of 16`
 	}},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // sparse products of wgmma
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // sparse MMAs of wgmma
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		wide := k.SharedTile("wide", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		acc := k.Accumulator(64, 64, isa.F32)
@@ -57,7 +59,7 @@ var wrongTensors = []wrongKernel{
 				}
 				for s := range q.Consume(k.U32(4)) {
 					w.Tile(s) // want `D501: pipeline q has no feed of w`
-					s.Tile(a) // the others do
+					s.Tile(a) // written by the other role
 				}
 			}),
 			dsl.OnWarp(0, "load", func() {
@@ -70,7 +72,7 @@ var wrongTensors = []wrongKernel{
 			}),
 		)
 	}},
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // rows that are gathered
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // gathered rows
 		a, b := k.RowTensor("a", isa.Bf16, 64, dsl.Swizzle128), k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
 		b.GatherFeed(8)   // want `D401: tensor b is copied in boxes; declare it with RowTensor to gather rows`
 		a.GatherFeed(6)   // want `D401: feed of 6 gathered rows, want a multiple of 4 up to 128`
@@ -89,7 +91,7 @@ var wrongTensors = []wrongKernel{
 			}
 		}))
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // copies of a thread
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // cp.async copies of single threads
 		x, to := dsl.Global[dsl.F16](k, "x"), dsl.Shared[dsl.F16](k, "to", 64)
 		x.CopyAsync(to, 16)                                                  // want `D301: CopyAsync of 32 bytes, want 4, 8 or 16`
 		to.CopyAsync(to, 8)                                                  // want `D301: CopyAsync from \.shared memory to \.shared memory memory, want global to shared`
@@ -108,7 +110,8 @@ var wrongTensors = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Barrier("b", 1).ArriveAfterMMA() // want `D501: ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator\.Wait`
 	}},
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // what is asked for in vain has as many numbers as were asked for
+	// an invalid read still returns the requested number of values
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		f := k.TMEMOperand("f", isa.F16, 64, 1)
 		acc, a := k.TMEM("acc", 128, 64, 1), k.TensorMap("a", isa.F16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 		p := k.Pipeline("p", 2, a.Feed())
@@ -140,7 +143,7 @@ var wrongTensors = []wrongKernel{
 			}),
 		)
 	}},
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // one mistake is told once
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // one mistake is reported once
 		k.Module().Kernel("other")
 		pair := k.Module().Kernel("pair", dsl.Threads(256), dsl.Cluster(2))
 		pair.CTAPair()
@@ -163,7 +166,7 @@ var wrongTensors = []wrongKernel{
 			dsl.OnWarpgroup(1, "write", func() { acc.Drain(func(d *dsl.AccumulatorStage) { d.Load(0, 128) }) }),
 		)
 	}},
-	// Places that tiles do not have.
+	// Positions outside of tiles.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		n, zero := dsl.Param[dsl.U32](k, "n"), k.U32(0)
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -173,7 +176,7 @@ var wrongTensors = []wrongKernel{
 		for i := range k.Range(zero, n) {
 			w.MMA(x, warp.MulI(32), x, zero)                           // want `D401: out of bounds: warp 4 accesses rows 128 to 159 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
 			w.MMA(x, warp.AndI(3).MulI(32), x, warp.MulI(16))          // want `D401: out of bounds: warp 7 accesses rows 112 to 143 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
-			w.MMA(x.Transposed(), zero, x.Transposed(), i)             // a number that nobody knows
+			w.MMA(x.Transposed(), zero, x.Transposed(), i)             // an unknown row
 			w.MMA(x.Part(warp, 4), zero, x, zero)                      // want `D401: out of bounds: warp 4 accesses part 4 of 4, of 128x64 \.f16 with a swizzle of 128 bytes`
 			w.MMAFragments(w.LoadFragments(x, warp.MulI(32)), x, zero) // want `D401: out of bounds: warp 4 accesses rows 128 to 159 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
 			k.If(warp.LTI(4), func() { w.LoadFragments(x, warp.MulI(32)) })
@@ -183,11 +186,12 @@ var wrongTensors = []wrongKernel{
 			dsl.Element[dsl.F16](x, t, zero).LoadFirst()         // want `D301: out of bounds: thread 128 accesses byte 16384 of x, which has 16384; an index counts elements, and If can exclude threads|D401: out of bounds: thread 128 accesses row 128 of 128x64 \.f16 with a swizzle of 128 bytes, which has 128`
 			dsl.Element[dsl.F16](x, zero, t.ShrI(1)).LoadFirst() // want `D401: out of bounds: thread 128 accesses column 64 of 128x64 \.f16 with a swizzle of 128 bytes, which has 64`
 		}
-		for row := range k.RangeStep(warp.MulI(32), n, k.U32(256)) { // a launch keeps it within the tile
+		// the launch may keep it within the tile
+		for row := range k.RangeStep(warp.MulI(32), n, k.U32(256)) {
 			w.LoadFragments(x, row)
 		}
 	}},
-	// Shared memory that is read, and that nothing writes.
+	// Shared memory that is read and never written.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		y, t := dsl.Global[dsl.F32](k, "y"), k.TID().X
 		unset, set, seen := dsl.Shared[dsl.F32](k, "unset", 256), dsl.Shared[dsl.F32](k, "set", 256), dsl.Shared[dsl.F32](k, "seen", 256)
@@ -197,7 +201,7 @@ var wrongTensors = []wrongKernel{
 		y.Store(t, set.Load(t).Add(seen.Load(t)))
 		y.Store(t, unset.At(t).LoadFirst()) // want `D301: read of uninitialized shared memory: nothing writes unset`
 	}},
-	// What no builder call made, by its own name.
+	// Zero values, named in the message.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		s, rows := dsl.Shared[dsl.F32](k, "s", 4), k.RowTensor("rows", isa.Bf16, 64, dsl.Swizzle128)
 		dsl.Array[dsl.F32]{}.CopyAsync(s, 4)                       // want `D201: array in CopyAsync is a zero value, not created by a builder call`
@@ -208,7 +212,7 @@ var wrongTensors = []wrongKernel{
 	// Unknown positions that are not multiples of a vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.U32](k, "rows").Load(k.TID().X).MulI(8)
-		for range 60 { // there are 2^60 ways to the first
+		for range 60 { // there are 2^60 paths through these additions
 			sum = sum.Add(sum)
 		}
 		x.LoadVec(sum.AddI(4), 4)
@@ -222,7 +226,7 @@ var wrongTensors = []wrongKernel{
 			x.LoadVec(row.MulI(256).AddI(6), 4) // want `D301: misaligned vector access: the address in thread 0 is 8 bytes past a multiple of 16, and the access has 16 bytes; the index counts elements and must be a multiple of the vector length`
 			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(2), 2)
 			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(3), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
-			x.LoadVec(row.Mul(n).AddI(1), 4)             // a multiple of four is less than that, perhaps
+			x.LoadVec(row.Mul(n).AddI(1), 4)             // n may be a multiple of four
 			x.LoadVec(row.MulI(6).AddI(1), 2)            // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
 		}
 	}},

@@ -50,7 +50,8 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// testWrong builds the wrong kernels of a file, and returns how many findings it wants. Each has an error, unless they are only doubtful.
+// testWrong builds the wrong kernels of a file, and returns the number of expected findings. Each
+// kernel must have an error, unless only warnings are expected.
 func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool, options ...dsl.Option) (n int) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -108,14 +109,14 @@ func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool, opt
 	return n
 }
 
-// withoutNotes returns the findings that are more than notes about what was not checked.
+// withoutNotes returns the findings except notes about what was not checked.
 func withoutNotes(list diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool {
 		return d.Severity == diag.Note
 	})
 }
 
-// TestError holds the text of an error: places, callers, how many are left out.
+// TestError checks the text of an error: positions, callers, and the number of omitted findings.
 func TestError(t *testing.T) {
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k")

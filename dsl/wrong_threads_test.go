@@ -12,9 +12,10 @@ import (
 
 func both(a, b f32) f32 { return a.Add(b) }
 
-// wrongThreads are accesses that a thread cannot make, and what all threads do where some do not come.
+// wrongThreads are invalid accesses of single threads, and operations of all threads that some
+// threads do not execute.
 var wrongThreads = []wrongKernel{
-	// Vectors at places of which some are no multiple of their bytes.
+	// Misaligned vector accesses.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) }}, // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
@@ -23,7 +24,7 @@ var wrongThreads = []wrongKernel{
 		}
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
-		k := m.Kernel("any") // of blocks that the launch chooses
+		k := m.Kernel("any") // the launch chooses the block size
 		x, i := dsl.Global[dsl.BF16](k, "x"), k.CTAID().X.Mad(k.NTID().X, k.TID().X)
 		k.ReturnIf(i.GE(dsl.Param[dsl.U32](k, "n")))
 		x.StoreVec(i.MulI(4), x.LoadVec(i.MulI(4), 8)) // want `D301: misaligned vector access: thread 1 accesses byte 8 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
@@ -36,7 +37,7 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.As[dsl.F64](dsl.Global[dsl.F32](k, "x").At(k.TID().X)).LoadFirst() // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, want a multiple of 8; the index counts elements and must be a multiple of the vector length`
 	}},
-	// Places outside of a variable.
+	// Out-of-bounds accesses.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) }}, // want `D301: out of bounds: thread 128 accesses byte 512 of s, which has 512; an index counts elements, and If can exclude threads`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := dsl.Shared[dsl.U32](k, "s", 8)
@@ -47,12 +48,12 @@ var wrongThreads = []wrongKernel{
 		x, counts := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "counts", 256)
 		counts.Reduce("add", x.Load(k.TID().X), k.U32(1)) // want `D301: read of uninitialized shared memory: nothing writes counts`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { // Atomic "exch" writes
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { // Atomic "exch" writes.
 		x, locks := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "locks", 8)
 		locks.Atomic("exch", x.Load(k.TID().X).AndI(7), k.U32(0))
 		locks.Reduce("add", k.TID().X, k.U32(1)) // want `D301: out of bounds: thread 8 accesses byte 32 of locks, which has 32; an index counts elements, and If can exclude threads`
 	}},
-	// Under conditions that are the same for all threads, which a launch may make hold.
+	// Conditions that are equal for all threads and that a launch may satisfy.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		n, s, t := dsl.Param[dsl.U32](k, "n"), dsl.Shared[dsl.F32](k, "s", 8, 128), k.TID().X
 		for at := range k.RangeStep(k.U32(0), n, k.U32(8)) {
@@ -61,7 +62,8 @@ var wrongThreads = []wrongKernel{
 				s.Store(t.MulI(5), k.F32(1)) // want `D301: out of bounds: thread 205 accesses byte 4100 of s, which has 4096; an index counts elements, and If can exclude threads`
 			})
 		}
-		k.If(t.LT(n), func() { s.Store(t.MulI(5), k.F32(1)) }) // a launch keeps threads away
+		// the launch may exclude the threads
+		k.If(t.LT(n), func() { s.Store(t.MulI(5), k.F32(1)) })
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
@@ -93,7 +95,7 @@ var wrongThreads = []wrongKernel{
 		t := dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
 		dsl.Element[dsl.BF16](k.SharedTile("t", t), k.U32(0), k.U32(0)).LoadI(8) // want `D301: index 8 is out of bounds: the array has 8 elements`
 	}},
-	// What NC may not read.
+	// Writes to memory that is read through NC.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
 		x.Store(k.TID().X, x.Load(k.TID().X, dsl.NC).AddF(1)) // want `D301: NC load of x, which the kernel writes, may return stale data; leave NC out`
@@ -102,7 +104,7 @@ var wrongThreads = []wrongKernel{
 		x := dsl.Global[dsl.F32](k, "x").At64(dsl.MulWide[dsl.U64](k.CTAID().X, dsl.Param[dsl.U32](k, "n")))
 		x.Reduce("add", k.U32(0), x.LoadVec(k.TID().X.ShlI(1), 2, dsl.NC)[1]) // want `D301: NC load of x, which the kernel writes, may return stale data; leave NC out`
 	}},
-	// Where all have to come.
+	// Operations that all threads must execute.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.TID().X.LTI(100), k.Sync) }},         // want `D501: divergent Sync: thread 96 of a warp executes it, but thread 100 does not; move it out of the condition`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().EQI(0), k.SyncWarp) }},        // want `D501: divergent SyncWarp: thread 0 of a warp executes it, but thread 1 does not; move it out of the condition`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Elect(), k.SyncWarp) }},              // want `D501: divergent SyncWarp: thread 0 of a warp executes it, but thread 1 does not; move it out of the condition`
@@ -141,7 +143,7 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(33)).F32(1).WarpSum() }},      // want `D501: WarpReduce in a block of 33 threads, whose last warp has only 1 of 32 lanes: the missing lanes contribute undefined values`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(16)).F32(1).WarpScan(both) }}, // want `D501: WarpScan in a block of 16 threads`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleFrom(k.U32(32)) }},                      // want `D204: shuffle from lane 32, want 0 to 31`
-	// Constants that do not fit what they are for.
+	// Constants that are out of range.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.SharedTile("t", tileOf(isa.F32, 0)).LoadMatrices(k.Lane(), k.U32(16)) // want `D401: unit 16 is out of bounds: a row of 64x64 \.f32 has 16 units of 16 bytes`
 	}},

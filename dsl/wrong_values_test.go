@@ -10,9 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongValues are mistakes with values that memory alone holds, with pointers and special registers, and with what is left nil.
+// wrongValues are mistakes with types that exist only in memory, with pointers and special
+// registers, and with nil arguments.
 var wrongValues = []wrongKernel{
-	// Numbers that are stored and converted, and nothing else.
+	// Types that can only be stored and converted.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: no add for \.u8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: no not for \.b8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LTI(0) }},                     // want `D205: no comparison for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
@@ -43,7 +44,7 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smid.x") }}, // want `D205: %smid has no components, got %smid\.x`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%tid") }},    // want `D205: %tid is a vector; use a component such as %tid\.x`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.ClusterRank() }},                    // want `D102: sm_80 with PTX 9\.5 has no %cluster_ctarank, which needs PTX 7\.8 on sm_90 or later`
-	// Loops and lanes that cannot be.
+	// Invalid loops and lane indices.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: loop step is 0, want a positive number`
 		}
@@ -58,7 +59,7 @@ var wrongValues = []wrongKernel{
 		dsl.Shared[dsl.F32](k, "s", 4).InBlock(k.U32(2)) // want `D501: block rank 2 is out of bounds: the cluster has 2 blocks`
 		k.Barrier("b", 1).ArriveAt(k.U32(7))             // want `D501: block rank 7 is out of bounds: the cluster has 2 blocks`
 	}},
-	// Factors in registers, and transposed ones.
+	// Operands in registers, and transposed ones.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		y := k.SharedTile("y", dsl.Tile{Type: isa.S8, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle64})
@@ -92,16 +93,16 @@ var wrongValues = []wrongKernel{
 		acc.Map(nil)                                                     // want `D205: Map is given a nil function`
 		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: accumulator of \.s32 is used as \.f32`
 	}},
-	// Numbers that a type does not hold.
+	// Constants that a type cannot represent.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		dsl.Const[dsl.F16x2](k, 0x64006400)               // want `D204: 1\.6777472e\+09 overflows \.f16x2; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F16x2\] for a bit pattern`
 		k.F16(65520)                                      // want `D204: 65520 overflows \.f16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F16\] for a bit pattern`
 		k.F32(-math.MaxFloat64)                           // want `D204: -1\.7976931348623157e\+308 overflows \.f32; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F32\] for a bit pattern`
 		k.BF16(3.4e38).MulF(1e39)                         // want `D204: 3\.4e\+38 overflows \.bf16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.BF16\] for a bit pattern`
 		dsl.ConstantVariable[dsl.F16](m, "table", 1, 1e6) // want `D204`
-		k.F16(65504).MaxF(math.Inf(-1))                   // fits, as an infinity does
+		k.F16(65504).MaxF(math.Inf(-1))                   // representable, as infinity is
 	}},
-	// What is left nil.
+	// Nil arguments.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		k.If(k.Lane().EQI(0), nil)                                                                                        // want `D205: an If is given a nil function`
 		k.While(nil, nil)                                                                                                 // want `D205: While is given a nil function`
@@ -116,7 +117,7 @@ var wrongValues = []wrongKernel{
 		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: warp tile of 16x16 for MMA shape m0n0k0; use a shape from MMAFor`
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 8, Cols: 64}, dsl.NoSwizzle).Store(dsl.SharedTile{}, k.U32(0), k.U32(0)) // want `D201: tile copied through a is a zero value, not created by a builder call`
 	}},
-	// Sums and factors that no builder call made.
+	// Zero accumulators and operands.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
@@ -129,7 +130,7 @@ var wrongValues = []wrongKernel{
 		var none *dsl.WarpTile[dsl.F32]
 		var w dsl.WarpTile[dsl.F32]
 		var a dsl.Accumulator
-		w.Map(func(_ dsl.Cell, x f32) f32 { return x }) // of no kernel, which could be told
+		w.Map(func(_ dsl.Cell, x f32) f32 { return x }) // a zero WarpTile
 		a.Wait()
 		none.Store(k.Matrix("d", isa.F32), k.U32(0), k.U32(0)) // want `D201: accumulator in Store is a zero value, not created by a builder call`
 		w.MMA(x, k.U32(0), x, k.U32(0))                        // want `D201: accumulator in MMA is a zero value, not created by a builder call`

@@ -2,12 +2,13 @@
 # Copyright 2026 The ptxdsl Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: scripts/tools.sh [judge] [lint] [corpus]
+# usage: scripts/tools.sh [judge] [lint] [corpus] [numpy]
 #
 # Installs pinned tools under .tools/, each set once:
 #   judge   NVIDIA's assembler and disassembler, what the tests need      .tools/judge
 #   lint    staticcheck                                                   .tools/lint
 #   corpus  the CUDA C++ compiler and Triton, to regenerate the corpus    .tools/corpus
+#   numpy   NumPy, to regenerate the references of foreign kernels        .tools/numpy
 #
 # A set is installed beside its place and renamed, so an interrupted run leaves nothing half done,
 # and a stamp with its versions makes a second run a no-op.
@@ -26,6 +27,10 @@ corpus_set=(
 	nvidia-cuda-runtime==13.5.37
 	nvidia-cuda-cccl==13.3.5.0.6
 	triton==3.9.0
+)
+numpy_set=(
+	numpy==2.3.4
+	ml-dtypes==0.5.3
 )
 lint_set=(honnef.co/go/tools/cmd/staticcheck@v0.7.0)
 
@@ -65,7 +70,7 @@ wheels() {
 		rm -rf "$folder"
 		fail "pip could not install $* (is the package registry reachable, and is this linux on x86-64 or arm64?)"
 	fi
-	if ! "$folder/nvidia/cu13/bin/ptxas" --version >/dev/null; then
+	if [[ $set != numpy ]] && ! "$folder/nvidia/cu13/bin/ptxas" --version >/dev/null; then
 		rm -rf "$folder"
 		fail "the ptxas of $1 does not run on this machine"
 	fi
@@ -99,6 +104,7 @@ for set in "${@:-judge}"; do
 	judge) wheels judge "${judge_set[@]}" ;;
 	corpus) wheels corpus "${corpus_set[@]}" ;;
 	lint) commands lint "${lint_set[@]}" ;;
-	*) fail "no set called $set (judge, lint, corpus)" ;;
+	numpy) wheels numpy "${numpy_set[@]}" ;;
+	*) fail "no set called $set (judge, lint, corpus, numpy)" ;;
 	esac
 done

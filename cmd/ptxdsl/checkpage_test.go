@@ -26,20 +26,7 @@ func TestCheckPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := generated + string(head) + pairTable(t)
-	name := filepath.Join("..", "..", "docs", "reference", "check.md")
-	if *update {
-		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != page {
-		t.Error("check.md is out of date: run go test ./cmd/ptxdsl -run TestCheckPage -update")
-	}
+	comparePage(t, "check.md", generated+string(head)+pairTable(t))
 }
 
 // pairTable returns the table of pairs, with a summary by class.

@@ -24,7 +24,7 @@ type Device struct {
 func New(target string) *Device {
 	d, err := emu.New(emu.Options{Target: target, Workers: 1})
 	if err != nil {
-		panic(err)
+		panic("bug: emulated device: " + err.Error())
 	}
 	return &Device{Device: d, Ran: make(map[string]int)}
 }

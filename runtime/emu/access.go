@@ -187,7 +187,7 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 		}
 		r = k.shared
 		high -= rank << rankShift
-		if high+q.size > uint64(len(r.data)) || low-rank<<rankShift < sharedStart {
+		if high+q.size > uint64(len(r.data)) || low-rank<<rankShift < r.low {
 			return w.scattered(mask, q)
 		}
 		low = rank << rankShift
@@ -346,7 +346,7 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 	default:
 		return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at address 0x%x, which is in no state space", size, at)
 	}
-	if r == nil || off+size > uint64(len(r.data)) || space == isa.Shared && off < sharedStart {
+	if r == nil || off+size > uint64(len(r.data)) || space == isa.Shared && off < r.low {
 		return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at %s address 0x%x", size, space.String()[1:], at)
 	}
 	return r, off, ""

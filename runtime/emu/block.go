@@ -65,6 +65,11 @@ func (b *block) start(id [3]uint32, rank uint32) {
 		clear(b.shared.data)
 		clear(b.shared.init)
 	}
+	b.shared.low = sharedStart
+	if g.image.grouped {
+		b.shared.low = groupStart
+		b.shared.written(groupStart, groupSize) // the system clears it
+	}
 	for i, w := range b.warps[:b.count] {
 		w.start(min(eval.Lanes, threads-i*eval.Lanes))
 	}

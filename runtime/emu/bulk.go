@@ -24,7 +24,7 @@ type bulkOperands struct {
 	mask          *ref
 	bytes         *ref // a mask of the bytes of each 16 that are copied
 	left, right   *ref // bytes at the ends that are not read
-	told          bool // an mbarrier is told; otherwise the copy is part of a group
+	told          bool // completes on an mbarrier; otherwise the copy is part of a group
 	pair          bool // the mbarrier is that of the block of the pair that its address names
 	combine       eval.Combine
 	width         uint64 // bytes of an element that is combined

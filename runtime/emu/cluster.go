@@ -43,7 +43,7 @@ const (
 	roundsToComplete = 1   // until asynchronous operations are completed
 	roundsToTimeout  = 2   // until waits with a time limit end
 	roundsToBreak    = 64  // until lanes that wait for others of their warp go on alone
-	roundsToStop     = 128 // until other clusters have their turn, and it is taken to hang if they cannot help
+	roundsToStop     = 128 // until other clusters run; if they make no progress, the kernel hangs
 )
 
 // start makes c the cluster that holds the blocks from an index on.

@@ -46,7 +46,7 @@ func (w *warp) contiguous(a *addressRef, q *demand) (r *region, at uint64, ok bo
 			return nil, 0, false
 		}
 		low &= 1<<rankShift - 1
-		if low+n > uint64(len(r.data)) || low < sharedStart {
+		if low+n > uint64(len(r.data)) || low < r.low {
 			return nil, 0, false
 		}
 	default:

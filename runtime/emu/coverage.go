@@ -15,11 +15,11 @@ import (
 // exclusions are the kinds that are not emulated, and why. Families of textures, surfaces and the fabric
 // are excluded as a whole.
 var exclusions = map[isa.Kind]string{
-	isa.KindSpcompress:   "no public source says how it chooses and packs elements",
-	isa.KindSpdecompress: "no public source says how its indices are packed",
+	isa.KindSpcompress:   "how it chooses and packs elements was not verified",
+	isa.KindSpdecompress: "how its indices are packed was not verified",
 
-	isa.KindTcgen05LdSpcompress:           "no public source says how it chooses and packs elements",
-	isa.KindTcgen05LdRedSpcompress:        "no public source says how it chooses and packs elements",
+	isa.KindTcgen05LdSpcompress:           "how it chooses and packs elements was not verified",
+	isa.KindTcgen05LdRedSpcompress:        "how it chooses and packs elements was not verified",
 	isa.KindTensormapQueryAllocClassLarge: "no document says what it asks",
 }
 

@@ -20,6 +20,7 @@ type decoder struct {
 	start []int              // of the blocks, in code
 	meet  int                // where the lanes of a branch meet again, or -1
 	in    *ir.Instr
+	rest  []*ir.Instr // of the block, after in
 	index map[*ir.Block]int
 	fixes []func()
 }

@@ -37,14 +37,14 @@ func (im *image) program(fn *ir.Func) *program {
 		}
 		d.start[i] = len(p.code)
 		leader := true
-		for _, in := range b.Instrs {
+		for j, in := range b.Instrs {
 			if in.Directive() {
 				if n, ok := im.module.lineOf(in); ok {
 					line = n
 				}
 				continue
 			}
-			d.in = in
+			d.in, d.rest = in, b.Instrs[j+1:]
 			p.code = append(p.code, command{guard: -1, at: in, source: line, leader: leader})
 			leader = d.emit(meets[i])
 			for len(p.labels) < len(p.code) {

@@ -21,6 +21,9 @@ type grid struct {
 	params *region
 	seed   uint64
 	number uint64 // %gridid
+
+	workspace uint64 // address of what blocks of a cooperative launch meet at; 0 where none is needed
+
 	began  uint64 // the clock when it began
 	checks bool   // of what was never written
 	strict bool   // of loads whose values nobody uses, too

@@ -80,6 +80,18 @@ func (k *kernel) run(l *device.Launch) error {
 		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
 		stepper: stepperOf(d.options.Observer), guide: guideOf(d.options.Observer),
 	}
+	if l.Cooperative && k.image.meeting {
+		r, ok := d.memory.allocate("workspace of "+k.image.entry.Name, workspaceSize)
+		if !ok {
+			return refuse("cuLaunchKernelEx", outOfMemory, "no memory for the workspace of the grid")
+		}
+		if !k.image.dependents { // else blocks may still run when run returns
+			defer d.memory.free(r.base)
+		}
+		r.written(0, workspaceSize)
+		little.PutUint32(r.data, workspaceSize)
+		g.workspace = r.base
+	}
 	g.primary = before
 	return d.run(g)
 }

@@ -30,6 +30,10 @@ const (
 	rankShift = 24
 	// The first bytes of shared memory belong to the system, so that no variable has address zero.
 	sharedStart = 1024
+	// Cooperative groups keep barriers of tiles in this part of what is reserved.
+	groupStart, groupSize = 640, 288
+	// The workspace of a cooperative launch: its size, and a barrier of all blocks.
+	workspaceSize = 8
 )
 
 // A region is memory that is bounds-checked as one: an allocation, a variable or a window.
@@ -43,6 +47,7 @@ type region struct {
 	host  bool     // pinned memory of the host, whose address the host uses too
 	size  uint64   // of a freed region, whose bytes are gone
 	owner *block   // of shared memory
+	low   uint64   // of shared memory: what lies before is reserved
 	named []symbol // what lies where, for messages
 
 	copies []*region // of a multicast address: the memory on each device, data is that of the first

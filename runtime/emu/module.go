@@ -110,6 +110,8 @@ type image struct {
 	sharedSize    int                // bytes that are declared
 	sharedSymbols []symbol
 	clustered     bool
+	grouped       bool // uses the part of reserved shared memory that is for cooperative groups
+	meeting       bool // uses the workspace of the grid
 	dependents    bool // it has griddepcontrol.launch_dependents
 	constants     map[uint64]*eval.Vector
 	problems      diag.List

@@ -36,7 +36,7 @@ const (
 	EventAtomic // a read and a write that nothing separates
 
 	EventIssue    // an asynchronous operation begins: Mask, Operation, Group
-	EventComplete // it has performed its accesses: Mask, Operation; At where an mbarrier is told
+	EventComplete // it has performed its accesses: Mask, Operation; At is the address of the mbarrier that it signals
 	EventCommit   // its thread closes a group of operations: Mask, Group
 	EventWait     // threads wait for all but the last Count groups: Mask, Group, Count, Reads
 

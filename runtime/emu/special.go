@@ -64,6 +64,8 @@ var onePart = map[string]func(w *warp) uint64{
 	"%reserved_smem_offset_begin": func(w *warp) uint64 { return 0 },
 	"%reserved_smem_offset_end":   func(w *warp) uint64 { return sharedStart },
 	"%reserved_smem_offset_cap":   func(w *warp) uint64 { return sharedStart },
+	"%reserved_smem_offset_0":     func(w *warp) uint64 { return 0 },
+	"%reserved_smem_offset_1":     func(w *warp) uint64 { return groupStart },
 	"%current_graph_exec":         func(w *warp) uint64 { return 0 },
 }
 
@@ -92,6 +94,9 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 		return same(func(w *warp) uint64 { return uint64(f(w)[part]) })
 	}
 	if f := onePart[name]; f != nil {
+		if name == "%reserved_smem_offset_1" {
+			d.image.grouped = true
+		}
 		return same(f)
 	}
 	if f := byLane[name]; f != nil {
@@ -102,6 +107,12 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 		return ref{kind: refConstant, constant: v, varies: true}
 	}
 	switch {
+	case name == "%envreg1": // cooperative groups read the address of the workspace of the grid
+		d.image.meeting = true
+		return same(func(w *warp) uint64 { return w.block.grid.workspace >> 32 })
+	case name == "%envreg2":
+		d.image.meeting = true
+		return same(func(w *warp) uint64 { return uint64(uint32(w.block.grid.workspace)) })
 	case name == "%is_explicit_cluster":
 		return ref{kind: refComputed, not: o.Not, holds: func(w *warp) uint32 { return truthOf(w.block.grid.launch.Cluster[0] != 0) }}
 	case strings.HasPrefix(name, "%pm"), strings.HasPrefix(name, "%envreg"):

@@ -39,7 +39,7 @@ func asyncKinds(kinds map[isa.Kind]entry) {
 // An asyncStore is a decoded st.async or red.async.
 type asyncStore struct {
 	at, bar addressRef
-	told    bool // an mbarrier is told
+	told    bool // completes on an mbarrier
 	space   isa.Space
 	values  []ref
 	width   uint64 // bytes of an element

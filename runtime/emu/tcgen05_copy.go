@@ -193,7 +193,8 @@ func (b *block) shift(lane, column int) string {
 	return ""
 }
 
-// tensorCommit decodes tcgen05.commit: mbarriers are told when all that the thread issued is complete.
+// tensorCommit decodes tcgen05.commit, which arrives on mbarriers when all earlier tcgen05 operations
+// of the thread are complete.
 func tensorCommit(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)

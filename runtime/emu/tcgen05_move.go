@@ -108,6 +108,7 @@ func tensorLoad(d *decoder) (step, error) {
 			return nil, err
 		}
 	}
+	early := d.usedEarly()
 	return func(w *warp, _ uint32) action {
 		address, act := t.begin(w)
 		if act != advance {
@@ -115,13 +116,45 @@ func tensorLoad(d *decoder) (step, error) {
 		}
 		regs, b := w.regs, w.block
 		in := w.command()
-		return w.issueOne(&w.tensorLoads, GroupTensorLoad, func(int) *Fault {
+		act = w.issueOne(&w.tensorLoads, GroupTensorLoad, func(int) *Fault {
 			if why := t.load(b, regs, address); why != "" {
 				return w.faultAt(in, "%s", why)
 			}
 			return nil
 		})
+		if early && act == advance {
+			for _, o := range w.tensorLoads {
+				if f := o.run(full); f != nil {
+					b.fail(f)
+					return failed
+				}
+			}
+		}
+		return act
 	}, nil
+}
+
+// usedEarly reports whether the block uses a register of the current tcgen05.ld before it waits for the
+// load. The manual forbids that, but Triton does it, and ptxas and the hardware track these registers as
+// they do those of any load.
+func (d *decoder) usedEarly() bool {
+	loaded := make(map[*ir.Reg]bool)
+	d.in.Registers(func(r *ir.Reg, a isa.Access) {
+		if a != isa.Read {
+			loaded[r] = true
+		}
+	})
+	for _, in := range d.rest {
+		if in.Form != nil && in.Form.Form.Kind == isa.KindTcgen05WaitLd {
+			return false
+		}
+		used := false
+		in.Registers(func(r *ir.Reg, a isa.Access) { used = used || loaded[r] && a != isa.Write })
+		if used {
+			return true
+		}
+	}
+	return false
 }
 
 // load reads the registers of a warp.

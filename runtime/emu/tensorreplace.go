@@ -107,6 +107,16 @@ func below(what string, x, end uint64) string {
 	return ""
 }
 
+// allZero reports whether all bytes are zero.
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // replaceField decodes tensormap.replace.
 func replaceField(d *decoder) (step, error) {
 	op := d.operation()
@@ -140,7 +150,10 @@ func replaceField(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			b := w.where.of(l).data[w.where.at[l]:][:tensorMapLen]
 			if b[mapMagic] != magic {
-				return w.fault(l, nil, "there is no tensor map at this address")
+				if !allZero(b) {
+					return w.fault(l, nil, "there is no tensor map at this address")
+				}
+				b[mapMagic] = magic // programs also make maps by replacing every field of zeros
 			}
 			x := v[l]
 			if !wide {

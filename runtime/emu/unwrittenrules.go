@@ -188,6 +188,16 @@ func (f *frame) operand(o *ir.Operand) (value, marks eval.Vector, ok bool) {
 		if len(keys) == 1 && !keys[0].pred && o.Value == 0 && !o.Minus {
 			return f.regs[keys[0].index], f.unwritten.get(keys[0]), true
 		}
+		if len(keys) == 1 && keys[0].pred {
+			holds := f.preds[keys[0].index]
+			if o.Not {
+				holds = ^holds
+			}
+			for l := range value {
+				value[l] = uint64(holds >> l & 1)
+			}
+			return value, f.unwritten.get(keys[0]), true
+		}
 	case ir.Int:
 		for l := range value {
 			value[l] = uint64(o.Value)

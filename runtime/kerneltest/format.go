@@ -187,7 +187,7 @@ func Narrow(t isa.Type) Format[uint8] {
 	if t != isa.Ue8m0 {
 		l, ok := layouts[t]
 		if !ok {
-			panic("kerneltest.Narrow: " + t.String() + " is not a floating-point type of at most 8 bits")
+			panic("bug: kerneltest.Narrow of " + t.String() + ", want a floating-point type of at most 8 bits")
 		}
 		value = l.value
 		codes, digits = 1<<(l.exponents+l.fractions), l.fractions+1

@@ -5,17 +5,15 @@ package gpuagree
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
-	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/internal/oracle/gpuagree/recordfile"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -103,26 +101,17 @@ func hashes(out []uint64) []uint64 {
 // deflate compresses words. Bytes of equal significance are stored together, which compresses
 // better.
 func deflate(words []uint64) ([]byte, error) {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	plane := make([]byte, len(words))
+	planes := make([]byte, 8*len(words))
 	for i := range 8 {
 		for j, x := range words {
-			plane[j] = byte(x >> (8 * i))
-		}
-		if _, err := w.Write(plane); err != nil {
-			return nil, err
+			planes[i*len(words)+j] = byte(x >> (8 * i))
 		}
 	}
-	err = w.Close()
-	return b.Bytes(), err
+	return recordfile.Deflate(planes)
 }
 
 func inflate(packed []byte) ([]uint64, error) {
-	all, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	all, err := recordfile.Inflate(packed)
 	if err != nil || len(all)%8 != 0 {
 		return nil, fmt.Errorf("packed results of %d bytes: %v", len(all), err)
 	}
@@ -237,30 +226,13 @@ func (c *Case) result(words []uint64, in *Inputs) (Result, error) {
 }
 
 // Write writes a record to a file.
-func (r *Record) Write(name string) error {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestCompression)
-	if err != nil {
-		return err
-	}
-	if err := gob.NewEncoder(w).Encode(r); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(name, b.Bytes(), 0o666)
-}
+func (r *Record) Write(name string) error { return recordfile.Write(name, r) }
 
 // Read reads a record.
 func Read(name string) (*Record, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
 	r := &Record{}
-	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(b))).Decode(r); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := recordfile.Read(name, r); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

@@ -47,7 +47,7 @@ func (k *kernel) check() Result {
 	r := Result{Kernel: k.fn.Name}
 	for _, p := range k.params {
 		if p.kind == paramBytes && len(k.shape.Args) == 0 {
-			r.Incomplete = append(r.Incomplete, fmt.Sprintf("parameter %s is a structure, which is taken to be zero; give a launch", p.v.Name))
+			r.Incomplete = append(r.Incomplete, fmt.Sprintf("parameter %s is a structure, which is assumed to be zero; give a launch", p.v.Name))
 		}
 	}
 	runs := k.runs(&r)

@@ -124,7 +124,8 @@ func cases() (list []productCase) {
 	return list
 }
 
-// TestProducts multiplies on the model what kernels of package dsl are told to multiply, in every kind, shape and layout, and compares all sums.
+// TestProducts runs kernels of package dsl with MMAs of every kind, shape and layout in the emulator,
+// and compares all elements of D.
 func TestProducts(t *testing.T) {
 	all := cases()
 	ran := make(map[string]int)

@@ -46,13 +46,14 @@ func Copies() (all []Program) {
 	for _, n := range []int{16, 48, 512, 4096} {
 		all = append(all, bulkLoad(n), bulkStore(n), bulkPeer(n))
 	}
-	for _, op := range strings.Fields("add.u32 add.s32 add.u64 add.f16 add.bf16 add.f32 add.f64 min.u32 " +
-		"min.s32 min.u64 min.s64 min.f16 min.bf16 max.u32 max.s32 max.u64 max.s64 max.f16 max.bf16 " +
+	for _, op := range strings.Fields("add.u32 add.s32 add.u64 add.f16 add.bf16 add.f32 add.f64 " +
+		"min.u32 min.s32 min.u64 min.s64 min.f16 min.bf16 " +
+		"max.u32 max.s32 max.u64 max.s64 max.f16 max.bf16 " +
 		"inc.u32 dec.u32 and.b32 and.b64 or.b32 or.b64 xor.b32 xor.b64") {
 		all = append(all, bulkReduce(op, "global"))
 	}
-	for _, op := range strings.Fields("add.u32 add.s32 add.u64 min.u32 min.s32 max.u32 max.s32 inc.u32 " +
-		"dec.u32 and.b32 or.b32 xor.b32") {
+	for _, op := range strings.Fields("add.u32 add.s32 add.u64 min.u32 min.s32 max.u32 max.s32 " +
+		"inc.u32 dec.u32 and.b32 or.b32 xor.b32") {
 		all = append(all, bulkReduce(op, "shared::cluster"))
 	}
 	return all
@@ -154,7 +155,8 @@ func bulkPeer(n int) Program {
 	c.line("mapa.shared::cluster.u32 %s, %s, %s;", there, bar, peer)
 	c.line("mapa.shared::cluster.u32 %s, %s, %s;", peer, to, peer)
 	c.line("add.u32 %s, %s, %d;", peer, peer, n)
-	c.line("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%s], [%s], %d, [%s];",
+	c.line("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "+
+		"[%s], [%s], %d, [%s];",
 		peer, to, n, there)
 	end()
 	c.wait(bar)

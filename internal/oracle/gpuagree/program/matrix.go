@@ -195,8 +195,8 @@ func (w wmma) program(la, lb, lcd string) Program {
 		if w.a == "f64" {
 			rn = ".rn"
 		}
-		opcode = fmt.Sprintf("wmma.mma.sync.aligned.%s.%s.%s%s.%s.%s.%s.%s", la, lb, w.shape, rn, w.d, w.a,
-			w.b, w.c)
+		opcode = fmt.Sprintf("wmma.mma.sync.aligned.%s.%s.%s%s.%s.%s.%s.%s",
+			la, lb, w.shape, rn, w.d, w.a, w.b, w.c)
 		if w.op != "" {
 			opcode += "." + w.op
 		}
@@ -209,7 +209,8 @@ func (w wmma) program(la, lb, lcd string) Program {
 	copy(in, operand(r, w.a, sa))
 	copy(in[round(sa):], operand(r, w.b, sb))
 	copy(in[round(sa)+round(sb):], operand(r, w.c, sc))
-	return Program{ID: id, Family: "wmma", In: in, Out: pattern(bytes(w.d, m, n)), body: c.text.String()}
+	return Program{ID: id, Family: "wmma", In: in, Out: pattern(bytes(w.d, m, n)),
+		body: c.text.String()}
 }
 
 // operand returns the bytes of random numbers of moderate size.
@@ -248,7 +249,8 @@ func Warpgroups() (all []Program) {
 		if n == 24 || n == 64 || n == 96 {
 			continue
 		}
-		all = append(all, warpgroup{n: n, d: "f32", a: "bf16", b: "bf16", k: 16, swizzle: 128, sd: 1}.program())
+		g := warpgroup{n: n, d: "f32", a: "bf16", b: "bf16", k: 16, swizzle: 128, sd: 1}
+		all = append(all, g.program())
 	}
 	for _, kind := range [][4]string{{"f32", "f16", "f16", "16"}, {"f16", "f16", "f16", "16"},
 		{"f32", "bf16", "bf16", "16"}, {"f32", "tf32", "tf32", "8"}, {"f32", "e4m3", "e5m2", "32"},
@@ -282,7 +284,8 @@ func Warpgroups() (all []Program) {
 
 // String returns a text that is unique for each warpgroup.
 func (g warpgroup) String() string {
-	return fmt.Sprintf("wgmma m64n%dk%d %s %s %s swizzle %d transposed %d %d registers %v negated %d %d add %d",
+	return fmt.Sprintf("wgmma m64n%dk%d %s %s %s swizzle %d transposed %d %d registers %v "+
+		"negated %d %d add %d",
 		g.n, g.k, g.d, g.a, g.b, g.swizzle, g.ta, g.tb, g.registers, g.na, g.nb, g.sd)
 }
 

@@ -4,16 +4,13 @@
 package program
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/ptxdsl/ptxdsl/internal/oracle/gpuagree/recordfile"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
@@ -105,7 +102,7 @@ func Run(folder, device string, from, to int, each func(Result) error) error {
 			r.Error = err.Error()
 		} else {
 			r.Hash = hash(out)
-			if r.Raw, err = pack(out); err != nil {
+			if r.Raw, err = recordfile.Deflate(out); err != nil {
 				return err
 			}
 		}
@@ -141,25 +138,12 @@ func planned(folder string) ([]Program, error) {
 	return all, nil
 }
 
-func pack(b []byte) ([]byte, error) {
-	var to bytes.Buffer
-	w, err := flate.NewWriter(&to, flate.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(b); err != nil {
-		return nil, err
-	}
-	err = w.Close()
-	return to.Bytes(), err
-}
-
 // Bytes returns the final memory of a program; nil in a trimmed record.
 func (r *Result) Bytes() ([]byte, error) {
 	if r.Raw == nil {
 		return nil, nil
 	}
-	return io.ReadAll(flate.NewReader(bytes.NewReader(r.Raw)))
+	return recordfile.Inflate(r.Raw)
 }
 
 // Trim removes the memory from all results and keeps the hashes.
@@ -170,30 +154,13 @@ func (r *Record) Trim() {
 }
 
 // Write writes a record to a file.
-func (r *Record) Write(name string) error {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestCompression)
-	if err != nil {
-		return err
-	}
-	if err := gob.NewEncoder(w).Encode(r); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(name, b.Bytes(), 0o666)
-}
+func (r *Record) Write(name string) error { return recordfile.Write(name, r) }
 
 // Read reads a record.
 func Read(name string) (*Record, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
 	r := &Record{}
-	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(b))).Decode(r); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := recordfile.Read(name, r); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

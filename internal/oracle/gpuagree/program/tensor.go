@@ -334,7 +334,8 @@ func images() (all []Program) {
 			c.line("mov.b32 %s, tile;", to)
 			c.line("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], %d;", bar, bytes)
 			c.line("cp.async.bulk.tensor.%dd.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "+
-				"[%s], [%%map0, %s], [%s], {%s};", rank, to, coordinates(corner), bar, strings.Join(half, ", "))
+				"[%s], [%%map0, %s], [%s], {%s};",
+				rank, to, coordinates(corner), bar, strings.Join(half, ", "))
 			end()
 			c.wait(bar)
 			c.dump(bytes, copyThreads, 0)

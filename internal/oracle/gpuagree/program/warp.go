@@ -39,8 +39,9 @@ func newWarp(id string) *warpProgram {
 }
 
 func (w *warpProgram) done(id, family string) Program {
-	return Program{ID: id, Family: family, Block: warpThreads, In: noise(random(id+" in"), 4*warpThreads),
-		Out: pattern(w.out * warpThreads), body: w.text.String()}
+	return Program{ID: id, Family: family, Block: warpThreads,
+		In: noise(random(id+" in"), 4*warpThreads), Out: pattern(w.out * warpThreads),
+		body: w.text.String()}
 }
 
 // split emits code that the lanes of a mask execute, and other code for the remaining lanes.
@@ -136,7 +137,8 @@ func Warps() (all []Program) {
 			})
 		}
 	}
-	for _, op := range strings.Fields("add.u32 add.s32 min.u32 min.s32 max.u32 max.s32 and.b32 or.b32 xor.b32") {
+	for _, op := range strings.Fields("add.u32 add.s32 min.u32 min.s32 max.u32 max.s32 " +
+		"and.b32 or.b32 xor.b32") {
 		base, kind, _ := strings.Cut(op, ".")
 		opcode := "redux.sync." + base + "." + kind
 		add(opcode, "redux", func(w *warpProgram, mask uint32, d string) {

@@ -130,5 +130,7 @@ func child(folder, device string, from int, to []program.Result) (n int, err err
 // childPrograms runs in the child process. It writes the results of programs as JSON.
 func childPrograms(folder, device string, from, until int, to io.Writer) error {
 	e := json.NewEncoder(to)
-	return program.Run(folder, device, from, until, func(r program.Result) error { return e.Encode(r) })
+	return program.Run(folder, device, from, until, func(r program.Result) error {
+		return e.Encode(r)
+	})
 }
