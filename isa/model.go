@@ -158,6 +158,7 @@ type OperandKind struct {
 	Relax bool // a register of at least the width, of any class
 	Part  Part // which parts of the register may be taken
 	Minus bool // a register with a minus sign
+	Cut   bool // only the low 32 bits of a constant are held to the range
 	Range []Span
 	Count Count     // of a brace vector
 	Space SpaceRef  // of KMem
