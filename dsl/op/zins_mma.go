@@ -407,7 +407,7 @@ func (i *Mma) Mod(words ...dsl.Mod) *Mma {
 //   - selectB.byte: .u16 register or constant 0 to 3; or .u16 register or constant 0 or 2; or .u16
 //     register or constant 0 or 0
 //   - selectB.thread: .u16 register or constant 0 to 3
-//   - e: .b32 register
+//   - e: .x32 register
 //   - f: constant 0 to 3; or constant 0 to 1; or constant 0
 func (i *Mma) Do(d, a, b, c any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c}, more...)...)
