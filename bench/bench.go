@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures the kernels of the examples on a GPU against the libraries that are at hand there, in one process: contenders
-// take turns, on random data, with a cold L2 cache, and what counts are medians and the ratios between them.
+// Package bench measures the kernels of the examples on a GPU and compares them with the libraries
+// that are installed, in one process. Contenders alternate, on random data, with a cold L2 cache.
+// The results are medians and their ratios.
 package bench
 
 import (
@@ -16,53 +17,55 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Contender is one way to do a job.
+// A Contender is one implementation of a job.
 type Contender struct {
 	Name string
-	Run  func() error // gives the work to the bench's stream, once
+	Run  func() error // submits the work to the bench's stream once
 }
 
-// A Job is what contenders compete at.
+// A Job is a task that several contenders perform.
 type Job struct {
 	Group, Name string
-	Flop        float64 // operations, or
-	Bytes       float64 // that must be moved
-	Base        string  // the contender that the others are compared with
+	Flop        float64 // number of operations, or
+	Bytes       float64 // number of bytes that must be moved
+	Base        string  // name of the contender that the others are compared with
 	Contenders  []Contender
-	Batch       int // calls between two events; more than one where the buffers change from call to call
+	// calls between two events; more than one only if each call uses other buffers
+	Batch int
 }
 
-// A Result is how a contender did.
+// A Result is the measured time of a contender.
 type Result struct {
 	Group     string  `json:"group"`
 	Job       string  `json:"job"`
 	Contender string  `json:"contender"`
-	Micro     float64 `json:"microseconds"` // median
-	Low       float64 `json:"low"`          // a tenth of the rounds were faster
-	High      float64 `json:"high"`         // and a tenth slower
+	Micro     float64 `json:"microseconds"` // median time
+	Low       float64 `json:"low"`          // 10th percentile
+	High      float64 `json:"high"`         // 90th percentile
 	Rate      float64 `json:"rate"`
 	Unit      string  `json:"unit"` // TFLOP/s or GB/s
 	Ratio     float64 `json:"ratio"`
 	Base      string  `json:"base"`
-	Clock     int     `json:"sm_mhz"` // median while the job ran, 0 where nobody could tell
+	Clock     int     `json:"sm_mhz"` // median clock while the job ran; 0 if unknown
 	Watt      int     `json:"watt"`
 	Error     string  `json:"error,omitempty"`
 }
 
-// A Bench is a device to measure on.
+// A Bench measures on one device.
 type Bench struct {
 	Device *runtime.Device
 	Stream *runtime.Stream
 	Rounds int
 	Warm   time.Duration // how long a job runs before it is measured
 	rand   *rand.Rand
-	cold   *runtime.Buffer[uint32] // several times the L2 cache
+	cold   *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
 	first  []*runtime.Event
 	last   []*runtime.Event
 	meter  *meter
 }
 
-// New makes a Bench of a device, for rounds of measuring. Closing the device closes what the Bench has there.
+// New returns a Bench for a device, with a number of measured rounds. Closing the device also
+// closes the resources of the Bench.
 func New(d *runtime.Device, rounds int) (*Bench, error) {
 	b := &Bench{Device: d, Rounds: rounds, Warm: 200 * time.Millisecond, rand: rand.New(rand.NewPCG(3, 4))}
 	var err error
@@ -84,13 +87,13 @@ func New(d *runtime.Device, rounds int) (*Bench, error) {
 	return b, nil
 }
 
-// Close lets go of what is not the device's.
+// Close releases the resources that do not belong to the device.
 func (b *Bench) Close() { b.meter.close() }
 
-// Meter says where clocks and power come from, or why they do not.
+// Meter returns the source of clock and power readings, or the reason why there are none.
 func (b *Bench) Meter() string { return b.meter.origin }
 
-// Measure lets the contenders of a job take turns.
+// Measure runs the contenders of a job alternately.
 func (b *Bench) Measure(j Job) ([]Result, error) {
 	batch := max(1, j.Batch)
 	times := make([][]time.Duration, len(j.Contenders))
@@ -111,11 +114,12 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 	stop := b.meter.watch()
 	for round := range b.Rounds {
 		for turn := range j.Contenders {
-			i := (turn + round) % len(j.Contenders) // nobody is always behind the same other
+			// rotates the order, so that no contender always follows the same one
+			i := (turn + round) % len(j.Contenders)
 			if failed[i] != nil {
 				continue
 			}
-			// Clearing the cache also keeps the device busy until the launch is in its queue.
+			// Clearing the cache also keeps the device busy until the launch is queued.
 			if err := errors.Join(b.cold.On(b.Stream).Fill(uint32(round)), b.first[round].Record(b.Stream)); err != nil {
 				return nil, err
 			}
@@ -138,7 +142,7 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 	return j.results(times, failed, clock, watt), nil
 }
 
-// settle runs the job for a while, so that clocks and temperature are what they will be.
+// settle runs the job for a while, so that clocks and temperature become stable.
 func (b *Bench) settle(j Job, failed []error) error {
 	for start := time.Now(); time.Since(start) < b.Warm; {
 		for i, c := range j.Contenders {
@@ -153,7 +157,7 @@ func (b *Bench) settle(j Job, failed []error) error {
 	return nil
 }
 
-// results makes rates and ratios of times.
+// results computes rates and ratios from times.
 func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) []Result {
 	var list []Result
 	base := 0.0
@@ -185,7 +189,8 @@ func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) [
 	return list
 }
 
-// numbers makes a buffer of n random numbers in [-1, 1], and keeps those on the host that a comparison needs.
+// numbers returns a buffer of n random numbers in [-1, 1], and a host copy of those that a
+// comparison needs.
 func numbers[E runtime.Element](b *Bench, n int, narrow func(float32) E) (*runtime.Buffer[E], []E, error) {
 	xs := make([]E, n)
 	for i := range xs {

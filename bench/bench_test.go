@@ -21,7 +21,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// pretended is a bench on a device that pretends: every event is 1.5 ms after the one before.
+// pretended returns a bench on a fake device, on which every event is 1.5 ms after the previous
+// one.
 func pretended(t *testing.T, rounds int) *Bench {
 	t.Helper()
 	d := fakecuda.New()
@@ -40,7 +41,7 @@ func pretended(t *testing.T, rounds int) *Bench {
 		t.Fatal(err)
 	}
 	b.Warm = 0
-	if b.cold, err = b.cold.Slice(0, 1024); err != nil { // the memory that pretends is slow
+	if b.cold, err = b.cold.Slice(0, 1024); err != nil { // the fake memory is slow
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -52,7 +53,8 @@ func pretended(t *testing.T, rounds int) *Bench {
 	return b
 }
 
-// TestMeasure holds that contenders take turns, that each begins as often as the others, and what becomes of one that fails.
+// TestMeasure checks that contenders alternate, that each is first equally often, and that a
+// failing one is left out.
 func TestMeasure(t *testing.T) {
 	b := pretended(t, 6)
 	var order []string
@@ -67,7 +69,7 @@ func TestMeasure(t *testing.T) {
 	}
 	want := "aaa bbb c " + strings.Repeat("aabb bbaa aabb ", 2)
 	want = strings.ReplaceAll(want, " ", "")
-	// Turns of three contenders, of which one is left out: a b, b a, a b.
+	// Three contenders, of which one fails: a b, b a, a b.
 	if got := strings.Join(order, ""); got != want {
 		t.Errorf("ran as %s, not %s", got, want)
 	}
@@ -84,7 +86,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestResults holds medians, spread, rates and ratios.
+// TestResults checks medians, percentiles, rates and ratios.
 func TestResults(t *testing.T) {
 	micro := func(list ...int) (out []time.Duration) {
 		for _, n := range list {
@@ -100,7 +102,7 @@ func TestResults(t *testing.T) {
 	if r := got[1]; r.Rate != 200 || r.Ratio != 2 || r.Clock != 1980 {
 		t.Errorf("%+v", r)
 	}
-	// Without the base there are no ratios.
+	// Without the base contender there are no ratios.
 	if got := j.results([][]time.Duration{nil, micro(30)}, []error{errors.New("absent"), nil}, 0, 0); got[1].Ratio != 0 || got[0].Error != "absent" {
 		t.Errorf("%+v", got)
 	}
@@ -143,13 +145,14 @@ func TestNear(t *testing.T) {
 			t.Errorf("%v passes for 1", wrong)
 		}
 	}
-	y[1] = 0x7fc0 // not-a-number
+	y[1] = 0x7fc0 // NaN
 	if near(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
 		t.Error("not-a-number passes for 1")
 	}
 }
 
-// TestAbsent holds that a library that is not there is said to be, with where it was looked for, and that the folders given come first.
+// TestAbsent checks that a missing library is reported with the places searched, and that the given
+// folders are searched first.
 func TestAbsent(t *testing.T) {
 	_, err := load([]string{t.TempDir()}, []string{"libnothing-at-all.so"}, "f")
 	if err == nil || !strings.Contains(err.Error(), "none of libnothing-at-all.so") {

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Kind is the types of a multiplication, as the libraries number them.
+// A Kind holds the types of a multiplication, as cuBLAS constants.
 type Kind struct {
 	in, out     uintptr // cudaDataType
 	compute     uintptr // cublasComputeType_t
@@ -20,14 +20,15 @@ type Kind struct {
 	alpha, beta [8]byte
 }
 
-// Numbers of the libraries.
+// Constants of the libraries.
 const (
 	dataF32, dataF64, dataF16, dataS8, dataS32, dataBF16 = 0, 1, 2, 3, 10, 14
 	computeF32, computeF64, computeS32, computeTF32      = 68, 70, 72, 77
 	turned                                               = 1 // CUBLAS_OP_T
 )
 
-// KindOf multiplies numbers of a type, with a result of another. The libraries refuse what they do not have.
+// KindOf returns the Kind for operands and results of the given types. The libraries reject
+// unsupported combinations.
 func KindOf(in, out isa.Type) Kind {
 	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32, isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32}
 	k := Kind{in: data[in], out: data[out], compute: computeF32, scale: dataF32, alpha: [8]byte{2: 0x80, 3: 0x3f}} // 1.0
@@ -42,7 +43,7 @@ func KindOf(in, out isa.Type) Kind {
 	return k
 }
 
-// A Problem is D = A * B' for row-major A (m x k), B (n x k) and D (m x n).
+// A Problem is the GEMM D = A * B' for row-major A (m x k), B (n x k) and D (m x n).
 type Problem struct {
 	M, N, K int
 	A, B, D runtime.Address
@@ -52,17 +53,17 @@ type Problem struct {
 type BLAS struct {
 	device        *runtime.Device
 	cublas, light *library
-	handle        uintptr // of cuBLAS
+	handle        uintptr // cuBLAS handle
 	lightHandle   uintptr
 	stream        uintptr
 	workspace     *runtime.Buffer[uint8]
-	Origin        []string // what was found, or why not
+	Origin        []string // the libraries found, or why they were not found
 }
 
-// workspaceBytes is what NVIDIA advises for Hopper.
+// workspaceBytes is the size that NVIDIA recommends for Hopper.
 const workspaceBytes = 64 << 20
 
-// NewBLAS looks for the libraries.
+// NewBLAS opens the libraries.
 func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 	l := &BLAS{device: b.Device, stream: b.Stream.Handle()}
 	var err error
@@ -100,7 +101,8 @@ func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 	return l, nil
 }
 
-// Contenders are the ways that the libraries have to solve a problem. Row-major is column-major turned: they make D' = B * A'.
+// Contenders returns the library calls that solve a problem. A row-major matrix is a transposed
+// column-major one, so they compute D' = B * A'.
 func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
 	var list []Contender
 	if l.cublas != nil {
@@ -127,7 +129,7 @@ func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
 	return list
 }
 
-// contender runs with the device current, where the libraries look for it.
+// contender runs a library call with the device current.
 func (l *BLAS) contender(name string, run func() error) Contender {
 	return Contender{name, func() error { return l.device.Do(run) }}
 }
@@ -141,19 +143,19 @@ type algorithm struct {
 	_         [4]int32
 }
 
-// A plan is a multiplication that cuBLASLt has been told of.
+// A plan is a prepared multiplication of cuBLASLt.
 type plan struct {
 	l            *BLAS
 	kind         Kind
 	problem      Problem
 	description  uintptr
-	a, b, d      uintptr // layouts
+	a, b, d      uintptr // matrix layouts
 	algorithms   []algorithm
 	preferences  uintptr
 	turnedOption int32
 }
 
-// plan asks for the first eight algorithms that cuBLASLt would take.
+// plan requests the first eight algorithms of cuBLASLt's heuristic.
 func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
 	m := &plan{l: l, kind: k, problem: p, turnedOption: turned, algorithms: make([]algorithm, 8)}
 	const optionTurnA, optionWorkspace = 3, 1

@@ -15,21 +15,22 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Folders are where libraries are looked for, after those that the system's loader knows: the folders given, and the Python packages
-// that PyTorch brings its libraries in.
+// Folders returns the folders in which libraries are searched, after those of the system's loader:
+// the given folders, and the Python packages in which PyTorch installs its libraries.
 func Folders(given string) []string {
 	list := filepath.SplitList(given)
 	roots := []string{"/usr/local/lib/python3*/*-packages", "/usr/lib/python3*/*-packages", "/usr/lib/python3/*-packages", "/opt/*/lib/python3*/*-packages"}
 	if home, err := os.UserHomeDir(); err == nil {
 		roots = append(roots, filepath.Join(home, ".local/lib/python3*/*-packages"))
 	}
-	// Python itself knows best where its packages are.
+	// Python knows the folders of its packages.
 	if out, err := exec.Command("python3", "-c", "import sys; print('\\n'.join(p for p in sys.path if p))").Output(); err == nil {
 		roots = append(roots, strings.Fields(string(out))...)
 	}
 	for _, root := range roots {
 		for _, pattern := range []string{"nvidia/*/lib", "torch/lib"} {
-			found, _ := filepath.Glob(filepath.Join(root, pattern)) // the patterns are good
+			// the patterns are valid
+			found, _ := filepath.Glob(filepath.Join(root, pattern))
 			list = append(list, found...)
 		}
 	}
@@ -38,9 +39,9 @@ func Folders(given string) []string {
 	return slices.Compact(list)
 }
 
-// open opens the first library of some names that can be opened.
+// open opens the first library of a list of names that can be opened.
 func open(folders []string, names ...string) (handle uintptr, path string, err error) {
-	// What went wrong is told by the thread that it went wrong on.
+	// dlerror keeps its message per thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var candidates []string
@@ -53,7 +54,7 @@ func open(folders []string, names ...string) (handle uintptr, path string, err e
 	}
 	var last error
 	for _, path := range append(candidates, names...) {
-		// Global, since cuBLAS finds cuBLASLt among what is open.
+		// RTLD_GLOBAL, because cuBLAS looks up cuBLASLt among the open libraries.
 		if handle, last = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL); last == nil {
 			return handle, path, nil
 		}
@@ -69,7 +70,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A library is functions of a shared library by name.
+// A library holds functions of a shared library by name.
 type library struct {
 	path      string
 	functions map[string]uintptr
@@ -90,8 +91,8 @@ func load(folders []string, names []string, functions ...string) (*library, erro
 	return l, nil
 }
 
-// call calls a function that returns a status. Where an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x stays where it
-// is until call returns.
+// call calls a function that returns a status. If an argument is written as
+// uintptr(unsafe.Pointer(&x)) in the call, x does not move until call returns.
 //
 //go:uintptrescapes
 func (l *library) call(function string, args ...uintptr) error {

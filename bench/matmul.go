@@ -18,7 +18,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Matmul measures the BF16 matrix multiplications of the examples against the libraries, on a square of a size.
+// Matmul measures the BF16 GEMMs of the examples and of the libraries, for square matrices of a
+// size.
 func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 	p := kerneltest.GEMM{M: size, N: size, K: size}
 	a, _, e1 := numbers(b, size*size, runtime.ToBF16)
@@ -41,7 +42,7 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 	return best(results), errors.Join(a.Close(), bt.Close(), d.Close())
 }
 
-// multipliers are the kernels of the examples, ready to be launched.
+// multipliers returns the GEMM kernels of the examples, ready to launch.
 func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
 	var list []Contender
 	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
@@ -93,8 +94,9 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 	return list, nil
 }
 
-// compare holds what our contenders compute against what theirs do, before it measures: the speed of what is wrong is worth nothing. Sums in
-// another order may differ by so much of the largest.
+// compare compares the results of our contenders with those of the libraries before measuring,
+// because the speed of a wrong kernel is meaningless. The tolerance is relative to the largest
+// element, because sums are added in different orders.
 func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E], kind kerneltest.Format[E], tolerance float64) ([]Result, error) {
 	var want []E
 	unwritten, err := runtime.Upload(b.Device, slices.Repeat([]E{kind.From(math.NaN())}, d.Len()))
@@ -105,7 +107,7 @@ func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E
 	for i, c := range j.Contenders {
 		if err := errors.Join(d.On(b.Stream).CopyFrom(unwritten), c.Run(), b.Stream.Sync()); err != nil {
 			if i < theirs {
-				continue // the result says so
+				continue // the error is in its result
 			}
 			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
 		}
@@ -141,7 +143,7 @@ func near[E runtime.Element](got, want []E, worth func(E) float64, tolerance flo
 	return nil
 }
 
-// best leaves of the algorithms of cuBLASLt the first, which it would take, and the fastest.
+// best keeps two of the cuBLASLt algorithms: the first, which cuBLASLt prefers, and the fastest.
 func best(list []Result) []Result {
 	var out []Result
 	fastest := Result{}

@@ -17,7 +17,7 @@ type meter struct {
 	device uintptr
 }
 
-// newMeter finds the GPU that sits at a place on the bus.
+// newMeter finds the GPU with a PCI bus id.
 func newMeter(bus string) *meter {
 	l, err := load(nil, []string{"libnvidia-ml.so.1"}, "nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetClockInfo", "nvmlDeviceGetPowerUsage")
 	if err != nil {
@@ -37,16 +37,17 @@ func newMeter(bus string) *meter {
 
 func (m *meter) close() {
 	if m.nvml != nil {
-		_ = m.nvml.call("nvmlShutdown") // nothing depends on it
+		_ = m.nvml.call("nvmlShutdown") // a failure has no consequences
 	}
 }
 
-// watch reads until the function that it returns is called, which tells the medians.
+// watch takes readings until the function that it returns is called; that function returns the
+// medians.
 func (m *meter) watch() func() (clock, watt int) {
 	if m.nvml == nil {
 		return func() (int, int) { return 0, 0 }
 	}
-	const multiprocessors = 1 // of the kinds of clocks
+	const multiprocessors = 1 // index of the SM clock
 	var clocks, powers []uint32
 	done := make(chan struct{})
 	var group sync.WaitGroup

@@ -14,7 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Multistage measures the matrix multiplications with cp.async and mma.sync, in the types that the libraries have too, on squares of a size.
+// Multistage measures the GEMMs with cp.async and mma.sync, for the types that the libraries
+// support, on square matrices of a size.
 func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
 	var all []Result
 	var errs []error
@@ -31,7 +32,7 @@ func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
 	return all, errors.Join(errs...)
 }
 
-// multiply measures the kernel of a type.
+// multiply measures the kernel of one type.
 func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in kerneltest.Format[E], out kerneltest.Format[C], tolerance float64) ([]Result, error) {
 	from := func(x float32) E { return in.From(float64(x)) }
 	a, _, e1 := numbers(b, size*size, from)
@@ -53,7 +54,7 @@ func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in 
 	return best(results), errors.Join(err, a.Close(), bt.Close(), d.Close())
 }
 
-// square is the multiplication of square matrices as a job.
+// square returns the job of multiplying square matrices.
 func square(group string, size int) Job {
 	return Job{Group: group, Name: fmt.Sprint(size), Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}
 }

@@ -10,16 +10,16 @@ import (
 	"text/tabwriter"
 )
 
-// A Report is what was measured, and where.
+// A Report holds results, with the device and the software.
 type Report struct {
 	Device  string   `json:"device"`
 	Driver  string   `json:"driver"`
-	Origin  []string `json:"origin"` // of libraries and clocks
+	Origin  []string `json:"origin"` // origin of libraries and clock readings
 	Rounds  int      `json:"rounds"`
 	Results []Result `json:"results"`
 }
 
-// Header says where it was measured.
+// Header writes the device and software.
 func (r *Report) Header(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, %d rounds\n", r.Device, r.Driver, r.Rounds)
 	for _, line := range r.Origin {
@@ -49,7 +49,7 @@ func Table(w io.Writer, list []Result) error {
 	return t.Flush()
 }
 
-// JSON writes the report for machines.
+// JSON writes the report as JSON.
 func (r *Report) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "\t")

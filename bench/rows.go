@@ -15,11 +15,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// copyKernel moves n vectors of 16 bytes: the yardstick beside the driver's copy.
+// copyKernel copies n vectors of 16 bytes. It is measured beside the driver's copy as a reference.
 func copyKernel(m *dsl.Module) {
 	k := m.Kernel("copy", dsl.Threads(256))
 	x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
-	const each = 4 // vectors under way at once
+	const each = 4 // vectors in flight per thread
 	at := k.CTAID().X.MulI(256 * each).Add(k.TID().X).ShlI(2)
 	var v [each][]dsl.Reg[dsl.U32]
 	for i := range v {
@@ -30,7 +30,8 @@ func copyKernel(m *dsl.Module) {
 	}
 }
 
-// Copy measures copies within the device: the driver's, through buffers, and a kernel's. The kernel's is the base.
+// Copy measures copies within the device: the driver's, through buffers, and a kernel's, which is
+// the base.
 func Copy(b *Bench) ([]Result, error) {
 	const bytes = 1 << 30
 	t := &kerneltest.T{Device: b.Device}
@@ -51,15 +52,16 @@ func Copy(b *Bench) ([]Result, error) {
 	return results, errors.Join(err, x.Close(), y.Close())
 }
 
-// Shapes are the rows and columns that RMSNorm and softmax are measured on.
+// Shapes returns the rows and columns for measuring RMSNorm and softmax.
 func Shapes() [][2]int {
 	return [][2]int{{4096, 2048}, {8192, 2048}, {16384, 3072}, {32768, 1024}, {16384, 4096}, {32768, 8192}, {8192, 16384}, {8192, 32768}}
 }
 
-// turns is how many pairs of buffers of a size take turns, so that nothing is found in the cache: together they are four times as large.
+// turns returns the number of buffer pairs to rotate through, so that no data is in the cache:
+// together they are four times as large.
 func (b *Bench) turns(bytes int) int { return max(2, (4*b.Device.Info().L2+bytes-1)/bytes) }
 
-// RMSNorm measures RMSNorm in BF16 beside a copy of as many bytes.
+// RMSNorm measures RMSNorm in BF16 and a copy of the same number of bytes.
 func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
 	t := &kerneltest.T{Device: b.Device}
 	k, err := t.Kernel(fmt.Sprintf("rmsnorm_bf16_%d", hidden), func(m *dsl.Module) { rmsnorm.Build(m, isa.Bf16, hidden) })
@@ -77,7 +79,7 @@ func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
 		func(x, y *runtime.Buffer[runtime.BF16]) error { return k.Launch(grid, x, w, y, rows, float32(1e-5)) })
 }
 
-// Softmax measures softmax in BF16 beside a copy of as many bytes.
+// Softmax measures softmax in BF16 and a copy of the same number of bytes.
 func Softmax(b *Bench, rows, cols int) ([]Result, error) {
 	t := &kerneltest.T{Device: b.Device}
 	k, err := t.Kernel(fmt.Sprintf("softmax_bf16_%d", cols), func(m *dsl.Module) { softmax.Build(m, isa.Bf16, cols) })
@@ -88,7 +90,8 @@ func Softmax(b *Bench, rows, cols int) ([]Result, error) {
 		func(x, y *runtime.Buffer[runtime.BF16]) error { return k.Launch(runtime.Grid(rows).On(b.Stream), x, y) })
 }
 
-// rowJob measures a kernel that reads n elements and writes as many, beside a copy, with buffers that take turns.
+// rowJob measures a kernel that reads and writes n elements, and a copy, rotating through several
+// buffers.
 func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E, launch func(x, y *runtime.Buffer[E]) error) ([]Result, error) {
 	copies := &kerneltest.T{Device: b.Device}
 	k, err := copies.Kernel("copy", copyKernel)

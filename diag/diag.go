@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diag defines places in source text and diagnostics about them: one diagnostic type
-// for all packages, lists of diagnostics, and their rendering for people and for machines. It
-// knows nothing of PTX.
+// Package diag defines positions in source text and diagnostics about them: one diagnostic type for
+// all packages, lists of diagnostics, and their rendering for people and for programs. It is
+// independent of PTX.
 package diag
 
 import (
@@ -14,14 +14,14 @@ import (
 )
 
 // A Place is a range of text in a file. Lines and columns count from 1, columns in bytes; End is
-// the place just after the last byte. The zero Place is "nowhere".
+// the position just after the last byte. The zero Place means "no position".
 type Place struct {
 	File               string
 	Line, Column       int
 	EndLine, EndColumn int
 }
 
-// IsValid reports whether p points somewhere.
+// IsValid reports whether p has a position.
 func (p Place) IsValid() bool { return p.Line > 0 }
 
 // String returns file:line:column, as editors and terminals link it.
@@ -35,11 +35,11 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// A Severity ranks findings. Only Error decides the exit status, and Review where that is asked for.
+// A Severity ranks findings. Errors set the exit status, and so do reviews on request.
 type Severity uint8
 
 const (
-	// Error is a certain mistake.
+	// Error is a definite mistake.
 	Error Severity = iota
 	// Warning is legal but almost certainly unintended.
 	Warning
@@ -73,10 +73,10 @@ type Edit struct {
 type Fix struct {
 	Message string
 	Edits   []Edit
-	Guess   bool // a guess at what was meant: show it, but do not apply it without asking
+	Guess   bool // the fix guesses the intention: show it, but do not apply it automatically
 }
 
-// Related is another place that a finding refers to.
+// Related is another position that a finding refers to.
 type Related struct {
 	Place   Place
 	Message string
@@ -85,10 +85,10 @@ type Related struct {
 // A Diagnostic is one finding.
 type Diagnostic struct {
 	Place    Place
-	Rule     string // stable id, such as F203; `ptxdsl explain` has its page
+	Rule     string // stable id, such as F203; `ptxdsl explain` prints its page
 	Severity Severity
 	Message  string    // subject, what it is, what was expected; lower case, no full stop
-	Related  []Related // other places, in order of explanation
+	Related  []Related // other positions, in the order of the explanation
 	From     []Place   // callers of the Go line at Place, innermost first
 	Fix      *Fix
 }

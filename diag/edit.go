@@ -64,8 +64,8 @@ func locate(text string, edits []Edit) ([]change, error) {
 	return arrange(changes)
 }
 
-// arrange puts changes in the order of the text and refuses those that overlap. Two insertions at
-// one place have no order and count as overlapping.
+// arrange sorts changes by position and rejects overlapping ones. Two insertions at one position
+// have no order and count as overlapping.
 func arrange(changes []change) ([]change, error) {
 	slices.SortStableFunc(changes, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// The fields of a finding and their order are an interface: programs read them.
+// Fields of a finding and their order are part of the interface: programs read them.
 type (
 	jsonPlace struct {
 		File      string `json:"file"`
@@ -33,7 +33,7 @@ type (
 	}
 	jsonFix struct {
 		Message string     `json:"message"`
-		Guess   bool       `json:"guess,omitempty"` // ask before making it
+		Guess   bool       `json:"guess,omitempty"` // do not apply it automatically
 		Edits   []jsonEdit `json:"edits"`
 	}
 	jsonEdit struct {

@@ -3,10 +3,10 @@
 
 package diag
 
-// Nearest returns the candidate that word was most likely meant to be, for "did you mean". It
-// is the candidate with the smallest edit distance; of several, the first of those that share
-// the longest prefix. It is "" if more than a third of the letters, and more than one, would
-// have to change.
+// Nearest returns the candidate that word was most likely meant to be, for "did you mean". It is
+// the candidate with the smallest edit distance; among equals, the first with the longest common
+// prefix. It is "" if more than one letter, and more than a third of the letters, would have to
+// change.
 func Nearest(word string, candidates []string) string {
 	best, least, alike := "", max(1, len(word)/3), -1
 	for _, c := range candidates {
@@ -24,7 +24,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance counts the edits between two words; swapping neighbours is one edit.
+// distance returns the number of edits between two words; swapping adjacent letters is one edit.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// WithPages returns the rules with their texts, which it reads from the directory rules of fsys. The
-// page of rule A5 is rules/A5.md. The files are part of the program, so a page that is missing or
-// malformed is a bug, and WithPages panics.
+// WithPages returns the rules with their texts, which it reads from the directory rules of fsys.
+// The page of rule A5 is rules/A5.md. The files are embedded in the program, so a missing or
+// malformed page is a bug, and WithPages panics.
 func (s Rules) WithPages(fsys fs.FS) Rules {
 	list := make(Rules, len(s))
 	for i, r := range s {

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// A Rule is one kind of mistake that a check reports, and its page. Rules are static values
-// beside the code that reports them; the texts are for the author of the offending line.
+// A Rule is one kind of mistake that a check reports, with its page. Rules are static values in the
+// package that reports them. The texts are for the author of the PTX.
 type Rule struct {
 	ID       string   // stable, such as F203; letters, then digits
 	Title    string   // what is wrong, in a few words; lower case, no full stop
 	Layer    string   // the checker that reports it, such as "form"
 	Severity Severity // default severity of its findings
 	What     string   // what is reported, in sentences
-	Why      string   // what happens to a program that breaks it
-	Wrong    string   // PTX that breaks it
-	Right    string   // the same, corrected
+	Why      string   // consequences for a program that violates it
+	Wrong    string   // PTX that violates it
+	Right    string   // the same PTX, corrected
 	Fix      string   // how to correct it
-	Gaps     string   // what it cannot detect; "" if nothing is known to escape it
-	Section  string   // the manual's section, such as "9.7.9.8 ld"
+	Gaps     string   // what the check cannot detect; "" if no gaps are known
+	Section  string   // section of the PTX manual, such as "9.7.9.8 ld"
 }
 
 // Page returns the page of the rule as plain text.

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// A Run describes one run of a tool for readers of its report.
+// A Run describes one run of a tool in a SARIF report.
 type Run struct {
 	Tool, Version string
 	URI           string   // home page of the tool
-	Rules         Rules    // files that were checked
-	Help          string   // URL of a rule's page, "%s" standing for its id; "" for none
-	Failures      []string // what kept the run from being complete, such as an unreadable file
-	Source        Source   // SARIF counts columns in characters, so it needs the source text
+	Rules         Rules    // rules that were checked
+	Help          string   // URL of a rule's page, where "%s" is replaced by its id; "" for none
+	Failures      []string // reasons why the run is incomplete, such as an unreadable file
+	Source        Source   // source texts, because SARIF counts columns in characters
 }
 
 // The parts of SARIF 2.1.0 that a checker of text uses.
@@ -165,8 +165,8 @@ func (r Rule) sarif(help string) sarifRule {
 	return s
 }
 
-// kind returns the kind and level of a severity. The standard requires level "none" for everything
-// that is not a proven failure.
+// kind returns the SARIF kind and level of a severity. The standard requires level "none" for
+// everything that is not a proven failure.
 func kind(s Severity) (kind, level string) {
 	switch s {
 	case Error:
@@ -241,8 +241,8 @@ func (t *readers) region(p Place) sarifRegion {
 	}
 }
 
-// address returns a file name as a URI reference: a relative name stays relative, so that the
-// report means the same on another machine.
+// address returns a file name as a URI reference. A relative name stays relative, so that the
+// report is valid on other machines.
 func address(file string) string {
 	u := url.URL{Path: filepath.ToSlash(file)}
 	if filepath.IsAbs(file) {

@@ -55,10 +55,10 @@ func TestSARIF(t *testing.T) {
 	validate(t, b.Bytes())
 }
 
-// validate holds a log against what the standard demands of the parts used here: no property it
-// does not know, those it requires, closed sets of words, numbers in range, distinct elements,
-// well-formed addresses, indices that point at their rule. The golden file itself was validated
-// with the official JSON schema (sarif-schema-2.1.0.json, errata 01) when it was last changed.
+// validate checks a log against the parts of the standard that this package uses: no unknown
+// properties, all required ones, closed sets of words, numbers in range, distinct elements, valid
+// addresses, and indices that refer to existing rules. The golden file itself was validated with
+// the official JSON schema (sarif-schema-2.1.0.json, errata 01) when it was last changed.
 func validate(t *testing.T, data []byte) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(data))

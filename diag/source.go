@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Source returns the text of a file that findings refer to; ok is false if it is not
+// A Source returns the text of a file that findings refer to; ok is false if the text is not
 // available.
 type Source func(file string) (text string, ok bool)
 
@@ -27,24 +27,24 @@ func Line(text string, n int) (line string, ok bool) {
 	return r.line(n)
 }
 
-// Offset returns the byte offset of a line and column in text; ok is false if the place does
-// not exist. The places just after a line and just after the text exist.
+// Offset returns the byte offset of a line and column in text; ok is false if they do not exist.
+// The positions just after a line and just after the text are valid.
 func Offset(text string, line, column int) (offset int, ok bool) {
 	r := reader{text: text}
 	return r.offset(line, column)
 }
 
-// A reader reads lines of a text. Findings are sorted by position, so it continues where it was. If
-// an earlier line is requested it records where all lines start, since each finding may refer to an
-// early line.
+// A reader reads lines of a text. Findings are sorted by position, so it continues from the current
+// line. If an earlier line is requested, it indexes all lines, since later findings may refer to
+// early lines again.
 type reader struct {
 	text   string
-	at     int   // where the current line begins
+	at     int   // offset of the current line
 	n      int   // its number, minus one
-	starts []int // of all lines; nil until an earlier line is requested
+	starts []int // offsets of all lines; nil until an earlier line is requested
 }
 
-// seek makes line n the current one.
+// seek makes line n the current line.
 func (r *reader) seek(n int) bool {
 	if n < 1 {
 		return false
@@ -70,7 +70,7 @@ func (r *reader) seek(n int) bool {
 	return true
 }
 
-// lineStarts returns where each line of text begins.
+// lineStarts returns the offset of each line.
 func lineStarts(text string) []int {
 	starts := make([]int, 1, strings.Count(text, "\n")+1)
 	for at := 0; ; {
@@ -108,7 +108,7 @@ func (r *reader) offset(line, column int) (int, bool) {
 	return r.at + column - 1, true
 }
 
-// readers keeps one reader for each file of a run of findings.
+// readers holds one reader for each file of a run of findings.
 type readers struct {
 	source Source
 	files  map[string]*reader
@@ -146,7 +146,7 @@ func (r *readers) character(file string, line, column int) int {
 	return utf8.RuneCountInString(s[:column-1]) + 1
 }
 
-// closed returns p with an end: a place without one ends where it starts.
+// closed returns p with an end; a place without one ends where it starts.
 func (p Place) closed() Place {
 	if p.EndLine < p.Line || p.EndLine == p.Line && p.EndColumn < p.Column {
 		p.EndLine, p.EndColumn = p.Line, p.Column

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// A Printer writes findings for people: one line with the place, the source line with carets,
-// related places, and the fix.
+// A Printer formats findings for people: one line with the position, the source line with carets,
+// related positions, and the fix.
 type Printer struct {
-	Source Source // for excerpts; nil prints none
+	Source Source // source texts for excerpts; nil prints none
 	Color  bool   // for a terminal that supports colours
-	Width  int    // columns of source to show; 0 means 100
+	Width  int    // maximum columns of source to show; 0 means 100
 }
 
 // Print writes the findings of l in order.
@@ -30,11 +30,11 @@ func (p Printer) Print(w io.Writer, l List) error {
 	return b.Flush()
 }
 
-// A mark is a range on one line, with a remark.
+// A mark is a range on one line, with a message.
 type mark struct {
 	place Place
 	label string
-	main  bool // the finding's own place
+	main  bool // the finding's own position
 }
 
 func (p Printer) one(b *bufio.Writer, src *readers, d *Diagnostic) {
@@ -55,15 +55,14 @@ func (p Printer) one(b *bufio.Writer, src *readers, d *Diagnostic) {
 	}
 	last := d.Place
 	for _, at := range d.From {
-		if at != last { // a function literal on the line of the call that takes it
+		if at != last { // a function literal on the line of the call that it is passed to
 			fmt.Fprintf(b, "   called from %s\n", at)
 		}
 		last = at
 	}
 }
 
-// excerpts shows the places of d in its own file in the order of their lines, then those of other
-// files.
+// excerpts prints the positions of d in its own file, sorted by line, then those in other files.
 func (p Printer) excerpts(b *bufio.Writer, src *readers, d *Diagnostic, c inks) {
 	var here, there []mark
 	main := mark{place: d.Place.closed(), main: true}
@@ -109,7 +108,7 @@ func (p Printer) excerpts(b *bufio.Writer, src *readers, d *Diagnostic, c inks) 
 	}
 }
 
-// lines shows one source line and its marks. Without the text, only marks with remarks remain.
+// lines prints one source line and its marks. Without the text, it only prints marks with messages.
 func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, c inks) {
 	at := marks[0].place
 	text, ok := src.line(at.File, at.Line)
@@ -145,7 +144,7 @@ func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, 
 	}
 }
 
-// say returns the sentence of a fix, derived from its edit if it has none.
+// say returns the description of a fix, derived from its edit if it has none.
 func (f *Fix) say() string {
 	if f.Message != "" || len(f.Edits) == 0 {
 		return f.Message
@@ -169,7 +168,7 @@ func prefix(p, s string) string {
 	return p + s
 }
 
-// inks are the colours of one finding; all are empty without colours.
+// inks are the terminal codes for the colours of a finding; all are empty without colours.
 type inks struct{ bold, level, dim, good, off string }
 
 func (p Printer) inks(s Severity) inks {

@@ -127,7 +127,7 @@ func TestPrintInColour(t *testing.T) {
 	}
 }
 
-// FuzzPrint guards that no place and no text, however odd, stops the printer.
+// FuzzPrint checks that the printer handles arbitrary positions and texts.
 func FuzzPrint(f *testing.F) {
 	f.Add("a\tb\r\n\xff\xfe漢", 1, 2, 2, 9, 40)
 	f.Add("", 0, 0, -1, 1<<40, 1)

@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// tab is how far apart tab stops are in an excerpt.
+// tab is the distance of tab stops in an excerpt.
 const tab = 4
 
-// A view is a source line as a terminal shows it: tabs are spaces, unprintable characters are
-// replaced, and only the part around one place of a very long line is shown.
+// A view is a source line as displayed in a terminal: tabs are expanded, unprintable characters are
+// replaced, and of a very long line only the part around one position is shown.
 type view struct {
 	text  string
-	from  int   // byte of the line where the view begins
-	start int   // column where that byte is shown
+	from  int   // first byte of the line that is shown
+	start int   // column of that byte
 	ends  []int // column after each byte of the view
 }
 
-// look makes the view of a line, around the byte at focus, of about width columns.
+// look returns the view of a line around the byte at focus, with about width columns.
 func look(line string, focus, width int) view {
 	var b strings.Builder
 	v := view{}
@@ -63,8 +63,8 @@ func look(line string, focus, width int) view {
 	return v
 }
 
-// column returns the column of the byte at offset. A byte outside of the view is at the dots that
-// stand for it, or just after the end.
+// column returns the column of the byte at offset. For a byte outside of the view it is the column
+// of the ellipsis, or the one just after the end.
 func (v view) column(offset int) int {
 	i := offset - v.from
 	switch {

@@ -27,7 +27,7 @@ func (t *threadEval) lowBits(r *ir.Reg) lowBits {
 		return lowBits{}
 	}
 	if w.rested != t.begun {
-		w.rested, w.lowBits = t.begun, lowBits{} // a register that depends on itself
+		w.rested, w.lowBits = t.begun, lowBits{} // the register depends on itself
 		w.lowBits = t.lowest(w.def)
 	}
 	return w.lowBits
@@ -85,7 +85,7 @@ func (t *threadEval) known(v worked) lowBits {
 	return lowBits{v.n, 4}
 }
 
-// cut keeps the low n bits.
+// cut returns the low n bits.
 func (x lowBits) cut(n int) lowBits {
 	if n < 64 {
 		x.n &= 1<<n - 1

@@ -189,7 +189,8 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	return d
 }
 
-// lessens returns -n if the type is unsigned and n is negative.
+// lessens returns -n and true if the type is unsigned and n is negative: adding n is then a
+// subtraction.
 func lessens(t isa.Type, n int64) (int64, bool) {
 	if n >= 0 || n == math.MinInt64 || t.Class() != isa.Unsigned || t == isa.U64 {
 		return n, false

@@ -111,8 +111,8 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	return d
 }
 
-// combinable returns x as the operand of an atomic. Constants are immediates, except for floats in
-// instructions that take plain bits.
+// combinable returns x as the operand of an atomic operation. Constants are immediates, except
+// floats in instructions with an untyped operand.
 func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	if x.IsConstant() && numeral(x.Type()) != ir.Int {
 		x = x.register()
@@ -120,7 +120,7 @@ func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	return x.in(k)
 }
 
-// combines reports whether T has the atomic operation in the array's memory.
+// combines reports whether an atomic operation exists for T in the array's state space.
 func (a Array[T]) combines(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
 	width := t.Bits()
@@ -209,7 +209,7 @@ func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
 			how = "add.noftz"
 		}
 		if t == isa.S64 {
-			t = isa.U64 // the same bits
+			t = isa.U64 // the same bits as an unsigned type
 		}
 	}
 	if len(mods) == 0 {

@@ -13,7 +13,7 @@ import (
 // setup is the code that one thread runs at the start of a kernel, before the other threads
 // continue: it initializes mbarriers and prefetches tensor maps.
 type setup struct {
-	store    *ir.Var // of all mbarriers
+	store    *ir.Var // the shared memory of all mbarriers
 	barriers []*barrierSpec
 	extra    []func()
 }
@@ -23,9 +23,10 @@ type barrierSpec struct {
 	name  string
 	first int // index of the first one
 	n     int
-	count int    // arrivals that complete a phase, including those that pipelines add
-	asked ir.Pos // the author's first wait
-	comes bool   // something arrives, or may arrive; pipelines count their arrivals instead
+	count int    // arrivals that complete a phase, including those added by pipelines
+	asked ir.Pos // position of the author's first wait
+	// something arrives, or may arrive; mbarriers of pipelines have an arrival count instead
+	comes bool
 	pos   ir.Pos
 	pair  bool // copies of both blocks of a pair complete on the even block's mbarrier
 }
@@ -81,7 +82,7 @@ func (b Barrier) Addr() Addr {
 	return b.at
 }
 
-// reached notes that something may arrive at the mbarrier.
+// reached records that something may arrive at the mbarrier.
 func (b Barrier) reached() {
 	if b.spec != nil {
 		b.spec.comes = true
@@ -179,7 +180,7 @@ func (b Barrier) Wait(parity Reg[U32]) {
 	b.wait(parity, "")
 }
 
-// awaited notes that the author waits at the barrier.
+// awaited records that the author waits at the barrier.
 //
 //go:noinline
 func (b Barrier) awaited() {
@@ -218,7 +219,7 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 	k.branchIf(done, true, again)
 }
 
-// emitSetup emits the setup code. It replaces the list of the kernel's blocks while it does.
+// emitSetup emits the setup code. It temporarily replaces the kernel's list of blocks.
 func (k *Kernel) emitSetup() {
 	s := &k.setup
 	if len(s.barriers) == 0 && len(s.extra) == 0 {

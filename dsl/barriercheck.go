@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A meeting is a role's first barrier for all threads of the block or the cluster.
+// A meeting records a role's first barrier for all threads of the block or the cluster.
 type meeting struct {
 	Role
 	what string
 	pos  ir.Pos
 }
 
-// meet notes a barrier for all threads.
+// meet records a barrier for all threads.
 func (k *Kernel) meet(what string) {
 	if k.role == nil || slices.ContainsFunc(k.meetings, func(m meeting) bool { return m.what == what && m.first == k.role.first }) {
 		return
@@ -83,7 +83,7 @@ func absent(come []bool) string {
 	return strings.Join(list, " and ") + do
 }
 
-// met notes that warps wait or arrive at a named barrier.
+// met records that warps wait or arrive at a named barrier.
 func (k *Kernel) met(b NamedBarrier, waits bool) {
 	if id := b.id & 15; waits {
 		k.awaited |= 1 << id
@@ -101,7 +101,7 @@ func (k *Kernel) checkArrivals() {
 	}
 }
 
-// byHand notes the barrier number of an instruction written as text, and reports one that a
+// byHand records the barrier number of an instruction written as text, and reports a number that a
 // NamedBarrier uses.
 func (k *Kernel) byHand(op string, operands []any) {
 	head, _, _ := strings.Cut(op, ".")

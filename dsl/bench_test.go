@@ -68,7 +68,8 @@ func BenchmarkBuild(b *testing.B) {
 		n := instructions(b, kernel.build)
 		b.Run(kernel.name, func(b *testing.B) {
 			b.ReportAllocs()
-			times := make([]time.Duration, 0, 1<<16) // and no memory while the clock runs, but for very many
+			// preallocated, so that the list does not grow during the measurement
+			times := make([]time.Duration, 0, 1<<16)
 			for b.Loop() {
 				start := time.Now()
 				text(b, kernel.build)
@@ -91,8 +92,8 @@ func BenchmarkBuild(b *testing.B) {
 }
 
 // TestHazardCost limits the memory that the hazard analyzers allocate for the benchmark kernel.
-// Unlike their time, it does not depend on the load of the machine. The limit is one and a half
-// times what they need.
+// Unlike their time, it does not depend on the load of the machine. The limit is 1.5 times the
+// memory that they need.
 func TestHazardCost(t *testing.T) {
 	const most = 75_000
 	build := func(options ...dsl.Option) float64 {
@@ -112,13 +113,13 @@ func TestHazardCost(t *testing.T) {
 	}
 }
 
-// each reports the time that an instruction took.
+// each reports the time per instruction.
 func each(b *testing.B, all time.Duration, builds, instructions int) {
 	b.ReportMetric(float64(instructions), "instrs")
 	b.ReportMetric(float64(all.Nanoseconds())/float64(builds)/float64(instructions), "ns/instr")
 }
 
-// coldKernel is the environment variable that names the kernel for a new process to build.
+// coldKernel is the environment variable that names the kernel that a new process builds.
 const coldKernel = "PTXDSL_COLD_KERNEL"
 
 // first returns the time that a new process takes to build its first kernel.
@@ -138,8 +139,8 @@ func first(b *testing.B, kernel string) time.Duration {
 	return time.Duration(ns)
 }
 
-// TestCold builds a kernel and prints the time for BenchmarkBuild; without the variable it builds
-// the benchmark kernel.
+// TestCold builds a kernel and prints the build time, which BenchmarkBuild reads. Without the
+// environment variable it builds the benchmark kernel.
 func TestCold(t *testing.T) {
 	build := fused
 	if os.Getenv(coldKernel) == "gemm" {

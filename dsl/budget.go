@@ -21,15 +21,16 @@ import (
 // heldAccumulator describes the registers of an accumulator or of a warp tile.
 type heldAccumulator struct {
 	pos   ir.Pos
-	role  *role     // that declared them
-	born  *ir.Instr // the instruction that clears them: earlier contents are not read
+	role  *role     // role that declared them
+	born  *ir.Instr // the instruction that clears them; earlier contents are not read
 	words int
-	takes *int // how many operands of MMAs and Clear name each register; nil if other code reads them too
-	first int  // how many operands named them before that
+	// number of MMA and Clear operands that name each register; nil if other code also reads them
+	takes *int
+	first int // the number of such operands before the accumulator was created
 	each  func(visit func(*ir.Reg))
 }
 
-// holdsAccumulator notes the registers of an accumulator.
+// holdsAccumulator records the registers of an accumulator.
 func (k *Kernel) holdsAccumulator(s heldAccumulator) {
 	s.role = k.role
 	k.holding = append(k.holding, s)
@@ -60,7 +61,7 @@ func (k *Kernel) checkBudgets() {
 	if len(k.holding) == 0 {
 		return
 	}
-	common := 0 // words of accumulators that no role with a budget declared
+	common := 0 // registers of accumulators that were declared outside roles with a budget
 	for _, s := range k.holding {
 		if s.role == nil || s.role.regs == 0 {
 			common += s.words
@@ -77,7 +78,7 @@ func (k *Kernel) checkBudgets() {
 		}
 		many = many || all >= r.regs
 	}
-	if many { // only then is it worth computing which are live at the same time
+	if many { // only then is liveness worth computing
 		k.newHolding().check()
 	}
 }
@@ -87,12 +88,14 @@ func (k *Kernel) checkBudgets() {
 type holding struct {
 	k      *Kernel
 	number map[*ir.Reg]int
-	words  []int // of each register
-	of     []int // the accumulator of each register
-	from   []int // index of the instruction in the current block after which the register may be written; -1 if before the block
-	born   map[*ir.Instr]int
-	live   passes.Set
-	held   int // total words in live
+	words  []int // number of words of each register
+	of     []int // index of each register's accumulator
+	// index of the instruction in the current block after which the register may be written; -1 if
+	// before the block
+	from []int
+	born map[*ir.Instr]int
+	live passes.Set
+	held int // total words in live
 }
 
 func (k *Kernel) newHolding() *holding {
@@ -167,8 +170,8 @@ func (h *holding) at(g *ir.Flow, b int, written, read passes.Set) {
 	}
 }
 
-// check first goes forward, to find where accumulators may have been written, and then backward, to
-// find which are read later.
+// check makes a forward pass, which finds where accumulators may have been written, and then a
+// backward pass, which finds which are read later.
 func (h *holding) check() {
 	blocks, words := h.k.f.Blocks, len(h.live)
 	g := ir.FlowOf(h.k.f)

@@ -33,7 +33,8 @@ func TestCalls(t *testing.T) {
 // FuzzCalls is TestCalls with the calls that the fuzzer finds.
 func FuzzCalls(f *testing.F) {
 	f.Add([]byte("the first calls"))
-	f.Add([]byte("0\xec0X1110001X0\x0400001100011000120000001\xc77001101/1")) // a tile of a pipeline that has none
+	// a tile of a zero Pipeline
+	f.Add([]byte("0\xec0X1110001X0\x0400001100011000120000001\xc77001101/1"))
 	f.Fuzz(strangers)
 }
 
@@ -61,7 +62,7 @@ func strangers(t *testing.T, b []byte) {
 	for _, k := range c.pool[reflect.TypeFor[*dsl.Kernel]()] {
 		c.seed(k.Interface().(*dsl.Kernel))
 	}
-	for range 2 { // and once more when the module is built
+	for range 2 { // the second time after the module was built
 		for len(c.bytes) > len(b)/4 {
 			c.call(0)
 		}
@@ -70,7 +71,7 @@ func strangers(t *testing.T, b []byte) {
 	}
 }
 
-// A stranger calls builder methods with any values it has.
+// A stranger calls builder methods with arbitrary values of the right type.
 type stranger struct {
 	bytes []byte
 	pool  map[reflect.Type][]reflect.Value
@@ -148,7 +149,7 @@ func (c *stranger) call(depth int) {
 	}
 }
 
-// result keeps a result; what can be gone over is.
+// result keeps a result for later calls. If the result is an iterator, it runs the loop.
 func (c *stranger) result(out reflect.Value, depth int) {
 	t := out.Type()
 	switch {
@@ -168,7 +169,7 @@ func (c *stranger) result(out reflect.Value, depth int) {
 	}
 }
 
-// argument is something of a type.
+// argument returns a value of a type.
 func (c *stranger) argument(t reflect.Type, depth int) reflect.Value {
 	if list := c.pool[t]; len(list) > 0 {
 		return list[c.next(len(list))]
@@ -207,7 +208,7 @@ func (c *stranger) argument(t reflect.Type, depth int) reflect.Value {
 				}
 			}
 			for i := range t.NumOut() {
-				if t.Out(i).Kind() == reflect.Bool { // of a loop that goes on
+				if t.Out(i).Kind() == reflect.Bool { // the loop continues
 					out = append(out, reflect.ValueOf(c.next(5) > 0))
 				} else {
 					out = append(out, c.argument(t.Out(i), depth))
@@ -223,7 +224,7 @@ func (c *stranger) argument(t reflect.Type, depth int) reflect.Value {
 	return x
 }
 
-// operand is something that stands for an operand.
+// operand returns a random operand.
 func (c *stranger) operand() any {
 	list := c.pool[reflect.TypeFor[dsl.Reg[dsl.U32]]()]
 	return list[c.next(len(list))].Interface()

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// sources holds the Go files that findings are in, parsed when the first finding of a file is
-// recorded. A program counter has a line but no column; the source has it.
+// sources holds the Go files that contain findings. A file is parsed when its first finding is
+// recorded. A program counter gives a line but no column; the column comes from the source.
 type sources map[string]*source
 
 // A source holds the calls of a Go file by the line of their function name. It is empty if the file
@@ -27,7 +27,7 @@ type source struct {
 	statements map[*ast.CallExpr]bool // calls whose result is discarded
 }
 
-// A callSite is a place and the call expression there; the call is nil if it is unknown.
+// A callSite is a position and the call expression there; the call is nil if it is unknown.
 type callSite struct {
 	at   diag.Place
 	call *ast.CallExpr
@@ -108,7 +108,7 @@ func (f *source) find(line int, names []string) *ast.CallExpr {
 	return nil
 }
 
-// place returns the place of a call: its function name up to the end of the call.
+// place returns the range of a call, from its function name to its end.
 func (f *source) place(file string, call *ast.CallExpr) diag.Place {
 	start, end := f.fset.Position(calleeName(call).Pos()), f.fset.Position(call.End())
 	return diag.Place{
@@ -174,8 +174,8 @@ func calledNames(symbol string) []string {
 	return names
 }
 
-// complete sets the column of findings that other packages located by line alone: the call that
-// starts the line.
+// complete adds the column to findings that other packages located only by line: the column of the
+// call that starts the line.
 func (c *calls) complete(list diag.List) {
 	for i := range list {
 		at := &list[i].Place

@@ -16,7 +16,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	first, second := a.r.Uses, b.r.Uses
 	x := combine(a, b)
 	if x.k != k {
-		return x // reported where it is used
+		return x // reported at its use
 	}
 	which := ""
 	switch {
@@ -32,7 +32,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	return x
 }
 
-// pairs reports that a call combines with an operation that is not associative.
+// pairs records that a call combines values with an operation that is not associative.
 func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	switch head := k.joins(x, a, b); head {
 	case "sub", "div", "rem", "shl", "shr":

@@ -9,22 +9,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// dropped holds kernels that combine lanes so that some are left out, and kernels with unused
+// dropped are kernels whose reductions lose the values of some lanes, and kernels with unused
 // results.
 var dropped = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
 		v := x.Load(k.TID().X)
-		v = v.WarpReduce(func(a, _ f32) f32 { return a.Add(a) })                  // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
-		v = v.WarpReduce(func(a, b f32) f32 { return a.Add(b).Sub(a.Mul(b)) })    // whatever that is
-		v = v.WarpScan(func(a, b f32) f32 { return b })                           // want `D501: combine function of WarpScan ignores its first argument, so the result does not depend on all lanes`
-		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })                    // want `D501: combine function of WarpScan uses sub, which is not associative; want an operation such as add, max or or`
-		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) })       // want `D501: combine function of WarpReduce uses div, which is not associative; want an operation such as add, max or or`
-		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })              // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
-		v = dsl.BlockReduce(v, "u", func(a, b f32) f32 { return a.Add(b) })       // all of them
-		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), b, a) }) // so here
-		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), a, b) }) // and here
-		v = k.F32(1).WarpReduce(func(a, b f32) f32 { return a.Add(b) }).Add(v)    // of a constant
+		v = v.WarpReduce(func(a, _ f32) f32 { return a.Add(a) }) // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
+		// neither associative nor a mistake that is reported
+		v = v.WarpReduce(func(a, b f32) f32 { return a.Add(b).Sub(a.Mul(b)) })
+		v = v.WarpScan(func(a, b f32) f32 { return b })                     // want `D501: combine function of WarpScan ignores its first argument, so the result does not depend on all lanes`
+		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })              // want `D501: combine function of WarpScan uses sub, which is not associative; want an operation such as add, max or or`
+		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) }) // want `D501: combine function of WarpReduce uses div, which is not associative; want an operation such as add, max or or`
+		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })        // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
+		// uses both operands
+		v = dsl.BlockReduce(v, "u", func(a, b f32) f32 { return a.Add(b) })
+		// so does this one
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), b, a) })
+		// and this one
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), a, b) })
+		// a reduction of a constant
+		v = k.F32(1).WarpReduce(func(a, b f32) f32 { return a.Add(b) }).Add(v)
 		x.Store(k.TID().X, v)
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -35,13 +40,13 @@ var dropped = []wrongKernel{
 			sum.Add(v) // want `D501: result of add is unused: operations return a new value and do not modify their operands; keep it with Set or Store`
 			most.Set(most.Max(v))
 			most.Max(v).Mul(v) // want `D501: result of mul is unused: operations return a new value and do not modify their operands; keep it with Set or Store`
-			i.AddI(1)          // a place
+			i.AddI(1)          // an unused index
 		}
 		x.Store(k.TID().X, sum.Add(most))
 	}},
 }
 
-// TestDropped builds kernels that are right in form.
+// TestDropped builds the kernels of dropped, which pass the form checks.
 func TestDropped(t *testing.T) {
 	testWrong(t, "combine_test.go", dropped, false)
 }
@@ -52,7 +57,7 @@ func TestBuildTwice(t *testing.T) {
 	k := m.Kernel("k", dsl.Threads(256))
 	x := dsl.Global[dsl.F32](k, "x")
 	for range 2 {
-		x.Load(k.TID().X).Add(x.Load(k.TID().X)) // a doubt, twice
+		x.Load(k.TID().X).Add(x.Load(k.TID().X)) // a warning, twice on one line
 	}
 	_, first := m.Build()
 	if len(first) != 1 || first.Errors() != 0 {

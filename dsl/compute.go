@@ -70,7 +70,7 @@ type settled struct {
 // leading one.
 type kinds uint16
 
-// The kinds of values.
+// Operand kinds.
 const (
 	aRegister kinds = iota
 	aWhole

@@ -40,7 +40,7 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 type filling struct {
 	m *TensorMap
 	*usage
-	pos ir.Pos // of In
+	pos ir.Pos // position of the call of In
 }
 
 // checkFillings reports computed tiles that are never written.

@@ -103,7 +103,7 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 }
 
 // k0 returns a constant as a value. PTX has no literals of half precision or of packed pairs, so
-// those are moved into a register.
+// these are moved into a register.
 func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
@@ -154,7 +154,8 @@ func brainBits(v float64) uint16 { return small(v, 8, 7) }
 // halfBits rounds v to the nearest half, ties to even.
 func halfBits(v float64) uint16 { return small(v, 5, 10) }
 
-// small rounds v to a 16-bit floating-point format with the given exponent and mantissa bits.
+// small rounds v to a 16-bit floating-point format with the given number of exponent and mantissa
+// bits.
 func small(v float64, expBits, mantissa int) uint16 {
 	sign := uint16(math.Float64bits(v) >> 63 << 15)
 	top := uint16(1<<expBits-1) << mantissa // infinity
@@ -163,7 +164,7 @@ func small(v float64, expBits, mantissa int) uint16 {
 		return sign | top | 1<<(mantissa-1)
 	}
 	bias := 1<<(expBits-1) - 1
-	exp := 1 - bias // of the subnormal numbers
+	exp := 1 - bias // exponent of subnormal numbers
 	if a >= math.Ldexp(1, exp) {
 		exp = math.Ilogb(a)
 	}

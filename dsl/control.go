@@ -15,7 +15,7 @@ import (
 type loop struct {
 	top, end, next *ir.Block
 	depth          int  // number of enclosing scopes
-	left           bool // by Break
+	left           bool // Break left the loop
 	outs           int  // number of kernel exits emitted before the loop
 }
 
@@ -172,7 +172,8 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		}
 		k.enter("a loop")
 		index := i
-		index.scope = k.scope() // after the loop its value would be one step further
+		// after the loop the variable has the value of one more iteration
+		index.scope = k.scope()
 		k.amid(condition{p: empty.r, not: true, loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
 				if !yield(index) {

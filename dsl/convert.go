@@ -41,7 +41,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return y
 	}
 	if (from == isa.Bf16 && to != isa.F32 || to == isa.Bf16 && from == isa.F16) && !k.m.Has(90) {
-		return To[D](To[F32](x), mods...) // which represents both
+		return To[D](To[F32](x), mods...) // F32 represents all values of both types
 	}
 	d := fresh[D](k)
 	if from == isa.Predicate {
@@ -229,7 +229,7 @@ func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
 		list = append(list, round)
 	}
 	if to.Class() == isa.Packed && !slices.Contains(mods, SatFinite) && from.Class() != isa.Packed {
-		list = append(list, SatFinite) // the only form that exists
+		list = append(list, SatFinite) // the only form in PTX
 	}
 	for _, m := range mods {
 		if !rounds(m) {

@@ -12,19 +12,19 @@ import (
 // background tracks the asynchronous copies of one kind, and whether the kernel waits for their
 // groups.
 type background struct {
-	first             ir.Pos // of the copies that the author started
+	first             ir.Pos // position of the author's first copy
 	committed, waited bool
 }
 
-// byHand notes an instruction that the author wrote as text. A kernel with waits written as text
-// may also have copy groups of its own.
+// byHand records an instruction that the author wrote as text. A kernel with waits written as text
+// may also start and commit copies in text.
 func (b *background) byHand(op, wait string) {
 	if strings.HasPrefix(op, wait) || strings.HasPrefix(op, "cp.async.mbarrier") {
 		b.committed, b.waited = true, true
 	}
 }
 
-// storesBehind notes a copy from shared to global memory.
+// storesBehind records a copy from shared to global memory.
 //
 //go:noinline
 func (k *Kernel) storesBehind() {
@@ -33,7 +33,7 @@ func (k *Kernel) storesBehind() {
 	}
 }
 
-// copiesBehind notes a copy by threads from global to shared memory.
+// copiesBehind records a cp.async copy from global to shared memory.
 //
 //go:noinline
 func (k *Kernel) copiesBehind() {

@@ -9,15 +9,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A pipeline loads data that no warp multiplies: most often a part of the block tile that the warp
-// tiles do not cover.
+// This check finds pipelines that load data which no warp multiplies: most often a part of the
+// block tile that the warp tiles do not cover.
 
 // A coverage records which rows of one tile of a pipeline the MMAs of warps read.
 type coverage struct {
 	pipeline string
 	other    bool // other code reads the tile, or may read it
 	turned   bool
-	rows     int // as an MMA operand has them; 0 before the first MMA
+	rows     int // rows as an MMA operand; 0 before the first MMA
 }
 
 // coverages returns a coverage for each of the n tiles of a pipeline.
@@ -29,7 +29,7 @@ func coverages(pipeline string, n int) []coverage {
 	return list
 }
 
-// elsewhere notes that other code reads the tile or a part of it.
+// elsewhere records that other code reads the tile or a part of it.
 func (c *coverage) elsewhere() {
 	if c != nil {
 		c.other = true
@@ -66,10 +66,10 @@ func (t SharedTile) side(from Reg[U32], n int) side {
 	return side{c, t.Tile, from, n}
 }
 
-// what describes the tile and its pipeline in messages.
+// what names the tile and its pipeline for messages.
 func (s side) what() string { return s.tile.String() + " of pipeline " + s.of.pipeline }
 
-// multiplied notes the operands of an MMA of a warp.
+// multiplied records the operands of an MMA of a warp.
 func (k *Kernel) multiplied(a, b side) {
 	if a.of == nil && b.of == nil {
 		return
@@ -91,7 +91,7 @@ func (k *Kernel) checkCovers(t *threadEval) {
 	}
 	t.setIteration(anyIteration)
 	defer t.setIteration(firstTurn)
-	var places [][]patch // for each taking
+	var places [][]patch // patches of each taking
 	for i := range k.takings {
 		places = append(places, k.takings[i].patches(k, t))
 	}
@@ -180,7 +180,7 @@ func (k *Kernel) checkRows(first, n int, places [][]patch) bool {
 	return true
 }
 
-// lines says whether the operand rows are rows or columns of the tile.
+// lines returns "rows" or "columns": what the operand rows are in the tile.
 func (s side) lines() string {
 	if s.of.turned {
 		return "columns"
@@ -190,7 +190,7 @@ func (s side) lines() string {
 
 // checkPairs reports pairs of rows of two tiles that no warp multiplies.
 func (k *Kernel) checkPairs(first int, places [][]patch) {
-	const unit = 8 // rows that are checked together
+	const unit = 8 // number of rows that are checked together
 	a, b := k.takings[first].sides[0], k.takings[first].sides[1]
 	high, wide := a.of.rows/unit, b.of.rows/unit
 	there := make([]bool, high*wide)

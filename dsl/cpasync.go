@@ -20,7 +20,7 @@ type AsyncPipeline struct {
 	store   Addr
 	asked   []bool // which tiles the current load has copied; nil outside of a load
 	taken   taken
-	covers  []coverage // of each tile
+	covers  []coverage // one for each tile
 }
 
 // AsyncPipeline declares a ring of stages, each of which holds the given tiles.
@@ -178,7 +178,7 @@ type asyncRun struct {
 	*AsyncPipeline
 	steps       Reg[U32]
 	load        func(step Reg[U32], s AsyncStage)
-	read, write Reg[U32] // stages
+	read, write Reg[U32] // stage indices
 }
 
 // begin fills all stages but one.
@@ -229,13 +229,13 @@ func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U
 func (r *asyncRun) stage() AsyncStage { return r.at(r.read) }
 
 // arrived waits for the copies of the stage to read, which are the oldest in flight, and then for
-// all threads. After that, every thread has finished reading the previous stage.
+// all threads. All threads have then finished reading the previous stage.
 func (r *asyncRun) arrived() {
 	r.k.ins("cp.async.wait_group", number(int64(r.stages-2)))
 	r.k.Sync()
 }
 
-// ahead fills the stage that was read last, for a later step.
+// ahead fills the stage that was read last with the data of a later step.
 func (r *asyncRun) ahead(step Reg[U32]) {
 	k := r.k
 	coming := step.AddI(int64(r.stages - 1))
@@ -286,7 +286,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	k.copiesBehind()
 	tid := k.Thread()
 	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
-	lines := threads / units // rows that all threads copy together
+	lines := threads / units // number of rows that all threads copy at a time
 	place := func(row Reg[U32]) Addr {
 		r := to.reader(row, k.U32(0))
 		if to.Slabs() == 1 {

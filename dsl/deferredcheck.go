@@ -12,19 +12,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Deferred checks evaluate what a kernel does in its first iteration of every loop, in the first
-// block of a launch, for each thread. They compare accesses with the bounds of variables, and calls
-// for a whole warp or block with the conditions around them. What depends on data or on the launch
-// is not reported.
+// Deferred checks evaluate, for each thread of the first block, what the kernel does in the first
+// iteration of every loop. They compare accesses with the bounds of variables, and calls for a
+// whole warp or block with the conditions around them. Values that depend on data or on the launch
+// are unknown and give no finding.
 
-// A deferredCheck call is checked by finish.
+// A deferredCheck is a builder call that finish checks.
 type deferredCheck struct {
-	pos    ir.Pos
-	conds  []condition // conditions that are true here, the outermost first
-	what   string      // for a call by all threads of a warp or block: its name
-	block  bool        // by all threads of the block instead of the warp
-	brings bool        // each thread contributes a value, which is missing if it has left the kernel
-	most   int         // threads of a named barrier
+	pos   ir.Pos
+	conds []condition // conditions that hold at the call, the outermost first
+	what  string      // name of a call by all threads of a warp or block
+	block bool        // the call is by all threads of the block instead of the warp
+	// each thread contributes a value; the value of a thread that has left the kernel is missing
+	brings bool
+	most   int // thread count of a named barrier
 	role   *role
 	// For an access:
 	space  isa.Space
@@ -32,12 +33,13 @@ type deferredCheck struct {
 	off    int64
 	bytes  int64
 	writes bool
-	nc     bool // through the read-only cache
-	// For a position in a tile: reg is the first row or column, and bytes their number:
+	nc     bool // uses the read-only cache
+	// For a position in a tile: reg is the first row or column, and bytes the number of rows or
+	// columns.
 	tile  *SharedTile
-	limit int64 // rows or columns of the tile
+	limit int64 // number of rows or columns of the tile
 	place string
-	// For a store of a warp's or a warpgroup's accumulator: its position and size:
+	// For a store of an accumulator: its position and size.
 	stored *storedTile
 }
 
@@ -46,7 +48,7 @@ type condition struct {
 	p    *ir.Reg
 	not  bool
 	left bool // the other threads have left the kernel
-	loop bool // a loop condition: there is an iteration
+	loop bool // a loop condition: the loop has another iteration
 }
 
 // maxDeferred limits the deferred checks of a kernel, and mostAlike those with the same source
@@ -78,7 +80,7 @@ func (k *Kernel) watch(w deferredCheck) {
 	k.deferred = append(k.deferred, w)
 }
 
-// accesses notes an access of a thread to bytes at a.
+// accesses records an access of a thread to bytes at a.
 //
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
@@ -90,7 +92,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	k.reachesFor(a, bytes, writes, mods)
 }
 
-// combines notes an atomic operation on bytes at a, which must have been written before.
+// combines records an atomic operation on bytes at a, which must have been written before.
 //
 //go:noinline
 func (k *Kernel) combines(a Addr, bytes int64) {
@@ -99,7 +101,7 @@ func (k *Kernel) combines(a Addr, bytes int64) {
 	k.reachesFor(a, bytes, true, nil)
 }
 
-// reachesFor notes the position of an access.
+// reachesFor records the position of an access.
 func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
@@ -112,7 +114,7 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	}
 }
 
-// together notes a call that all threads of a warp, or of the block, must execute.
+// together records a call that all threads of a warp, or of the block, must execute.
 //
 //go:noinline
 func (k *Kernel) together(what string, block bool) {
@@ -121,7 +123,7 @@ func (k *Kernel) together(what string, block bool) {
 	}
 }
 
-// lanes notes that all lanes of a warp take part in an MMA, or load its operands.
+// lanes records that all lanes of a warp execute an MMA, or load its operands.
 //
 //go:noinline
 func (k *Kernel) lanes(what string) {
@@ -130,14 +132,14 @@ func (k *Kernel) lanes(what string) {
 	}
 }
 
-// meetsAt notes a call at a named barrier for the given number of threads.
+// meetsAt records a call at a named barrier for the given number of threads.
 //
 //go:noinline
 func (k *Kernel) meetsAt(what string, threads int) {
 	k.watch(deferredCheck{pos: k.m.calls.above(), what: what, most: threads})
 }
 
-// chosen reports whether there is a condition here that is not a loop's.
+// chosen reports whether a condition other than a loop condition holds here.
 func (k *Kernel) chosen() bool {
 	return slices.ContainsFunc(k.conds, func(c condition) bool { return !c.loop && !c.left })
 }
@@ -153,12 +155,12 @@ func (w *deferredCheck) threads(k *Kernel) (first, end int) {
 	return 32 * w.role.first, 32 * (w.role.first + w.role.n)
 }
 
-// under emits code that runs if p is true, or false if not is set.
+// under emits code that is executed if p is true, or false if not is set.
 func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
 	k.amid(condition{p: p.r, not: not}, p.IsConstant(), false, build)
 }
 
-// hold adds a condition to the current ones. Deferred checks keep the previous list.
+// hold adds a condition to the current ones. Earlier deferred checks keep the list without it.
 func (k *Kernel) hold(c condition) {
 	if len(k.conds) < k.held {
 		k.conds, k.held = slices.Clone(k.conds), 0
@@ -167,7 +169,7 @@ func (k *Kernel) hold(c condition) {
 }
 
 // amid emits code under a condition, unless it is constant. Threads that leave the loop or the
-// kernel inside are absent afterwards.
+// kernel inside the code do not execute what follows.
 func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
 	n, left, out := len(k.conds), k.left, k.out
 	k.left, k.out = false, false
@@ -180,7 +182,7 @@ func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
 	k.left, k.out = left, out
 }
 
-// remain notes that only threads for which p is false continue.
+// remain records that only threads for which p is false continue.
 func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 	if p.r != nil {
 		k.hold(condition{p: p.r, not: true, left: kernel})
@@ -195,7 +197,7 @@ func (k *Kernel) checkDeferred() {
 	}
 	t := k.newThreadEval()
 	told := places{calls: &k.m.calls}
-	outside := make(map[string]bool) // lines with an index outside of a tile
+	outside := make(map[string]bool) // lines that have an index outside of a tile
 	for i := range k.deferred {
 		w := &k.deferred[i]
 		if told.has(w.pos) || t.work > mostWork {
@@ -212,7 +214,7 @@ func (k *Kernel) checkDeferred() {
 		case w.what != "":
 			found = k.checkTogether(t, w)
 		case w.space == isa.Shared && len(outside) > 0 && outside[k.lineOf(w.pos)]:
-			// The access is a consequence of the index.
+			// The invalid access follows from the index, which is already reported.
 		default:
 			found = k.checkAccess(t, w)
 		}
@@ -244,13 +246,14 @@ func (k *Kernel) checkAccess(t *threadEval, w *deferredCheck) bool {
 		at := t.value(w.reg)
 		if at.kind != sure {
 			if at.kind == vague && t.when == firstTurn {
-				return k.checkAligned(t, w, thread) // it applies to all threads
+				// the finding applies to all threads
+				return k.checkAligned(t, w, thread)
 			}
 			continue
 		}
 		here := t.comes(w.conds)
 		if here != sure && t.certain(w.conds) {
-			here = sure // some launch makes the block execute it
+			here = sure // some launch executes the block
 		}
 		if here == vague {
 			continue
@@ -260,7 +263,8 @@ func (k *Kernel) checkAccess(t *threadEval, w *deferredCheck) bool {
 		name, size, off, ok := t.find(w.space, at.n+w.off)
 		switch {
 		case !ok:
-		case there && size > 0 && (off < 0 || off+w.bytes > size): // the launch may guarantee bounds that keep the access inside
+		// the launch may pass bounds that keep the access inside
+		case there && size > 0 && (off < 0 || off+w.bytes > size):
 			k.m.faultAt(w.pos, &ruleMemory, "out of bounds: thread %d%s accesses byte %d of %s, which has %d; an index counts elements, and If can exclude threads", thread, t.late(), off, name, size)
 			return true
 		case off%w.bytes != 0:
@@ -288,7 +292,7 @@ func (k *Kernel) checkTogether(t *threadEval, w *deferredCheck) bool {
 		all := true
 		for _, c := range w.conds {
 			if c.left && !w.brings {
-				continue // exited threads are not waited for
+				continue // a barrier does not wait for exited threads
 			}
 			v := t.holds(c)
 			if v.kind != sure {
@@ -345,7 +349,7 @@ func (k *Kernel) checkReadOnly(t *threadEval) {
 		if !slices.ContainsFunc(written[root], func(p spot) bool {
 			return p.base == base || p.at == base || p.base == w.reg || p.at == w.reg
 		}) {
-			rule.Severity = diag.Warning // different parts of it, which may not overlap
+			rule.Severity = diag.Warning // different parts of it, which may be disjoint
 		}
 		k.m.faultAt(w.pos, &rule, "NC load of %s, which the kernel writes, may return stale data; leave NC out", t.pointer(root).Name)
 	}

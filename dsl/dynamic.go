@@ -16,9 +16,9 @@ import (
 // See PTX ISA 9.1, section 9.7.13.17.
 type DynamicSchedule struct {
 	ring
-	rows, cols Reg[U32] // tiles
+	rows, cols Reg[U32] // number of tiles
 	group      int
-	answers    Addr // 16 bytes for each stage
+	answers    Addr // cluster launch control responses, 16 bytes per stage
 }
 
 // DynamicSchedule returns a schedule over the given rows and columns of tiles, in the order of
@@ -34,7 +34,7 @@ func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedul
 		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
-	const stages = 2 // one answer is processed while the next is requested
+	const stages = 2 // one response is processed while the next is requested
 	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows, cols: cols, group: group,
 		answers: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
 }
@@ -79,7 +79,8 @@ func (d *DynamicSchedule) RunScheduler() {
 		}
 		full.Wait(state.parity.XorI(1))
 		_, more := d.read(at)
-		k.FenceAsync() // a later answer is written through another proxy than this read
+		// the next response is written through the async proxy, after this read
+		k.FenceAsync()
 		if size := k.clusterSize(); size > 1 {
 			k.SyncWarp()
 			k.Comment("the first block asks again when this one has read the answer too")
@@ -119,7 +120,8 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 			full, empty := d.barriers(state)
 			full.Wait(state.parity)
 			next, more := d.read(d.answer(state))
-			k.FenceAsync() // the next answer is written through another proxy than this read
+			// the next response is written through the async proxy, after this read
+			k.FenceAsync()
 			k.SyncWarp()
 			arrive := empty.Arrive
 			if size > 1 {
@@ -134,8 +136,8 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
-// arrivals returns how many warps of the cluster arrive after reading an answer, for the role that
-// is being built.
+// arrivals returns the number of warps of the cluster that arrive after reading a response, for the
+// role that is being built.
 func (d *DynamicSchedule) arrivals() int {
 	k := d.k
 	warps := k.roleWarps()
@@ -151,7 +153,7 @@ func (d *DynamicSchedule) arrivals() int {
 	return warps * k.clusterSize()
 }
 
-// answer returns the address of the answer of a stage.
+// answer returns the address of the response in a stage.
 func (d *DynamicSchedule) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)) }
 
 // read returns the first block of the canceled cluster, and whether a cluster was canceled.

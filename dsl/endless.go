@@ -17,9 +17,9 @@ type openLoop struct {
 	pos      ir.Pos
 }
 
-// noteLoop notes a loop that is complete. Cond is the register of its condition; it is nil if the
-// condition is the constant holds. Loops with other exits in the body are not checked, including
-// labels and calls that may end the thread.
+// noteLoop records a complete loop. cond is the register of its condition, or nil if the condition
+// is the constant holds. Loops with other exits in the body are not checked, including labels and
+// calls that may end the thread.
 func (k *Kernel) noteLoop(l *loop, cond *ir.Reg, holds bool) {
 	switch {
 	case l.left || k.outs != l.outs:
@@ -30,11 +30,11 @@ func (k *Kernel) noteLoop(l *loop, cond *ir.Reg, holds bool) {
 	}
 }
 
-// wayOut notes an instruction that may leave the enclosing loops.
+// wayOut records an instruction that may leave the enclosing loops.
 func (k *Kernel) wayOut() { k.outs++ }
 
-// unreached starts a block for code that is unreachable, and reports it once. Code after it counts
-// as reachable.
+// unreached starts a block for unreachable code, and reports it once. Code after it counts as
+// reachable.
 func (k *Kernel) unreached() {
 	k.fault(&ruleWay, "unreachable code: what precedes it always ends the thread or the iteration")
 }
@@ -75,7 +75,7 @@ func (k *Kernel) checkLoops() {
 			list := writes[r]
 			from, _ := slices.BinarySearchFunc(list, lo+1, func(w write, at int) int { return w.at - at })
 			if from == len(list) || list[from].at > hi {
-				return // it was computed before the loop and does not change
+				return // computed before the loop, and unchanged in it
 			}
 			if in := list[from].in; len(list) > 1 || r.Varies || in.Guard.Reg != nil || !plainly(in) {
 				same = false
@@ -93,8 +93,7 @@ func (k *Kernel) checkLoops() {
 	}
 }
 
-// plainly reports whether an instruction computes the same result from the same registers each
-// time.
+// plainly reports whether the result of an instruction depends only on its source registers.
 func plainly(in *ir.Instr) bool {
 	switch in.Head() {
 	case "setp", "selp", "mov", "cvt", "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "abs", "neg", "and", "or", "xor", "not", "shl", "shr":

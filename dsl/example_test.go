@@ -275,7 +275,8 @@ func ExampleModule_Text() {
 	// F402 wgmma.fence requires PTX 8.0 on sm_90a, but the module is for PTX 9.5 and sm_80
 }
 
-// Each thread learns where its numbers go when those that are zero are left out: how many are kept before it.
+// Compaction: each thread computes the output index of its element, which is the number of nonzero
+// elements before it.
 func ExampleBlockExclusiveScan() {
 	m := dsl.New("keep", "sm_80")
 	k := m.Kernel("keep", dsl.Threads(64))
@@ -291,7 +292,7 @@ func ExampleBlockExclusiveScan() {
 	// Output: 0 findings
 }
 
-// One product is the left factor of the next: what a warp has summed never leaves its registers.
+// The result of one MMA is the A operand of the next, and stays in registers.
 func ExampleWarpTile_ToFragments() {
 	m := dsl.New("twice", "sm_80")
 	k := m.Kernel("twice", dsl.Threads(32))
@@ -313,7 +314,7 @@ func ExampleWarpTile_ToFragments() {
 	// Output: 0 findings
 }
 
-// A table of pointers, as a batch of arrays of different lengths has it.
+// Pointer loads from a table of pointers to arrays of different lengths.
 func ExamplePointer() {
 	m := dsl.New("batch", "sm_80")
 	k := m.Kernel("batch", dsl.Threads(256))

@@ -27,7 +27,7 @@ func (k *Kernel) cornerOf(r *ir.Reg) string {
 	return ""
 }
 
-// dealt notes the position of the block's tile.
+// dealt records the position of the block's tile.
 func (k *Kernel) dealt(at TileCoord) TileCoord {
 	if at.Row.r != nil && at.Col.r != nil {
 		k.corners = append(k.corners, [2]*ir.Reg{at.Row.r, at.Col.r})
@@ -38,8 +38,8 @@ func (k *Kernel) dealt(at TileCoord) TileCoord {
 // mostStep is the largest distance between tiles, in rows or columns, that is checked.
 const mostStep = 4096
 
-// checkExtents reports accumulator stores that reach into the tile of another block, or that leave
-// a part of the block's own tile out.
+// checkExtents reports accumulator stores that reach into the tile of another block, or that do not
+// cover the block's own tile.
 func (k *Kernel) checkExtents(t *threadEval, told *places) {
 	if k.BlockThreads() == 0 || k.schedules > 1 {
 		return

@@ -32,7 +32,7 @@ func (k *Kernel) checkNever(t *threadEval, told *places) {
 // never reports whether a condition is false for all threads.
 func (t *threadEval) never(c condition, r *role) bool {
 	if r != nil {
-		return false // its threads differ
+		return false // the result differs between threads
 	}
 	for thread := range t.k.BlockThreads() {
 		t.begin(thread)

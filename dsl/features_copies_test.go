@@ -204,7 +204,8 @@ var copies = []feature{
 	}, "cp.async.bulk.tensor.3d"},
 }
 
-// ahead multiplies tiles of a type and depth. The B tile is transposed if possible.
+// ahead multiplies tiles with double-buffered fragments, for a type and depth. The B tile is
+// transposed if possible.
 func ahead(m *dsl.Module, t isa.Type, depth int) {
 	k := m.Kernel("k", dsl.Threads(128))
 	a, b, d := k.Matrix("a", t), k.Matrix("b", t), k.Matrix("d", isa.F32)

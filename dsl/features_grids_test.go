@@ -5,9 +5,11 @@ package dsl_test
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// gridFeatures are kernels with what blocks of a grid share out among them, and what reads well in their PTX.
+// gridFeatures are kernels that distribute work over the blocks of a grid, and kernels whose PTX
+// text is checked for readability.
 var gridFeatures = []feature{
-	// A comment stands where the author wrote it, though the instruction behind it reads what is read once at the start.
+	// A comment stays where the author wrote it, although the value that the next instruction reads
+	// is loaded at the start of the kernel.
 	{"comment", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.U32](k, "out")

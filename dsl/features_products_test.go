@@ -40,8 +40,8 @@ var productFeatures = []feature{
 	}, "0x3fc000003fc00000"},
 }
 
-// behind multiplies by one tile of a stage at once, and by the other when the result of the first
-// is ready as an A operand, overlapped with the MMA of the next stage.
+// behind multiplies by one tile of a stage, and then by the other tile, with the first result as A
+// operand. The second MMA overlaps with the first MMA of the next stage.
 func behind(m *dsl.Module) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
@@ -123,7 +123,7 @@ func weights(m *dsl.Module, depth int) {
 	k := m.Kernel("k", dsl.Threads(128))
 	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("d", isa.F32)
 	n := dsl.Param[dsl.U32](k, "n")
-	// A word holds what a lane needs of 16 numbers of 8 columns.
+	// A word holds a lane's part of 16 rows and 8 columns.
 	a, b = a.Sized(k.U32(64), n), b.Sized(k.U32(8), n.ShlI(1))
 	ab := k.AsyncPipeline("ab", 3,
 		dsl.Tile{Type: isa.F16, Rows: 64, Cols: depth, Swizzle: dsl.Swizzle32},
@@ -141,7 +141,8 @@ func weights(m *dsl.Module, depth int) {
 					word := dsl.Element[dsl.B32](s.Tile(1), col.ShrI(3).AddI(int64(i)), k.Lane().AddI(int64(32*step))).LoadFirst()
 					var two []dsl.Reg[dsl.B32]
 					for _, bytes := range []int{0x4140, 0x4342} {
-						biased := dsl.Result[dsl.F16x2](k, "prmt.b32", word, 0x64646464, bytes) // 1024 and the byte
+						// the f16 number 1024 plus the byte
+						biased := dsl.Result[dsl.F16x2](k, "prmt.b32", word, 0x64646464, bytes)
 						two = append(two, dsl.Bits[dsl.B32](biased.Sub(dsl.ConstF[dsl.F16x2](k, 1024+128))))
 					}
 					right = append(right, two)
@@ -152,7 +153,8 @@ func weights(m *dsl.Module, depth int) {
 	w.Store(d.Sized(k.U32(64), k.U32(64)), row, col)
 }
 
-// sparseAhead multiplies tiles of a type of which the left one keeps 64 numbers of a row.
+// sparseAhead multiplies tiles with double-buffered fragments. The A operand is sparse and stores
+// 64 elements of a row.
 func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	k := m.Kernel("k", dsl.Threads(128))
 	a, places, b, d := k.Matrix("a", t), k.Matrix("places", isa.B8), k.Matrix("b", t), k.Matrix("d", dsl.TypeOf[C]())

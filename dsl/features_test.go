@@ -121,7 +121,7 @@ var features = []feature{
 	{"dealt to clusters", "sm_100a", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192), dsl.Cluster(2))) }, ".multicast::cluster::all"},
 }
 
-// dealt is a kernel with two roles that work on tiles, and one that asks for them.
+// dealt builds a kernel with two roles that compute tiles, and one that requests them.
 func dealt(k *dsl.Kernel) {
 	out := dsl.Global[dsl.U32](k, "out")
 	tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 2)
@@ -151,7 +151,8 @@ func TestFeatures(t *testing.T) {
 		f.build(m)
 		_, list := m.Build()
 		for _, d := range list {
-			if d.Severity == diag.Note { // what is not checked: bytes of tensor copies, say
+			// notes name what is not checked, such as the byte counts of tensor copies
+			if d.Severity == diag.Note {
 				continue
 			}
 			t.Errorf("%s: %s: %s %s: %s", f.name, d.Place, d.Severity, d.Rule, d.Message)

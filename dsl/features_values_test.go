@@ -196,7 +196,8 @@ var valueFeatures = []feature{
 	}, "[s+7996]"},
 }
 
-// sparseSums multiplies tiles of which the first is half zero, and stores the sums as they are.
+// sparseSums multiplies tiles with a sparse A operand, and stores the accumulators without
+// conversion.
 func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	kept := 128 * 8 / t.Bits()
@@ -234,8 +235,8 @@ func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	)
 }
 
-// leftFactor multiplies an A operand that threads write to tensor memory, each elements at a time, by a
-// transposed tile.
+// leftFactor multiplies an A operand that threads write to tensor memory, `each` elements at a
+// time, by a transposed tile.
 func leftFactor(m *dsl.Module, t isa.Type, each int) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
 	const depth = 128

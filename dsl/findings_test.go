@@ -69,7 +69,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFix applies the fix of a result that is dropped.
+// TestFix applies the suggested fix for an unused result.
 func TestFix(t *testing.T) {
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(32))
@@ -104,8 +104,7 @@ func sourceLine(t *testing.T, p diag.Place) string {
 	return strings.Split(string(text), "\n")[p.Line-1]
 }
 
-// TestBias adds a bias to the columns of accumulators: the loads are vectors, one for each pair of
-// columns.
+// TestBias checks that AddBias loads the bias as vectors, one for each pair of columns.
 func TestBias(t *testing.T) {
 	m := dsl.New("m", "sm_90a")
 	k := m.Kernel("warpgroup", dsl.Threads(128))
@@ -123,7 +122,7 @@ func TestBias(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 256 and 64 columns, of which a lane has two of each eight.
+	// There are 256 and 64 columns; a lane has two of each eight.
 	if got := strings.Count(text, "ld.global.v2.f32"); got != 32+8 {
 		t.Errorf("%d vector loads, want 40:\n%s", got, text)
 	}

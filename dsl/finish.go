@@ -100,13 +100,13 @@ func (m *Module) checkNames() {
 	}
 }
 
-// tellBoxes adds a comment to each tensor map with the byte count of a copy, for the passes and for
+// tellBoxes adds a comment with the byte count of a copy to each tensor map, for the passes and for
 // readers of the PTX.
 func (k *Kernel) tellBoxes() {
 	for _, m := range k.maps {
 		rows := m.high
 		if m.of != nil && m.of.rows {
-			rows = 4 // rows that one gather or scatter copies
+			rows = 4 // a gather or scatter copies four rows
 		}
 		m.v.Note = verify.Bytes(rows * m.box * m.tile.Type.Bits() / 8)
 	}
@@ -134,7 +134,7 @@ func (k *Kernel) finish() {
 	}
 	k.order.gather()
 	if k.m.faults.Errors() == 0 {
-		k.checkRings() // a rejected role is often the cause
+		k.checkRings() // the cause is often a rejected role
 	}
 	for _, a := range k.sums {
 		if a.empty {
@@ -143,7 +143,7 @@ func (k *Kernel) finish() {
 	}
 	k.checkShared()
 	if k.m.faults.Errors() > 0 {
-		return // other checks would report the same mistakes again
+		return // the remaining checks would report the same mistakes again
 	}
 	k.checkLoops()
 	k.checkResults()
@@ -198,7 +198,7 @@ func (k *Kernel) begin() {
 	k.f.Blocks = append(k.f.Blocks, body...)
 }
 
-// prologue puts the values that are read once, at the start, before the first instruction.
+// prologue puts loads of values that are read once at the start of the kernel.
 func (k *Kernel) prologue() {
 	first := k.f.Blocks[0]
 	if len(first.Labels) > 0 {
@@ -208,7 +208,7 @@ func (k *Kernel) prologue() {
 	first.Instrs = append(k.head.Instrs, first.Instrs...)
 }
 
-// dropUnread drops values that the start reads and nothing uses, such as components of %tid and
+// dropUnread removes unused values that are read at the start, such as components of %tid and
 // parameters that are only passed on.
 func (k *Kernel) dropUnread() {
 	first := k.f.Blocks[0]

@@ -42,7 +42,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	}
 	n, ok := evaluate(verbs[v], TypeOf[T](), x.bits, y.bits)
 	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
-		x.in(x.k) // says so
+		x.in(x.k) // reports x as invalid
 		y.in(x.k)
 	}
 	return Reg[T]{k: x.k, bits: n, scope: x.k.scope()}, ok
@@ -89,7 +89,7 @@ func evaluate(head string, t isa.Type, a, b int64) (n int64, ok bool) {
 	case "div", "rem":
 		switch {
 		case b == 0 || signed && b == -1:
-			return 0, false // left to the hardware
+			return 0, false // evaluated by the hardware
 		case head == "div" && signed:
 			n = a / b
 		case head == "div":

@@ -18,8 +18,8 @@ type Fragments struct {
 	typ  isa.Type
 	rows int
 	cols int
-	each int            // columns of one step
-	regs [][][]Reg[B32] // by step, then by sixteen rows
+	each int            // columns per step
+	regs [][][]Reg[B32] // indexed by step, then by group of sixteen rows
 }
 
 // LoadFragments loads the rows of x that the accumulator covers, starting at row from, for
@@ -95,7 +95,7 @@ func sameShape(a, b [][][]Reg[B32]) bool {
 	})
 }
 
-// values returns registers as values that are known from here on.
+// values returns registers as values defined at this point.
 func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	list := make([]Reg[B32], len(cell))
 	for i, o := range cell {
@@ -122,7 +122,8 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 		for _, line := range w.regs {
 			var cell []Reg[B32]
 			for _, part := range line[j : j+2] {
-				if s.C == t { // already packed in pairs, but the next MMA must not change these registers
+				// already packed in pairs; copied, because the next MMA must not change these registers
+				if s.C == t {
 					cell = append(cell, same(k, part[0]), same(k, part[1]))
 					continue
 				}
@@ -184,7 +185,7 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 	}
 }
 
-// A corner is the address that a lane supplies to ldmatrix: a row, and the 16-byte unit within the
+// A corner is the address that a lane passes to ldmatrix: a row, and the 16-byte unit within the
 // row.
 type corner struct{ row, unit Reg[U32] }
 
@@ -287,8 +288,7 @@ func (t SharedTile) String() string {
 	return t.Tile.String()
 }
 
-// A tileReader is a lane's row of a tile: its address, and the unit to read there, swizzled for
-// that row.
+// A tileReader is the row of a tile that a lane reads: its address, and the swizzled unit in it.
 type tileReader struct {
 	t    SharedTile
 	row  Addr

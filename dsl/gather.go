@@ -23,7 +23,7 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 	}
 }
 
-// four reports why four rows of a tile cannot be gathered or scattered.
+// four reports invalid gathers and scatters of four rows of a tile.
 func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	k := x.kernel()
 	if !made(k, "tensor in the copy", t.at.k) {
@@ -86,7 +86,7 @@ func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	lane, signal := k.Lane(), s.Full()
 	at := to.at.add(lane.MulI(int64(4 * to.Pitch())))
 	from, group := k.signal(signal)
-	k.SyncWarp() // the expected byte count is set
+	k.SyncWarp() // one thread has set the expected byte count
 	copies := func() {
 		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, signal)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
 			at.in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.in(k))

@@ -13,7 +13,7 @@ type GroupSchedule struct {
 	starts   Array[U32]
 	groups   Reg[U32]
 	height   int
-	cols     Reg[U32] // tiles
+	cols     Reg[U32] // number of tile columns
 	together int
 }
 

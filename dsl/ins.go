@@ -50,8 +50,8 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	k.checkTypes(in, operands)
 }
 
-// checkWrites reports registers that an instruction of the author writes although they hold values
-// that must not change.
+// checkWrites reports an instruction of the author that writes a register whose value must not
+// change.
 func (k *Kernel) checkWrites(in *ir.Instr) {
 	if in.Form == nil {
 		return
@@ -96,7 +96,7 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
-	d.r.Varies = true // because the instruction writes it
+	d.r.Varies = true // the instruction writes it
 	k.Ins(op, append([]any{d}, operands...)...)
 	d.r.Varies = false
 	return d
@@ -194,19 +194,19 @@ func (k *Kernel) checkSpecial(name string) {
 	k.fault(&ruleOperand, "%s is not a special register%s", name, hint)
 }
 
-// vector returns {list}. The operands need not outlive the call.
+// vector returns {list}. The operands are copied.
 func (k *Kernel) vector(list ...ir.Operand) ir.Operand {
 	return k.list(ir.Vector, slab.Copy(&k.args, list))
 }
 
-// list returns an operand with parts, which it keeps.
+// list returns an operand with parts, which it does not copy.
 func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Args = parts
 	return ir.Operand{Kind: kind, More: more}
 }
 
-// naming returns an operand that names something other than a register, with an offset.
+// naming returns an operand that names a symbol, with an offset.
 func (k *Kernel) naming(kind ir.Kind, ref ir.Ref, offset int64) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Ref = ref
@@ -236,7 +236,7 @@ func List[T Scalar](values ...Reg[T]) []Operand {
 	return list
 }
 
-// A plain operand needs no kernel.
+// plain is an operand that is valid in every kernel.
 type plain ir.Operand
 
 func (p plain) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }

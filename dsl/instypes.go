@@ -22,8 +22,8 @@ var ruleType = func() diag.Rule {
 // typed is implemented by Reg.
 type typed interface{ Type() isa.Type }
 
-// checkTypes warns about values of an instruction written as text that are integers where it takes
-// floating-point numbers, or the other way round.
+// checkTypes warns about operands of an instruction written as text that are integers where it
+// expects floating-point numbers, or vice versa.
 func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 	if in.Form == nil {
 		return
@@ -50,8 +50,7 @@ func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 	}
 }
 
-// contradicts reports whether t is an integer type and want a floating-point type, or the other way
-// round.
+// contradicts reports whether t is an integer type and want a floating-point type, or vice versa.
 func contradicts(t, want isa.Type) bool {
 	whole := func(t isa.Type) bool { return integer(t) || t == isa.U16x2 || t == isa.S16x2 }
 	real := func(t isa.Type) bool {

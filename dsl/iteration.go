@@ -13,10 +13,11 @@ import (
 type iteration uint8
 
 const (
-	firstTurn      iteration = iota
-	finalIteration           // the last, of loops with constant bounds; values of other loops are unknown
-	anyIteration             // values that change between iterations are unknown
-	anyBlock                 // values that change between blocks are unknown too
+	firstTurn iteration = iota
+	// the last iteration of loops with constant bounds; values of other loops are unknown
+	finalIteration
+	anyIteration // values that change between iterations are unknown
+	anyBlock     // values that change between blocks are unknown too
 )
 
 // setIteration selects the iteration to evaluate.
@@ -38,7 +39,7 @@ type lastIteration struct {
 	known  bool
 }
 
-// late describes the evaluated iteration in messages, after a thread.
+// late names the evaluated iteration for messages.
 func (t *threadEval) late() string {
 	if t.when == finalIteration {
 		return ", in the last iteration of its loops,"

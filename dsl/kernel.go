@@ -20,14 +20,14 @@ type Kernel struct {
 	m    *Module
 	f    *ir.Func
 	cur  *ir.Block
-	head *ir.Block // code that runs first: it reads parameters and special registers
+	head *ir.Block // code at the start: it reads parameters and special registers
 
 	threads    [3]int // declared block size; 0 if it is not declared
 	cluster    [3]int
 	most       int             // limit of the block size, from MaxThreads
 	blocks     int             // blocks per multiprocessor, from MinBlocks
 	names      map[string]bool // names used in the function
-	specials   []special       // read once
+	specials   []special       // special registers that have been read
 	thread     Reg[U32]        // linear thread index in a block of several dimensions
 	warp       Reg[U32]
 	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
@@ -35,7 +35,7 @@ type Kernel struct {
 	setup      setup
 	tmem       tensorMemory
 	leader     Reg[Pred]
-	named      int // named barriers allocated
+	named      int // bit set of allocated named barriers
 	maps       []*TensorMap
 	elements   map[string]isa.Type // element types of pointer parameters
 	marks      []*Label
@@ -51,27 +51,27 @@ type Kernel struct {
 	args       slab.Of[ir.Operand]
 	mores      slab.Of[ir.More]
 	regs       slab.Of[ir.Reg]
-	made       int // of regs
+	made       int // number of registers in regs
 	doc        []string
 	arguments  []isa.Type // parameter types of a device function
 	callees    []callee   // functions that it calls
 	returns    []ir.Pos   // returns without a result
 	unwritten  []*ir.Reg  // of NewReg
-	meetings   []meeting  // of roles
+	meetings   []meeting  // registers from NewReg that may be unwritten
 	outputs    []*Output
 	reading    []*Stage          // stages that are being read
 	unread     []func()          // checks for data that is loaded and never read
 	waits      []waiting         // at semaphores
-	counted    []*ir.Reg         // semaphore arrays with an arrival
-	resets     int               // of semaphores
+	counted    []*ir.Reg         // semaphore arrays on which something arrives
+	resets     int               // number of semaphore resets
 	waited     bool              // WaitStores was called for some output
 	deferred   []deferredCheck   // checks deferred to finish
 	conds      []condition       // conditions that are true here
-	held       int               // how many of conds the deferred checks refer to
+	held       int               // number of conds that deferred checks refer to
 	left, out  bool              // whether threads left the kernel, or an iteration of a loop, under the innermost condition
 	arrivals   [16]ir.Pos        // arrivals of warps at named barriers without a wait
-	awaited    uint16            // named barriers that are waited on
-	parted     bool              // the set of active threads is unknown
+	awaited    uint16            // bit set of named barriers that are waited on
+	parted     bool              // the set of active threads is unknown, as after a divergent exit
 	numbered   []int64           // barrier numbers used by instructions written as text
 	unloaded   []unloaded        // tiles that the load of an AsyncPipeline does not copy
 	loading    string            // the AsyncPipeline whose load is being built
@@ -84,7 +84,7 @@ type Kernel struct {
 	lasts      []lastIteration   // last iterations of loops with constant bounds
 	corners    [][2]*ir.Reg      // the row and column of the block's tile
 	schedules  int               // number of tile schedules
-	loose      []any             // matrices that other code stores to as well
+	loose      []any             // matrices that code other than accumulator stores writes
 	holding    []heldAccumulator // live accumulators, see checkBudgets
 	budgets    []*role           // roles with a register budget
 	sums       []*Accumulator    // accumulators that are read before the first MMA, in program order
@@ -194,7 +194,7 @@ func (k *Kernel) Pragma(text string) {
 }
 
 // room returns a new instruction with capacity for n operands, under the current guard. The caller
-// must append it before it requests the next.
+// must append it before it requests another one.
 func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 	in := k.order.next()
 	in.Op = op
@@ -224,7 +224,7 @@ func (k *Kernel) append(in *ir.Instr) {
 	k.bind(in)
 	if in.Form != nil && in.Ends() {
 		if in.Op[0] != 'b' {
-			k.wayOut() // no branch
+			k.wayOut() // exit and ret are not branches
 		}
 		if in.Guard.Reg != nil {
 			k.place(&ir.Block{})

@@ -10,7 +10,7 @@ type Label struct {
 	k       *Kernel
 	block   *ir.Block
 	placed  bool
-	refused bool // its name is invalid, which is reported
+	refused bool // its name is invalid, which has been reported
 }
 
 // NewLabel returns a new label. PlaceLabel sets its position.

@@ -14,8 +14,8 @@ import (
 // The following is known while a module is built and is not part of its PTX. Package runtime uses
 // it to check launches.
 
-// Place returns the Go line that emitted a line of the module's text, and its callers. It is ok if
-// they are known.
+// Place returns the Go line that emitted a line of the module's text, and its callers. ok is false
+// if they are unknown.
 func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	m = m.sound()
 	text, err := m.Text()

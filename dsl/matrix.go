@@ -134,13 +134,13 @@ type clip struct {
 	first Reg[U32] // first byte of a row that is copied
 }
 
-// bytes returns how many of the 16 bytes of a unit exist.
+// bytes returns how many of the 16 bytes of a unit are inside the matrix.
 func (c *clip) bytes(unit Reg[U32]) Reg[U32] {
 	width, at := c.m.bytes(c.m.cols), c.first.Add(unit)
 	return width.Sub(at.Min(width)).MinI(16)
 }
 
-// of returns how many bytes of a row are copied, given the bytes that are left of each row.
+// of returns how many bytes of a row are copied, where bytes are the bytes left in each row.
 func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	if c.m.last {
 		return bytes
@@ -148,7 +148,7 @@ func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	return Select(row.LT(c.m.rows), bytes, c.m.k.U32(0))
 }
 
-// row returns the row to copy, which is at most the last row.
+// row returns the row to copy: row, or the last row if it is outside.
 func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI(1)) }
 
 // Store writes the accumulator to a matrix, with its first element at row and col. F32 elements are
@@ -192,7 +192,8 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	k.storesTile(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
 	lane := k.Lane()
 	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))), col.Add(lane.AndI(3).ShlI(1))
-	each := len(a.regs[0]) * 8 / a.cols // registers of eight columns, of an upper and a lower row
+	// registers per eight columns, for an upper and a lower row
+	each := len(a.regs[0]) * 8 / a.cols
 	for part := range a.parts {
 		e, regs := d.edge(top.AddI(int64(64*part)), left), a.operands(part)
 		for h := range 2 {
@@ -249,7 +250,7 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 	case m.typ != t && !(t == isa.F32 && m.typ.Class() == isa.Half):
 		k.fault(&ruleShape, "accumulator of %s is stored to matrix %s of %s", t, m.name, m.typ)
 	default:
-		m.at.aligned(2 * size(m.typ)) // two elements are stored at once
+		m.at.aligned(2 * size(m.typ)) // two elements are stored at a time
 		return true
 	}
 	return false
@@ -265,12 +266,12 @@ func (m *Matrix) even(col Reg[U32]) bool {
 	return true
 }
 
-// An edge is the position of a lane's accumulator elements in a clipped matrix. Its lines are eight
-// rows apart.
+// An edge is the position of a lane's accumulator elements in a matrix with clipping. Its lines are
+// eight rows apart.
 type edge struct {
 	m         *Matrix
 	at        Reg[U64]
-	row, left Reg[U32] // left are the columns of the matrix from the lane's first on
+	row, left Reg[U32] // left is the number of columns from the lane's first column to the edge
 	step      Reg[U64]
 }
 
@@ -285,8 +286,8 @@ func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
 // line emits the write of a line if its row is inside the matrix.
 func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 
-// put stores two adjacent elements at a column offset in the line, if the matrix has them. They are
-// in two registers, or packed in one.
+// put stores two adjacent elements at a column offset in the line, if they are inside the matrix.
+// They are in two registers, or packed in one.
 func (e *edge) put(col int, sums ...ir.Operand) {
 	m, k := e.m, e.m.k
 	to := At(e.at, int64(col*m.typ.Bits()/8))

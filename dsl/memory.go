@@ -23,7 +23,7 @@ type Addr struct {
 }
 
 // At returns the address x plus offset, in the state space that the instruction names. If x is a
-// variable, its value at the time of the instruction counts.
+// variable, the address uses its value when the instruction executes.
 func At[T Scalar](x Reg[T], offset int64) Addr {
 	x = x.register()
 	return Addr{k: x.k, reg: x.r, off: offset, scope: x.scope}
@@ -91,7 +91,7 @@ func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	return d
 }
 
-// add returns the address n bytes further on.
+// add returns the address n bytes after a.
 func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
 
 // operand returns [a].
@@ -214,7 +214,7 @@ func (k *Kernel) address(v *ir.Var) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, 0))
 }
 
-// bracket returns [parts]. The operands need not outlive the call.
+// bracket returns [parts]. The operands are copied.
 func (k *Kernel) bracket(parts ...ir.Operand) ir.Operand {
 	return k.list(ir.Address, slab.Copy(&k.args, parts))
 }
@@ -247,7 +247,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 		return a.AtI(i.bits)
 	}
 	if i.k != k {
-		i.in(k) // reports what is wrong with it
+		i.in(k) // reports i as invalid
 		return a
 	}
 	base := a.at
@@ -256,7 +256,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 		if !k.reaches(base.scope) {
 			base.inner(k)
 		}
-		// Not mad.wide: ptxas generates better code for two instructions, which it combines.
+		// Not mad.wide: ptxas generates better code from two instructions, which it fuses.
 		offset := k.widened(i, n)
 		d := fresh[U64](k)
 		k.ins("add.u64", d.in(k), o, offset.in(k))

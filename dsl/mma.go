@@ -69,8 +69,8 @@ func (m *Module) MMAFor(t, sums isa.Type) MMA {
 }
 
 // MixedMMAFor returns the shape of mma.sync for operands of two types of 8, 6 and 4 bits, with
-// accumulators of F32 or F16 (sm_120a, kind::f8f6f4). Elements of 4 bits are padded in shared
-// memory, as those of 6 bits always are.
+// accumulators of F32 or F16 (sm_120a, kind::f8f6f4). Elements of 4 and 6 bits are padded to bytes
+// in shared memory.
 func MixedMMAFor(a, b, sums isa.Type) MMA { return MMA{M: 16, N: 8, K: 32, A: a, B: b, C: sums} }
 
 // SparseMixedMMAFor is MixedMMAFor for a sparse A operand; see SparseMMAFor.
@@ -101,7 +101,7 @@ func (s MMA) takes(t Tile, of isa.Type) bool {
 	return alike(t.Type, of) && t.wide() == s.wide(of) && (t.Type == of || !s.small())
 }
 
-// differ says why tiles cannot be operands of the shape.
+// differ describes for messages which tiles the shape expects.
 func (s MMA) differ() string {
 	if s.small() {
 		return "want elements of " + s.A.String() + " and " + s.B.String() + ", with those of 4 bits padded (Box.Padded)"
@@ -146,7 +146,7 @@ type WarpTile[C Scalar] struct {
 	k          *Kernel
 	shape      MMA
 	rows, cols int
-	taken      int          // how many operands of MMAs and Clear name a register
+	taken      int          // number of MMA and Clear operands that name a register
 	regs       [][][]Reg[C] // by M rows, then N columns; an F16 register holds two elements
 }
 
@@ -168,7 +168,8 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	}
 	w.regs = w.zeros()
 	if w.holds(&w.taken); shape.Split {
-		k.holding[len(k.holding)-1].takes = nil // other values are added to them
+		// accumulators that other values are added to are not cleared
+		k.holding[len(k.holding)-1].takes = nil
 	}
 	return w
 }
@@ -195,7 +196,7 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 	return sums
 }
 
-// holds notes the current registers of the accumulator.
+// holds records the current registers of the accumulator.
 func (w *WarpTile[C]) holds(takes *int) {
 	sums := w.regs
 	w.k.holdsAccumulator(heldAccumulator{pos: w.k.m.calls.here(), words: w.Registers(), takes: takes, first: 1, each: func(visit func(*ir.Reg)) {
@@ -233,7 +234,7 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 	}
 }
 
-// multiplies reports why x and y cannot be multiplied.
+// multiplies reports whether x and y can be multiplied, and records the reason if not.
 func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	k, s := w.k, w.shape
 	rows, depth := x.sides()
@@ -279,8 +280,8 @@ func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 }
 
 // apart makes MMAs accumulate into a separate, cleared accumulator until the returned function adds
-// it to the main one. Tensor cores truncate when they accumulate, and lose more the larger the
-// accumulator is. A short sum loses little, and the addition rounds.
+// it to the main one. Tensor cores truncate each sum, and lose more the larger the accumulator is.
+// A short sum loses little, and the final addition rounds.
 func (w *WarpTile[C]) apart() (join func()) {
 	all := w.regs
 	w.regs = w.zeros()

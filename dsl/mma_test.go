@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestShapes holds the opcodes that shapes of mma.sync become, and how many operands each part has.
+// TestShapes checks the opcode of each mma.sync shape, and the number of registers of each operand.
 func TestShapes(t *testing.T) {
 	xor := dsl.MMAFor(isa.B1, isa.S32)
 	xor.Bit = dsl.BitXor
@@ -55,7 +55,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// shapeOnce multiplies two tiles that are 128 bytes deep.
+// shapeOnce multiplies two tiles with rows of 128 bytes.
 func shapeOnce[C dsl.Scalar](k *dsl.Kernel, s dsl.MMA) {
 	tile := dsl.Tile{Type: s.A, Rows: 16, Cols: 1024 / s.A.Bits(), Swizzle: dsl.Swizzle128}
 	x, y := k.SharedTile("x", tile), k.SharedTile("y", tile)

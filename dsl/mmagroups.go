@@ -23,15 +23,15 @@ func (a *Accumulator) Wait() {
 	a.k.WaitMMA(0)
 }
 
-// A startedProduct is a wgmma operation in flight that nothing has waited for.
+// A startedProduct is a wgmma operation in flight without a wait.
 type startedProduct struct {
 	scope     int
 	committed bool
 }
 
 // followProducts tracks wgmma instructions, including those written as text. A commit or wait in a
-// scope applies to operations started in it or in inner scopes. Those started in outer scopes may
-// not reach it.
+// scope applies to operations started in it or in inner scopes. Operations that were started in
+// outer scopes may not have been started on every path to it.
 func (k *Kernel) followProducts(in *ir.Instr) {
 	here := k.scope()
 	switch {
@@ -262,15 +262,16 @@ func (a *Accumulator) vector(part int) ir.Operand {
 }
 
 func (a *Accumulator) operands(part int) []ir.Operand {
-	list := make([]ir.Operand, len(a.regs[part])) // the list is usually too long for the rest of a slab
+	// the list is usually too long for the current array of the slab
+	list := make([]ir.Operand, len(a.regs[part]))
 	for i, r := range a.regs[part] {
 		list[i] = ir.Operand{Kind: ir.Register, Reg: r}
 	}
 	return list
 }
 
-// along returns how far a descriptor advances for depth elements along K: along a row, or down the
-// rows of a transposed tile.
+// along returns the distance that a descriptor advances for depth elements along K: along a row, or
+// down the rows of a transposed tile.
 func (t SharedTile) along(depth int) int {
 	if t.turned {
 		return depth * t.Pitch()

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestProductsUnderWay releases stages after MMAs that nothing, or something, has waited for: a
+// TestProductsUnderWay releases stages while MMAs may or may not be in flight, and checks that a
 // wait precedes the arrival if one is needed.
 func TestProductsUnderWay(t *testing.T) {
 	byHand := func(k *dsl.Kernel) {

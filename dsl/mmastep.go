@@ -15,15 +15,17 @@ import (
 // An MMAStep describes the MMAs of a warp on two tiles in shared memory. [AsyncPipeline.Multiply]
 // loads its fragments ahead of time; MMA executes it at once.
 type MMAStep struct {
-	k        *Kernel
-	sums     any // the WarpTile
-	steps    int
-	room     func() factors // allocates the registers for the fragments of a step
-	kept     func() factors // the same, for fragments that the next iteration of a loop multiplies
+	k     *Kernel
+	sums  any // the accumulator, a WarpTile
+	steps int
+	room  func() factors // allocates the registers for the fragments of a step
+	// the same, for fragments that stay live into the next loop iteration
+	kept     func() factors
 	read     func(step int, before, into factors)
 	multiply func(factors)
-	begin    func() (end func()) // called before the steps of a pair of tiles; the result is called after them
-	told     bool                // there is no MMA, and the reason has been reported
+	// called before the steps of a pair of tiles; the function it returns is called after them
+	begin func() (end func())
+	told  bool // there is no MMA, and the reason has been reported
 }
 
 // factors holds the fragments of A by M rows and of B by N columns, the sparsity metadata of a
@@ -57,7 +59,7 @@ func (f factors) shares(other factors) bool {
 	return false
 }
 
-// fill puts registers into a cell.
+// fill puts registers into a cell; if the cell has registers, it copies to them.
 func (k *Kernel) fill(cell, registers []ir.Operand) {
 	for i, r := range cell {
 		if r.Kind != ir.Register {
@@ -157,7 +159,8 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	return p
 }
 
-// given puts fragments that the author computed in the call at here into the cells of a step.
+// given puts fragments that the author computed into the cells of a step. Findings are reported at
+// here.
 func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
 	k := w.k
 	_, each, _, _, _ := w.shape.registers()
@@ -178,7 +181,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	}
 }
 
-// inWords describes the number of registers for messages.
+// inWords describes the register counts of fragments for messages.
 func inWords(fragments [][]Reg[B32]) string {
 	if len(fragments) == 0 {
 		return "nothing"
@@ -191,7 +194,7 @@ func inWords(fragments [][]Reg[B32]) string {
 	return fmt.Sprintf("%d lists of %d registers", len(fragments), len(fragments[0]))
 }
 
-// MMA executes all MMAs of the step, for loops that are written by hand.
+// MMA executes all MMAs of the step, for hand-written loops.
 func (p MMAStep) MMA() {
 	if p.k == nil {
 		return
@@ -221,7 +224,7 @@ func (w *WarpTile[C]) roomRight() [][]ir.Operand {
 	return w.k.cells(w.cols/w.shape.N, n, t)
 }
 
-// open returns cells for fragments that are already in registers.
+// open returns empty cells, for fragments that are already in registers.
 func open(cells, n int) [][]ir.Operand {
 	list := make([][]ir.Operand, cells)
 	for i := range list {
@@ -248,8 +251,7 @@ func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	return list
 }
 
-// elements loads fragments of F64, which are single elements: eight rows by four columns each, down
-// the rows first.
+// elements loads fragments of F64: single elements of eight rows by four columns, in column order.
 func (w *WarpTile[C]) elements(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) func(step int, into factors) {
 	k, s := w.k, w.shape
 	lane := k.Lane()

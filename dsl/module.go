@@ -27,7 +27,7 @@ type Module struct {
 	skipHazards bool
 	kernels     []*Kernel
 	built       bool
-	sealed      bool // instructions that are added now are lost
+	sealed      bool // instructions added from now on are lost
 	stray       bool // not created by New
 	// spellings caches the opcodes that were written.
 	spellings spellings
@@ -136,7 +136,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 		m.calls.complete(m.faults)
 		m.sealed = true
 	}
-	m.faults = m.faults.Sort() // Sort drops duplicates of a line
+	m.faults = m.faults.Sort() // Sort also drops duplicates on one line
 	return m.ir, slices.Clone(m.faults)
 }
 

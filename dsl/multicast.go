@@ -17,7 +17,7 @@ const (
 	everyone       // all blocks of the cluster
 	sameRow        // blocks whose output tiles are in the same row
 	sameCol        // blocks whose output tiles are in the same column
-	sameHalf       // the same, with the same half of a pair's columns
+	sameHalf       // the same column, and the same half of a pair's columns
 )
 
 // sharers returns the mask of the blocks of a cluster that share a tile with one of them. Ranks
@@ -104,7 +104,7 @@ func (p *Pipeline) shares() (all []share) {
 }
 
 // neighbours returns the mask of the blocks that share a tile of a pipeline with the thread's block
-// or its pair, including itself. They must know when this block has released a stage.
+// or its pair, including itself. This block must signal them when it has released a stage.
 func (p *Pipeline) neighbours() Reg[U32] {
 	var mask Reg[U32]
 	for i, s := range p.shares() {
@@ -187,7 +187,7 @@ func (f Feed) by(s share) Feed {
 func (p *Pipeline) share(f Feed) {
 	k, m := p.k, f.from
 	t, n := m.tile, k.shareSize(f.share)
-	bytes := t.Cols / n * t.Type.Bits() / 8 // of a part of a row
+	bytes := t.Cols / n * t.Type.Bits() / 8 // bytes of a part of a row
 	switch {
 	case f.share == sameHalf && !k.tmem.pair:
 		k.fault(&ruleProtocol, "MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
@@ -206,7 +206,7 @@ func (p *Pipeline) share(f Feed) {
 	p.far = true
 }
 
-// loadShared starts the copies of the block's part of a shared tile, whose first element is at row
+// loadShared starts the copies of this block's part of a shared tile, whose first element is at row
 // and col.
 func (m *TensorMap) loadShared(s share, to SharedTile, row, col Reg[U32], full Barrier) {
 	k, t := m.k, m.tile

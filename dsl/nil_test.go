@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// nothings are values that no builder call made: zero ones, and nil pointers. TestStrays has kernels, functions and modules.
+// nothings are values that no builder call created: zero values and nil pointers. TestStrays covers
+// kernels, functions and modules.
 var nothings = []any{
 	dsl.Reg[dsl.U32]{}, dsl.Reg[dsl.F32]{}, dsl.Reg[dsl.Pred]{}, dsl.Reg[dsl.F16]{}, dsl.Reg[dsl.U64]{}, dsl.Reg[dsl.B32]{}, dsl.Array[dsl.F32]{}, dsl.Array[dsl.F16]{},
 	dsl.Addr{}, dsl.Barrier{}, dsl.NamedBarrier{}, dsl.SharedTile{}, dsl.AsyncStage{}, dsl.MMAStep{}, dsl.Cell{}, dsl.Role{}, dsl.Feed{}, dsl.Tile{}, dsl.MMA{}, dsl.BlockScale{},
@@ -24,7 +25,8 @@ var nothings = []any{
 	(*dsl.Schedule)(nil), (*dsl.DynamicSchedule)(nil), (*dsl.Label)(nil),
 }
 
-// TestNothings makes every method of what no builder call made, once with arguments of a kernel and once with nothings: none panics.
+// TestNothings calls every method of these values, once with arguments of a kernel and once with
+// zero values, and checks that none panics.
 func TestNothings(t *testing.T) {
 	k := dsl.New("m", "sm_100a").Kernel("k", dsl.Threads(256))
 	some := &stranger{pool: make(map[reflect.Type][]reflect.Value)}
@@ -51,7 +53,7 @@ func (c *stranger) nothing(t *testing.T, v reflect.Value, i int) {
 			t.Errorf("%s.%s: %v\n%s", v.Type(), v.Type().Method(i).Name, r, debug.Stack())
 		}
 	}()
-	const depth = 3 // what is called back calls nothing more
+	const depth = 3 // callbacks make no further calls
 	method := v.Method(i)
 	var args []reflect.Value
 	for n := range method.Type().NumIn() {

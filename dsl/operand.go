@@ -79,7 +79,7 @@ func NewByte(k *Kernel) Operand {
 	return loose{k, r, k.scope()}
 }
 
-// A loose register belongs to no Reg.
+// A loose register is an operand without a Reg.
 type loose struct {
 	k     *Kernel
 	r     *ir.Reg

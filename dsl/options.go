@@ -30,7 +30,7 @@ func Threads(x int, yz ...int) KernelOption {
 	}
 }
 
-// fits reports whether all of n are positive and their product is at most most.
+// fits reports whether all of n are positive and their product is at most `most`.
 func fits(n [3]int, most int) bool {
 	left := most
 	for _, x := range n {
@@ -159,9 +159,9 @@ func (k *Kernel) checkOptions() {
 	}
 }
 
-// residents returns how many threads and blocks a multiprocessor runs at once, from the table of
-// compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm that exceeds
-// them.
+// residents returns the maximum number of resident threads and blocks of a multiprocessor, from the
+// table of compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm that
+// exceeds them.
 func residents(target int) (threads, blocks int) {
 	switch {
 	case target < 80:

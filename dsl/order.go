@@ -15,13 +15,13 @@ import (
 // end, when their lengths are known.
 type order struct {
 	pages     [][]ir.Instr
-	last      []ir.Instr // of the pages
-	used      int        // of it
+	last      []ir.Instr // the last page
+	used      int        // number of instructions used in it
 	before    int        // instructions on all pages but the last
-	stretches []stretch  // not yet in a block's list
-	page, at  int        // position of the first of them
-	placed    *ir.Block  // the last
-	from      int        // the first stretch since the block was placed
+	stretches []stretch  // not yet added to a block's list
+	page, at  int        // position of the first instruction in stretches
+	placed    *ir.Block  // the block placed last
+	from      int        // index of the first stretch since then
 }
 
 // A stretch is a run of consecutive instructions in one block.
@@ -46,7 +46,7 @@ func (o *order) next() *ir.Instr {
 	return &o.last[o.used-1]
 }
 
-// more starts a page.
+// more starts a new page.
 //
 //go:noinline
 func (o *order) more() {
@@ -83,10 +83,10 @@ func (o *order) put(b *ir.Block) {
 	o.stretches = append(o.stretches, stretch{b, 1})
 }
 
-// place notes that an empty block b is placed.
+// place records that an empty block b is placed.
 func (o *order) place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
 
-// since is the stretches among which those of a block are.
+// since returns the stretches that may contain instructions of a block.
 func (o *order) since(b *ir.Block) []stretch {
 	if b == o.placed {
 		return o.stretches[o.from:]
@@ -94,7 +94,7 @@ func (o *order) since(b *ir.Block) []stretch {
 	return o.stretches
 }
 
-// empty reports whether nothing is in a block.
+// empty reports whether a block has no instructions.
 func (o *order) empty(b *ir.Block) bool {
 	return len(b.Instrs) == 0 && !slices.ContainsFunc(o.since(b), func(s stretch) bool { return s.block == b })
 }
@@ -127,7 +127,7 @@ func (o *order) backward(b *ir.Block) iter.Seq[*ir.Instr] {
 	}
 }
 
-// gather makes the lists of the blocks longer by what was put into them.
+// gather appends the pending instructions to the lists of their blocks.
 func (o *order) gather() {
 	sizes, total := make(map[*ir.Block]int), 0
 	for _, s := range o.stretches {

@@ -14,11 +14,11 @@ import (
 type Output struct {
 	k       *Kernel
 	to      *TensorMap
-	tiles   SharedTile // the first one
+	tiles   SharedTile // the first of the tiles
 	groups  int
 	barrier []NamedBarrier
 	pos     ir.Pos
-	stored  ir.Pos // the first store
+	stored  ir.Pos // position of the first store
 	drained bool
 }
 
@@ -125,10 +125,10 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	})
 }
 
-// StoreTMEM writes a tensor memory accumulator of 128 rows to the matrix, converted to its type. It
-// belongs in the body of Drain and must be the last to read the accumulator, which it frees as soon
-// as all elements are loaded (except in a CTA pair). It must be outside of conditions. If other
-// code reads the accumulator too, use StoreRows with Load, which does not free it.
+// StoreTMEM writes a tensor memory accumulator of 128 rows to the matrix, converted to its type.
+// Call it in the body of Drain, outside of conditions, as the last read of the accumulator. It
+// frees the accumulator as soon as all elements are loaded (except in a CTA pair). If other code
+// reads the accumulator too, use StoreRows with Load, which does not free it.
 func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k := o.kernel()
 	if !made(k, "output in StoreTMEM", a.kernel(), row.k) {
@@ -183,7 +183,8 @@ func (a *Accumulator) putWide(part int, tile SharedTile) {
 	k, lane := a.k, a.k.Lane()
 	row := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2))
 	at := tile.at.add(row.MulI(int64(tile.Pitch())).Add(lane.AndI(1).ShlI(3)))
-	unit := lane.ShrI(1).AndI(1).Xor(row.AndI(7)).ShlI(4) // the unit of the pair, swizzled for the row; the row eight below has the same swizzle
+	// the 16-byte unit of the pair, swizzled for the row; the row eight below has the same swizzle
+	unit := lane.ShrI(1).AndI(1).Xor(row.AndI(7)).ShlI(4)
 	for c := 0; c < a.cols; c += 8 {
 		slab, in := c*4/128, c*4%128
 		to := at.add(unit.XorI(int64(in))).Plus(int64(slab * tile.SlabBytes()))
@@ -211,7 +212,7 @@ func (o *Output) Wait() {
 	o.k.When(o.first(), func() { o.k.waitGroups("cp.async.bulk.wait_group", 0) })
 }
 
-// stores notes the position of a store.
+// stores records the position of a store.
 func (o *Output) stores() {
 	if o.stored == ir.NoPos {
 		o.stored = o.k.m.calls.here()

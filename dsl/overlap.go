@@ -17,9 +17,9 @@ import (
 // A linear value is a constant plus a sum of block-uniform terms with coefficients.
 type linear struct {
 	n     int64
-	terms [2]term // the first of them
+	terms [2]term // the first two terms
 	used  int
-	lost  bool // there were more terms
+	lost  bool // there are more than two terms
 }
 
 // A term is a named value with its coefficient.
@@ -63,8 +63,8 @@ func (l linear) rests(o linear) bool {
 	return !d.lost && !slices.ContainsFunc(d.terms[:d.used], func(x term) bool { return x.times != 0 })
 }
 
-// mostTerms limits the instructions that a linear value is followed through, and longest the length
-// of a name.
+// mostTerms limits the number of instructions that linear follows, and longest the length of a
+// name.
 const (
 	mostTerms = 64
 	longest   = 512
@@ -140,7 +140,8 @@ func (t *threadEval) atom(r *ir.Reg) (linear, bool) {
 	return linear{terms: [2]term{{s.String(), 1}}, used: 1}, true
 }
 
-// spelled writes the computation of a register. It returns false if that is unknown or too long.
+// spelled writes the computation of a register as text. It returns false if the computation is
+// unknown or too long.
 func (t *threadEval) spelled(r *ir.Reg, s *strings.Builder) bool {
 	w := t.of(r)
 	if w == nil || w.def == nil || w.def.Form == nil || s.Len() > longest {
@@ -178,7 +179,7 @@ type storedSpot struct {
 	who      int
 }
 
-// mostStores is how many stores are compared.
+// mostStores is the maximum number of stores that are compared.
 const mostStores = 16
 
 // checkStores reports two calls that store accumulators to overlapping parts of a matrix.
@@ -205,8 +206,8 @@ func (k *Kernel) checkStores(t *threadEval, told *places) {
 	}
 }
 
-// spots returns the positions at which a call stores, for the warps that certainly execute it, with
-// no condition around it but loops.
+// spots returns the positions at which a call stores, for the warps that certainly execute it,
+// under no conditions except loop conditions.
 func (k *Kernel) spots(t *threadEval, w *deferredCheck) (list []storedSpot) {
 	if slices.ContainsFunc(w.conds, func(c condition) bool { return !c.loop }) {
 		return nil

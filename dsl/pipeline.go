@@ -14,14 +14,14 @@ import (
 type Pipeline struct {
 	ring
 	feeds   []Feed
-	offsets []int // of each feed within a stage
-	bytes   int   // of a stage
-	expect  int   // bytes that complete a stage
+	offsets []int // offset of each feed within a stage
+	bytes   int   // size of a stage
+	expect  int   // bytes whose arrival completes a stage
 	store   Addr
 	far     bool // a feed is multicast to the whole cluster
-	written bool // threads fill it
+	written bool // threads fill the pipeline
 	taken   taken
-	covers  []coverage // of each feed
+	covers  []coverage // one for each feed
 }
 
 // A Feed is one input of a Pipeline: the tile that each stage holds, and the tensor map that loads
@@ -60,7 +60,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	}
 	p.written = len(feeds) > 0 && feeds[0].from != nil && feeds[0].from.written
 	if p.written {
-		p.full.spec.count = 0 // threads arrive
+		p.full.spec.count = 0 // threads arrive, so the count depends on the role
 	}
 	align := 128
 	for _, f := range feeds {
@@ -124,13 +124,13 @@ type Stage struct {
 	state  *place
 	full   Barrier
 	empty  Barrier
-	base   Addr      // of the stage's tiles
-	loads  bool      // a producer's
-	loaded []bool    // of each feed
-	uses   []filling // of computed tiles
+	base   Addr      // address of the stage's tiles
+	loads  bool      // the stage belongs to a producer
+	loaded []bool    // one for each feed
+	uses   []filling // state of the computed tiles
 	by     reader
-	opened bool // threads of the role have its addresses
-	scope  int  // of the body that reads it
+	opened bool // threads of the role have used its addresses
+	scope  int  // scope of the body that reads it
 	met    bool // the warp has converged in that scope since the stage was full
 }
 

@@ -40,8 +40,8 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	return at
 }
 
-// aligned notes an access of bytes at a: if it is relative to a pointer parameter, the parameter
-// promises that alignment.
+// aligned records an access of bytes at a. If the address is derived from a pointer parameter, that
+// parameter declares the alignment.
 func (a Addr) aligned(bytes int64) {
 	if a.root != nil && a.root.Ptr != nil {
 		a.root.Ptr.Align = max(a.root.Ptr.Align, int(bytes))
@@ -94,12 +94,12 @@ func describeSpace(s isa.Space) string {
 // operand returns the array's address, for instructions written with Ins.
 func (a Array[T]) operand(k *Kernel) (ir.Operand, bool) { return a.at.operand(k) }
 
-// A pointer is an argument that a device function takes as a pointer.
+// A pointer is an argument that is passed to a device function as a pointer.
 type pointer interface {
 	generic(k *Kernel) Reg[U64]
 }
 
-// generic returns the generic address of an array in global memory, which is what functions take.
+// generic returns the generic address of an array in global memory, as device functions expect it.
 func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	p := fresh[U64](k)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// deepest is how many return addresses are kept of a builder call. They include those of this
-// package between the instruction and the author's code.
+// deepest is the maximum number of return addresses recorded for a builder call. They include the
+// frames of this package between the instruction and the author's code.
 const deepest = 32
 
 // A stack holds the return addresses of the active calls, right-aligned, the innermost last.
@@ -25,13 +25,13 @@ type stack [deepest]uintptr
 // frames. An ir.Pos is the index of a node, starting at 1. Nodes are resolved to lines on demand.
 type calls struct {
 	pages []*nodes
-	made  ir.Pos  // the last node
-	now   stack   // of the current call
-	last  way     // path to the node that was requested last, starting at body
-	body  ir.Pos  // the frames outside of the function that run calls
-	mark  uintptr // the address that this function returns to
+	made  ir.Pos  // the newest node
+	now   stack   // stack of the current call
+	last  way     // path to the last requested node, starting at body
+	body  ir.Pos  // position of the frames outside of the function that run calls
+	mark  uintptr // return address of that function
 
-	sources sources // of the findings
+	sources sources // sources of the findings
 }
 
 // nodes is a page of nodes. A node is a return address and its outer node.
@@ -43,7 +43,7 @@ type nodes struct {
 // A way is the path of nodes from the outermost call to an inner one.
 type way struct {
 	depth int
-	pcs   stack // the outermost first
+	pcs   stack // outermost first
 	nodes [deepest]ir.Pos
 }
 
@@ -73,7 +73,8 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	switch {
 	case len(pcs) > 0 && pcs[0] == c.mark:
 		pcs = pcs[1:]
-	case at != ir.NoPos: // the function has made no call, or run is too far outside to be on the stack
+	// the function has made no call, or run is too far outside to be on the stack
+	case at != ir.NoPos:
 		return c.whole(pcs)
 	}
 	d := 0
@@ -92,7 +93,7 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	return at
 }
 
-// whole returns the position of a complete list of calls.
+// whole returns the position of a complete call stack.
 func (c *calls) whole(pcs []uintptr) ir.Pos {
 	at := ir.NoPos
 	for _, pc := range pcs {
@@ -153,8 +154,8 @@ func (p *places) has(pos ir.Pos) bool {
 	return slices.ContainsFunc(p.list, func(other ir.Pos) bool { return p.calls.same(other, pos) })
 }
 
-// run calls a function of the author. The frames outside of it stay the same until it returns, so
-// that here walks the inner frames only.
+// run calls a function of the author. The outer frames do not change until it returns, so that here
+// only walks the inner frames.
 //
 //go:noinline
 func (c *calls) run(body func()) {
@@ -163,7 +164,8 @@ func (c *calls) run(body func()) {
 		c.body, c.mark, c.last.depth = was, mark, 0
 	}()
 	outside := c.here()
-	// Both functions return to the same address. The first finds it out; it marks where here stops.
+	// Both functions return to the same address. The first records it as the mark at which here
+	// stops.
 	enter := func() {
 		trail(&c.now, 0)
 		c.body, c.mark, c.last.depth = outside, c.now[deepest-1], 0
@@ -214,10 +216,10 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// ours reports whether a frame is not the author's: it belongs to this package, whose sources are
-// in the directory house, to package op, to the code that started the program, or to a wrapper
-// without source that the compiler made. The function name does not decide it, because an inlined
-// closure is named after the author's function.
+// ours reports whether a frame belongs to the implementation: to this package, whose sources are in
+// the directory house, to package op, to the code that started the program, or to a wrapper that
+// the compiler generated. The function name is not enough, because an inlined closure is named
+// after the author's function.
 func ours(f runtime.Frame, house string) bool {
 	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
 		if strings.HasPrefix(f.Function, prefix) {

@@ -25,7 +25,7 @@ func TestRun(t *testing.T) {
 		})
 		after = c.stack(at())
 	})
-	outside := bare[2:] // without the line of this function, and what it calls
+	outside := bare[2:] // without the line of this function, and the frames it calls
 	for _, list := range [][]uintptr{inner, after, c.stack(at())} {
 		if len(list) < len(outside) || !slices.Equal(list[len(list)-len(outside):], outside) {
 			t.Errorf("%x does not end with %x", list, outside)
@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 	if c.mark != 0 || c.body != ir.NoPos {
 		t.Error("what ran last is still said to run")
 	}
-	// Another goroutine has none of the calls outside.
+	// Another goroutine has none of the outer calls.
 	c.run(func() {
 		done := make(chan []uintptr)
 		go func() { done <- c.stack(at()) }()
@@ -50,8 +50,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestSame checks that calls which a loop repeats are the same, and that calls of other lines are
-// not.
+// TestSame checks that repetitions of a call in a loop have the same position, and that calls on
+// other lines do not.
 func TestSame(t *testing.T) {
 	var c calls
 	var loop, others [300]ir.Pos // nodes on several pages

@@ -23,8 +23,8 @@ func (w *WarpTile[C]) Clear() {
 	}
 }
 
-// Clear sets every element to zero. It is needed before Promote only; the first MMA overwrites the
-// accumulator by itself.
+// Clear sets every element to zero. It is only needed before Promote; otherwise the first MMA
+// overwrites the accumulator.
 func (a *Accumulator) Clear() {
 	if !made(a.kernel(), "accumulator in Clear") {
 		return

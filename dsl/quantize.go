@@ -52,9 +52,9 @@ func largest(t isa.Type) float64 {
 
 // StoreScaled is StoreRows for a block-scaled matrix. The scale factor of a block is its largest
 // magnitude divided by the largest value of the element type, rounded (up to a power of two for
-// .ue8m0); elements are stored divided by it. A scale for the whole matrix, which brings .ue4m3
-// into range, must be applied by the function elements. The number of columns of the tile is a
-// multiple of four blocks, or two blocks.
+// .ue8m0). Elements are divided by their scale factor. A scale for the whole matrix, which brings
+// the scale factors into the range of .ue4m3, must be applied by the function elements. The tile
+// must have two blocks per row, or a multiple of four.
 func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
 	k := o.kernel()
 	if !made(k, "output in StoreScaled", row.k, col.k) || !k.runs("StoreScaled", elements != nil) {
@@ -76,11 +76,11 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 	}
 	line := k.Thread().AndI(127)
 	atoms := to.cols.CeilDiv(int64(4 * to.Vector))
-	// The index of a word of four scale factors of the row. Atoms start at multiples of 128 rows,
-	// as the tile does.
+	// The index of a word of four scale factors of the row. Scale factors are stored in units of
+	// 128 rows, and the tile starts at such a unit.
 	word := row.ShrI(7).Mul(atoms).ShlI(7).Add(line.AndI(31).ShlI(2)).Add(line.ShrI(5))
 	inside := row.LT(to.rows)
-	var codes []ir.Operand // of two scale factors each
+	var codes []ir.Operand // each with two scale factors
 	o.storeRows(row, col, 2*to.Vector, func(c, n int) []Reg[F32] {
 		x := elements(c, n)
 		if len(x) != n {

@@ -22,10 +22,10 @@ type touch struct {
 	writes bool
 }
 
-// mostTouches is how many accesses to shared memory are compared.
+// mostTouches is the maximum number of accesses to shared memory that are compared.
 const mostTouches = 96
 
-// touches notes an access to shared memory. Accesses in roles are not checked, because roles have
+// touches records an access to shared memory. Accesses in roles are not checked, because roles have
 // barriers of their own.
 func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
 	if k.role != nil || k.parted || !k.f.Kernel || k.BlockThreads() <= 32 || len(k.touched) >= mostTouches {
@@ -107,7 +107,7 @@ func (t *threadEval) loads(r *ir.Reg, depth int) bool {
 	return slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register && t.loads(o.Reg, depth-1) })
 }
 
-// place returns the address that the current thread accesses, if it does.
+// place returns the address that the current thread accesses; ok is false if it does not.
 func (t *threadEval) place(a *touch) (at int64, ok bool) {
 	for _, c := range a.conds {
 		if v := t.holds(c); v.kind == sure && v.n == 0 {
@@ -131,7 +131,7 @@ func (k *Kernel) checkRaces(t *threadEval, told *places) {
 		return
 	}
 	met := k.barriersBefore()
-	t.work = 0 // the work of other checks does not count here
+	t.work = 0 // each check has its own work limit
 	for i := range k.touched {
 		for j := i + 1; j < len(k.touched) && met[j] == met[i] && t.work < mostWork; j++ {
 			a, b := &k.touched[i], &k.touched[j]

@@ -10,7 +10,7 @@ import (
 )
 
 // races are kernels without a barrier between a store and a load, and kernels with code that never
-// runs or results that are never kept.
+// executes or results that are discarded.
 var races = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
@@ -26,7 +26,8 @@ var races = []wrongKernel{
 		k.Sync()
 		x.Store(tid, s.Load(tid))
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a store for some data, and a ticket
+	// a store under a data-dependent condition, and an atomic ticket
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 2), k.TID().X
 		k.If(tid.EQI(0), func() { s.StoreI(0, x.Atomic("add", k.U32(0), k.U32(1))) })
 		k.Sync()
@@ -36,7 +37,7 @@ var races = []wrongKernel{
 		})
 		x.Store(tid.AddI(1), n.Add(s.LoadI(1))) // want `D501: data race: thread 32 reads what thread 0, of another warp, stored to s without a barrier between; add Sync after the store`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // in a loop, the same turn
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // in a loop, in the same iteration
 		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X
 		for i := range k.Range(k.U32(0), dsl.Param[dsl.U32](k, "n")) {
 			k.Sync()

@@ -18,9 +18,9 @@ type Reg[T Scalar] struct {
 	scope int     // scope that computes it
 }
 
-// Operations that are not for authors are functions of a Reg, not methods. Generic functions name
-// only those Reg types that an exported call has. Otherwise the compiler generates all methods of
-// all types again in each package that builds kernels.
+// Internal operations are functions of a Reg, not methods, and generic functions name only those
+// Reg types that an exported call has. Otherwise the compiler would generate all methods of all
+// types again in each package that builds kernels.
 
 // An Operand is an operand of an instruction: a value, an address, a vector or a label.
 type Operand interface {
@@ -76,8 +76,8 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 	return d
 }
 
-// operand returns x as an operand of an instruction of k. If x is invalid, that is recorded, and
-// the operand is a constant so that building can go on.
+// operand returns x as an operand of an instruction of k. If x is invalid, it reports that and
+// returns a constant, so that building can continue.
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
@@ -153,7 +153,7 @@ func (x Reg[T]) Var() Reg[T] {
 	return d
 }
 
-// duplicate returns a copy of x in a new register, which no Set of the author writes.
+// duplicate returns a copy of x in a new register, which the author cannot change with Set.
 func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	if x.k == nil {
 		return x
@@ -171,8 +171,6 @@ func (x Reg[T]) kept() Reg[T] {
 	return duplicate(x)
 }
 
-// Set makes the variable x equal to y from here on.
-//
 // Set assigns y to the variable x.
 //
 //go:noinline
@@ -216,7 +214,7 @@ func assign[T Scalar](x, y Reg[T]) {
 	compute(x.k, x.k.spelled(doMove, x.r.Type, nil), x, y)
 }
 
-// asked describes a register that the kernel keeps and returns to several callers.
+// asked names a value that the kernel caches and returns to several callers, for messages.
 func (k *Kernel) asked(r *ir.Reg) string {
 	switch r {
 	case k.warp.r:

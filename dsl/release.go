@@ -3,13 +3,13 @@
 
 package dsl
 
-// A reader says what reads a stage in addition to the threads of the role. Release waits for it.
+// A reader says what reads a stage besides the threads of the role. Release waits for it.
 type reader uint8
 
 const (
 	threads reader = iota
-	wgmma          // the tensor cores of sm_90a, which the warpgroup waits for
-	tcgen05        // the tensor cores of sm_100a, which signal the mbarrier themselves
+	wgmma          // the tensor cores of sm_90a; the warpgroup waits for them
+	tcgen05        // the tensor cores of sm_100a; they signal the mbarrier
 )
 
 // reads marks a stage as read by the tensor cores.
@@ -74,7 +74,7 @@ func (s *Stage) order() string {
 }
 
 // settle makes sure that all threads of the warp have read the stage before one of them releases
-// it. The copies that overwrite it use another proxy than their loads, which may still be in
+// it. The next copy overwrites the stage through the async proxy, so no load may still be in
 // flight.
 func (s *Stage) settle() {
 	switch k := s.p.k; {
@@ -86,7 +86,7 @@ func (s *Stage) settle() {
 	}
 }
 
-// finish waits for wgmma.
+// finish waits for the wgmma operations of the stage.
 func (s *Stage) finish() {
 	if s.by == wgmma {
 		s.p.k.endProducts()

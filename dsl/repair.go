@@ -13,15 +13,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A repair is the edit of a call that removes a finding. Its pattern matches the message; in the
-// new text $1 and so on stand for its groups.
+// A repair is an edit of a call that fixes a finding. Its pattern matches the message; $1 and so on
+// in the new text are the groups of the match.
 type repair struct {
 	pattern *regexp.Regexp
 	method  string // the method called by mistake; "" for any
 	edit    func(s callSite, match []string) *diag.Fix
 }
 
-// repairs lists the findings that one edit of the call removes.
+// repairs lists the findings that one edit of the call fixes.
 var repairs = []repair{
 	{regexp.MustCompile(`has 64 bits; use Value64$`), "Value", rename("Value64")},
 	{regexp.MustCompile(`in a kernel without Cluster; for the block's own mbarrier use Arrive$`), "ArriveAt", replaceCall("Arrive()")},
@@ -70,12 +70,12 @@ func (s callSite) span(from, to token.Pos) diag.Place {
 	}
 }
 
-// fix returns a fix of one edit.
+// fix returns a fix with one edit.
 func (s callSite) fix(message string, from, to token.Pos, text string) *diag.Fix {
 	return &diag.Fix{Message: message, Edits: []diag.Edit{{Place: s.span(from, to), New: text}}, Guess: true}
 }
 
-// rename calls another method with the same arguments.
+// rename replaces the method, keeping the arguments.
 func rename(method string) func(callSite, []string) *diag.Fix {
 	return func(s callSite, _ []string) *diag.Fix {
 		name := calleeName(s.call)
@@ -124,7 +124,7 @@ func literal(s callSite, match []string) *diag.Fix {
 	return nil
 }
 
-// dropArgument removes the argument with a name, such as dsl.NC.
+// dropArgument removes an argument by name, such as dsl.NC.
 func dropArgument(name string) func(callSite, []string) *diag.Fix {
 	return func(s callSite, _ []string) *diag.Fix {
 		for i, arg := range s.call.Args {

@@ -11,7 +11,7 @@ type ring struct {
 	stages      int
 	full, empty Barrier
 	pair        bool     // shared by a pair of blocks (tcgen05)
-	counted     []string // roles whose arrivals are counted
+	counted     []string // roles whose arrivals have been counted
 }
 
 func (k *Kernel) newRing(name string, stages int) ring {
@@ -23,11 +23,11 @@ func (k *Kernel) newRing(name string, stages int) ring {
 		full: k.barriers(name+" full", stages, 1), empty: k.barriers(name+" empty", stages, 0)}
 }
 
-// A place is the current stage and phase parity of a role in a ring.
+// A place is the current stage index and phase parity of a role in a ring.
 type place struct{ stage, parity Reg[U32] }
 
 // state returns the place of the role that is being built, starting at the first stage. The
-// producer waits for parity 1 first, which a new mbarrier has completed.
+// producer first waits for parity 1, which is already complete on a new mbarrier.
 func (r *ring) state(parity int) *place {
 	k := r.k
 	if k.role == nil {
@@ -75,7 +75,7 @@ func (s *place) next(r *ring) {
 	})
 }
 
-// arrives counts n arrivals on an mbarrier, once for each role.
+// arrives adds n to the arrival count of an mbarrier, once for each role.
 func (r *ring) arrives(b Barrier, n int) {
 	name := b.spec.name
 	if r.k.role != nil {

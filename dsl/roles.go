@@ -13,8 +13,8 @@ import (
 // A Role is the code of some warps of a block.
 type Role struct {
 	name     string
-	first, n int // warps
-	each     int // warps that share an index
+	first, n int // in warps
+	each     int // number of warps that share an index
 	regs     int
 	body     func(index Reg[U32])
 }
@@ -55,10 +55,10 @@ func (r Role) Regs(n int) Role {
 	return r
 }
 
-// A role is a Role while its body is built.
+// A role is the state of a Role while its body is built.
 type role struct {
 	Role
-	head      *ir.Block // runs first
+	head      *ir.Block // code at its start
 	single    bool      // only its first warp continues after the head
 	end       *ir.Block
 	index     Reg[U32]
@@ -66,10 +66,10 @@ type role struct {
 	open      []scope
 	leader    Reg[Pred]
 	places    map[*ring]*place
-	even      bool // only in the even block of a pair
+	even      bool // the body runs only in the even block of a pair
 	constants map[uint32]Reg[U32]
-	ends      []func()    // emitted after its body
-	filled    []*Pipeline // that it fills and must outlive
+	ends      []func()    // code emitted after its body
+	filled    []*Pipeline // pipelines that it fills and must outlive
 }
 
 // Roles assigns roles to the warps of the block. The roles run concurrently; all warps continue
@@ -85,7 +85,7 @@ func (k *Kernel) Roles(roles ...Role) {
 	done := k.newBlock("roles_done")
 	parted, some := k.parted, k.parted
 	for i, r := range roles {
-		k.parted = parted // threads that left another role do not matter in this one
+		k.parted = parted // threads that exited in another role do not matter here
 		next := done
 		if i < len(roles)-1 {
 			next = k.newBlock("not_" + label(r.name))
@@ -185,8 +185,8 @@ func (k *Kernel) closeRole(b *role) {
 	}
 }
 
-// leaveHead emits a branch at the end of a role's head that leaves the role if cond is true. A
-// second one needs a new block after the head.
+// leaveHead emits a branch at the end of a role's head that leaves the role if cond is true. If the
+// head already ends with a branch, it starts a new block.
 func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	was, open := k.cur, k.open
 	defer func() { k.cur, k.open = was, open }()
@@ -203,7 +203,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	k.tally(in)
 }
 
-// behind returns a new block after another.
+// behind inserts a new block after another.
 func (k *Kernel) behind(b *ir.Block) *ir.Block {
 	fresh := &ir.Block{}
 	i := slices.Index(k.f.Blocks, b)
@@ -239,7 +239,8 @@ func (k *Kernel) Leader() Reg[Pred] {
 	return k.role.leader
 }
 
-// launchRegs returns the registers per thread at launch if the block takes all of them.
+// launchRegs returns the registers per thread at launch, if the block uses all registers of the
+// multiprocessor.
 func (k *Kernel) launchRegs() int {
 	n := k.BlockThreads()
 	if n == 0 {

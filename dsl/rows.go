@@ -68,8 +68,8 @@ func storable(t isa.Type) bool {
 	return false
 }
 
-// spots returns the address of the 16-byte unit at a constant byte offset in a row of a swizzled
-// tile.
+// spots returns a function for the address of the 16-byte unit at a constant byte offset in a row
+// of a swizzled tile.
 func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
 	at := t.at.add(line.MulI(int64(t.Pitch())))
 	var unit Reg[U32]
@@ -101,8 +101,8 @@ func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 	}
 }
 
-// LoadRow reads n adjacent elements of a row as F32, in whole units of 16 bytes, of a swizzled tile
-// of .f32, .bf16 or .f16. It suits epilogues that add a tile that a pipeline loaded.
+// LoadRow reads n adjacent elements of a row of a swizzled tile of .f32, .bf16 or .f16, as F32.
+// They must be whole units of 16 bytes. It suits epilogues that add a tile loaded by a pipeline.
 func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	k := t.at.k
 	none := make([]Reg[F32], max(n, 0))

@@ -5,7 +5,7 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules returns the rules of the builder: what a builder call can get wrong besides the form of an
+// Rules returns the rules of the builder: mistakes in builder calls other than the form of an
 // instruction.
 func Rules() diag.Rules {
 	var list diag.Rules

@@ -31,7 +31,7 @@ var (
 // with the given number of columns.
 func (b BlockScale) Offset(row, col, cols int) int {
 	b.Vector = max(1, b.Vector)
-	atoms := (cols + 4*b.Vector - 1) / (4 * b.Vector) // along a row
+	atoms := (cols + 4*b.Vector - 1) / (4 * b.Vector) // atoms per row
 	factor := col / b.Vector
 	return 512*(row/128*atoms+factor/4) + row%32*16 + row%128/32*4 + factor%4
 }
@@ -69,7 +69,7 @@ func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	case !t.halved:
 		k.fault(&ruleShape, "ScaleHalf of %s, want scale factors of a ScaleMap with 64 or 192 rows", t)
 	default:
-		t.half = n.AndI(1).ShlI(1) // 64 rows of an atom are two columns
+		t.half = n.AndI(1).ShlI(1) // 64 rows are two columns of an atom
 	}
 	return t
 }
@@ -115,12 +115,12 @@ func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 	}
 	atoms := min(512, max(0, cols)/(4*max(1, b.Vector)))
 	t.scaled = atoms
-	t.scaleA = t.k.columns(4 * atoms) // a block has 128 rows, in a pair too
+	t.scaleA = t.k.columns(4 * atoms) // each block has 128 rows, in a pair too
 	t.scaleB = t.k.columns(4 * atoms * t.scaleRows())
 	return t
 }
 
-// scaleRows returns how many times 128 columns the B operand has scale factors for.
+// scaleRows returns the number of 128-column groups for which the B operand has scale factors.
 func (t *TMEM) scaleRows() int { return (t.cols + 127) / 128 }
 
 // ScaledMMA adds the block-scaled product of x and the transpose of y. The thread first copies the
@@ -133,7 +133,7 @@ func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTi
 type scales struct {
 	BlockScale
 	x, y SharedTile
-	each int // factors of a row that one instruction takes
+	each int // scale factors of a row per instruction
 }
 
 // scaled issues a block-scaled MMA. If the product has metadata, x is sparse and has half of the
@@ -191,7 +191,8 @@ func (s *scales) at(t *TMEM, step int) []ir.Operand {
 	return []ir.Operand{tensorAddress(t.k, atA), tensorAddress(t.k, atB)}
 }
 
-// fitsScales reports why scale factors do not match tiles of the given depth.
+// fitsScales reports whether scale factors match tiles of the given depth, and records the reason
+// if not.
 func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 	k := a.t.k
 	for i, f := range []SharedTile{s.x, s.y} {

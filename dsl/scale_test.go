@@ -10,17 +10,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestScaleOffset lays out the scale factors of a matrix as the manual draws them, atom by atom,
-// and compares with Offset.
+// TestScaleOffset lays out the scale factors of a matrix as in the PTX manual, atom by atom, and
+// compares with Offset.
 func TestScaleOffset(t *testing.T) {
 	const rows, cols = 300, 640
 	for _, b := range []dsl.BlockScale{dsl.MXFP8, dsl.NVFP4} {
 		factors := (cols + b.Vector - 1) / b.Vector
 		type factor struct{ row, col int }
-		var memory []factor // by bytes
+		var memory []factor // indexed by byte
 		for top := 0; top < rows; top += 128 {
 			for left := 0; left < factors; left += 4 {
-				// 32 lines of 16 bytes: of four rows, 32 apart, four factors each.
+				// An atom has 32 lines of 16 bytes: four rows, 32 apart, with four factors each.
 				for line := range 32 {
 					for part := range 4 {
 						for c := range 4 {
@@ -43,8 +43,8 @@ func TestScaleOffset(t *testing.T) {
 	}
 }
 
-// TestPadded checks padded tiles: sixteen elements in sixteen bytes, of which the first are used,
-// without overlap.
+// TestPadded checks padded tiles: sixteen elements take sixteen bytes, use the first of them, and
+// do not overlap.
 func TestPadded(t *testing.T) {
 	for _, tile := range []dsl.Tile{
 		{Type: isa.E2m3, Rows: 16, Cols: 128, Swizzle: dsl.Swizzle128},
@@ -54,7 +54,7 @@ func TestPadded(t *testing.T) {
 		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols || tile.CopyBytes() != tile.Bytes()*tile.Type.Bits()/8 {
 			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile, tile.RowBytes(), tile.Bytes(), tile.CopyBytes())
 		}
-		seen := make(map[int]bool) // where sixteen begin
+		seen := make(map[int]bool) // start of each group of sixteen
 		for row := range tile.Rows {
 			for col := 0; col < tile.Cols; col += 16 {
 				at := tile.Offset(row, col)
@@ -70,8 +70,10 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// TestSparsityOffset: what tells the zeros of 128 rows lies together, atom by atom; 16 bytes of each row, or for numbers of 16 and 32 bits halves of
-// words of two rows. That is the layout E of CUTLASS 4 (sm1xx_sparse_config.inl, TensorEAtom_MMA_F16 and its neighbours), in bytes: the strides below.
+// TestSparsityOffset checks the layout of sparsity metadata. An atom holds 128 rows, with 16 bytes
+// of each; for elements of 16 and 32 bits, two rows interleave 16-bit words. It is layout E of
+// CUTLASS 4 (sm1xx_sparse_config.inl, TensorEAtom_MMA_F16 and its neighbours), whose strides the
+// test gives in bytes.
 func TestSparsityOffset(t *testing.T) {
 	const rows, bytes = 300, 40
 	for _, typ := range []isa.Type{isa.E4m3, isa.S8, isa.E2m1, isa.Bf16, isa.Tf32} {

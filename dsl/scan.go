@@ -3,8 +3,8 @@
 
 package dsl
 
-// WarpScan returns the inclusive scan of x over the lanes of the warp. The function combine takes
-// the lower lanes first and must be associative; it need not be commutative.
+// WarpScan returns the inclusive scan of x over the lanes of the warp. The function combine must be
+// associative, but need not be commutative; its first argument comes from the lower lanes.
 func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
 	if k == nil || !k.runs("WarpScan", combine != nil) {
@@ -66,20 +66,20 @@ func BlockExclusiveScan[T Scalar](x, first Reg[T], name string, combine func(a, 
 	if k == nil {
 		return x, all
 	}
-	own := upTo.ShuffleUp(1) // of the preceding lanes; meaningless in lane 0
+	own := upTo.ShuffleUp(1) // combined value of the preceding lanes; undefined in lane 0
 	if before.k == nil {
 		return Select(k.Lane().EQI(0), first, own), all
 	}
 	start := Select(k.WarpIndex().EQI(0), first, before)
-	// The first combine must not count an element twice, so lane 0 takes no element of its own
-	// warp.
+	// The first combine must not count an element twice, so lane 0 does not add an element of its
+	// own warp.
 	inner := Select(k.WarpIndex().EQI(0), own, combine(before, own))
 	return Select(k.Lane().EQI(0), start, inner), all
 }
 
 // scanWarps returns the combined value of all preceding warps, and of all warps, given the warp
-// total in the last lane of each. The former is meaningless in the first warp, and undefined with a
-// single warp.
+// total in the last lane of each. The former is meaningless in the first warp, and undefined if the
+// block has one warp.
 func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (before, all Reg[T]) {
 	k := scan.k
 	if k == nil {
@@ -96,8 +96,8 @@ func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg
 	sums := Shared[T](k, parts, warps)
 	k.If(k.Lane().EQI(31), func() { sums.Store(k.WarpIndex(), scan) })
 	k.Sync()
-	// Each warp scans the totals of all warps. Lanes past the last repeat it; their results are
-	// unused.
+	// Each warp scans the totals of all warps. The remaining lanes repeat the last total; their
+	// results are unused.
 	each := sums.Load(k.Lane().MinI(int64(warps - 1))).WarpScan(combine)
 	return each.ShuffleFrom(k.WarpIndex().MaxI(1).SubI(1)), each.ShuffleFrom(k.U32(warps - 1))
 }
@@ -117,8 +117,8 @@ func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	return 0, false
 }
 
-// leaves names the shared memory in which warps leave partial results. In a loop, threads first
-// wait until the previous results have been read.
+// leaves returns the name of the shared variable in which warps store partial results. In a loop,
+// it first emits a barrier, so that the previous results have been read.
 func (k *Kernel) leaves(name string) string {
 	if len(k.loops) > 0 {
 		k.Sync()

@@ -8,7 +8,7 @@ import "iter"
 // A Schedule assigns output tiles to the blocks of a persistent grid.
 type Schedule struct {
 	k          *Kernel
-	rows, cols Reg[U32] // tiles
+	rows, cols Reg[U32] // number of tiles
 	group      int
 }
 
@@ -66,7 +66,7 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
-// clusterTiles returns how many rows and columns of tiles a cluster computes.
+// clusterTiles returns the number of rows and columns of tiles that a cluster computes.
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
 		k.fault(&ruleProtocol, "schedule in a cluster of %d x %d x %d blocks, want at most two dimensions", k.cluster[0], k.cluster[1], k.cluster[2])

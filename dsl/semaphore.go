@@ -14,7 +14,7 @@ import (
 // must be zero when the launch starts.
 type Semaphore struct {
 	at Array[U32]
-	of *ir.Reg // the array's address
+	of *ir.Reg // base address of the array
 }
 
 // Semaphore returns element i of an array of counters in global memory as a semaphore.

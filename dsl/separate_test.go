@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// apart are correct kernels that resemble those.
+// apart are correct kernels that resemble those of races.
 var apart = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // each warp has its own part
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
@@ -17,7 +17,8 @@ var apart = []wrongKernel{
 		k.SyncWarp()
 		x.Store(tid, s.Load(tid.XorI(31)))
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // one way or the other, of all threads
+	// either branch of a condition, taken by all threads
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid, n := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X, dsl.Param[dsl.U32](k, "n")
 		s.Store(tid, n)
 		k.Sync()
@@ -25,7 +26,8 @@ var apart = []wrongKernel{
 		k.If(n.LEI(3), func() { x.Store(tid, s.Load(tid.XorI(64))) })
 		k.If(x.Load(tid).EQI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // all store the same, and read it
+	// all threads store the same value and read it
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1)
 		k.Comment("ptxdsl:ignore B8 all threads store the same value")
 		s.StoreI(0, k.U32(5))
@@ -33,7 +35,7 @@ var apart = []wrongKernel{
 		five := s.LoadI(0)
 		x.Store(k.TID().X, five)
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // by a flag
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // synchronized by a flag
 		x, s, flag, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1), dsl.Shared[dsl.U32](k, "flag", 1), k.TID().X
 		k.If(tid.EQI(0), func() { flag.StoreI(0, k.U32(0)) })
 		k.Sync()
@@ -44,7 +46,8 @@ var apart = []wrongKernel{
 		k.While(func() dsl.Reg[dsl.Pred] { return flag.LoadI(0, dsl.Acquire, dsl.ScopeCTA).EQI(0) }, func() {})
 		x.Store(tid, s.LoadI(0))
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a part of the threads, by a barrier of their own
+	// some threads, synchronized by a named barrier
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 64), k.TID().X
 		b := k.NamedBarrier(64)
 		k.If(k.WarpIndex().LTI(2), func() {
@@ -53,7 +56,8 @@ var apart = []wrongKernel{
 			x.Store(tid, s.Load(tid.XorI(32)))
 		})
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a copy of what a variable is, which changes, and a comparison that a launch decides
+	// a copy of a variable that changes later, and a comparison that depends on the launch
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		at := n.Var()
 		was := at.Var()

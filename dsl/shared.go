@@ -15,7 +15,7 @@ import (
 // must specify.
 type sharedMemory struct {
 	vars  []*ir.Var
-	bytes int64       // that the launch must specify, known after Build
+	bytes int64       // size that the launch must specify, known after Build
 	rest  *ir.Var     // the array that DynamicShared declares
 	named []*ir.Instr // instructions that name variables of any space
 	uses  []*usage

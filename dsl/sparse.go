@@ -100,7 +100,7 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 	return p
 }
 
-// sparse reports what is wrong with the tiles of MMASparse.
+// sparse reports whether the tiles of MMASparse fit, and records the reason if not.
 func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	k, s := w.k, w.shape
 	if x.at.k == nil || meta.at.k == nil || len(y) == 0 {
@@ -136,7 +136,8 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 // register, starting at a byte offset in the rows of meta. It allocates the register if there is
 // none. Four lanes share two rows, eight apart, and the 64 units: two steps of 16-bit units, or one
 // of 8-bit units. For 16-bit units, a lane holds 16 units of both rows, in the halves of its
-// register. For 8-bit units, even lanes hold 32 units of the upper row, odd lanes of the lower row.
+// register. For 8-bit units, even lanes hold 32 units of the upper row, and odd lanes 32 units of
+// the lower row.
 func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(i, bytes int, into *ir.Operand) {
 	k := w.k
 	lane := k.Lane()

@@ -15,7 +15,7 @@ const (
 	placeBytes = 16
 )
 
-// told returns how many stored bytes of a sparse tile one byte of metadata describes.
+// told returns the number of stored bytes of a sparse tile that one byte of metadata describes.
 func (t Tile) told() int {
 	if t.wide() > 8 {
 		return 8
@@ -39,7 +39,7 @@ func (t Tile) placeAtoms() int { return t.RowBytes() / (t.told() * placeBytes) }
 // Within an atom the 16 bytes of a row are contiguous, except for types of 16 and 32 bits: there
 // two rows, eight apart, interleave 16-bit words in 32 bytes.
 func SparsityOffset(t isa.Type, row, b, bytes int) int {
-	atoms := (bytes + placeBytes - 1) / placeBytes // along a row
+	atoms := (bytes + placeBytes - 1) / placeBytes // atoms per row
 	line, in := row%placeRows, b%placeBytes
 	if t.Bits() > 8 {
 		lower, word, half := line/8%2, in/4, in/2%2
@@ -104,7 +104,8 @@ func (p *tensorProduct) place(step int) int {
 	return 2 * step
 }
 
-// fitsPlaces reports why a tile cannot be the sparsity metadata of x.
+// fitsPlaces reports whether a tile can be the sparsity metadata of x, and records the reason if
+// not.
 func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 	k := a.t.k
 	atoms := x.placeAtoms()

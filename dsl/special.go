@@ -53,8 +53,8 @@ func (k *Kernel) ClusterRank() Reg[U32] { return Special[U32](k, "%cluster_ctara
 // Lane returns the lane index of the thread in its warp.
 func (k *Kernel) Lane() Reg[U32] { return Special[U32](k, "%laneid") }
 
-// Thread returns the linear thread index in the block, x first, then y and z. In a block that
-// Threads declares along x only, it is TID().X.
+// Thread returns the linear thread index in the block, x first, then y and z. If Threads declares a
+// block with one dimension, it is TID().X.
 func (k *Kernel) Thread() Reg[U32] {
 	k = k.sound()
 	if k.threads[0] != 0 && k.threads[1] == 1 && k.threads[2] == 1 {
@@ -73,7 +73,7 @@ func (k *Kernel) Thread() Reg[U32] {
 	return k.thread
 }
 
-// first emits code that runs before all other code of the kernel.
+// first emits code at the start of the kernel.
 func (k *Kernel) first(build func()) {
 	was, guard, scopes := k.cur, k.guard, k.open
 	k.cur, k.guard, k.open = k.head, ir.Guard{}, k.open[:1]
@@ -118,7 +118,7 @@ type special struct {
 	r    *ir.Reg
 }
 
-// changing says how to read a special register whose value changes over time.
+// changing returns the instruction for reading a special register whose value changes over time.
 func changing(name string) (how string, ok bool) {
 	switch {
 	case name == "%clock", name == "%clock_hi", name == "%clock64":

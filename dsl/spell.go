@@ -15,18 +15,18 @@ import (
 // An opcode holds the parts of an opcode except its modifiers.
 type opcode struct {
 	head  string
-	space isa.Space // of a memory access
+	space isa.Space // state space of a memory access
 	count uint8     // vector length; 0 or 1 for a scalar
 	typ   isa.Type
 	from  isa.Type // source type of a conversion
 }
 
-// A written opcode has modifiers, and the resulting text; "" until it is needed.
+// A written opcode has modifiers, and the resulting text, which is "" until it is needed.
 type written struct {
 	opcode
 	mods []Mod
 	text string
-	next *written // with the same hash
+	next *written // next in the list with the same hash
 }
 
 // A verb is an operation on values of one type.
@@ -76,15 +76,15 @@ type spelling struct {
 	typ   isa.Type
 	mods  []Mod
 	text  string
-	forms [2]settled // used last
-	next  *spelling  // of the same verb
+	forms [2]settled // the two used last
+	next  *spelling  // next in the list of the same verb
 }
 
 // spellings caches opcodes: a kernel uses the same ones many times.
 type spellings struct {
 	verbs  [len(verbs)]*spelling
 	made   slab.Of[spelling]
-	others [64]*written // by a hash of their parts
+	others [64]*written // hashed by their parts
 	wrote  slab.Of[written]
 }
 
@@ -209,7 +209,7 @@ func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 	case slices.Contains(rough, v) && !slices.Contains(mods, Approx):
 		list := append(room[:0], Approx)
 		if (t == isa.Bf16 || t == isa.Bf16x2) && v == doExp2 && !slices.Contains(mods, FTZ) {
-			list = append(list, FTZ) // the only form that exists
+			list = append(list, FTZ) // the only form in PTX
 		}
 		mods = append(list, mods...)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestSpelled checks that an opcode does not depend on the opcodes requested before, with many more
-// of them than the cache has hashes.
+// TestSpelled requests opcodes with an empty cache and with a full one, with more opcodes than hash
+// values, and compares the results.
 func TestSpelled(t *testing.T) {
 	types := []isa.Type{isa.U16, isa.U32, isa.U64, isa.S32, isa.S64, isa.B32, isa.F32, isa.F64, isa.F16, isa.Bf16, isa.F16x2, isa.Predicate}
 	type question struct {
@@ -47,7 +47,8 @@ func TestSpelled(t *testing.T) {
 	k := New("together", "sm_90a").Kernel("k")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		k.m.spellings = spellings{} // what is written out for the first time asks for others
+		// spelling an opcode for the first time requests other opcodes
+		k.m.spellings = spellings{}
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for i := range 100 {
 			for j := max(0, i-24); j <= i; j++ {

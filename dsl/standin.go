@@ -3,20 +3,21 @@
 
 package dsl
 
-// standIns are the shapes that replace those of declarations with errors, so that building can go
-// on. A finding about such a shape would follow from the error that is already reported.
+// standIns are the shapes that replace those of invalid declarations, so that building can
+// continue. Findings about such a shape are dropped, because they follow from the error that has
+// been reported.
 type standIns struct {
 	tiles  []Tile
 	shapes [][2]int // rows and columns of accumulators
 }
 
-// standIn notes a tile that replaces one with an error.
+// standIn records a tile that replaces an invalid one.
 func (k *Kernel) standIn(t Tile) Tile {
 	k.m.refused.tiles = append(k.m.refused.tiles, t)
 	return t
 }
 
-// standInShape notes the shape of an accumulator that replaces one with an error.
+// standInShape records the shape of an accumulator that replaces an invalid one.
 func (k *Kernel) standInShape(rows, cols int) (int, int) {
 	k.m.refused.shapes = append(k.m.refused.shapes, [2]int{rows, cols})
 	return rows, cols

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestNeighbours holds that steps to either side are written alike, and that a copy which a condition keeps from reading may be for a place that is not there.
+// TestNeighbours checks that positive and negative offsets give similar PTX, and that a copy under
+// a false condition may have an invalid address.
 func TestNeighbours(t *testing.T) {
 	m := dsl.New("m", "sm_80")
 	k := m.Kernel("k", dsl.Threads(32))
@@ -38,11 +39,11 @@ func TestNeighbours(t *testing.T) {
 	k = m.Kernel("k", dsl.Threads(32))
 	x, row = dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "row", 32)
 	at = k.TID().X
-	x.At(at.AddI(-1)).CopyAsync(row.At(at), 1, at.LTI(31)) // the condition lets thread 0 read
+	x.At(at.AddI(-1)).CopyAsync(row.At(at), 1, at.LTI(31)) // the condition makes thread 0 read
 	k.CommitCopies()
 	k.WaitCopies(0)
 	x.Store(at, row.Load(at))
-	if list := m.Findings(); len(list) != 1 || !strings.Contains(list.String(), "steps_test.go:41:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
+	if list := m.Findings(); len(list) != 1 || !strings.Contains(list.String(), "steps_test.go:42:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
 		t.Errorf("%v", list)
 	}
 }

@@ -3,9 +3,9 @@
 
 package dsl
 
-// StoreShared writes the accumulator to rows of a tile in shared memory, starting at a row that is
-// a multiple of eight, from where the TMA can store or reduce it. The tile must have the
-// accumulator's element type and columns.
+// StoreShared writes the accumulator to rows of a tile in shared memory, which the TMA can then
+// store or reduce. The first row must be a multiple of eight. The tile must have the accumulator's
+// element type and number of columns.
 func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
 	if !made(w.kernel(), "accumulator in StoreShared", to.at.k) {
 		return
@@ -25,7 +25,7 @@ func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
 	bytes := s.C.Bits() / 8
 	lane := k.Lane()
 	row := from.Add(lane.ShrI(2))
-	// The rows of a lane differ by multiples of eight, so that they have the same swizzle.
+	// The rows of a lane are multiples of eight apart, so they have the same swizzle.
 	pair := lane.AndI(3).MulI(int64(2 * bytes))
 	if mask := to.Swizzle.mask(); mask != 0 {
 		pair = pair.Xor(row.MulI(int64(to.Pitch())).ShrI(3).AndI(int64(mask)))

@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestStoreSync leaves out the barrier before a TMA store of a tile, and the one after it, before
-// the tile is written again: both are errors at lines of this file.
+// TestStoreSync omits the barrier before a TMA store of a tile, or the barrier after it, before the
+// tile is written again. Both are errors at lines of this file.
 func TestStoreSync(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -19,7 +19,7 @@ type StreamSchedule struct {
 	partials          Array[F32]
 	flags             Array[U32]
 	groups            int
-	barrier           NamedBarrier // the first of one per warpgroup
+	barrier           NamedBarrier // the first barrier; there is one per warpgroup
 }
 
 // A StreamTile is a range of steps of a tile: Steps steps, starting at First.
@@ -27,7 +27,7 @@ type StreamTile struct {
 	TileCoord
 	First, Steps Reg[U32]
 	s            *StreamSchedule
-	begin        Reg[U32] // of the tile, as an index among the steps of all shared tiles
+	begin        Reg[U32] // first step of the tile, counted over all shared tiles
 }
 
 // StreamK returns a stream-K schedule over the given rows and columns of tiles with the given
@@ -75,8 +75,9 @@ func (s *StreamSchedule) shared() (tiles Reg[U32], begins func(block Reg[U32]) R
 	return tiles, func(block Reg[U32]) Reg[U32] { return block.Mad(each, block.Min(more)) }
 }
 
-// Each returns a loop over the tiles of which the block has steps. Shared tiles come first, the
-// last of them at the start: another block, which has the end of that tile, waits for it.
+// Each returns a loop over the tiles of which the block computes steps. Shared tiles come first.
+// Among these, the tile whose last steps belong to another block is first, because that block waits
+// for it.
 func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 	return func(yield func(StreamTile) bool) {
 		if s == nil || s.k == nil {
@@ -107,10 +108,10 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 	}
 }
 
-// Fixup completes the accumulator of a warpgroup with the parts of other blocks and runs store, if
-// the block has the last step of the tile. Otherwise it writes the part to memory for that block.
-// All threads of the warpgroup must call it. Group is the index of the warpgroup among those of the
-// schedule.
+// Fixup completes a tile. If the block has the tile's last step, it adds the partial accumulators
+// of other blocks to the warpgroup's accumulator and runs store. Otherwise it writes the
+// accumulator to memory for that block. All threads of the warpgroup must call it. group is the
+// index of the warpgroup among those of the schedule.
 func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 	s := t.s
 	if s == nil || s.k == nil {
@@ -162,8 +163,8 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 	})
 }
 
-// SavePartial writes the accumulator of a warpgroup to memory in an internal order, in which
-// AddPartial reads it: rows*cols elements, aligned to 16 bytes. It requires an F32 accumulator.
+// SavePartial writes the accumulator of a warpgroup to memory, rows*cols elements aligned to 16
+// bytes, in an internal order that AddPartial expects. It requires an F32 accumulator.
 func (a *Accumulator) SavePartial(to Array[F32]) {
 	a.saved("SavePartial", to, func(to Array[F32], sums []Reg[F32]) { to.StoreFirstVec(sums) })
 }
@@ -178,7 +179,7 @@ func (a *Accumulator) AddPartial(from Array[F32]) {
 }
 
 // saved visits the accumulator elements of the thread, four at a time, with their positions in
-// memory. Elements of the warpgroup's threads are interleaved.
+// memory. The elements of different threads are interleaved.
 func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], sums []Reg[F32])) {
 	if !made(a.kernel(), what+" of sums", at.at.k) {
 		return

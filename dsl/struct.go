@@ -55,7 +55,8 @@ func Struct[S any](k *Kernel, name string) S {
 	return s
 }
 
-// paramRoom returns the limit of a kernel's parameters in bytes, which is higher since PTX 8.1.
+// paramRoom returns the maximum size in bytes of a kernel's parameters, which depends on the PTX
+// version and target.
 func (k *Kernel) paramRoom() int64 {
 	if k.m.atLeast(isa.MakeVersion(8, 1)) && k.m.Has(70) {
 		return 32764
@@ -83,8 +84,7 @@ type field interface {
 	loadFrom(k *Kernel, v *ir.Var, at int64)
 }
 
-// measure lays out the values in x. It returns what is wrong with the field called name, if
-// anything.
+// measure lays out the values in x. It returns the problem with the field called name, or "".
 func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	if f, ok := x.Addr().Interface().(field); ok {
 		n := size(f.stored())
@@ -135,7 +135,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 // stored returns the type of x in memory.
 func (x *Reg[T]) stored() isa.Type { return TypeOf[T]() }
 
-// loadFrom makes x the value at an offset in a parameter.
+// loadFrom sets x to the value at an offset in a parameter.
 func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	*x = fresh[T](k)
 	x.scope = 0
@@ -145,13 +145,13 @@ func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 // stored returns the type of a pointer in memory.
 func (a *Array[T]) stored() isa.Type { return isa.U64 }
 
-// loadFrom makes a the array that a pointer in a parameter refers to.
+// loadFrom sets a to the array that a pointer in a parameter refers to.
 func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	a.at = k.loadPointer(k.within(v, at))
 	a.at.scope = 0
 }
 
-// within returns an offset in a variable as an address.
+// within returns the address of an offset in a variable.
 func (k *Kernel) within(v *ir.Var, at int64) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, at))
 }

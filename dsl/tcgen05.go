@@ -63,9 +63,9 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
 
-// Descriptor returns the matrix descriptor of the tile, for wgmma on sm_90a and for tcgen05
-// elsewhere, for instructions written with Ins. To advance along the rows, add DescriptorOffset of
-// the column, in units of 16 bytes.
+// Descriptor returns the matrix descriptor of the tile, for instructions written with Ins: for
+// wgmma on sm_90a, and for tcgen05 on other targets. To advance along a row, add DescriptorOffset
+// of the column, in units of 16 bytes.
 func (t SharedTile) Descriptor() Reg[U64] {
 	k := t.at.k
 	switch {
@@ -105,7 +105,8 @@ func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, 
 	}
 }
 
-// left reports whether an operand in tensor memory can be multiplied.
+// left reports whether an operand in tensor memory can be multiplied, and records the reason if
+// not.
 func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) bool {
 	k := a.kernel()
 	if k != nil {
@@ -166,8 +167,8 @@ type tensorProduct struct {
 	x, y   SharedTile
 	left   *TMEMOperandStage // set if x is in tensor memory; the tile then only describes its shape
 	places *SharedTile       // the sparsity metadata of a sparse x
-	scales *scales           // of block-scaled types
-	op     string            // the opcode's modifier for scaling
+	scales *scales           // sparsity metadata of a sparse x
+	op     string            // scale factors of block-scaled types
 	id     func(step int) uint32
 }
 
@@ -204,7 +205,7 @@ func (p *tensorProduct) selector(step int) int {
 }
 
 // issue issues the MMAs from one thread. The same thread copies scale factors and metadata to
-// tensor memory before, which keeps them in order.
+// tensor memory before them, so that the hardware executes the copies first.
 func (a *AccumulatorStage) issue(p tensorProduct) {
 	k, t := a.t.k, a.t
 	k.lanes("MMA")
@@ -270,8 +271,8 @@ func (p *tensorProduct) readStages() {
 	}
 }
 
-// begin orders the MMAs after the writes of their tiles, once per stage. For tiles outside of
-// stages it does not know when they are written.
+// begin orders the MMAs after the writes of their tiles, once per stage. Tiles outside of stages
+// are not tracked.
 func (a *AccumulatorStage) begin(p *tensorProduct) {
 	ordered := p.y.stage != nil && p.y.stage.by == tcgen05 && (p.left != nil || p.x.stage != nil && p.x.stage.by == tcgen05)
 	if !ordered {
@@ -279,7 +280,7 @@ func (a *AccumulatorStage) begin(p *tensorProduct) {
 	}
 }
 
-// constant returns a constant in a register, which is set once at the head of the role.
+// constant returns a register with a constant, which is set once at the head of the role.
 func (k *Kernel) constant(n uint32) Reg[U32] {
 	if k.role == nil {
 		return k.U32(int(n)).Var()
@@ -298,8 +299,8 @@ func (k *Kernel) constant(n uint32) Reg[U32] {
 	return x
 }
 
-// mark notes that the accumulator has contents from here on. It applies to all lanes of the warp,
-// so it is outside of the guard.
+// mark records that the accumulator has contents from here on. It is emitted outside of the guard,
+// because it applies to all lanes of the warp.
 func (a *AccumulatorStage) mark() {
 	k := a.t.k
 	guard := k.guard
@@ -308,7 +309,7 @@ func (a *AccumulatorStage) mark() {
 	k.guard = guard
 }
 
-// fits reports why an MMA cannot accumulate into a.
+// fits reports whether an MMA can accumulate into a, and records the reason if not.
 func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	k, t, x, y := a.t.k, a.t, p.x, p.y
 	share := 1

@@ -35,7 +35,7 @@ var tensorTypes = map[string]isa.Type{
 	"s8": isa.S8, "u8": isa.U8, "ue8m0": isa.Ue8m0, "ue4m3": isa.Ue4m3,
 }
 
-// box is a factor of so many rows and so much depth, as it lies in memory.
+// box returns the box of an operand with the given rows and depth, in memory order.
 func (c tensorCase) box(t isa.Type, rows, depth int, turned bool) dsl.Box {
 	if turned {
 		rows, depth = depth, rows
@@ -43,7 +43,7 @@ func (c tensorCase) box(t isa.Type, rows, depth int, turned bool) dsl.Box {
 	return dsl.Box{Rows: rows, Cols: depth, Padded: c.padded && t.Bits() < 8}
 }
 
-// build makes the kernel that multiplies one stage, and returns its text.
+// build returns the text of a kernel that multiplies one stage.
 func (c tensorCase) build(t *testing.T) string {
 	m := dsl.New("m", "sm_100a")
 	options, share := []dsl.KernelOption{dsl.Warpgroups(2)}, 1
@@ -123,7 +123,7 @@ var (
 	register = regexp.MustCompile(`%\w+`)
 )
 
-// constant is the number that a register is given.
+// constant returns the number that a register is set to.
 func constant(t *testing.T, text, reg string) uint64 {
 	found := regexp.MustCompile(`mov\.[bu]32\s+` + reg + `,\s+(\w+);`).FindStringSubmatch(text)
 	if found == nil {
@@ -136,7 +136,7 @@ func constant(t *testing.T, text, reg string) uint64 {
 	return n
 }
 
-// rows are the lines of a table that are no comments, by words.
+// tableRows returns the lines of a table, except comments, split into words.
 func tableRows(t *testing.T, name string) (rows [][]string) {
 	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -158,9 +158,9 @@ func whole(t *testing.T, s string) int {
 	return n
 }
 
-// TestInstructionDescriptors compares the descriptor of the first instruction of each kind of MMA
-// with CUTLASS's, and its changes from step to step with the manual: the scale factors of a column,
-// or the column of a pair with sparsity metadata.
+// TestInstructionDescriptors compares the instruction descriptor of each kind of MMA with
+// CUTLASS's, and its change from step to step with the PTX manual: the scale factor index in a
+// column, or the column of a pair with sparsity metadata.
 func TestInstructionDescriptors(t *testing.T) {
 	rows := tableRows(t, "tcgen05_instructions.txt")
 	if len(rows) < 120 {
@@ -178,7 +178,7 @@ func TestInstructionDescriptors(t *testing.T) {
 		if packed {
 			c.depth = 256
 		}
-		each := 0 // scale factors of an instruction
+		each := 0 // scale factors per instruction
 		if f[2] != "-" {
 			c.scale, each = dsl.BlockScale{Type: tensorTypes[f[2]], Vector: 32}, 1
 			if packed {
@@ -235,14 +235,15 @@ func TestTileDescriptors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := strconv.ParseUint(found[1][1], 0, 64) // of the second factor
+		got, err := strconv.ParseUint(found[1][1], 0, 64) // descriptor of the B operand
 		if signed, no := strconv.ParseInt(found[1][1], 0, 64); no == nil {
 			got, err = uint64(signed), nil
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		const leading = 0x3fff << 16 // means nothing where there is one slab, or rows lie along the depth
+		// the field is ignored if there is one slab, or if rows are along K
+		const leading = 0x3fff << 16
 		if single := c.cols*typ.Bits()/8 <= int(c.swizzle); turned && single {
 			got, want = got&^leading, want&^leading
 		}

@@ -13,11 +13,11 @@ import (
 )
 
 // A Tensor is a kernel parameter that holds a tensor map for a tensor of one to five dimensions. In
-// shared memory a box is a Tile: its rows are the innermost dimension, and the outer dimensions
+// shared memory a box is a Tile whose rows are along the innermost dimension; the outer dimensions
 // follow each other. The launch passes a map made by runtime.Tiled or runtime.Im2col. All
 // coordinates count elements.
 type Tensor struct {
-	m      *TensorMap // the parameter, and the tile of one copy
+	m      *TensorMap // the parameter, with the tile of one copy
 	box    []int      // outermost first
 	im2col bool
 	rows   bool       // rows are gathered one by one
@@ -82,7 +82,7 @@ func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor
 	return x
 }
 
-// tensor declares a tensor map of any mode. It reports the problem, if there is one, and replaces
+// tensor declares a tensor map of any mode. If there is a problem it reports it, and replaces
 // invalid sizes by valid ones.
 func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle, problem string) *Tensor {
 	tile := Tile{Type: t, Rows: rows, Cols: box[len(box)-1], Swizzle: s}
@@ -223,7 +223,7 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 	}
 }
 
-// fits reports why a tile cannot be copied.
+// fits reports whether a tile can be copied, and records the reason if not.
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
 	k := x.kernel()
 	switch {
@@ -278,13 +278,13 @@ func (x *Tensor) LoadStage(s *Stage, at ...Reg[U32]) {
 	x.bring(s, func(to SharedTile) { x.Load(to, at, s.Full()) })
 }
 
-// LoadStageIm2col is LoadStage for an Im2col tensor, as LoadIm2col is Load. It is one step of a
-// convolution as an implicit GEMM.
+// LoadStageIm2col is LoadStage for an Im2col tensor; LoadIm2col is the same outside of pipelines.
+// It is one step of a convolution as an implicit GEMM.
 func (x *Tensor) LoadStageIm2col(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
 	x.bring(s, func(to SharedTile) { x.LoadIm2col(to, at, offsets, s.Full()) })
 }
 
-// bring makes one thread load into a stage.
+// bring loads into a stage from one thread.
 func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	if !x.given(s) {
 		return

@@ -14,7 +14,7 @@ type TensorMap struct {
 	k    *Kernel
 	v    *ir.Var
 	name string
-	tile Tile // of a whole load
+	tile Tile // tile of a whole load
 	box  int  // columns per copy
 	of   *Tensor
 	high int // rows per copy: fewer than the tile has if the blocks of a cluster share the load
@@ -23,7 +23,7 @@ type TensorMap struct {
 	halves  int
 	columns bool // blocks of a cluster that share the tile load columns of it instead of rows
 	reg     *ir.Reg
-	through bool // stored by an Output
+	through bool // an Output stores through it
 	written bool // not a map: threads write the tile (ComputedTile)
 }
 

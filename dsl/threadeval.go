@@ -19,7 +19,7 @@ type threadEval struct {
 	areas   []area
 	thread  int
 	when    iteration
-	begun   int32 // number of threads started
+	begun   int32 // number of evaluations started; one per thread
 	nothing ir.Instr
 	work    int
 }
@@ -30,10 +30,10 @@ type threadEval struct {
 type trackedReg struct {
 	reg     *ir.Reg
 	def     *ir.Instr      // the first instruction that writes it
-	pointer *ir.Var        // the pointer parameter that it holds
+	pointer *ir.Var        // the pointer parameter whose value it holds
 	worked  int32          // the thread (a value of begun) for which value was last computed
-	rested  int32          // and rest
-	asked   bool           // whether same has been computed
+	rested  int32          // the same for rest
+	asked   bool           // same has been computed
 	same    bool           // the same in all threads, see alike
 	loop    *lastIteration // the loop whose iterations it counts
 	value   worked
@@ -132,7 +132,7 @@ func (t *threadEval) end() {
 	}
 }
 
-// nobody stands for no thread.
+// nobody is the thread index of no thread.
 const nobody = -1
 
 // want tracks a register.
@@ -177,7 +177,7 @@ func idle(in *ir.Instr) bool {
 	return in.Args[0].Reg.Number >= 0 && len(list) > 1 && list[1].Access == isa.Read
 }
 
-// define notes the definitions that an instruction makes. A register that is written twice is
+// define records the definitions that an instruction makes. A register that is written twice is
 // unknown, except for a loop counter, which has its initial value in the first iteration.
 func (t *threadEval) define(in *ir.Instr) {
 	if in.Form == nil {
@@ -186,7 +186,7 @@ func (t *threadEval) define(in *ir.Instr) {
 	for i := range in.Args {
 		o := &in.Args[i]
 		if i == len(in.Form.Args) || in.Form.Args[i].Access == isa.Read {
-			return // results come first
+			return // results are the first operands
 		}
 		if o.Kind == ir.Register {
 			t.written(in, o, in.Form.Args[i].Access)
@@ -203,7 +203,7 @@ func (t *threadEval) define(in *ir.Instr) {
 	}
 }
 
-// written notes that an instruction writes a register or a part of it.
+// written records that an instruction writes a register or a part of it.
 func (t *threadEval) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
 	r := o.Reg
 	w := t.of(r)
@@ -258,7 +258,7 @@ func (t *threadEval) base(of any, a area) int64 {
 	return t.bases[of]
 }
 
-// find returns the area that contains an address, or follows it.
+// find returns the area nearest to an address, which may be before or after it.
 func (t *threadEval) find(space isa.Space, at int64) (name string, size, off int64, ok bool) {
 	i := (at + 1<<(areaBits-1)) >> areaBits
 	if i < 1 || i > int64(len(t.areas)) || t.areas[i-1].space != space {
@@ -271,8 +271,8 @@ func (t *threadEval) find(space isa.Space, at int64) (name string, size, off int
 	return t.areas[i-1].name, t.areas[i-1].size, off, true
 }
 
-// comes evaluates whether the thread satisfies conditions: sure, free if a launch may satisfy them,
-// and vague if they are false or unknown.
+// comes evaluates whether the thread satisfies conditions. The result is sure, free if a launch may
+// satisfy them, and vague if they are false or unknown.
 func (t *threadEval) comes(conds []condition) workedKind {
 	here := sure
 	for _, c := range conds {

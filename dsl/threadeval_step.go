@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// worksOut evaluates an instruction for a thread. Its name and modifiers are words.
+// worksOut evaluates an instruction for a thread. words are its name and modifiers.
 func worksOut(words []string, a, b, c worked) worked {
 	head, last := words[0], words[len(words)-1]
 	width, signed := widthOf(last)
@@ -81,11 +81,11 @@ func arith(head string, a, b worked, width int, signed bool) worked {
 	case a.kind == given && (b.kind == given || b.kind == sure && b.n == 0) || b.kind == given && a.kind == sure && a.n == 0 && head == "add":
 		return worked{kind: given}
 	case a.kind == given && b.kind == sure && b.n > 0 && !isAddress(b.n) && (head == "add" || head == "div" || head == "shr" && b.n < 16):
-		return worked{kind: given} // still an arbitrary value of the launch
+		return worked{kind: given} // still a value that the launch chooses freely
 	case a.kind != sure || b.kind != sure:
 		return worked{}
 	case (isAddress(a.n) || isAddress(b.n)) && head != "add" && head != "sub":
-		return worked{} // its address is unknown
+		return worked{} // an address plus an unknown value is unknown
 	}
 	switch head {
 	case "shl":
@@ -146,7 +146,7 @@ func compared(how string, a, b worked, signed bool) worked {
 	return worked{kind: sure}
 }
 
-// joined evaluates the and, or the or, of two predicates.
+// joined evaluates the logical and, or, or exclusive or of two predicates.
 func joined(head string, a, b worked) worked {
 	decides := int64(0)
 	if head == "or" {
@@ -176,7 +176,7 @@ func (a worked) unless(not bool) worked {
 	return a
 }
 
-// cutKnown converts a value to an operand of a width.
+// cutKnown converts a value to an operand of the given width.
 func cutKnown(a worked, width int, signed bool) worked {
 	if a.kind == sure {
 		a.n = cut(a.n, width, signed)
@@ -184,7 +184,8 @@ func cutKnown(a worked, width int, signed bool) worked {
 	return a
 }
 
-// cut returns the low bits of a number. The bits that identify the area of an address are kept.
+// cut returns the low bits of a number. If it is an address, the bits that identify its area are
+// kept.
 func cut(n int64, width int, signed bool) int64 {
 	if width >= 64 {
 		return n

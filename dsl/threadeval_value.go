@@ -44,7 +44,7 @@ func (t *threadEval) value(r *ir.Reg) worked {
 		return worked{}
 	}
 	if w.worked != t.begun {
-		w.worked, w.value = t.begun, worked{} // for a register that depends on itself
+		w.worked, w.value = t.begun, worked{} // in case the register depends on itself
 		w.value = t.result(w)
 	}
 	return w.value
@@ -116,7 +116,7 @@ func (t *threadEval) operand(o *ir.Operand) worked {
 func (t *threadEval) special(name string) worked {
 	n := t.k.threads
 	if n[0] == 0 {
-		n = [3]int{32, 1, 1} // enough for the first threads
+		n = [3]int{32, 1, 1} // large enough for the first threads
 	}
 	switch name {
 	case "%tid.x":

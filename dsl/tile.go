@@ -181,8 +181,8 @@ func (t Tile) check() string {
 type SharedTile struct {
 	Tile
 	at     Addr
-	stage  *Stage // that it belongs to; nil outside of pipelines
-	turned bool   // see Transposed
+	stage  *Stage // stage that contains the tile; nil outside of pipelines
+	turned bool   // the tile is transposed, see Transposed
 	slab   int    // bytes from one slab to the next, if the tile is a part of a larger one
 	cover  *coverage
 	count  int // number of consecutive tiles, of which this is the first; 0 if Stage selected one
@@ -225,7 +225,7 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.begins())}
 }
 
-// begins returns the alignment of a tile: the TMA requires 128 bytes, tiles with padded rows less.
+// begins returns the alignment of a tile: 128 bytes for the TMA, less for tiles with padded rows.
 func (t Tile) begins() int {
 	if t.Pad == 0 {
 		return max(128, t.Align())
@@ -233,7 +233,7 @@ func (t Tile) begins() int {
 	return t.Align()
 }
 
-// apart returns the bytes from one of several tiles to the next.
+// apart returns the distance in bytes between consecutive tiles.
 func (t Tile) apart() int { return (t.Bytes() + t.begins() - 1) / t.begins() * t.begins() }
 
 // Addr returns the address of the tile.
@@ -243,7 +243,7 @@ func (t SharedTile) Addr() Addr {
 	return t.at
 }
 
-// open notes that threads have an address in the tile, and may read it themselves.
+// open records that threads have an address in the tile, and may read it themselves.
 func (t SharedTile) open() {
 	if t.stage != nil {
 		t.stage.opened = true
@@ -292,8 +292,9 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		off = off.Xor(off.ShrI(3).AndI(int64(mask)))
 	}
 	at = at.add(off)
-	at.align = 0                                    // the index determines it
-	return Array[T]{at: at, dims: []int{16 / each}} // the next unit is elsewhere because of the swizzle
+	at.align = 0 // the alignment depends on the index
+	// because of the swizzle, the next unit is elsewhere
+	return Array[T]{at: at, dims: []int{16 / each}}
 }
 
 // spot formats a row or column for messages.

@@ -10,21 +10,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// takes notes an access to n rows of a tile, or of something else with limit entries, starting at a
-// computed row.
+// takes records an access to n rows of a tile, or to n of limit other units, starting at a computed
+// row.
 //
 //go:noinline
 func (t SharedTile) takes(from Reg[U32], n, limit int, place string) {
 	k := t.at.k
 	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
-		return // usually each warp of the role has its own
+		return // each warp of the role usually has its own rows
 	}
 	if from.k == k && from.r != nil && !from.IsConstant() {
 		k.watch(deferredCheck{pos: k.m.calls.here(), reg: from.r, bytes: int64(n), tile: &t, limit: int64(limit), place: place})
 	}
 }
 
-// unitPlace names sixteen bytes of a row.
+// unitPlace is the name of a 16-byte unit of a row in messages.
 const unitPlace = "16-byte unit"
 
 // checkPlace reports the first warp whose access exceeds the tile. Rows and parts are usually the
@@ -71,8 +71,8 @@ func (t *threadEval) certain(conds []condition) bool {
 	return true
 }
 
-// loaded reports whether a condition belongs to a loop over an unknown count, which may run an
-// iteration. Bounds on the count may be what the loop checks.
+// loaded reports whether a condition belongs to a loop with an unknown trip count. The launch may
+// guarantee that the loop condition keeps the index in bounds.
 func (t *threadEval) loaded(c condition) bool {
 	in := t.def(c.p)
 	if !c.loop || c.not || in == nil || in.Head() != "setp" || len(in.Args) < 3 || in.Args[1].Kind != ir.Register {
@@ -156,14 +156,14 @@ func (t *threadEval) from(r *ir.Reg) worked {
 
 // storedTile describes where a warp or a warpgroup stores an accumulator.
 type storedTile struct {
-	matrix     any     // a register or a tensor map
-	to         *ir.Reg // the matrix
+	matrix     any     // identifies the matrix: a register or a tensor map
+	to         *ir.Reg // address of the matrix
 	row, col   Reg[U32]
 	rows, cols int
-	threads    int // that hold the accumulator together
+	threads    int // threads that hold the accumulator together
 }
 
-// storesTile notes a store of an accumulator to a matrix.
+// storesTile records a store of an accumulator to a matrix.
 //
 //go:noinline
 func (k *Kernel) storesTile(matrix any, to Addr, row, col Reg[U32], rows, cols, threads int) {
@@ -173,7 +173,7 @@ func (k *Kernel) storesTile(matrix any, to Addr, row, col Reg[U32], rows, cols, 
 	k.watch(deferredCheck{pos: k.m.calls.here(), reg: row.r, stored: &storedTile{matrix, to.reg, row, col, rows, cols, threads}})
 }
 
-// checkStored reports two warps that store to the same position; one of them has the wrong row or
+// checkStored reports two warps that store to the same position. One of them has a wrong row or
 // column.
 func (k *Kernel) checkStored(t *threadEval, w *deferredCheck) bool {
 	type rectangle struct {

@@ -13,9 +13,9 @@ import (
 // tensorMemory describes the tensor memory of a block: one allocation for all that the kernel uses.
 // The first warp allocates it at the start and frees it at the end.
 type tensorMemory struct {
-	columns int     // in use
-	base    *ir.Reg // the address
-	slot    *ir.Var // receives the address of the allocation
+	columns int     // number of columns in use
+	base    *ir.Reg // address of the allocation
+	slot    *ir.Var // shared variable that receives the address
 	pair    bool    // allocated for a pair of blocks
 }
 
@@ -57,7 +57,7 @@ func (t *tensorMemory) group() string {
 	return "cta_group::1"
 }
 
-// allocate is the part of the setup that allocates the columns.
+// allocate emits the part of the setup that allocates the columns.
 func (k *Kernel) allocate() {
 	t := &k.tmem
 	slot := Addr{k: k, space: isa.SharedCTA, v: t.slot}
@@ -179,11 +179,11 @@ func (k *Kernel) CTAPair() {
 type AccumulatorStage struct {
 	t     *TMEM
 	place *place
-	used  Reg[Pred] // whether it has contents to add to
+	used  Reg[Pred] // whether it has contents that the next MMA adds to
 	fills bool
 	row   Reg[U32] // address of the thread's row, while it is read
-	empty Barrier  // signalled when it is released
-	scope int      // of the body that reads it
+	empty Barrier  // the mbarrier to arrive on at release
+	scope int      // scope of the body that reads it
 	gone  bool     // it has been released
 
 	multiplied bool // an MMA added to it, or one was rejected
@@ -222,7 +222,8 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	}
 	full, empty := t.barriers(state)
 	empty.Wait(state.parity)
-	k.SyncWarp() // one thread issues the MMA for the warp, and the others must not miss the phase
+	// one thread issues the MMA for the warp, and the other threads must not miss the phase
+	k.SyncWarp()
 	k.ins("tcgen05.fence::after_thread_sync")
 	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
@@ -279,8 +280,8 @@ func (a *AccumulatorStage) Release() {
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if t.pair {
-		// The even block issues the MMA, so it must know that the accumulator is free. The
-		// preceding fence orders the reads.
+		// The even block issues the MMA and waits for this arrival. The preceding fence orders the
+		// reads.
 		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), ".relaxed") })
 		t.arrives(t.empty, 2*k.roleWarps())
 	} else {
@@ -369,7 +370,7 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	return list
 }
 
-// zeros returns n placeholder values after an error, so that the Go program can go on.
+// zeros returns n placeholder values after an error, so that building can continue.
 func zeros[T Scalar](k *Kernel, n int) []Reg[T] {
 	list := make([]Reg[T], min(max(n, 0), 1<<10))
 	for i := range list {

@@ -25,7 +25,7 @@ type TMEMOperand struct {
 func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOperand {
 	k = k.sound()
 	f := &TMEMOperand{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
-	f.full.spec.count = 0 // threads arrive
+	f.full.spec.count = 0 // threads arrive, so the count depends on the role
 	f.pair = k.tmem.pair
 	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
 		k.fault(&ruleShape, "TMEMOperand %s of type %s, want .f16, .bf16, .e4m3 or .e5m2", name, t)
@@ -91,8 +91,8 @@ func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if f.pair {
-		// The even block issues the MMA, so it must know that the columns are written. The
-		// preceding fence orders the writes.
+		// The even block issues the MMA and waits for this arrival. The preceding fence orders the
+		// writes.
 		k.When(k.Leader(), func() { full.arriveAt(k.leading(), ".relaxed") })
 		f.arrives(f.full, 2*k.roleWarps())
 	} else {
@@ -117,7 +117,8 @@ func (f *TMEMOperand) Drain(body func(*TMEMOperandStage)) {
 	}
 	full, empty := f.barriers(state)
 	full.Wait(state.parity)
-	k.SyncWarp() // one thread issues the MMA for the warp, and the others must not miss the phase
+	// one thread issues the MMA for the warp, and the other threads must not miss the phase
+	k.SyncWarp()
 	k.ins("tcgen05.fence::after_thread_sync")
 	body(&TMEMOperandStage{t: f, place: state})
 	k.When(k.Leader(), func() { k.commit(empty, f.pair) })

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// trail writes the return addresses of the active calls to the end of pcs, its caller's last, and
+// trail writes the return addresses of the active calls to the end of pcs, the outermost first, and
 // returns the index of the first. It stops at mark.
 func trail(pcs *stack, mark uintptr) int {
 	n := runtime.Callers(3, pcs[:])

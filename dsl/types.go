@@ -108,7 +108,7 @@ func goName(x Scalar) string { return reflect.TypeOf(x).Name() }
 // small floats, or of packed types.
 func held(t isa.Type) isa.Type {
 	switch t {
-	case isa.U32, isa.S32, isa.B32: // most are
+	case isa.U32, isa.S32, isa.B32: // the most frequent types
 		return isa.B32
 	case isa.F32, isa.F64, isa.Predicate:
 		return t
@@ -117,7 +117,7 @@ func held(t isa.Type) isa.Type {
 	case t == isa.Tf32:
 		return isa.B32
 	case t == isa.B8 || integer(t):
-		return bits(t.Bits()) // one register class for each width is easiest to read
+		return bits(t.Bits()) // PTX with one register class per width is easiest to read
 	case t.Class() == isa.Packed && t.Bits() == 8:
 		return isa.B16
 	case t.Class() == isa.Packed || t.Class() == isa.Lanes || !t.Register():
@@ -161,8 +161,8 @@ func packed(t isa.Type) int {
 // A Mod is a modifier of an instruction, without its dot.
 type Mod string
 
-// Modifiers of arithmetic and memory accesses. Any other can be written as a string. Acronyms are
-// in capitals, as in package op.
+// Modifiers of arithmetic and memory accesses. Any other modifier can be written as a string.
+// Acronyms are in capitals, as in package op.
 const (
 	RN        Mod = "rn"  // to nearest, ties to even
 	RZ        Mod = "rz"  // towards zero
@@ -189,12 +189,12 @@ const (
 	Acquire      Mod = "acquire"
 	Release      Mod = "release"
 	AcqRel       Mod = "acq_rel"
-	ScopeCTA     Mod = "cta" // the scopes of the memory model
+	ScopeCTA     Mod = "cta" // scopes of the memory model
 	ScopeCluster Mod = "cluster"
 	ScopeGPU     Mod = "gpu"
 	ScopeSys     Mod = "sys"
 
-	NC            Mod = "nc" // through the read-only cache
+	NC            Mod = "nc" // read through the read-only cache
 	CacheAll      Mod = "ca"
 	CacheGlobal   Mod = "cg"
 	CacheStream   Mod = "cs"

@@ -22,8 +22,8 @@ func (k *Kernel) checkWritten() {
 	}
 	g := ir.FlowOf(k.f)
 	order := g.Order()
-	// The registers written on every path to the end of a block. Blocks that have not been visited
-	// yet do not restrict the result.
+	// The registers written on every path to the end of a block. Blocks not visited yet do not
+	// restrict the result.
 	words := (len(number) + 63) / 64
 	room := make(passes.Set, words*(len(k.f.Blocks)+1))
 	out := make([]passes.Set, len(k.f.Blocks))
@@ -109,7 +109,7 @@ type state struct {
 	when           ir.Guard
 }
 
-// met returns what is known where two paths join.
+// met merges the states of two paths that join.
 func (s state) met(o state) state {
 	switch {
 	case !s.known, s.written && o.known:
@@ -120,7 +120,7 @@ func (s state) met(o state) state {
 	return state{known: true}
 }
 
-// under returns what is known if a predicate has a given value.
+// under returns the state under the condition that a predicate has a given value.
 func (s state) under(p ir.Guard) state {
 	switch {
 	case p.Reg == nil || s.written || !s.known:

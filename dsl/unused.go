@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// Data that is loaded or computed and never read usually means that the wrong tile was used.
+// These checks report data that is loaded or computed and never read, which usually means that the
+// wrong tile was used.
 
 // A taken records which of several elements were read, and the position of the first read.
 type taken struct {
@@ -18,7 +19,7 @@ type taken struct {
 	first ir.Pos
 }
 
-// take notes that n elements are read, starting at from.
+// take records that n elements are read, starting at from.
 func (t *taken) take(k *Kernel, from, n int) {
 	if t.first == ir.NoPos {
 		t.first = k.m.calls.here()
@@ -50,8 +51,7 @@ func (k *Kernel) doubt(pos ir.Pos, format string, args ...any) {
 	k.m.faultAt(pos, &rule, format, args...)
 }
 
-// checkUnread reports what the kernel loads and never reads, and what it reads or waits for and
-// never loads.
+// checkUnread reports data that the kernel loads and never reads, or reads and never loads.
 func (k *Kernel) checkUnread() {
 	for _, check := range k.unread {
 		check()
@@ -67,9 +67,9 @@ func (k *Kernel) checkUnread() {
 // A usage records the accesses to a shared variable.
 type usage struct {
 	v            *ir.Var
-	read         ir.Pos // the first read
+	read         ir.Pos // position of the first read
 	written      bool
-	named, known int // operands that name it, and those of them that are known accesses
+	named, known int // number of operands that name it, and how many of them are known accesses
 }
 
 // used returns the usage of a shared variable.
@@ -79,14 +79,14 @@ func (k *Kernel) used(v *ir.Var) *usage {
 	return u
 }
 
-// name notes an operand that names the variable.
+// name records an operand that names the variable.
 func (u *usage) name() {
 	if u != nil {
 		u.named++
 	}
 }
 
-// access notes a load or a store, whose operand is also noted by name.
+// access records a load or a store, whose operand is also recorded by name.
 func (u *usage) access(k *Kernel, writes bool) {
 	switch {
 	case u == nil:
@@ -99,7 +99,7 @@ func (u *usage) access(k *Kernel, writes bool) {
 	u.known++
 }
 
-// combine notes an atomic operation on the variable: it reads and writes, and the variable must
+// combine records an atomic operation on the variable: it reads and writes, and the variable must
 // have been written before.
 func (u *usage) combine(k *Kernel) {
 	u.access(k, false)

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// computes reports whether unused results of a type are suspicious. Integers are mostly indices,
+// computes reports whether an unused result of a type is suspicious. Integers are mostly indices,
 // and the builder itself computes some that stay unused.
 func computes(t isa.Type) bool {
 	return t.Class() == isa.Float || t.Class() == isa.Half
@@ -37,7 +37,7 @@ func (k *Kernel) tellDropped(n int) {
 }
 
 // tellUnset warns about unused integers computed from a variable that is never set: the author
-// probably meant to set the variable to them.
+// probably meant to assign them to the variable.
 func (k *Kernel) tellUnset() {
 	if len(k.marks) > 0 {
 		return

@@ -30,7 +30,7 @@ func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
 	}
 	w, ok := a.words(n)
 	if !ok {
-		one := fresh[T](k) // there may be many of them
+		one := fresh[T](k) // one placeholder for all, because n may be large
 		for i := range list {
 			list[i] = one
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestHazards checks that a hazard is a finding at the Go line that made it, and that SkipHazards
-// turns the analyzers off.
+// TestHazards checks that a hazard is reported at the Go line that causes it, and that SkipHazards
+// disables the analyzers.
 func TestHazards(t *testing.T) {
 	build := func(options ...dsl.Option) (diag.List, int) {
 		m := dsl.New("m", "sm_90", options...)
@@ -51,15 +51,15 @@ func TestHazards(t *testing.T) {
 		}
 		_, list := m.Build()
 		for _, d := range list {
-			if d.Severity != diag.Note { // of what was not looked at
+			if d.Severity != diag.Note { // notes about what was not checked
 				t.Errorf("a finding of a kernel that is right: %s %s", d.Rule, d.Message)
 			}
 		}
 	}
 }
 
-// TestIgnored checks that a comment before an instruction suppresses a finding with a reason, and
-// is a finding itself if there is none to suppress.
+// TestIgnored checks that a ptxdsl:ignore comment with a reason suppresses a finding at the next
+// instruction, and is itself reported if there is none.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {
 		comment string

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// doubts are kernels that load or compute what is never read.
+// doubts are kernels that load or compute data that is never read.
 var doubts = []wrongKernel{
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		a, b := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), k.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -53,7 +53,7 @@ var doubts = []wrongKernel{
 		})
 		w.Store(k.Matrix("d", isa.F32).Sized(n, n), row, col)
 	}},
-	// Sums of two warps in one place.
+	// Accumulators of two warps at one position.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		d, n := k.Matrix("d", isa.F32), dsl.Param[dsl.U32](k, "n")
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
@@ -63,7 +63,8 @@ var doubts = []wrongKernel{
 			w.Store(d.Sized(n, n), first.Add(row), i.MadI(128, col))
 			w.Store(d.Sized(n, n), first, i.MadI(128, col))          // want `D501: warps 0 and 4 store overlapping accumulators of 32x32: their tiles start 0 rows and 0 columns apart`
 			w.Store(d.Sized(n, n), first.Add(row), i.MadI(128, row)) // want `D501: warps 0 and 1 store`
-			w.Store(d.Sized(n, n).At(k.WarpIndex()), first, i)       // matrices of their own, perhaps
+			// each warp may have its own matrix
+			w.Store(d.Sized(n, n).At(k.WarpIndex()), first, i)
 			k.If(k.WarpIndex().EQI(0), func() { w.Store(d.Sized(n, n), first, k.U32(0)) })
 		}
 		k.If(n.GTI(5), func() {

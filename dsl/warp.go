@@ -76,13 +76,13 @@ func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
 // ShuffleXor returns x of the lane whose index is the own index XOR mask.
 func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", x.k.distance(mask), 31) }
 
-// ShuffleDown returns x of the lane with index n higher. The last n lanes keep their own.
+// ShuffleDown returns x of the lane whose index is n higher. The last n lanes keep their own value.
 func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", x.k.distance(n), 31) }
 
-// ShuffleUp returns x of the lane with index n lower. The first n lanes keep their own.
+// ShuffleUp returns x of the lane whose index is n lower. The first n lanes keep their own value.
 func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.k.distance(n), 0) }
 
-// distance returns a number of lanes as an operand of a shuffle, without a kernel.
+// distance returns a lane count as an operand of a shuffle.
 func (k *Kernel) distance(n int64) ir.Operand {
 	if k != nil && (n < 0 || n > 31) {
 		k.fault(&ruleConstant, "shuffle by %d lanes, want 0 to 31", n)
@@ -269,7 +269,7 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 	k.If(k.Lane().EQI(0), func() { parts.Store(k.WarpIndex(), x) })
 	k.Sync()
 	if warps&(warps-1) == 0 {
-		// One lane for each warp; the other lanes repeat them.
+		// One lane for each warp; the other lanes repeat these values.
 		out := parts.Load(k.Lane().AndI(int64(warps - 1)))
 		for mask := int64(warps / 2); mask > 0; mask /= 2 {
 			out = combine(out, out.ShuffleXor(mask))

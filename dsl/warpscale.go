@@ -32,8 +32,8 @@ func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 // scaled reports whether the shape has scale factors.
 func (s MMA) scaled() bool { return s.Scale.Vector > 0 }
 
-// factors returns how many scale factors of a row an instruction takes, and the modifier for that;
-// "" if there is no such instruction.
+// factors returns the number of scale factors of a row per instruction, and the modifier for it; ""
+// if there is no such instruction.
 func (s MMA) factors() (n int, kind string) {
 	numbers, depth := s.Scale.Vector, s.K
 	if s.Sparse {
@@ -115,7 +115,8 @@ func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta Sha
 	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// scales reports why scale factors do not match tiles of the given depth.
+// scales reports whether scale factors match tiles of the given depth, and records the reason if
+// not.
 func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	k, s := w.k, w.shape
 	_, kind := s.factors()
@@ -144,8 +145,8 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 }
 
 // withScales adds scale factors to an MMA step. A register holds four factors of a row, for one,
-// two or four instructions, each of which names the first that it takes. Lane l holds those of row
-// l/4 of A (plus eight if l is odd), and those of column l/4 of B.
+// two or four instructions, each of which selects its first factor. Lane l holds those of row l/4
+// of A (plus eight if l is odd), and those of column l/4 of B.
 func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) MMAStep {
 	if p.k == nil {
 		return p
@@ -178,7 +179,8 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 	p.read = func(step int, before, into factors) {
 		read(step, before, into)
 		first := step * each
-		which := k.vector(number(int64(first%4)), number(0)) // the first factor, and the first lane that holds a row
+		// the index of the first factor, and the first lane that holds a row
+		which := k.vector(number(int64(first%4)), number(0))
 		side := func(into, before [][]ir.Operand, read func(i, atom int, into *ir.Operand)) {
 			for i, cell := range into {
 				if first%4 != 0 {

@@ -5,8 +5,8 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// Origin returns the first row and column of a warp's tile within the tile of the block, whose
-// warps are arranged with the given number across.
+// Origin returns the first row and column of a warp's tile within the tile of the block. The warps
+// of the block are arranged in a grid with the given number of warps per row.
 func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
 	if !made(w.kernel(), "accumulator in Origin", warp.k) {
 		return Reg[U32]{}, Reg[U32]{}
@@ -62,10 +62,11 @@ func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 
 // A Cell is the position of an element of a WarpTile or an Accumulator.
 type Cell struct {
-	LocalRow int // index among the rows of which the lane holds a part, see Lines
+	LocalRow int // index among the rows of which the lane holds a part; see LocalRows
 	lane     Reg[U32]
-	warp     Reg[U32] // of a warpgroup, whose warps have sixteen rows each; unset if one warp has the tile
-	row, col int      // of lane 0
+	// the warp of a warpgroup, each of which has sixteen rows; unset if one warp has the whole tile
+	warp     Reg[U32]
+	row, col int // position of lane 0
 }
 
 // Row returns the row within the tile.
@@ -179,7 +180,7 @@ func (w *WarpTile[C]) QuadReduce(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg
 	return acrossRow(x, combine)
 }
 
-// gather combines two adjacent elements with the partial result of their line.
+// gather combines two adjacent elements with the partial result of their row.
 func gather[T Scalar](all []Reg[T], line int, x, y Reg[T], combine func(a, b Reg[T]) Reg[T]) {
 	both := combine(x, y)
 	if all[line].k != nil {

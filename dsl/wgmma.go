@@ -17,13 +17,13 @@ type Accumulator struct {
 	rows  int // a multiple of 64
 	cols  int
 	typ   isa.Type
-	regs  [][]*ir.Reg // for each 64 rows
+	regs  [][]*ir.Reg // one list for each 64 rows
 	used  Reg[Pred]   // whether it holds a result that the next MMA adds to
 	parts int
 	empty bool   // no MMA has written it so far
 	loops int    // loops around its declaration
 	asked ir.Pos // position of a read while it was empty
-	taken int    // how many operands of MMAs and Clear name its registers
+	taken int    // number of MMA and Clear operands that name its registers
 }
 
 // Accumulator returns a new accumulator of wgmma (sm_90a) with the given shape. The first MMA
@@ -252,7 +252,7 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	a.holds()
 	lane := k.Lane()
 	top, left := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2)), lane.AndI(3).ShlI(1)
-	each := 2 // registers of two adjacent elements
+	each := 2 // number of registers of two adjacent elements
 	if a.typ == isa.F16 {
 		each = 1
 	}
@@ -263,7 +263,8 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	for part, regs := range a.regs {
 		rows := [2]Reg[U32]{top.AddI(int64(64 * part)), top.AddI(int64(64*part + 8))}
 		for i := 0; i < len(regs); i += each {
-			n := i / each // of pairs: upper and lower row alternate, then the next eight columns
+			// index of the pair: upper and lower rows alternate, then come the next eight columns
+			n := i / each
 			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope}, Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
 			if each == 1 {
 				x, y = Unpack[T](Reg[B32]{k: k, r: regs[i], scope: a.used.scope})
@@ -273,9 +274,9 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	}
 }
 
-// At returns two adjacent elements of the accumulator: in columns 8*group and up, of the thread's
-// row in rows 0 to 7 of its warp's sixteen, or in rows 8 to 15 if lower is set. It requires an F32
-// accumulator.
+// At returns two adjacent elements of the accumulator. They are in the 16 rows of the thread's
+// warp: in rows 0 to 7, or in rows 8 to 15 if lower is set. Their columns are among columns 8*group
+// to 8*group+7. It requires an F32 accumulator.
 func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 	if a.kernel() == nil {
 		return x, y

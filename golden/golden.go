@@ -35,8 +35,8 @@ type Module interface {
 	Text() (string, error)
 }
 
-// A Located module reports where the lines of its text come from, as a *dsl.Module does: the
-// Go line, and its callers. Check then shows the Go lines of each difference.
+// A Located module reports the Go line, and its callers, for each line of its text, as a
+// *dsl.Module does. Check then shows the Go lines of each difference.
 type Located interface {
 	Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool)
 }
@@ -45,7 +45,7 @@ type Located interface {
 const updateFlag = "update"
 
 func init() {
-	// A test binary often has a flag of this name already, which serves as well.
+	// The test binary often has a flag of this name already, which is used then.
 	if flag.Lookup(updateFlag) == nil {
 		flag.Bool(updateFlag, false, "rewrite golden files")
 	}
@@ -102,13 +102,15 @@ func CheckText(t testing.TB, name, text string) {
 	check(t, name, text, nil)
 }
 
-// origins returns the Go lines of the lines of m's text, or nil if m does not know them.
+// origins returns a function that returns the Go lines for a line of m's text, or nil if m does not
+// know them.
 func origins(m Module, text string) func(line int) string {
 	l, ok := m.(Located)
 	if !ok {
 		return nil
 	}
-	var places func(int) (diag.Place, []diag.Place, bool) // computed on first use, which most tests do not need
+	// computed on first use, because most tests do not need them
+	var places func(int) (diag.Place, []diag.Place, bool)
 	return func(line int) string {
 		if places == nil {
 			places = l.Places(text)
@@ -158,8 +160,8 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 	}
 }
 
-// most limits the lines of a difference that a failing test shows: a longer one means a different
-// kernel.
+// most limits the lines of a difference that a failing test shows. A longer difference means a
+// different kernel.
 const most = 200
 
 // first returns the first n lines of a text, and the number of lines left out.
@@ -172,8 +174,8 @@ func first(text string, n int) string {
 		"-update` and look at the diff in version control\n", len(lines)-1-n)
 }
 
-// write creates a file and its directory. The file is complete at every moment, since tests of
-// other packages may read it.
+// write creates a file and its directory. It replaces the file atomically, since tests of other
+// packages may read it.
 func write(path, text string) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -80,7 +80,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// long has instructions with many operands.
+// long is a module with instructions that have many operands.
 const long = `.version 8.0
 .target sm_100
 .address_size 64
@@ -125,7 +125,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// scale is a kernel whose constant is not what its golden file has.
+// scale builds a kernel with a constant that differs from its golden file.
 func scale(m *dsl.Module, by float64) {
 	k := m.Kernel("scale")
 	x := dsl.Global[dsl.F32](k, "x")
@@ -133,7 +133,7 @@ func scale(m *dsl.Module, by float64) {
 	x.Store(i, x.Load(i).MulF(by))
 }
 
-// TestGoLines: a difference names the line of Go that the instruction comes from.
+// TestGoLines checks that a difference names the Go line of the instruction.
 func TestGoLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("testdata", 0o777); err != nil {
@@ -159,7 +159,7 @@ func TestGoLines(t *testing.T) {
 	}
 }
 
-// A recorder is a test that fails without failing this one.
+// A recorder is a testing.TB that records a failure without failing the enclosing test.
 type recorder struct {
 	testing.TB
 	said []string
@@ -201,7 +201,7 @@ type fake struct {
 func (f fake) Name() string          { return f.name }
 func (f fake) Text() (string, error) { return f.text, f.err }
 
-// TestCheck holds what a test says against its golden file.
+// TestCheck checks the messages of Check for several golden files.
 func TestCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("testdata", 0o777); err != nil {
@@ -255,7 +255,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestUpdate writes golden files, several at once, and through a link.
+// TestUpdate writes golden files, several concurrently, and through a link.
 func TestUpdate(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)

@@ -13,7 +13,7 @@ import (
 // A row pairs a line of each outline; one of them is nil if the line is only in the other.
 type row struct {
 	old, new *line
-	same     bool // except for names of registers and labels
+	same     bool // equal except for names of registers and labels
 }
 
 // match aligns two outlines: first by shape, and then by corresponding names.

@@ -13,10 +13,10 @@ import (
 
 // A line is a line of a module's outline, for comparison and display.
 type line struct {
-	in    string   // the function that contains it, or ""
-	shape string   // without the names of registers and labels
+	in    string   // name of the function that contains it, or ""
+	shape string   // text without the names of registers and labels
 	names []string // these names in order
-	text  string   // as written
+	text  string   // source text
 	at    int      // line of the module's text
 	parts statement
 }
@@ -91,17 +91,17 @@ func sorted(list []line) {
 type outliner struct {
 	f      *ptx.File
 	in     string
-	scopes []map[string]declared // of the function, the innermost last
+	scopes []map[string]declared // scopes of the function, the innermost last
 	times  map[string]int        // number of declarations of a name in the function
 }
 
 // A declared name is a label, a register, or a range of registers with this prefix.
 type declared struct {
 	kind  string
-	which string // "" for the first of this name in its function; distinguishes later ones
+	which string // distinguishes several declarations of a name in a function; "" for the first
 }
 
-// plain returns a statement whose names must all be equal.
+// plain returns the line of a statement that must be textually equal.
 func (o *outliner) plain(n ptx.Node) line { return o.words(n.Pos(), n.End()) }
 
 func (o *outliner) words(from, to ptx.Pos) line {
@@ -266,11 +266,11 @@ func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]stri
 	return p
 }
 
-// kindMark distinguishes groups of operands: [a], {a} and (a).
+// kindMark returns a letter that distinguishes groups of operands: [a], {a} and (a).
 func kindMark(k ptx.OperandKind) string { return string(rune('A' + int(k))) }
 
-// free reports whether a name may differ: it is a register, whose type must match, or a label. The
-// field after a register's name, .x or .h1, must match.
+// free reports whether a name may differ, because it is a register, whose type must match, or a
+// label. The field after a register's name, .x or .h1, must match.
 func (o *outliner) free(text string) (d declared, field string, ok bool) {
 	base := text
 	if i := strings.IndexByte(text, '.'); i > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// context is how many lines are shown around a difference.
+// context is the number of lines shown around a difference.
 const context = 3
 
 // A shown line is one line of the output.
@@ -21,7 +21,7 @@ type shown struct {
 	note string
 }
 
-// difference shows the rows that differ, with context; "" if there are none. Where returns the
+// difference shows the rows that differ, with context; "" if there are none. where returns the
 // origin of a line of the new module, or is nil.
 func difference(rows []row, names *renaming, where func(line int) string) string {
 	all := layout(rows, names)
@@ -55,7 +55,7 @@ func difference(rows []row, names *renaming, where func(line int) string) string
 	return b.String()
 }
 
-// head writes the position of a run of lines in the old module, which is a file.
+// head writes the position of a run of lines in the old module, which is the golden file.
 func head(b *strings.Builder, all []shown) {
 	for _, s := range all {
 		switch {
@@ -68,7 +68,7 @@ func head(b *strings.Builder, all []shown) {
 		}
 		return
 	}
-	b.WriteString("@ line 1\n") // nothing precedes it
+	b.WriteString("@ line 1\n") // the run is at the start of the file
 }
 
 // layout converts rows to lines: for each run of changes, removed lines precede added ones.
@@ -101,8 +101,8 @@ func layout(rows []row, names *renaming) []shown {
 	return all
 }
 
-// changes describes the difference between two instructions of one opcode, if they have so many
-// operands that it is hard to see.
+// changes describes the difference between two instructions with the same opcode, if they have so
+// many operands that the difference is hard to see.
 func changes(x, y *line, names *renaming) string {
 	const few, most = 8, 3
 	if x.parts.Op != y.parts.Op || x.parts.leaves() <= few {
@@ -146,7 +146,8 @@ func (r *reporter) Report(result cmp.Result) {
 			}
 		}
 	}
-	if len(r.list) == 0 || r.list[len(r.list)-1] != where { // a part and its text are one difference
+	// a part and its text count as one difference
+	if len(r.list) == 0 || r.list[len(r.list)-1] != where {
 		r.list = append(r.list, where)
 	}
 }

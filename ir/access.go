@@ -16,7 +16,7 @@ func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
 	if r := in.Guard.Reg; r != nil {
 		visit(r, isa.Read)
 	}
-	if in.Form != nil && !strings.HasPrefix(in.Op, "call") { // so mostly
+	if in.Form != nil && !strings.HasPrefix(in.Op, "call") { // the usual case
 		results := in.Form.Args[:min(len(in.Form.Args), len(in.Args))]
 		for i := range in.Args {
 			if i >= len(results) || results[i].Access == isa.Read {
@@ -42,8 +42,8 @@ func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
 	}
 }
 
-// access says what in does with an operand as a whole. In the instruction set results stand first and
-// none of them is optional, so a result's place in the form is its place in the instruction.
+// access returns how in accesses an operand as a whole. In the instruction set, results come first
+// and are never optional, so an operand's index in the form is its index in the instruction.
 func (in *Instr) access(i int) isa.Access {
 	switch {
 	case in.Directive():
@@ -61,7 +61,7 @@ func (in *Instr) access(i int) isa.Access {
 	return isa.Read
 }
 
-// registers visits the registers of o, of which a is done to the whole.
+// registers visits the registers of o, where a is the access to o as a whole.
 func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Access)) {
 	switch o.Kind {
 	case Register:

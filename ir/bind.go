@@ -18,8 +18,8 @@ type Binder struct {
 // NewBinder returns a Binder for a version and target.
 func NewBinder(v isa.Version, t isa.Target) *Binder { return &Binder{matcher: isa.NewMatcher(v, t)} }
 
-// Shared returns the instruction set's own copy of the string op, if there is one, so that
-// equal opcodes compare fast.
+// Shared returns the instruction set's own copy of the string op, if there is one. Equal opcodes
+// then share memory, which makes comparing them fast.
 func (b *Binder) Shared(op string) string {
 	if list, _ := b.matcher.Candidates(op); len(list) > 0 && list[0].Opcode == op {
 		return list[0].Opcode
@@ -27,7 +27,7 @@ func (b *Binder) Shared(op string) string {
 	return op
 }
 
-// Bind finds the form of in and stores it there. The problems say why there is none, or are
+// Bind finds the form of in and stores it there. The problems say why there is none, or they are
 // warnings.
 func (b *Binder) Bind(in *Instr) []isa.Problem {
 	in.Form, b.lasts = nil, false
@@ -45,12 +45,12 @@ func (b *Binder) Bind(in *Instr) []isa.Problem {
 	return problems
 }
 
-// Lasts reports whether the last result of Bind holds for the opcode with all operands of the
-// same kinds and types, whatever their values are.
+// Lasts reports whether the last result of Bind is valid for every instruction with the same opcode
+// and operands of the same kinds and types, whatever their values are.
 func (b *Binder) Lasts() bool { return b.lasts }
 
-// list returns the operands of an instruction as the instruction set judges them. It holds until
-// the next is asked for.
+// list converts operands to arguments of the instruction set. The result is valid until the next
+// call.
 func (b *Binder) list(args []Operand) []isa.Arg {
 	b.args, b.elems = b.args[:0], b.elems[:0]
 	for i := range args {
@@ -59,7 +59,8 @@ func (b *Binder) list(args []Operand) []isa.Arg {
 	return b.args
 }
 
-// appendShape appends the shape of args, as isa.AppendShape has it of what list makes of them: so most instructions need no such list.
+// appendShape appends the shape of args. It gives the same result as isa.AppendShape on the result
+// of list, but does not build that list, which most instructions do not need.
 func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.Word {
 	for i := range args {
 		o := &args[i]
@@ -105,8 +106,8 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 	return to
 }
 
-// take reserves n arguments for the parts of an operand. Slices that were handed out stay valid when
-// the store grows.
+// take reserves n arguments for the parts of an operand. Slices returned before stay valid when the
+// store grows.
 func (b *Binder) take(n int) []isa.Arg {
 	if len(b.elems)+n > cap(b.elems) {
 		b.elems = make([]isa.Arg, 0, max(16, 2*cap(b.elems), 2*n))
@@ -116,7 +117,7 @@ func (b *Binder) take(n int) []isa.Arg {
 	return b.elems[at : at+n : at+n]
 }
 
-// arg returns o as the instruction set judges it.
+// arg converts o to an argument of the instruction set.
 func (b *Binder) arg(o *Operand) isa.Arg {
 	switch o.Kind {
 	case Register:
@@ -196,7 +197,8 @@ func special(o *Operand) isa.Arg {
 	return a
 }
 
-// Bounds returns the gates of a bound instruction: all of open must be open, and none of gone.
+// Bounds returns the gates of a bound instruction. All gates of open must be open, and no gate of
+// gone.
 func (b *Binder) Bounds(in *Instr) (open, gone []isa.Gate) {
 	return in.Form.Bounds(b.list(in.Args))
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestShape: the shape of operands is that of what the instruction set is given for them, whatever they are.
+// TestShape checks that the shape of operands equals the shape of the arguments that list returns
+// for them.
 func TestShape(t *testing.T) {
 	var list []Operand
 	for _, r := range []*Reg{{Type: isa.B32}, {Type: isa.F64}, {Type: isa.Predicate}, {Type: isa.F32, Vec: 4}} {

@@ -9,17 +9,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Instr is one instruction, or a directive among instructions (.loc, .pragma), whose text
-// is then its one operand, of kind Raw.
+// An Instr is one instruction, or a directive among instructions (.loc, .pragma). The text of a
+// directive is its single operand, of kind Raw.
 type Instr struct {
-	Op    string // with all modifiers: "ld.global.f32"
+	Op    string // opcode with all modifiers, such as "ld.global.f32"
 	Guard Guard
 	Args  []Operand
 	// Form is the matching entry of the instruction set, resolved for these modifiers and
 	// operands. It is nil for a directive, and for an instruction that the table does not contain.
 	Form *isa.Candidate
 	Pos  Pos
-	Said *Comments // comments; shared by copies, so replace it instead of changing it
+	Said *Comments // comments; shared by copies, so replace the value instead of modifying it
 }
 
 // Comments are the comments of an instruction.
@@ -61,7 +61,7 @@ type Guard struct {
 // Directive reports whether in is a directive.
 func (in *Instr) Directive() bool { return strings.HasPrefix(in.Op, ".") }
 
-// Has reports whether the instruction set gives the instruction an effect: "store",
+// Has reports whether the instruction has an effect in the instruction set, such as "store" or
 // "convergent".
 func (in *Instr) Has(effect string) bool {
 	if in.Form == nil {
@@ -100,13 +100,13 @@ func (in *Instr) Mod(word string) bool {
 	return false
 }
 
-// A Kind says what an Operand is.
+// A Kind is the kind of an Operand.
 type Kind uint8
 
 // Kinds of operand.
 const (
 	Nothing  Kind = iota // an omitted optional result
-	Register             // Reg; Text a component (.x) or selector (.h1)
+	Register             // Reg; Text is a component (.x) or selector (.h1)
 	Int                  // Value
 	Single               // Value holds the 32 bits of the number
 	Double               // Value holds the 64 bits of the number
@@ -121,7 +121,7 @@ const (
 	Pair                 // Args[0]|Args[1]
 	Group                // (Args), of call
 	Element              // Args[0][Args[1]]
-	Apply                // Text(Args), in initialisers: generic(x), 0xff(x)
+	Apply                // Text(Args), in initializers: generic(x), 0xff(x)
 	Raw                  // Text is the source text
 )
 
@@ -129,22 +129,22 @@ const (
 // many operands, so rare fields are in More.
 type Operand struct {
 	Kind  Kind
-	Not   bool  // !p
-	Minus bool  // -%r1
-	Zero  bool  // an offset of zero is written: +0, as in unoptimized code
-	Reg   *Reg  // of a register; nil for anything else
-	Value int64 // of a constant; of anything else with a Ref, the offset added to it
-	More  *More // shared by copies of an operand: replace it instead of changing it
+	Not   bool  // negated predicate !p
+	Minus bool  // negated register -%r1
+	Zero  bool  // an offset of zero is present in the text: +0, as in unoptimized code
+	Reg   *Reg  // the register; nil for other kinds
+	Value int64 // value of a constant; for operands with a Ref, the offset added to it
+	More  *More // shared by copies of an operand: replace the value instead of modifying it
 }
 
 // More holds fields that few operands need.
 type More struct {
 	Text string
 	Args []Operand
-	Ref  Ref // what a name stands for if it is not a register
+	Ref  Ref // the declaration that a name refers to, unless it is a register
 }
 
-// Named returns an operand that names something other than a register, with an offset.
+// Named returns an operand that refers to a declaration other than a register, with an offset.
 func Named(kind Kind, ref Ref, offset int64) Operand {
 	return Operand{Kind: kind, Value: offset, More: &More{Ref: ref}}
 }

@@ -5,7 +5,7 @@ package ir
 
 import "testing"
 
-// TestMod asks opcodes for modifiers that they have, have as a part of others, and do not have.
+// TestMod queries modifiers that an opcode has, has as a part of another one, and does not have.
 func TestMod(t *testing.T) {
 	in := Instr{Op: "ld.global.nc.L1::evict_last.v4.f32"}
 	for _, word := range []string{"global", "nc", "L1::evict_last", "v4", "f32"} {

@@ -1,11 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ir represents a module between two texts: functions of basic blocks of instructions,
-// over typed registers that may be written more than once. It is close to PTX on purpose: one
-// struct represents every instruction, and its properties come from the tables in isa. PTX is
-// its text form: package lift reads it, package lower writes it. Analyses belong to package
-// passes; they return results and store nothing here.
+// Package ir represents a PTX module: functions of basic blocks of instructions, over typed
+// registers that may be written more than once. It is close to PTX on purpose: one struct
+// represents every instruction, and its properties come from the tables in isa. PTX is its text
+// form: package lift reads it, package lower writes it. Analyses belong to package passes; they
+// return results and store nothing here.
 package ir
 
 import "github.com/ptxdsl/ptxdsl/isa"
@@ -16,14 +16,14 @@ type Module struct {
 	Version isa.Version
 	Target  isa.Target
 	Options []string // other options of .target: debug, texmode_independent
-	Bits    int      // of an address; 0 if the text does not give it
-	Decls   []Decl   // in the order of the text, which matters in PTX: declarations precede uses
+	Bits    int      // bits of an address; 0 if the text does not specify it
+	Decls   []Decl   // in text order, which matters in PTX: declarations precede uses
 	Source  Source   // resolves the positions in the module; nil if they are unknown
-	Doc     []string // comments before everything
+	Doc     []string // comments at the start of the module
 	Tail    []string // comments after the last declaration
 }
 
-// A Decl is something at module level: *Var, *Func, *Directive, *Section.
+// A Decl is a declaration at module level: *Var, *Func, *Directive, *Section.
 type Decl interface{ decl() }
 
 func (*Var) decl()       {}
@@ -42,17 +42,17 @@ func (m *Module) Funcs() []*Func {
 	return list
 }
 
-// A Var is a variable or parameter in memory. A parameter in a register has Reg too.
+// A Var is a variable or parameter in memory. If a parameter is in a register, Reg is set too.
 type Var struct {
 	Name    string
 	Linkage string // ".extern", ".visible", ".weak", ".common" or ""
 	Space   isa.Space
-	Bank    *Operand // .const[2]
+	Bank    *Operand // bank, as in .const[2]
 	Type    isa.Type
-	Vec     uint8   // elements of a vector, or 0
+	Vec     uint8   // number of elements of a vector; 0 for a scalar
 	Align   int     // in bytes; 0 for the natural alignment
-	Dims    []int64 // of an array; the first may be Unsized
-	Ptr     *Ptr    // of a parameter: what it points to
+	Dims    []int64 // dimensions of an array; the first may be Unsized
+	Ptr     *Ptr    // for a pointer parameter, the memory it points to
 	Attrs   []string
 	Init    *Operand
 	Reg     *Reg
@@ -81,17 +81,17 @@ func (v *Var) Alignment() int {
 	return max(1, v.Type.Bits()/8*max(1, int(v.Vec)))
 }
 
-// A Ptr describes what a pointer parameter points to: .ptr .global .align 16.
+// A Ptr describes the memory that a pointer parameter points to: .ptr .global .align 16.
 type Ptr struct {
 	Space isa.Space
-	Align int // 0 if it is not written
+	Align int // 0 if it is not specified
 }
 
 // A Directive is a directive that declares no name, at module level or of a function: .file,
 // .pragma, .maxntid.
 type Directive struct {
-	Name string // with the dot
-	Text string // its arguments, as written
+	Name string // includes the dot
+	Text string // arguments as in the text
 	Semi bool   // ends with a semicolon
 	Pos  Pos
 	Doc  []string
@@ -118,22 +118,22 @@ type Line struct {
 	Values []string
 }
 
-// A Func is a kernel or a device function, defined or declared, or a call prototype. Every
-// declaration of a name is a Func of its own; operands refer to the first.
+// A Func is a kernel or a device function, defined or declared, or a call prototype. Each
+// declaration of a name is a separate Func; operands refer to the first one.
 type Func struct {
 	Name       string
 	Kernel     bool
 	Linkage    string
 	Results    []*Var
 	Params     []*Var
-	HasResults bool // () was written, even if it is empty
+	HasResults bool // the text has a result list, which may be empty: ()
 	HasParams  bool
-	Attrs      []Directive // .maxntid, .noreturn; .attribute comes first
-	Defined    bool        // has a body
+	Attrs      []Directive // attributes such as .maxntid and .noreturn; .attribute comes first
+	Defined    bool        // the function has a body
 	Regs       []*Reg
 	Vars       []*Var
 	Targets    []*Targets
-	Blocks     []*Block // in the order of the text; the first is entered
+	Blocks     []*Block // in text order; execution starts at the first
 	Pos        Pos
 	Doc        []string
 	Tail       []string // comments after the last instruction
@@ -153,12 +153,12 @@ func (f *Func) Attr(name string) *Directive {
 type Reg struct {
 	Name   string // including its %, if it has one; lowering names a register with ""
 	Type   isa.Type
-	Vec    uint8 // elements of a vector register, or 0
+	Vec    uint8 // number of elements of a vector register; 0 for a scalar
 	Varies bool  // reassigned by the builder: a variable of package dsl
 	Pos    Pos
 	Number int32 // index in Func.Regs; see Func.Number
-	Uses   int32 // operands that name the register, as the builder counts them
-	Set    bool  // a variable that the builder wrote again after its first write
+	Uses   int32 // number of operands that name the register, maintained by the builder
+	Set    bool  // the builder wrote the variable again after its first write
 }
 
 // Number numbers the registers of f from 0 in order, so that slices can be indexed by
@@ -169,7 +169,7 @@ func (f *Func) Number() {
 	}
 }
 
-// Stem returns the name prefix for unnamed registers of a type, as compilers use it.
+// Stem returns the name prefix for unnamed registers of a type, as compilers choose it.
 func Stem(t isa.Type) string {
 	switch {
 	case t == isa.Predicate:
@@ -200,9 +200,10 @@ type Targets struct {
 	Funcs  []*Func
 	Proto  *Func
 	Ahead  bool // declared before all instructions
-	// Before is the instruction that the list is declared before, unless it is Ahead. The assembler's
-	// code for debugging depends on the place. If Before is nil, or a pass has removed it, the list is
-	// declared before the only instruction that uses it, or before all if several do.
+	// Before is the instruction that the list is declared before, unless Ahead is set. Code that
+	// ptxas generates for debugging depends on this position. If Before is nil, or a pass has
+	// removed it, the list is declared before the only instruction that uses it, or before all
+	// instructions if several use it.
 	Before *Instr
 	Pos    Pos
 	Doc    []string

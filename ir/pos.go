@@ -5,7 +5,8 @@ package ir
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// A Pos says where something comes from; the module's Source resolves it. NoPos is unknown.
+// A Pos identifies the source of a declaration or an instruction; the module's Source resolves it.
+// NoPos means unknown.
 type Pos int32
 
 // NoPos is the position of something without a source.

@@ -8,7 +8,7 @@ type ArgKind uint8
 
 // Kinds of resolved operands.
 const (
-	ArgUnknown ArgKind = iota // already reported: matches everything
+	ArgUnknown ArgKind = iota // already reported; it matches everything
 	ArgReg                    // a register
 	ArgInt                    // an integer constant
 	ArgFloat                  // a floating-point constant
@@ -28,16 +28,16 @@ const (
 // An Arg is an operand of an instruction, with its names resolved by the caller.
 type Arg struct {
 	Kind    ArgKind
-	Type    Type   // of a register, a special register or a variable's element
-	Space   Space  // of a variable
+	Type    Type   // type of a register, a special register or a variable's element
+	Space   Space  // state space of a variable
 	Not     bool   // !p
-	Minus   bool   // -%r1, as vmad takes it
-	Plus    bool   // with an offset outside of brackets: %r1+4, var+4
+	Minus   bool   // -%r1, which vmad accepts
+	Plus    bool   // has an offset outside of brackets: %r1+4, var+4
 	Unified bool   // [a].unified
-	Count   int    // elements of a vector register or variable; 0 or 1 for one
-	Value   int64  // of an integer constant; the offset of an address
-	Part    string // of a register: .h1, as video instructions take it
-	Elems   []Arg  // of a vector, address, pair or list
+	Count   int    // number of elements of a vector register or variable; 0 or 1 for a scalar
+	Value   int64  // value of an integer constant; offset of an address
+	Part    string // part of a register, such as .h1, for video instructions
+	Elems   []Arg  // elements of a vector, address, pair or list
 }
 
 // A Problem is an error or a warning about an instruction. Mod and Arg are the indices of the
@@ -46,13 +46,14 @@ type Problem struct {
 	Rule    string
 	Mod     int
 	Arg     int
-	Elem    int // element of the operand, -1 for all of it
+	Elem    int // index of the element within the operand; -1 for the whole operand
 	Message string
-	Warning bool   // legal but surely unintended
-	Want    string // replacement for the modifier or the whole opcode, "" if no single edit helps
+	Warning bool // the instruction is legal but certainly unintended
+	// replacement for the modifier or the whole opcode; "" if no single edit helps
+	Want string
 }
 
-// offset reports whether the base of an address carries an offset.
+// offset reports whether the base of an address has an offset.
 func (a *Arg) offset() bool {
 	return a.Value != 0 && (a.Kind == ArgReg || a.Kind == ArgSym || a.Kind == ArgSreg)
 }

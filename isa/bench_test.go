@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// stream is instructions as compilers write them, with operands resolved.
+// stream returns typical instructions of compilers, with operands resolved.
 func stream() (list []struct {
 	text, op string
 	args     []isa.Arg
@@ -63,7 +63,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkResolve is the price of an opcode that was not seen before.
+// BenchmarkResolve measures resolving an opcode for the first time.
 func BenchmarkResolve(b *testing.B) {
 	target, _ := isa.ParseTarget("sm_90a")
 	list := stream()

@@ -31,7 +31,7 @@ func (s *Set) Canonical(op string) (string, bool) {
 	return op, false
 }
 
-// spell returns a name with the modifiers in slots: op itself, if it is spelled so.
+// spell returns a name with the modifiers in slots, or op itself if the text is equal.
 func (s *Set) spell(op, name string, slots []Mod) string {
 	rest, same := strings.CutPrefix(op, name)
 	for _, m := range slots {

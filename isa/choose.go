@@ -3,8 +3,8 @@
 
 package isa
 
-// Is reports whether f and g are the same form of an instruction set. A form that was read
-// more than once has several addresses.
+// Is reports whether f and g are the same form of an instruction set. A form that was decoded more
+// than once has several addresses.
 func (f *Form) Is(g *Form) bool { return f == g || f.at != 0 && f.at == g.at }
 
 // Allows reports whether the rules and tables of f allow the modifiers in slots together, for
@@ -80,8 +80,8 @@ func (s *Set) Opcode(ins *Instruction, slots []Mod) string {
 	return op
 }
 
-// Fits reports whether a register of type have can be used where want is required; relaxed if
-// the instruction accepts wider registers.
+// Fits reports whether a register of type have can be used where type want is required. Set relaxed
+// if the instruction accepts wider registers.
 func Fits(want, have Type, relaxed bool) bool {
 	if relaxed {
 		return relaxFits(want, have)

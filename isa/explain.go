@@ -33,7 +33,7 @@ func (m *Matcher) unknownName(op string) Problem {
 	}
 	best, fits, cost := "", false, 3
 	if len(head) < 4 {
-		cost = 2 // in so few letters, two changes make another word
+		cost = 2 // in names this short, two changes give a different word
 	}
 	for i := range m.set.entries {
 		h, _, _ := strings.Cut(m.set.entries[i].name, ".")
@@ -165,8 +165,8 @@ func (s *Set) namesWith(word string) string {
 	return strings.Join(out, ", ")
 }
 
-// spareMod warns of a modifier that the assembler accepts and ignores: one written twice, or one
-// without meaning here.
+// spareMod warns about a modifier that ptxas accepts and ignores: a repeated one, or one without
+// meaning here.
 func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 	at, times := -1, 0
 	for i, w := range mods {
@@ -197,7 +197,7 @@ func (m *Matcher) closed(name, what string, g Gate) Problem {
 		m.version, m.target)
 }
 
-// gone reports a feature that was removed: for all, or unless one of the later words is written.
+// gone reports a feature that was removed: completely, or unless one of the later words is present.
 func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 	subject := name
 	switch {

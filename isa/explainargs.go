@@ -29,7 +29,7 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 		}
 	}
 	if best != nil && reach < len(args) && far < len(args) && best.takes(m, but(args, reach)) {
-		p := best.wrongArg(op, args, reach) // all the others fit
+		p := best.wrongArg(op, args, reach) // the other operands fit
 		if spans := m.spans(o, args, reach); p.Rule == "F304" && len(spans) > 0 {
 			p.Message = fmt.Sprintf("operand %d of %s is %s, expected an integer constant%s", reach+1, op, args[reach].describe(), describeRange(spans))
 		}
@@ -148,7 +148,7 @@ func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 		inner := Candidate{Form: c.Form, Slots: c.Slots, Args: w.Inside}
 		n := inner.reach(a.Elems)
 		if in := inner.wantAt(a.Elems, n); n > 0 && n < len(a.Elems) && in != nil {
-			// The address itself is right.
+			// The address itself is valid.
 			p = problem("F307", -1, "operand %d of %s has %s after the address, expected %s", at+1,
 				op, a.Elems[n].describe(), in.describe())
 			p.Arg, p.Elem = at, n
@@ -163,7 +163,7 @@ func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 	return p
 }
 
-// wantAt is the want that an operand at this place would have to meet.
+// wantAt returns the expected operand at an index.
 func (c *Candidate) wantAt(args []Arg, at int) *Want {
 	spare := len(args)
 	for i := range c.Args {
@@ -291,7 +291,8 @@ func (k *WantKind) describeOne(access Access) string {
 	switch k.Word {
 	case KValue, KReg:
 		s := "a " + k.Settled.String() + " register"
-		switch word := k.Settled.String(); { // .i32 and .x32 are words of the tables, not of PTX
+		// .i32 and .x32 are types of the tables, not of PTX
+		switch word := k.Settled.String(); {
 		case strings.HasPrefix(word, ".i"):
 			s = fmt.Sprintf("a %d-bit integer register", k.Settled.Bits())
 		case strings.HasPrefix(word, ".x"):

@@ -5,10 +5,10 @@ package isa
 
 import "iter"
 
-// Unread returns the generated instruction set, of which nothing was read yet.
+// Unread returns the generated instruction set in its initial state, with nothing decoded.
 func Unread() *Set { return newStandard() }
 
-// Kept returns all forms, as they stand in instructions and as opcodes have them.
+// Kept returns all forms, as decoded with their instructions and as decoded for opcodes.
 func (s *Set) Kept() iter.Seq2[*Form, *Form] {
 	return func(yield func(*Form, *Form) bool) {
 		i := 0

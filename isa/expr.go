@@ -58,7 +58,7 @@ func (x Expr) Operands() bool {
 	return false
 }
 
-// compares reports whether x looks at the values of constants.
+// compares reports whether x depends on the values of constants.
 func (x Expr) compares() bool {
 	for _, op := range x {
 		if op.Code == OpAtMost {
@@ -68,8 +68,8 @@ func (x Expr) compares() bool {
 	return false
 }
 
-// holds evaluates x. The stack is 64 truth values deep, one bit each; the generator refuses
-// expressions that nest deeper.
+// holds evaluates x. The stack has 64 truth values of one bit each; the generator rejects
+// expressions that need more.
 func (x Expr) holds(slots []Mod, given *tally) bool {
 	if len(x) == 0 {
 		return true

@@ -16,7 +16,7 @@ import (
 // A Set is an instruction set: the generated one, or one read from spec files.
 type Set struct {
 	Mods    []string
-	Ignored []Mod // modifiers that the assembler ignores on every instruction
+	Ignored []Mod // modifiers that ptxas ignores on every instruction
 
 	sorted  []Mod // Mods, sorted by word
 	entries []entry
@@ -24,8 +24,8 @@ type Set struct {
 
 	reading sync.Mutex
 	library weak.Pointer[library]
-	keeps   map[int]*Form // by position in the packed table
-	keeper  reader        // of these
+	keeps   map[int]*Form // cached forms, by position in the packed table
+	keeper  reader        // decoder for these forms
 
 	mu   sync.Mutex
 	met  map[place]*opcodeCache // caches of opcodes, by version and target
@@ -81,7 +81,8 @@ func (s *Set) All() iter.Seq[*Instruction] {
 		s.reading.Lock()
 		lib := s.books()
 		s.reading.Unlock()
-		defer runtime.KeepAlive(lib) // otherwise much would be read again
+		// keeps the decoded instructions in memory during the iteration
+		defer runtime.KeepAlive(lib)
 		for i := range s.entries {
 			if !yield(s.instruction(i)) {
 				return

@@ -21,12 +21,13 @@ type Matcher struct {
 	memo    map[string]*Opcode
 	recent  [256]named // recently used entries of memo, by a hash of the opcode
 
-	shape []Word // of the current operands
-	mods  []Mod  // of the current opcode
+	shape []Word // shape of the current operands
+	mods  []Mod  // modifiers of the current opcode
 
-	readings []reading // of the current opcode, if its modifiers are not a legal combination
-	asking   bool      // only search for a form, without explanations
-	searched int       // number of searches for suggestions
+	// interpretations of the current opcode, if its modifiers are not a legal combination
+	readings []reading
+	asking   bool // search for a form only, without explanations
+	searched int  // number of searches for suggestions
 
 	found slab.Of[Opcode]
 	slots slab.Of[Mod]
@@ -42,11 +43,11 @@ func (s *Set) Matcher(v Version, t Target) *Matcher {
 	return &Matcher{set: s, version: v, target: t, known: s.cacheFor(v, t), memo: make(map[string]*Opcode)}
 }
 
-// An Opcode is the result of resolving an opcode at a version and target. Matchers share it;
-// it does not change except that accepted operand shapes are added.
+// An Opcode is the result of resolving an opcode for a version and target. Matchers share it. It is
+// immutable, except that accepted operand shapes are added.
 type Opcode struct {
 	fits     []Candidate // forms whose modifiers fit
-	problems []Problem   // why there is no form
+	problems []Problem   // why no form fits
 	readings []reading   // possible interpretations; the operands may decide
 	valued   bool        // whether a form fits may depend on the values of constants
 	taken    atomic.Pointer[[]taken]
@@ -60,19 +61,19 @@ type named struct {
 // A Candidate is a form with its slots filled and its operands resolved.
 type Candidate struct {
 	Form   *Form
-	Opcode string // with its modifiers in the manual's order, as Canonical has it
+	Opcode string // opcode in the manual's order of modifiers, as returned by Canonical
 	Slots  []Mod  // the value of each slot of the form
 	Args   []Want
 	target Target
 	since  Version     // the first version in which the target allows the modifiers
 	rules  []Rule      // rules about operands
-	when   []Condition // likewise
+	when   []Condition // conditions on operands
 }
 
 // A Want is an expected operand; the modifiers determine its types, lengths and presence.
 type Want struct {
 	*Operand
-	Presence Presence // Never for one that the modifiers exclude
+	Presence Presence // Never if the modifiers exclude the operand
 	Kinds    []WantKind
 	Inside   []Want
 	Pair     *Want
@@ -85,7 +86,7 @@ const Never = PresentWhen + 1
 type WantKind struct {
 	*OperandKind
 	Settled Type
-	Len     int // of a brace vector; -1 for a single thing
+	Len     int // length of a brace vector; -1 for a single operand
 	In      Space
 	Fields  []Want
 }
@@ -109,7 +110,7 @@ func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	}
 	m.shape = AppendShape(m.shape[:0], args, o.valued)
 	if c := o.Took(m.shape); c != nil {
-		return c, o.problems // warnings, at most
+		return c, o.problems // contains at most warnings
 	}
 	for i := range o.fits {
 		if c := &o.fits[i]; c.takes(m, args) {
@@ -147,7 +148,8 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	return o
 }
 
-// look returns the meaning of op, and a copy of op that does not keep the source text in memory.
+// look returns the cached result for op, and a copy of op that does not keep the source text in
+// memory.
 func (m *Matcher) look(op string) (string, *Opcode) {
 	if kept, known := m.known.find(op); known != nil {
 		return kept, known

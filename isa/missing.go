@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// additions returns the words that make modifiers legal if one is added: the values of their one
-// empty slot, and the extra words of longer names of the same instruction, such as .lo in mul.lo.
+// additions returns the words that make the modifiers legal if one of them is added: the values of
+// the single empty slot, and the extra words of longer names of the same instruction, such as .lo
+// in mul.lo.
 func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []string {
 	var words []string
 	add := func(word string) {

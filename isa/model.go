@@ -3,18 +3,18 @@
 
 package isa
 
-// A Mod is a modifier word, an index into Set.Mods. NoMod is "not written".
+// A Mod is a modifier, as an index into Set.Mods. NoMod means that no modifier is present.
 type Mod uint16
 
-// NoMod stands for an absent modifier.
+// NoMod is the absence of a modifier.
 const NoMod Mod = 0
 
 // An Instruction is a name (head and words) with its forms.
 type Instruction struct {
 	Name    string // "mbarrier.arrive.expect_tx"
 	Family  string
-	What    string // one line, for people
-	Repeats []Mod  // modifiers that the assembler accepts twice
+	What    string // one-line description
+	Repeats []Mod  // modifiers that ptxas accepts twice
 	Forms   []Form
 }
 
@@ -22,36 +22,36 @@ type Instruction struct {
 type Form struct {
 	Wording
 	Kind     Kind   // what the form does
-	Template string // as the spec writes it, without operands
-	Section  string // of the PTX 9.1 manual unless it says another version
+	Template string // syntax in the spec, without operands
+	Section  string // section of the PTX 9.1 manual, or of another version if one is given
 	Operands []Operand
-	Gates    []Gate // all must be open
-	Gone     []Gate // none may be open
+	Gates    []Gate // all of these must be open
+	Gone     []Gate // none of these may be open
 	When     []Condition
 	Rules    []Rule
 	Tables   []Table
 	Effects  []string
-	Lenient  string // why the table has a form that the manual does not list
+	Lenient  string // why the table contains a form that the manual does not list
 	Notes    []string
 
-	at int // where it is packed; 0 where it is not
+	at int // offset in the packed table; 0 if the form is not packed
 }
 
 // A Wording lists the modifiers of a form.
 type Wording struct {
 	Slots   []Slot // in canonical order
-	Ignored []Mod  // modifiers that the assembler ignores
+	Ignored []Mod  // modifiers that ptxas ignores
 }
 
-// A Slot is a place for one modifier of a closed set.
+// A Slot is a position for one modifier of a closed set.
 type Slot struct {
-	Name     string // the set's name with its dot; the literal itself where there is one value
+	Name     string // name of the set with its dot, or the literal if the set has one value
 	Values   []Value
 	Required bool
 	Order    uint8 // slots with the same non-zero order must keep their order
 }
 
-// A Value is one modifier a slot may hold.
+// A Value is one modifier that a slot may hold.
 type Value struct {
 	Mod  Mod
 	Gate Gate
@@ -67,26 +67,26 @@ type Condition struct {
 // A Rule relates modifiers and operands.
 type Rule struct {
 	Holds Expr
-	Text  string // as written, with "require" or "forbid"
-	Why   string // in words, "" if the text suffices
+	Text  string // text of the rule, with "require" or "forbid"
+	Why   string // reason in words; "" if the text suffices
 }
 
 // A Table lists the modifiers that can be combined and the vector lengths for them.
 type Table struct {
 	Columns []Column
-	Names   []string // of the vector lengths
+	Names   []string // names of the vector lengths
 	Rows    []Row
 }
 
 // A Column is a slot of the form, or a literal modifier.
 type Column struct {
-	Slot int // index, or -1
-	Mod  Mod // the literal where Slot is -1
+	Slot int // index of the slot, or -1
+	Mod  Mod // the literal if Slot is -1
 }
 
 // A Row is one legal combination.
 type Row struct {
-	Cells   [][]Mod // nil means any; a cell that holds NoMod allows "not written"
+	Cells   [][]Mod // nil means any modifier; NoMod in a cell allows the slot to be empty
 	Lengths []int
 	Gate    Gate
 }
@@ -104,14 +104,14 @@ const (
 // An Operand is one operand of a form, or part of one.
 type Operand struct {
 	Name     string
-	ID       int // number within the form, for Expr
+	ID       int // index within the form, for Expr
 	Access   Access
 	Kinds    []OperandKind
 	Presence Presence
-	If       Expr      // for PresentIf and PresentWhen
-	Pair     *Operand  // the half after |
-	Inside   []Operand // the operands of a bracket; Kinds is then empty
-	Unified  bool      // the bracket may carry .unified
+	If       Expr      // condition of PresentIf and PresentWhen
+	Pair     *Operand  // the operand after |
+	Inside   []Operand // operands of a bracket; Kinds is then empty
+	Unified  bool      // .unified may follow the bracket
 }
 
 // A Presence says when an operand is present.
@@ -142,7 +142,7 @@ const (
 	KSampler                 // a sampler by name or handle
 	KSurfref                 // a surface by name or handle
 	KSink                    // _
-	KMem                     // the address in a bracket
+	KMem                     // the address in brackets
 	KParts                   // a brace vector with named parts
 	KRets                    // the return list of call
 	KArgs                    // the argument list of call
@@ -156,28 +156,27 @@ type OperandKind struct {
 	Word  KindWord
 	Type  TypeRef
 	Relax bool // a register of at least the width, of any class
-	Part  Part // which parts of the register may be taken
-	Minus bool // a register with a minus sign
-	Cut   bool // only the low 32 bits of a constant are held to the range
+	Part  Part // accepted parts of the register
+	Minus bool // a negated register
+	Cut   bool // only the low 32 bits of a constant are checked against the range
 	Range []Span
-	Count Count     // of a brace vector
-	Space SpaceRef  // of KMem
-	Parts []Operand // of KParts
+	Count Count     // length of a brace vector
+	Space SpaceRef  // state space of KMem
+	Parts []Operand // parts of KParts
 }
 
-// A TypeRef names a type: a fixed word, or the value of a slot.
+// A TypeRef is a type: a fixed one, or the value of a slot.
 type TypeRef struct {
 	Slot  int8 // index of the slot, or -1
 	Type  Type
 	Scale int8 // 4 for twice the width, 1 for half, 0 or 2 for the same
 }
 
-// A SpaceRef names a state space: a fixed word, or the value of a slot (generic if it is
-// empty).
+// A SpaceRef is a state space: a fixed one, or the value of a slot (generic if it is empty).
 type SpaceRef struct {
 	Slot    int8
 	Space   Space
-	Symbols Space // the required space of variables, if it is not Space
+	Symbols Space // the required space of variables, if it differs from Space
 }
 
 // A Span is a range of constants.
@@ -186,11 +185,11 @@ type Span struct{ Low, High, Step int64 }
 // A Count is the length of a brace vector.
 type Count struct {
 	From CountFrom
-	N    int // the length, the slot, or the column of Table
-	In   int // the table
+	N    int // the length, the slot, or the column of the table
+	In   int // index of the table
 }
 
-// CountFrom says what determines a Count.
+// CountFrom says how the length in a Count is determined.
 type CountFrom uint8
 
 // Origins of a Count.
@@ -205,8 +204,8 @@ const (
 type Special struct {
 	Name   string // "%tid"
 	What   string
-	Type   Type // of the register or of one component
-	Vector bool // has .x .y .z .w
+	Type   Type // type of the register, or of one component
+	Vector bool // has components .x .y .z .w
 	Gate   Gate
 }
 
@@ -214,7 +213,7 @@ type Special struct {
 type DirectiveInfo struct {
 	Name  string // ".maxntid"
 	What  string
-	Where []string // module, entry, func, body, variable
+	Where []string // where it is allowed: module, entry, func, body, variable
 	Args  string   // in the manual's notation
 	Gate  Gate
 	Gone  Gate

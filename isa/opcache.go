@@ -13,7 +13,7 @@ import (
 type opcodeCache struct {
 	mu    sync.RWMutex
 	known map[string]known
-	kept  *atomic.Int32 // count of the whole set
+	kept  *atomic.Int32 // number of cached opcodes of the whole set
 }
 
 type known struct {
@@ -21,10 +21,10 @@ type known struct {
 	*Opcode
 }
 
-// mostKept limits the cache. Modules have some hundred opcodes, but tests try arbitrarily many.
+// mostKept limits the cache. Modules have a few hundred opcodes, but tests try arbitrarily many.
 const mostKept = 1 << 14
 
-// find returns the cached meaning of op and the cached text of op, or nil.
+// find returns the cached result for op and the cached text of op, or nil.
 func (m *opcodeCache) find(op string) (string, *Opcode) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -32,7 +32,7 @@ func (m *opcodeCache) find(op string) (string, *Opcode) {
 	return k.op, k.Opcode
 }
 
-// keep caches the meaning of op.
+// keep caches the result for op.
 func (m *opcodeCache) keep(op string, s *Opcode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

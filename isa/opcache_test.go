@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestShared asks matchers in several goroutines: those for one version and target share what they find, those for others do not.
+// TestShared uses matchers in several goroutines. Matchers of one version and target share their
+// cache; others do not.
 func TestShared(t *testing.T) {
 	new80, old, new90 := matcher(t, "9.0", "sm_80"), matcher(t, "8.0", "sm_80"), matcher(t, "9.0", "sm_90")
 	ask := func(m *isa.Matcher, op string) *isa.Candidate {
@@ -45,7 +46,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// matcher makes matchers for a version and target.
+// matcher returns a function that creates matchers for a version and target.
 func matcher(t *testing.T, version, target string) func() *isa.Matcher {
 	v, err := isa.ParseVersion(version)
 	if err != nil {

@@ -34,7 +34,7 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 		return a.Kind == ArgFunc
 	case KTexref:
 		return a.handleOf(Texref)
-	case KSampler: // anything is accepted if textures include their samplers
+	case KSampler: // a sampler operand accepts anything if textures include their samplers
 		return a.handleOf(Samplerref) || a.handleOf(Texref)
 	case KSurfref:
 		return a.handleOf(Surfref)
@@ -48,16 +48,16 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 		return a.Kind == ArgProto || a.Kind == ArgTargets
 	case KTargets:
 		return a.Kind == ArgTargets
-	case KAny: // all registers but 128-bit ones can be an address
+	case KAny: // any register except a 128-bit one can be an address
 		return a.Kind != ArgAddress && (a.Kind != ArgReg || a.Type.Bits() <= 64)
 	}
 	return false
 }
 
-// undocumentedFits reports whether an operand is a value that the assembler accepts although the manual does
-// not: a register or variable with an offset, or a function's name. If an operand must be an
-// integer of one width, the register must have that width, and the variable is only accepted for 32
-// bits.
+// undocumentedFits reports whether an operand is a value that ptxas accepts although the manual
+// does not: a register or variable with an offset, or the name of a function. If an operand must be
+// an integer of one width, the register must have that width, and a variable is accepted only for
+// 32 bits.
 func (k *WantKind) undocumentedFits(a *Arg) bool {
 	if k.Settled.Class() == Integer {
 		switch a.Kind {
@@ -163,7 +163,7 @@ func constantFits(k *WantKind, a *Arg) bool {
 			return a.Type.Bits() == k.Settled.Bits() && len(k.Range) == 0
 		}
 		return k.inRange(a.Value)
-	case Float: // where nothing but a constant may stand, it has the width of the type
+	case Float: // if only a constant is allowed, it has the width of the type
 		return a.Kind == ArgFloat && (k.Word != KImm || a.Type.Bits() == k.Settled.Bits())
 	case Pred:
 		return a.Kind == ArgInt && k.inRange(a.Value)
@@ -191,16 +191,16 @@ func (k *WantKind) inRange(v int64) bool {
 // addressFits checks the base of an address: a register, a variable of the space, or a constant.
 // The width of the register depends on the module's address size and is not checked here.
 func (k *WantKind) addressFits(a *Arg) bool {
-	if k.In == Tensor { // tensor memory has no variables, and its addresses have 32 bits
+	if k.In == Tensor { // tensor memory has no variables, and 32-bit addresses
 		return a.Kind == ArgReg && a.Count <= 1 && typeFits(k.Settled, a.Type) &&
 			(k.Settled.Class() != Bits || a.Type == k.Settled)
 	}
 	switch a.Kind {
 	case ArgReg, ArgSreg:
 		if a.Kind == ArgSreg && k.Space.Symbols != Generic {
-			return false // mbarrier objects
+			return false // addresses of mbarriers
 		}
-		if k.Settled == Predicate { // a tensor map: any register
+		if k.Settled == Predicate { // address of a tensor map: any register
 			return a.Count <= 1 && a.Kind == ArgReg
 		}
 		narrow := a.Type.Bits() < k.Settled.Bits() && (k.Settled.Class() != Integer || k.In == Generic)
@@ -222,8 +222,8 @@ func (k *WantKind) addressFits(a *Arg) bool {
 	return false
 }
 
-// spaceFits reports whether a variable declared in space have can be accessed in space want.
-// Parameters of kernels and of functions are different spaces; the caller tells them apart.
+// spaceFits reports whether a variable declared in space have can be accessed in space want. Kernel
+// parameters and function parameters have different spaces; the caller distinguishes them.
 func spaceFits(want, have Space) bool {
 	if want.Base() != have.Base() {
 		return false
@@ -231,11 +231,11 @@ func spaceFits(want, have Space) bool {
 	return want == have || want.Base() != Param || want == Param || have == Param
 }
 
-// vectorType folds the element types of a brace vector into one type, as the assembler does: equal
-// types stay; untyped bits and any type of the same width give bits, and so do signed and unsigned
+// vectorType combines the element types of a brace vector into one type, as ptxas does: equal types
+// are kept; untyped bits and any type of the same width give bits, and so do signed and unsigned
 // integers; constants take the type of their neighbours. Predicates only combine with predicates,
-// although the assembler accepts them beside 32 untyped bits. It fails for neighbours that do not
-// combine, and gives no type for a vector of only constants and sinks.
+// although ptxas accepts them beside 32 untyped bits. It fails for neighbours that do not combine,
+// and returns no type for a vector of only constants and sinks.
 func vectorType(elems []Arg) (folded Type, ok bool) {
 	predicates, constants := false, false
 	for i := range elems {
@@ -257,7 +257,8 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 		case ArgInt, ArgFloat:
 			constants = true
 			if i > 0 && elems[i-1].constant() && elems[i-1].Kind != e.Kind {
-				return 0, false // adjacent elements are compared, with the constants' own types
+				// ptxas compares adjacent elements, using the constants' own types
+				return 0, false
 			}
 		case ArgSink, ArgUnknown:
 		default:
@@ -342,7 +343,7 @@ func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 				return false
 			}
 		case ArgSink:
-			// Of all reads, only the widest stores may skip elements.
+			// Only the widest stores may skip elements; other reads may not.
 			if folded == 0 || k.Word == KReg || access != Write && k.Settled.Bits()*len(elems) != 256 {
 				return false
 			}

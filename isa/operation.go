@@ -12,21 +12,21 @@ import (
 // Analyses and the emulator read it instead of the text of the opcode.
 type Operation struct {
 	Kind  Kind
-	Space Space // the first state space among the modifiers; Generic where none is written
-	From  Space // the second, where there are two: the source of a copy
+	Space Space // the first state space among the modifiers; Generic if there is none
+	From  Space // the second, if there are two: the source of a copy
 	Order Order
 	Scope Scope
-	Vec   int    // elements of a vector; 1 without .v2, .v4 or .v8
-	Types []Type // in the order of the opcode
+	Vec   int    // number of elements of a vector; 1 without .v2, .v4 or .v8
+	Types []Type // type modifiers in the order of the opcode
 	mods  []Mod
 }
 
-// An Order is how an access or a fence orders other accesses.
+// An Order is the memory order of an access or a fence.
 type Order uint8
 
 // Orders.
 const (
-	NoOrder Order = iota // none is written
+	NoOrder Order = iota // no order is specified
 	Weak
 	Relaxed
 	Acquire
@@ -37,19 +37,19 @@ const (
 	MMIO
 )
 
-// A Scope is the threads for which an order holds.
+// A Scope is the scope of a memory order: the threads for which it holds.
 type Scope uint8
 
-// Scopes, each within the next.
+// Scopes, each contained in the next.
 const (
-	NoScope Scope = iota // none is written
+	NoScope Scope = iota // no scope is specified
 	ScopeCTA
 	ScopeCluster
 	ScopeGPU
 	ScopeSys
 )
 
-// Operation returns what c does.
+// Operation returns the operation of c.
 func (c *Candidate) Operation() Operation {
 	op := Operation{Kind: c.Form.Kind, Vec: 1}
 	classes := modClasses()
@@ -82,10 +82,10 @@ func (c *Candidate) Operation() Operation {
 // Has reports whether op has a modifier.
 func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
 
-// Mods returns the modifiers of op that are not words of its name, in the manual's order.
+// Mods returns the modifiers of op, without the words of its name, in the manual's order.
 func (op *Operation) Mods() []Mod { return op.mods }
 
-// Type returns the last type word of op, none if there is none.
+// Type returns the last type modifier of op, or the zero Type.
 func (op *Operation) Type() Type {
 	if len(op.Types) == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestOperation reads opcodes as typed values.
+// TestOperation checks the typed values of opcodes.
 func TestOperation(t *testing.T) {
 	target, _ := ParseTarget("sm_90a")
 	m := NewMatcher(Newest(), target)
@@ -42,7 +42,7 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// TestKinds holds that each form has a kind with a name.
+// TestKinds checks that each form has a kind with a name.
 func TestKinds(t *testing.T) {
 	for ins := range Standard().All() {
 		for i := range ins.Forms {

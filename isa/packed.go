@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// The instruction table is kept in packed form: as bytes without pointers. A program uses a few
-// dozen forms of a thousand, and the garbage collector would otherwise scan all of them.
-// Instructions are unpacked on demand, usually only their outlines, and may be collected again.
+// The instruction table is kept in packed form, as bytes without pointers, because the garbage
+// collector would otherwise scan all of it; a program uses a few dozen forms of a thousand.
+// Instructions are unpacked on demand, usually only their outlines, and may be garbage-collected.
 // Forms that opcodes resolved to are kept.
 //
 // The table starts with the number of instructions, the name and length of each, and their order by
@@ -23,7 +23,7 @@ import (
 type entry struct {
 	name string
 	at   int          // offset in the packed table
-	have *Instruction // set if it is not packed
+	have *Instruction // the instruction, if it is not packed
 }
 
 // A library caches unpacked instructions and outlines, by entry.
@@ -33,20 +33,20 @@ type library struct {
 	brief []*outline
 }
 
-// An outline holds the modifiers of an instruction's forms, which suffices for most opcodes.
+// An outline holds the modifiers of an instruction's forms, which suffices to reject most forms.
 type outline struct {
 	repeats []Mod
 	forms   []worded
 }
 
-// A worded form holds the modifiers of a form, and where the whole form is.
+// A worded form holds the modifiers of a form, and the offset of the whole form.
 type worded struct {
 	Wording
 	at   int
 	form *Form
 }
 
-// books returns the library, which stays in memory while it is referenced.
+// books returns the library, which stays in memory as long as it is referenced.
 func (s *Set) books() *library {
 	lib := s.library.Value()
 	if lib == nil {
@@ -97,7 +97,7 @@ func (s *Set) outline(i int) *outline {
 	return lib.brief[i]
 }
 
-// form returns the whole form. It stays as long as the set.
+// form returns the whole form. It stays in memory as long as the set.
 func (s *Set) form(f *worded) *Form {
 	if f.form != nil {
 		return f.form
@@ -120,7 +120,7 @@ func (s *Set) form(f *worded) *Form {
 // unpack lists the packed instructions.
 func (s *Set) unpack() {
 	if packed == "" {
-		return // not in the generator
+		return // the generator has no packed table
 	}
 	r := reader{text: packed}
 	s.entries = make([]entry, r.uint())
@@ -147,8 +147,8 @@ type reader struct {
 	worded listsOf[worded]
 }
 
-// uint reads an unsigned number, seven bits per byte, the lowest first. All bytes but the last have
-// the top bit set.
+// uint decodes an unsigned number, seven bits per byte, the lowest first. All bytes except the last
+// have the top bit set.
 func (r *reader) uint() uint64 {
 	b := r.text[r.at]
 	r.at++
@@ -158,7 +158,7 @@ func (r *reader) uint() uint64 {
 	return r.longer(b)
 }
 
-// longer reads a number of several bytes, of which b is the first.
+// longer decodes a number of several bytes, of which b is the first.
 func (r *reader) longer(b byte) uint64 {
 	x := uint64(b & 0x7f)
 	for shift := 7; ; shift += 7 {
@@ -171,14 +171,14 @@ func (r *reader) longer(b byte) uint64 {
 	}
 }
 
-// int reads a signed number; its lowest bit is the sign.
+// int decodes a signed number; its lowest bit is the sign.
 func (r *reader) int() int64 {
 	x := r.uint()
 	return int64(x>>1) ^ -int64(x&1)
 }
 
-// string reads a string: its length and its bytes. If the lowest bit of the length is set, the
-// string is an earlier one, and the distance follows.
+// string decodes a string: its length and its bytes. If the lowest bit of the length is set, it is
+// a reference to an earlier string, followed by the distance to it.
 func (r *reader) string() string {
 	at := r.at
 	n := r.uint()
@@ -202,7 +202,7 @@ func (r *reader) next() int {
 	return end
 }
 
-// words reads only the modifiers of a form.
+// words decodes only the modifiers of a form.
 func (r *reader) words(v *worded) {
 	v.at = r.at
 	end := r.next()
@@ -212,12 +212,13 @@ func (r *reader) words(v *worded) {
 	r.at = end
 }
 
-// Heads of lists. Each list is stored once; repetitions hold the distance to it.
+// Markers that begin a list. Each list is stored once; repetitions hold the distance to it.
 const (
-	listNil   = iota // no list
-	listAgain        // an earlier list: the distance in bytes
-	listOnce         // a list that occurs once; each element adds two to the head
-	listOften        // a list that occurs several times: its index among those of its type follows
+	listNil   = iota // nil
+	listAgain        // an earlier list; the distance in bytes follows
+	listOnce         // a list that occurs once; the marker is increased by two for each element
+	// a list that occurs several times; its index among such lists of its type follows
+	listOften
 )
 
 // listsOf allocates lists of one type, and caches those that occur several times by their index.
@@ -226,13 +227,13 @@ type listsOf[T any] struct {
 	met  []metList[T]
 }
 
-// A metList is a cached list and its end; zero if it has not been read.
+// A metList is a cached list and its end; zero if it has not been decoded.
 type metList[T any] struct {
 	list []T
 	end  int
 }
 
-// list reads a list; each reads an element.
+// list decodes a list; each decodes an element.
 func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 	at := r.at
 	head := int(r.uint())
@@ -272,7 +273,7 @@ func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 	return met.list
 }
 
-// elements reads the elements of a list.
+// elements decodes the elements of a list.
 func elements[T any](r *reader, l []T, each func(*reader, *T)) []T {
 	for i := range l {
 		each(r, &l[i])

@@ -16,7 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestGlobals: programs that import the package have little that each collection of garbage looks through.
+// TestGlobals checks that importing the package adds few pointers for the garbage collector to
+// scan.
 func TestGlobals(t *testing.T) {
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/gc/scan/globals:bytes"}}
@@ -26,7 +27,8 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
-// TestReadAtOnce: forms that opcodes have are the same ones whoever asks for them first, and whatever was collected in between.
+// TestReadAtOnce checks that all goroutines get the same form for an opcode, whatever was
+// garbage-collected in between.
 func TestReadAtOnce(t *testing.T) {
 	ops := []string{"add.f32", "mov.b32", "ld.global.v4.b32", "st.shared.b64", "cvt.rn.bf16x2.f32", "setp.lt.and.s32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
 	sm90, _ := isa.ParseTarget("sm_90")
@@ -62,7 +64,8 @@ func TestReadAtOnce(t *testing.T) {
 	}
 }
 
-// TestGoes: what was read to find forms goes with a collection of garbage, and what comes in its place says the same.
+// TestGoes checks that decoded instructions are garbage-collected, and that decoding them again
+// gives the same result.
 func TestGoes(t *testing.T) {
 	set := isa.Unread()
 	gone := make(chan bool, 1)
@@ -85,7 +88,7 @@ func TestGoes(t *testing.T) {
 	t.Error("stays")
 }
 
-// TestKept: a form that was read by itself is what it is in its instruction.
+// TestKept checks that a form decoded alone equals the form decoded with its instruction.
 func TestKept(t *testing.T) {
 	n := 0
 	for f, kept := range isa.Unread().Kept() {

@@ -10,12 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// Limits of the explanations for an opcode without a form. They exceed what people write, and keep
-// the work proportional to the opcode's length.
+// Limits of the explanations for an opcode without a form. They exceed what people write, and bound
+// the work by the length of the opcode.
 const (
-	mostExplained = 64  // modifiers that are explained: more than any instruction has
-	mostUnknown   = 16  // modifiers that are reported as unknown
-	mostRespelled = 400 // length of an opcode for which other spellings are tried
+	mostExplained = 64  // number of modifiers that are explained; more than any instruction has
+	mostUnknown   = 16  // number of modifiers that are reported as unknown
+	mostRespelled = 400 // maximum length of an opcode for which other spellings are tried
 )
 
 // resolve finds the forms that the modifiers of op fit at the matcher's version and target.
@@ -37,7 +37,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 	mods := m.mods[:0]
 	for word := range words(rest) {
 		if len(o.problems) == mostUnknown {
-			break // enough has been reported
+			break // enough modifiers have been reported
 		}
 		mod, ok := m.set.mod(word)
 		if !ok && m.asking {
@@ -105,8 +105,8 @@ func (m *Matcher) resolve(op string) *Opcode {
 	return o
 }
 
-// ignored returns the modifiers that the assembler ignores on these instructions: words that it
-// ignores everywhere, unless they have a meaning in one of the forms.
+// ignored returns the modifiers that ptxas ignores on these instructions: words that it ignores
+// everywhere, unless they have a meaning in one of the forms.
 func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
@@ -131,11 +131,11 @@ type assignment struct {
 	ignored []Mod
 	mods    []Mod
 	slots   []Mod
-	spare   Mod         // a modifier that the assembler accepts and ignores
+	spare   Mod         // a modifier that ptxas accepts and ignores
 	done    func() bool // called when every slot is assigned; true ends the search
 }
 
-// begin starts another form.
+// begin starts the search for another form.
 func (a *assignment) begin(f *worded) {
 	a.form, a.spare = f, NoMod
 	a.slots = slices.Grow(a.slots[:0], len(f.Slots))[:len(f.Slots)]
@@ -183,7 +183,7 @@ func (a *assignment) place(i int) bool {
 	return false
 }
 
-// passed reports whether a slot after j is already filled although it must follow j's modifier.
+// passed reports whether a slot after j is already filled although its modifier must follow j's.
 func (a *assignment) passed(j int) bool {
 	order := a.form.Slots[j].Order
 	if order == 0 {
@@ -209,8 +209,8 @@ func (s *Slot) value(m Mod) *Value {
 }
 
 // settle adds the candidates of a filled form to o, one for each choice of table rows. It adds none
-// if a rule or table forbids the combination, or if a gate is closed; then it returns that gate,
-// and the combination is allowed elsewhere.
+// if a rule or table forbids the combination, or if a gate is closed; in the latter case it returns
+// that gate, because the combination is legal for other versions or targets.
 func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allowed bool) {
 	late := 0
 	for i := range f.Rules {
@@ -254,10 +254,10 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 	return nil, true
 }
 
-// unmeasured is the only choice of rows for a form without tables.
+// unmeasured is the single choice of rows for a form without tables.
 var unmeasured = [][][]int{nil}
 
-// rows finds the rows of each table that fit, and their lengths for each choice of rows.
+// rows finds the matching rows of each table, and the vector lengths for each choice of rows.
 func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate, ok bool) {
 	lengths = unmeasured
 	for i := range f.Tables {
@@ -294,8 +294,8 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 	return lengths, nil, true
 }
 
-// late returns the last word that no open row of a table has: the gate is for it. If each word has
-// an open row, the gate is for the combination.
+// late returns the last word that no open row of a table has; the gate belongs to that word. If
+// every word has an open row, it returns "": the gate belongs to the combination.
 func (m *Matcher) late(t *Table, slots []Mod) string {
 	what := combined
 	for n, c := range t.Columns {
@@ -334,14 +334,14 @@ func (r *Row) fits(t *Table, slots []Mod) bool {
 
 // A shutGate excludes a form at the matcher's version or target.
 type shutGate struct {
-	what string // what requires the gate, "" for the instruction
+	what string // the feature that needs the gate; "" for the instruction itself
 	gate Gate
-	gone bool // it is open, and removes the feature
+	gone bool // the gate is open, and removes the feature
 }
 
 const combined = "this combination of modifiers"
 
-// gates finds a closed gate of a filled form.
+// gates returns a closed gate of a filled form.
 func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	for _, g := range f.Gates {
 		if !g.Open(m.version, m.target) {
@@ -369,7 +369,8 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	return nil
 }
 
-// easiest returns the gate that is easiest to satisfy: by a version rather than a target.
+// easiest returns the gate that is easiest to satisfy: one that needs another version rather than
+// another target.
 func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int, shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {

@@ -9,13 +9,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// A operandResolver resolves the operands of a candidate: types from slots, lengths from slots and tables,
-// presence from conditions on modifiers.
+// An operandResolver resolves the operands of a candidate: types from slots, lengths from slots and
+// tables, presence from conditions on modifiers.
 type operandResolver struct {
 	m       *Matcher
 	o       *Opcode
 	c       *Candidate
-	lengths [][]int // a row of each table
+	lengths [][]int // lengths in the chosen row of each table
 }
 
 func (s *operandResolver) wants(list []Operand) []Want {
@@ -81,8 +81,8 @@ func (s *operandResolver) kind(w *WantKind, k *OperandKind) {
 // word returns the modifier in a slot.
 func (s *operandResolver) word(slot int) string { return s.m.set.Mods[s.c.Slots[slot]] }
 
-// trailingNumber returns the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) if
-// the slot is empty.
+// trailingNumber returns the length in a modifier: 4 for .v4, 16 for .x16, 2 for .2d; -1 (a scalar)
+// if the slot is empty.
 func trailingNumber(word string) int {
 	word = strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D")
 	at := 0
@@ -95,7 +95,7 @@ func trailingNumber(word string) int {
 		if digit < 0 || digit > 9 {
 			return -1
 		}
-		n = max(n, 0)*10 + digit // of at most three digits
+		n = max(n, 0)*10 + digit // at most three digits
 	}
 	return n
 }
@@ -111,8 +111,8 @@ func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 	return alone != nil && c.sequence(c.Args, alone, &t, m)
 }
 
-// besideSink returns args with a first operand d|_ replaced by d, which the assembler treats the
-// same; nil if there is none.
+// besideSink returns args with a first operand d|_ replaced by d, which ptxas treats the same; nil
+// if there is none.
 func besideSink(args []Arg) []Arg {
 	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 || args[0].Elems[1].Kind != ArgSink {
 		return nil
@@ -201,7 +201,8 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 	}
 	if w.Inside != nil {
 		if a.Kind != ArgAddress || a.Unified && !w.TakesUnified() || len(a.Elems) > 1 && a.Elems[0].offset() {
-			return false // an offset must be alone in its bracket
+			// an operand with an offset must be the only one in its bracket
+			return false
 		}
 		return c.sequence(w.Inside, a.Elems, t, nil)
 	}
@@ -230,7 +231,7 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 	return false
 }
 
-// kind matches an operand against one kind: a brace vector, or a single thing.
+// kind matches an operand against one kind: a brace vector, or a single operand.
 func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
 	if k.Word == KParts {
 		return a.Kind == ArgVector && c.sequence(k.Fields, a.Elems, t, nil)

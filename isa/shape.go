@@ -5,14 +5,14 @@ package isa
 
 import "slices"
 
-// The shape of operands is what a matcher examines in them, encoded as words: a form that accepted
-// operands accepts others of the same shape.
+// A matcher checks only some properties of operands. Encoded as words they are the shape of the
+// operands: a form that accepted operands accepts others of the same shape.
 
-// enough limits the shapes that are cached per opcode. Most have one or two, but there are
-// arbitrarily many if the values of constants matter.
+// enough limits the shapes that are cached per opcode. Most opcodes have one or two, but if the
+// values of constants matter there may be arbitrarily many.
 const enough = 32
 
-// A taken is a shape of operands, and the form that accepted them.
+// A taken is an operand shape, and the form that accepted it.
 type taken struct {
 	shape []Word
 	by    *Candidate
@@ -39,14 +39,15 @@ func (o *Opcode) takes(shape []Word, c *Candidate) {
 	}
 	if len(list) < enough {
 		list = append(list, taken{slices.Clone(shape), c})
-		o.taken.CompareAndSwap(known, &list) // a goroutine that loses the race adds it another time
+		// another goroutine was faster: the shape is added another time
+		o.taken.CompareAndSwap(known, &list)
 	}
 }
 
-// Valued reports whether a shape includes the values of constants.
+// Valued reports whether shapes include the values of constants.
 func (o *Opcode) Valued() bool { return o.valued }
 
-// Problems returns the problems of the opcode itself: only warnings if some operands fit.
+// Problems returns the problems of the opcode itself. If a form exists, they are only warnings.
 func (o *Opcode) Problems() []Problem { return o.problems }
 
 // A Word encodes the kind and type of an operand. Its register part, the value of a constant,
@@ -106,8 +107,8 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	return to
 }
 
-// part encodes the letters of a register part as a word. The longest valid part has six letters;
-// the first eight letters of a longer one show that it is invalid.
+// part encodes the text of a register part as a word. The longest valid part has six letters; of a
+// longer one, the first eight letters show that it is invalid.
 func part(text string) (word Word) {
 	for i := range min(len(text), 8) {
 		word = word<<8 | Word(text[i])

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestMemory: a matcher that has seen operands judges others as one that has seen none. Each list is of operands that differ in one thing,
-// some of which fit and some of which do not.
+// TestMemory checks that a matcher with cached shapes gives the same results as a new one. The
+// lists contain operands that differ in one property; some of them fit.
 func TestMemory(t *testing.T) {
 	r := func(t isa.Type) isa.Arg { return isa.Arg{Kind: isa.ArgReg, Type: t} }
 	n := func(v int64) isa.Arg { return isa.Arg{Kind: isa.ArgInt, Value: v} }
@@ -62,7 +62,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestManyShapes: shapes beyond those that are kept are judged all the same.
+// TestManyShapes checks that shapes beyond the limit of the cache are matched correctly.
 func TestManyShapes(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_90a")
 	m := isa.NewMatcher(isa.Newest(), target)

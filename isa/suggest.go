@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// searches limits the suggestions that one matcher searches for, since a text may be full of
-// mistakes.
+// searches limits the number of suggestions per matcher, since a file may contain many mistakes.
 const searches = 200
 
 // search reports whether another search is allowed.
@@ -18,7 +17,8 @@ func (m *Matcher) search() bool {
 	return m.searched <= searches
 }
 
-// replacements returns the words that make the modifiers legal if they replace one of them.
+// replacements returns the words that make the modifiers legal if they replace the modifier at an
+// index.
 func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string {
 	var words []string
 	others := slices.Delete(slices.Clone(mods), at, at+1)
@@ -73,8 +73,8 @@ func shaped(word string) bool {
 }
 
 // exchange looks for two adjacent modifiers to swap, or for one modifier to replace: first among
-// the strange ones, then among all. If no modifier is strange and a required one is missing, as .sp
-// with a shape that only sparse matrices have, it only replaces the shape.
+// the strange ones, then among all. If no modifier is strange and a required one is missing (such
+// as .sp with a sparse shape), it only replaces the shape.
 //
 // It returns possible readings. The first is reported if the operands fit none of them better.
 func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod, skip int) []reading {
@@ -225,7 +225,7 @@ func (m *Matcher) used(list []*Instruction, mod Mod) bool {
 	})
 }
 
-// respelled looks for an opcode in which a dot is written for two colons, or the other way round:
+// respelled looks for an opcode in which a dot is written as two colons, or vice versa:
 // mbarrier.complete_tx, wait_group::read.
 func (m *Matcher) respelled(op string) *Problem {
 	if len(op) > mostRespelled || !m.search() {
@@ -271,7 +271,7 @@ func wordEnd(op string, i int) int {
 	return len(op)
 }
 
-// needed reports what a rule "require .a -> .b" lacks; nil for other rules.
+// needed reports the modifier that a rule "require .a -> .b" needs; it returns nil for other rules.
 func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
 	from, to, ok := strings.Cut(strings.TrimPrefix(r.Text, "require "), " -> ")
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestSections holds the table against the list of all instruction sections of the PTX ISA 9.1:
-// each row is covered by a form that names its section.
+// TestSections compares the table with the list of instruction sections of PTX ISA 9.1: each row is
+// covered by a form that names its section.
 func TestSections(t *testing.T) {
 	f, err := os.Open("testdata/ptx91_ops.csv")
 	if err != nil {
@@ -26,7 +26,7 @@ func TestSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	covered := map[string][]string{} // section to heads
+	covered := map[string][]string{} // maps sections to opcode heads
 	set := isa.Standard()
 	for ins := range set.All() {
 		for _, form := range ins.Forms {
@@ -53,10 +53,10 @@ func TestSections(t *testing.T) {
 	t.Logf("%d sections covered", count)
 }
 
-// notInstructions are rows of the manual that are syntax, not instructions: the parser has them.
+// notInstructions are rows of the list that are syntax, which the parser handles.
 var notInstructions = map[string]bool{"{ }": true, "{}": true, "@": true}
 
-// TestHeads holds the table against all opcode heads of the PTX ISA 9.4.
+// TestHeads compares the table with all opcode heads of PTX ISA 9.4.
 func TestHeads(t *testing.T) {
 	text, err := os.ReadFile("testdata/heads94.txt")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestGates walks the lattice of targets.
+// TestGates checks which targets gates include.
 func TestGates(t *testing.T) {
 	for _, test := range []struct {
 		word, in, out string
@@ -118,7 +118,7 @@ func TestOnce(t *testing.T) {
 			}
 			is := fmt.Sprintf("%+v", form.Operands)
 			if strings.Contains(is, "Pair:0x") {
-				continue // says where the other half lies
+				continue // depends on the position of the other half
 			}
 			at := &form.Operands[0]
 			if there, ok := first[is]; ok && there != at {

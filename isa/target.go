@@ -84,9 +84,9 @@ const AllTargets = ^TargetSet(0)
 // Has reports whether t is in s.
 func (s TargetSet) Has(t Target) bool { return s>>t&1 != 0 }
 
-// TargetsNamed returns the targets that a gate's word stands for. "90" is sm_90 and all later
-// ones, "100f" the members of its family from 100 on, and "100a" only sm_100a. sm_101 is an
-// older name of sm_110, so "110a" includes sm_101a, but "101a" means only the older name.
+// TargetsNamed returns the targets that a word in a gate denotes. "90" is sm_90 and all later
+// targets, "100f" the members of its family from 100 on, and "100a" only sm_100a. sm_101 is an
+// older name of sm_110, so "110a" includes sm_101a, but "101a" is only the older name.
 func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	i := slices.IndexFunc(targets, func(t TargetInfo) bool { return t.Name == "sm_"+word })
 	if i < 0 {
@@ -117,11 +117,11 @@ func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	return set, nil
 }
 
-// renamed is the number that sm_110 had in PTX 8.6 to 8.8.
+// renamed is the number of sm_110 in PTX 8.6 to 8.8.
 const renamed = 101
 
-// A Gate says where something is legal: where any of its clauses holds. An empty gate is
-// always open.
+// A Gate says for which versions and targets a feature is legal: those of any of its clauses. An
+// empty gate is always open.
 type Gate struct {
 	Clauses []Clause
 }
@@ -130,7 +130,7 @@ type Gate struct {
 type Clause struct {
 	Since   Version
 	Targets TargetSet
-	On      string // the targets as the spec writes them, for messages; "" for all
+	On      string // the targets in the notation of the spec, for messages; "" for all
 }
 
 // Open reports whether g admits version v on target t.
@@ -139,7 +139,7 @@ func (g Gate) Open(v Version, t Target) bool {
 		return true
 	}
 	if v == 501 {
-		v = 600 // 5.1 is undocumented; the assembler treats it as 6.0
+		v = 600 // 5.1 is undocumented; ptxas treats it as 6.0
 	}
 	for _, c := range g.Clauses {
 		if v >= c.Since && c.Targets.Has(t) {
@@ -160,7 +160,7 @@ func (g Gate) Since(t Target) (first Version) {
 	return first
 }
 
-// reaches reports whether g opens for t at some version.
+// reaches reports whether g is open for t in some version.
 func (g Gate) reaches(t Target) bool {
 	for _, c := range g.Clauses {
 		if c.Targets.Has(t) {

@@ -3,11 +3,11 @@
 
 package isa
 
-// A Type is a PTX type: the type word of a modifier, a declaration or a constant. The zero Type is
+// A Type is a PTX type, as written in a modifier, a declaration or a constant. The zero Type is
 // "none". Constants for all types are generated from spec/types.isa.
 type Type uint8
 
-// A Class groups types that can be used for one another.
+// A Class groups types that can be used for each other.
 type Class uint8
 
 // Classes of types.
@@ -69,7 +69,7 @@ func (t Type) Whole() bool {
 	return false
 }
 
-// scaled returns the type of the same class and by/2 times the width; t itself if there is none.
+// scaled returns the type of the same class with by/2 times the width; t itself if there is none.
 func (t Type) scaled(by int) Type {
 	want := t.info()
 	for i, u := range typeTable {
@@ -80,7 +80,7 @@ func (t Type) scaled(by int) Type {
 	return t
 }
 
-// A Space is a state space. The zero Space is generic: no space written.
+// A Space is a state space. The zero Space is generic, which is not written.
 type Space uint8
 
 // State spaces.
@@ -94,11 +94,11 @@ const (
 	Param
 	ParamEntry // .param::entry
 	ParamFunc  // .param::func
-	Shared     // .shared, which means the CTA's own
+	Shared     // .shared: the block's own shared memory
 	SharedCTA  // .shared::cta
 	SharedCluster
 	Tex
-	Tensor // tensor memory, which declarations cannot use
+	Tensor // tensor memory, which has no declarations
 )
 
 var spaceWords = [...]string{

@@ -12,7 +12,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// function is a kernel or device function, defined or declared.
+// function lifts a kernel or device function, defined or declared.
 func (l *lifter) function(n *ptx.Func) {
 	outer, used, ordered := l.f, l.used, l.ordered
 	doc := l.doc(n.At)
@@ -40,7 +40,7 @@ func (s *scope) enter(name string, ref ir.Ref, at ptx.Pos) {
 	}
 }
 
-// head is everything of a function but its body.
+// head lifts everything of a function except its body.
 func (l *lifter) head(f *ir.Func, n *ptx.Func) {
 	f.HasResults, f.HasParams = n.HasReturns, n.HasParams
 	if len(n.Linkage) > 0 {
@@ -60,12 +60,12 @@ func (l *lifter) head(f *ir.Func, n *ptx.Func) {
 	}
 }
 
-// body reads the statements of a function.
+// body lifts the statements of a function.
 func (l *lifter) body(b *ptx.Block) {
 	l.merged = make(map[*ir.Block]merged)
 	l.block, l.begun = nil, false
 	l.statements(b.Stmts)
-	l.waiting = l.waiting[:0] // what is declared behind all instructions has no use
+	l.waiting = l.waiting[:0] // a target list after the last instruction has no use
 	l.f.Tail = append(l.pending, l.doc(b.To)...)
 	l.pending = nil
 	if len(l.f.Blocks) == 0 {
@@ -81,7 +81,7 @@ func (l *lifter) newBlock(b *ir.Block) {
 	l.block = b
 }
 
-// statements reads a block in the scope that is open. Its labels are known from its start.
+// statements lifts a block in the current scope. Its labels are declared first.
 func (l *lifter) statements(list []ptx.Node) {
 	var labels map[*ptx.Label]*ir.Block
 	for _, n := range list {
@@ -122,7 +122,8 @@ func (l *lifter) statements(list []ptx.Node) {
 	}
 }
 
-// before returns the comments before a statement, with those that were left over.
+// before returns the comments before a statement, including those left over from removed
+// statements.
 func (l *lifter) before(at ptx.Pos) []string {
 	doc := l.doc(at)
 	if l.pending != nil {
@@ -132,7 +133,7 @@ func (l *lifter) before(at ptx.Pos) []string {
 	return doc
 }
 
-// label begins a block, or joins the labels of one that has no instruction yet.
+// label starts a block, or adds a label to a block without instructions.
 func (l *lifter) label(n *ptx.Label, b *ir.Block) {
 	name := ir.Label{Name: l.unique(n.Name.Text), Pos: position(n), Doc: l.before(n.At)}
 	name.Note = l.note(n.To, &name.Doc)
@@ -145,13 +146,14 @@ func (l *lifter) label(n *ptx.Label, b *ir.Block) {
 	l.newBlock(b)
 }
 
-// A merged block is part of another, under a label of its own.
+// A merged block is part of another block, under an additional label.
 type merged struct {
 	into *ir.Block
 	name string
 }
 
-// redirect makes what names a merged block name the one it is part of, by its own label.
+// redirect replaces references to merged blocks by references to the blocks that contain them,
+// keeping the label.
 func (l *lifter) redirect() {
 	for _, b := range l.f.Blocks {
 		for _, in := range b.Instrs {
@@ -173,7 +175,7 @@ func (l *lifter) redirect() {
 	}
 }
 
-// add appends an instruction. What ends a block begins the next one.
+// add appends an instruction. An instruction that ends a block also starts the next one.
 func (l *lifter) add(in *ir.Instr) {
 	if l.block == nil {
 		l.newBlock(&ir.Block{})
@@ -216,7 +218,7 @@ func (l *lifter) instr(n *ptx.Instr) {
 	l.add(in)
 }
 
-// target adds the label or function that o names to a target list, or reports that it cannot.
+// target adds the label or function that o names to a target list, or reports an error.
 func (l *lifter) target(t *ir.Targets, n *ptx.Directive, o *ptx.Operand, name string) bool {
 	switch ref := l.find(name, o.At).(type) {
 	case *ir.Block:
@@ -234,7 +236,8 @@ func (l *lifter) target(t *ir.Targets, n *ptx.Directive, o *ptx.Operand, name st
 	return true
 }
 
-// bodyDirective is a list of targets, or stays where it is.
+// bodyDirective lifts a directive among instructions: a list of targets, or a directive that keeps
+// its position.
 func (l *lifter) bodyDirective(n *ptx.Directive) {
 	switch n.Name.Text {
 	case ".branchtargets", ".calltargets":
@@ -270,7 +273,8 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 	l.add(in)
 }
 
-// nested is a prototype, or a declaration that the module gets.
+// nested lifts a declaration inside a function: a prototype, or a declaration that is moved to the
+// module.
 func (l *lifter) nested(n *ptx.Func) {
 	if n.Kind.Text != ".callprototype" {
 		l.function(n)
@@ -284,7 +288,7 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.head(t.Proto, n)
 	l.pop()
 	l.f, l.used, l.ordered = f, used, ordered
-	// It stands on one line, and its comments before that.
+	// A prototype takes one line, so all its comments go before it.
 	t.Doc = append(t.Doc, t.Proto.Doc...)
 	t.Proto.Doc = nil
 	for i := range t.Proto.Attrs {
@@ -298,8 +302,8 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.targets(t)
 }
 
-// targets adds a list or a prototype to the function. It keeps its place, which the next instruction marks: the
-// assembler makes other code for debugging where a list stands elsewhere.
+// targets adds a list or a prototype to the function. It records the next instruction as its
+// position, because code that ptxas generates for debugging depends on it.
 func (l *lifter) targets(t *ir.Targets) {
 	if t.Ahead = !l.begun; !t.Ahead {
 		l.waiting = append(l.waiting, t)

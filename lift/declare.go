@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// variables is a declaration: its registers are entered, its variables entered and given to keep.
+// variables lifts a declaration. Registers are entered in the scope; other variables are also
+// passed to keep.
 func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 	if len(n.Names) == 0 {
 		return
@@ -65,10 +66,11 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 	}
 }
 
-// mostNames is how many variables a range may declare. Each is made, for each takes its place in memory.
+// mostNames is the maximum number of variables that a range may declare. All of them are created,
+// because each takes memory at run time.
 const mostNames = 1 << 16
 
-// vector returns the length that .v4 says.
+// vector returns the vector length of a modifier such as .v4.
 func vector(word string) uint8 {
 	switch word {
 	case ".v2":
@@ -97,7 +99,7 @@ func (l *lifter) integer(o *ptx.Operand) int64 {
 	return int64(bits)
 }
 
-// variable returns one name of a declaration.
+// variable lifts one name of a declaration.
 func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type, vec uint8) *ir.Var {
 	v := &ir.Var{Name: name, Space: space, Type: t, Vec: vec, Pos: position(d)}
 	if len(n.Linkage) > 0 {
@@ -119,7 +121,8 @@ func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.
 		case ".align":
 			size := int(l.integer(&a.Args[0]))
 			if v.Ptr == nil && n.Type.Text != "" && a.At > n.Type.At {
-				v.Ptr = &ir.Ptr{} // .ptr .align says the same as .align alone
+				// .ptr .align without a space means the same as .align
+				v.Ptr = &ir.Ptr{}
 			}
 			if v.Ptr != nil {
 				v.Ptr.Align = size
@@ -148,7 +151,7 @@ func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.
 		} else {
 			n := l.integer(&d.Dims[i])
 			if n < 0 {
-				n = 1 << 62 // more than there is, as the assembler has it
+				n = 1 << 62 // more than any memory, as in ptxas
 			}
 			v.Dims = append(v.Dims, n)
 		}

@@ -59,46 +59,47 @@ var (
 	}
 )
 
-// source tells the lines of a parsed file. Positions are offsets, one up, so that zero is nowhere.
+// source maps positions to lines of a parsed file. A position is an offset plus one, so that zero
+// means unknown.
 type source struct{ f *ptx.File }
 
-// Place returns the line and column that a position stands for.
+// Place returns the line and column of a position.
 func (s source) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return s.f.Place(ptx.Pos(pos-1), ptx.Pos(pos)), nil
 }
 
 func position(n ptx.Node) ir.Pos { return ir.Pos(n.Pos()) + 1 }
 
-// A lifter is the state of one Module.
+// A lifter is the state of one call of Module.
 type lifter struct {
 	file     *ptx.File
 	m        *ir.Module
 	list     diag.List
-	comments []ptx.Comment // not taken so far
+	comments []ptx.Comment // comments not yet assigned
 	binder   *ir.Binder
 	mores    slab.Of[ir.More]
 
-	scopes []*scope // the module's first
+	scopes []*scope // starting with the module's scope
 
-	// The function that is being read.
+	// The function that is being lifted.
 	f       *ir.Func
-	used    map[string]int // names in it, each with how many like it were made
-	heading bool           // its parameters are being read
+	used    map[string]int // names in it, with a counter for making similar names unique
+	heading bool           // its parameters are being lifted
 	block   *ir.Block
-	begun   bool          // an instruction has been read
-	waiting []*ir.Targets // declared since the last instruction
+	begun   bool          // an instruction has been lifted
+	waiting []*ir.Targets // target lists declared since the last instruction
 	merged  map[*ir.Block]merged
 	ordered []regPlace
-	unused  map[*ir.Reg]bool // declared and not used so far
-	pending []string         // comments of statements that have gone
+	unused  map[*ir.Reg]bool // registers declared but not yet used
+	pending []string         // comments of removed statements
 }
 
-// fault records what cannot be lifted.
+// fault reports something that cannot be lifted.
 func (l *lifter) fault(r *diag.Rule, n ptx.Node, format string, args ...any) {
 	l.list = append(l.list, diag.Diagnostic{Place: l.file.PlaceOf(n), Rule: r.ID, Severity: diag.Error, Message: fmt.Sprintf(format, args...)})
 }
 
-// doc takes the comments before a place.
+// doc takes the comments before a position.
 func (l *lifter) doc(at ptx.Pos) []string {
 	var lines []string
 	for len(l.comments) > 0 && l.comments[0].At < at {
@@ -113,7 +114,8 @@ func (l *lifter) take() string {
 	return text
 }
 
-// note takes the comment behind a statement, on its line. Those inside of the statement come before it, as doc.
+// note takes the comment after a statement on the same line. Comments inside the statement are
+// moved before it, into doc.
 func (l *lifter) note(to ptx.Pos, doc *[]string) string {
 	*doc = append(*doc, l.doc(to)...)
 	if len(l.comments) == 0 {
@@ -129,7 +131,7 @@ func (l *lifter) note(to ptx.Pos, doc *[]string) string {
 	return l.take()
 }
 
-// endsLine reports whether nothing but space follows a comment on its line.
+// endsLine reports whether only white space follows a comment on its line.
 func (l *lifter) endsLine(c ptx.Comment) bool {
 	rest := l.file.Text[int(c.At)+len(c.Text):]
 	line, _, _ := strings.Cut(rest, "\n")
@@ -156,7 +158,7 @@ func (l *lifter) read() {
 	l.m.Tail = l.doc(ptx.Pos(len(l.file.Text)) + 1)
 }
 
-// directive is the header, or a directive that names nothing.
+// directive lifts the module header, or a directive that declares nothing.
 func (l *lifter) directive(n *ptx.Directive) {
 	if l.binder == nil {
 		l.m.Doc = append(l.m.Doc, l.doc(n.At)...)
@@ -184,7 +186,7 @@ func (l *lifter) directive(n *ptx.Directive) {
 	}
 }
 
-// plain returns a directive as its name and text.
+// plain converts a directive to its name and text.
 func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
 	d := &ir.Directive{Name: n.Name.Text, Semi: n.Semi, Pos: position(n)}
 	d.Doc = l.doc(n.Name.To)

@@ -21,7 +21,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// lifted returns a module that must parse and lift.
+// lifted parses and lifts a text, and fails the test on errors.
 func lifted(t *testing.T, name, text string) *ir.Module {
 	t.Helper()
 	f, list := ptx.Parse(name, text)
@@ -35,15 +35,16 @@ func lifted(t *testing.T, name, text string) *ir.Module {
 	return m
 }
 
-// same compares modules but for where they come from.
+// same compares modules without their source positions.
 var same = []cmp.Option{
 	cmpopts.IgnoreTypes(ir.Pos(0)),
 	cmpopts.IgnoreFields(ir.Module{}, "Source"),
 	cmpopts.IgnoreFields(ir.Instr{}, "Form"),
-	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs", "Ahead", "Before"), // their names are in the text; what several name is ahead once it was lowered
+	// their names are compared as text; lowering may move a list with several users ahead
+	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs", "Ahead", "Before"),
 	cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b ir.Ref) bool { return named(a) == named(b) }),
-	// A constant keeps its spelling, if it is a literal.
+	// A literal is compared with its spelling.
 	cmp.Transformer("constant", func(o ir.Operand) ir.Operand {
 		switch o.Kind {
 		case ir.Int, ir.Single, ir.Double:
@@ -53,7 +54,7 @@ var same = []cmp.Option{
 	}),
 }
 
-// named returns what a reference is to.
+// named returns the name of a reference.
 func named(r ir.Ref) string {
 	switch r := r.(type) {
 	case *ir.Reg:
@@ -70,7 +71,7 @@ func named(r ir.Ref) string {
 	return ""
 }
 
-// TestIdentity lowers what was lifted, and lifts it again: both must be the same module.
+// TestIdentity lifts a text, lowers it and lifts the result: both modules must be equal.
 func TestIdentity(t *testing.T) {
 	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
 	if err != nil {
@@ -114,7 +115,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestBlocks holds blocks and their edges against a function with every way to leave one.
+// TestBlocks checks the blocks and edges of a function with every kind of exit from a block.
 func TestBlocks(t *testing.T) {
 	m := lifted(t, "m", `.version 8.0
 .target sm_80
@@ -152,7 +153,7 @@ end:
 	}
 }
 
-// TestBind holds the forms of instructions against what they do.
+// TestBind checks the forms of instructions by their effects.
 func TestBind(t *testing.T) {
 	m := lifted(t, "m", `.version 8.0
 .target sm_80
@@ -178,7 +179,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// TestFaults holds what cannot be lifted against its message.
+// TestFaults checks the message for each input that cannot be lifted.
 func TestFaults(t *testing.T) {
 	for _, test := range []struct{ body, want string }{
 		{"add.u32 %r1, %r2, 1;", "%r1 is not declared"},
@@ -198,8 +199,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTargetPlaces: lists of targets and prototypes stay where they are among the instructions. The code that the
-// assembler makes for debugging depends on their place.
+// TestTargetPlaces checks that lists of targets and prototypes keep their position among the
+// instructions, which affects code that ptxas generates for debugging.
 func TestTargetPlaces(t *testing.T) {
 	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\n\tret;\n}\n.entry k()\n{\n\t.reg .b64 p;\n\t.reg .b32 r;\n"
 	const proto, list, funcs = "q: .callprototype _ (.param .b32 _);\n", "q: .branchtargets L, M;\n", "q: .calltargets f;\n"
@@ -240,8 +241,8 @@ func TestTargetPlaces(t *testing.T) {
 	}
 }
 
-// FuzzLift takes any text as far as it goes. Nothing may panic; what the form checks pass must lift, and
-// what was lowered must pass them too and lower to itself.
+// FuzzLift lifts arbitrary text. Nothing may panic. Text without form errors must lift; the lowered
+// text must pass the form checks and lower to itself.
 func FuzzLift(f *testing.F) {
 	for _, pattern := range []string{"testdata/*.ptx", "../form/testdata/*/*.ptx", "../ptx/testdata/*/*.ptx", "../ptx/testdata/*.ptx"} {
 		names, err := filepath.Glob(pattern)

@@ -66,7 +66,7 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 	return ir.Operand{}
 }
 
-// besideSink reports whether a first operand is d|_, which means d on every instruction.
+// besideSink reports whether a first operand is d|_, which means d in every instruction.
 func besideSink(o *ir.Operand) bool {
 	if o.Kind != ir.Pair {
 		return false
@@ -88,14 +88,14 @@ func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 	return ir.Operand{Kind: k, More: more}
 }
 
-// named returns an operand that names something besides a register.
+// named returns an operand that refers to a declaration other than a register.
 func (l *lifter) named(k ir.Kind, ref ir.Ref) ir.Operand {
 	more := slab.One(&l.mores)
 	more.Ref = ref
 	return ir.Operand{Kind: k, More: more}
 }
 
-// text returns what an operand has besides, if that is text; nil if there is none.
+// text returns the additional text of an operand; nil if there is none.
 func (l *lifter) text(s string) *ir.More {
 	if s == "" {
 		return nil
@@ -113,7 +113,7 @@ func (l *lifter) constant(o *ptx.Operand) ir.Operand {
 	return x
 }
 
-// tryConstant returns a constant expression as its value. A literal keeps its spelling.
+// tryConstant evaluates a constant expression. A literal keeps its spelling.
 func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
 	bits, t, ok := form.Constant(l.file, o)
 	if !ok {
@@ -132,7 +132,7 @@ func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
 	return x, true
 }
 
-// offset returns a name plus a constant.
+// offset lifts a name plus a constant.
 func (l *lifter) offset(o *ptx.Operand) ir.Operand {
 	x := l.operand(&o.Args[0])
 	n, _, ok := form.Constant(l.file, &o.Args[1])
@@ -148,7 +148,7 @@ func (l *lifter) offset(o *ptx.Operand) ir.Operand {
 	return x
 }
 
-// name returns what a name stands for.
+// name resolves a name.
 func (l *lifter) name(o *ptx.Operand) ir.Operand {
 	text := o.Text
 	if text == "_" {

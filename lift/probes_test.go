@@ -16,7 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// surroundings make a module of a probe of package form, by the letter that says what it is.
+// surroundings returns a module with a probe of package form; kind is the letter for the probe's
+// position.
 func surroundings(kind byte, text string) string {
 	version, target := "9.5", "sm_90a"
 	if rest, ok := strings.CutPrefix(text, "@"); ok && rest[0] >= '0' && rest[0] <= '9' {
@@ -39,8 +40,8 @@ func surroundings(kind byte, text string) string {
 	return text
 }
 
-// TestProbes lifts the modules that the assembler and the form checks take, from the file of odd ones that the checks are held
-// against: they come back from their lowered text, and the checks pass that too.
+// TestProbes lifts the probes of package form that ptxas and the form checks accept. Lowering and
+// lifting again gives the same module, which the checks accept too.
 func TestProbes(t *testing.T) {
 	data, err := os.ReadFile("../form/testdata/probes.txt")
 	if err != nil {
@@ -54,7 +55,7 @@ func TestProbes(t *testing.T) {
 		text := surroundings(line[2], line[4:])
 		file, list := ptx.Parse("probe.ptx", text)
 		if append(list, form.Check(file, form.Options{})...).Errors() > 0 {
-			continue // form's own test reports it
+			continue // a test of package form reports it
 		}
 		m, list := lift.Module(file)
 		if len(list) > 0 && list[0].Rule == "L103" {

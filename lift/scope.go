@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A scope is the names of a module, a function or a block.
+// A scope holds the names of a module, a function or a block.
 type scope struct {
 	names  map[string]entry
 	ranges map[string]*regRange
@@ -35,7 +35,7 @@ type regRange struct {
 	regs    map[int]*ir.Reg
 }
 
-// A regPlace is where a register was declared.
+// A regPlace is the position at which a register was declared.
 type regPlace struct {
 	reg    *ir.Reg
 	at     ptx.Pos
@@ -50,19 +50,19 @@ func (l *lifter) push() *scope {
 
 func (l *lifter) pop() { l.scopes = l.scopes[:len(l.scopes)-1] }
 
-// declare enters a name into the innermost scope.
+// declare adds a name to the innermost scope.
 func (l *lifter) declare(name string, ref ir.Ref, at ptx.Pos) {
 	s := l.scopes[len(l.scopes)-1]
 	s.enter(name, ref, at)
 }
 
-// find returns what a name stands for at a place, or nil.
+// find returns the declaration that a name refers to at a position, or nil.
 func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	var later ir.Ref
 	for i := len(l.scopes) - 1; i >= 0; i-- {
 		s := l.scopes[i]
 		if len(s.names)+len(s.ranges) == 0 {
-			continue // as of most scopes where there are many
+			continue // the scope declares no names, as most
 		}
 		e, ok := s.names[name]
 		_, label := e.ref.(*ir.Block)
@@ -85,7 +85,7 @@ func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	return later
 }
 
-// ranged returns the register of a range of s that has a name.
+// ranged returns the register with a name if it belongs to a range of s.
 func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	if len(s.ranges) == 0 {
 		return nil
@@ -112,8 +112,8 @@ func (l *lifter) ranged(s *scope, name string) ir.Ref {
 }
 
 // unique returns name, with a number appended if necessary to make it unique in its function. Names
-// of the module and of special registers are not available either: a register from an inner scope,
-// or one declared after their use, would hide them. Parameters hide them in the source too.
+// of the module and of special registers are also avoided: a register from an inner scope, or one
+// declared after their use, would hide them. Parameters hide them in the source too.
 func (l *lifter) unique(name string) string {
 	if l.used == nil {
 		return name
@@ -129,7 +129,7 @@ func (l *lifter) unique(name string) string {
 	return free
 }
 
-// outside reports whether a name means something outside of functions.
+// outside reports whether a name is declared outside of functions.
 func (l *lifter) outside(name string) bool {
 	if _, ok := l.scopes[0].names[name]; ok {
 		return true
@@ -138,7 +138,8 @@ func (l *lifter) outside(name string) bool {
 	return ok
 }
 
-// register enters a register that is declared by its name. Like those of ranges it is the function's only where something uses it.
+// register declares a single register. Like the registers of ranges, it is added to the function
+// only when it is used.
 func (l *lifter) register(name string, t isa.Type, vec uint8, at ptx.Pos) *ir.Reg {
 	r := &ir.Reg{Name: name, Type: t, Vec: vec, Pos: ir.Pos(at) + 1}
 	l.declare(name, r, at)
@@ -146,7 +147,7 @@ func (l *lifter) register(name string, t isa.Type, vec uint8, at ptx.Pos) *ir.Re
 	return r
 }
 
-// use makes a declared register one of the function's.
+// use adds a declared register to the function.
 func (l *lifter) use(r *ir.Reg) {
 	if l.unused[r] {
 		delete(l.unused, r)
@@ -155,7 +156,7 @@ func (l *lifter) use(r *ir.Reg) {
 	}
 }
 
-// settle puts the registers of the function in the order of their declarations.
+// settle sorts the registers of the function by the order of their declarations.
 func (l *lifter) settle() {
 	slices.SortStableFunc(l.ordered, func(a, b regPlace) int {
 		if a.at != b.at {

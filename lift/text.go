@@ -9,11 +9,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// textOf returns the arguments of a directive as they are written, in the formatter's spacing and
-// without comments.
+// textOf returns the arguments of a directive as text, in the formatter's style and without
+// comments.
 func (l *lifter) textOf(args []ptx.Operand) string {
 	if len(args) == 1 && len(args[0].Args) == 0 {
-		return args[0].Text // as most are
+		return args[0].Text // the most frequent case
 	}
 	var b strings.Builder
 	l.writeAll(&b, args)
@@ -57,7 +57,7 @@ func (l *lifter) write(b *strings.Builder, o *ptx.Operand) {
 		b.WriteString(o.Text)
 		b.WriteByte(' ')
 		l.writeAll(b, o.Args)
-	default: // no directive takes others
+	default: // other kinds do not occur in directives
 		if from, to := int(o.At), int(o.To); from >= 0 && from <= to && to <= len(l.file.Text) {
 			b.WriteString(strings.Join(strings.Fields(l.file.Text[from:to]), " "))
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// kernel returns a module of so many instructions of the kinds that a matrix product has, in the
-// proportions of one, with comments and labels.
+// kernel returns a module with the given number of instructions, with the instruction mix of a
+// GEMM, with comments and labels.
 func kernel(instructions int) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n\n" +
@@ -54,7 +54,7 @@ func count(m *ir.Module) int {
 	return n
 }
 
-// BenchmarkText is lowering and printing.
+// BenchmarkText measures lowering and printing.
 func BenchmarkText(b *testing.B) {
 	m := lifted(b, "kernel.ptx", kernel(1500))
 	n := count(m)

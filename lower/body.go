@@ -26,7 +26,7 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	}
 	list := blocks[0].Instrs
 	if len(blocks) > 1 {
-		list = slices.Clip(list) // what is appended stands elsewhere
+		list = slices.Clip(list) // forces the append to copy
 		for _, b := range blocks[1:] {
 			list = append(list, b.Instrs...)
 		}
@@ -52,7 +52,7 @@ func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 	for i, in := range list {
 		op := in.Op
 		switch {
-		case in.Said == nil && len(w.lists) == 0 && spelled(in): // so mostly
+		case in.Said == nil && len(w.lists) == 0 && spelled(in): // the usual case
 		case i > 0 && len(in.Doc()) > 0:
 			return i, column, plain
 		case !in.Directive():
@@ -89,11 +89,12 @@ func (w *writer) straight(list []*ir.Instr, column int) {
 	w.Take(text)
 }
 
-// block writes instructions, those of calls in scopes of their own.
+// block writes the instructions of a block. Call sequences get scopes of their own.
 func (w *writer) block(b *ir.Block, calls []sequence) {
 	for i, in := range b.Instrs {
 		if len(calls) > 0 && calls[0].first == i {
-			w.listsBefore(in) // the scope of the call would hide them from what follows it
+			// inside the scope of the call, later instructions could not refer to them
+			w.listsBefore(in)
 			w.open()
 			for _, v := range calls[0].vars {
 				w.comments(v.Doc)
@@ -110,7 +111,8 @@ func (w *writer) block(b *ir.Block, calls []sequence) {
 	}
 }
 
-// line writes an instruction, or a directive among instructions, with all that stands around it.
+// line writes an instruction, or a directive among instructions, with target lists and .loc lines
+// before it.
 func (w *writer) line(in *ir.Instr) {
 	w.listsBefore(in)
 	w.instrLine(in)
@@ -123,7 +125,7 @@ func (w *writer) listsBefore(in *ir.Instr) {
 	}
 }
 
-// instrLine writes an instruction, or a directive, on its line, with the comments before it.
+// instrLine writes an instruction, or a directive, with its comments.
 func (w *writer) instrLine(in *ir.Instr) {
 	w.locate(in.Pos)
 	w.comments(in.Doc())
@@ -131,7 +133,7 @@ func (w *writer) instrLine(in *ir.Instr) {
 	w.end(in.Note())
 }
 
-// instr writes an instruction, or a directive among instructions; its caller ends the line.
+// instr writes an instruction, or a directive among instructions; the caller ends the line.
 func (w *writer) instr(in *ir.Instr) {
 	if in.Directive() {
 		text := ""
@@ -150,7 +152,7 @@ func (w *writer) instr(in *ir.Instr) {
 	w.Put(";")
 }
 
-// appendHead writes what precedes the operands, and widthOfHead is how wide that is.
+// appendHead writes the guard and the opcode. widthOfHead returns its width.
 func appendHead(line []byte, guard ir.Guard, opcode string) []byte {
 	if r := guard.Reg; r != nil {
 		line = append(line, '@')

@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// TestManyBlocks holds that the memory for blocks without labels, as guarded ways out leave them, grows as their number does.
+// TestManyBlocks checks that memory grows linearly with the number of blocks without labels, as
+// guarded exits produce them.
 func TestManyBlocks(t *testing.T) {
 	memory := func(blocks int) uint64 {
 		f := &ir.Func{Name: "k", Kernel: true, HasParams: true, Defined: true}

@@ -11,20 +11,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A sequence is the instructions of a block that pass arguments to a call and take its results. Its
-// .param variables are declared in a scope around it, which limits their lifetime for ptxas and
-// reads well.
+// A sequence is the instructions of a block that pass arguments to a call and read its results. Its
+// .param variables are declared in a scope around it, which tells ptxas their lifetime and improves
+// readability.
 type sequence struct {
-	first, last int // instructions of the block
+	first, last int // indexes of instructions in the block
 	vars        []*ir.Var
 }
 
-// sequences finds, for each block, the call sequences of f in the order of its instructions. The variables in them are in own.
+// sequences finds the call sequences in each block of f, in instruction order. own contains the
+// variables declared in them.
 func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool) {
 	type use struct {
 		block       *ir.Block
 		first, last int
-		spread      bool // over several blocks
+		spread      bool // used in several blocks
 	}
 	uses := make(map[*ir.Var]*use)
 	for _, v := range f.Vars {
@@ -75,7 +76,7 @@ func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool)
 	return list, own
 }
 
-// joined returns the sequences in the order of their instructions. Those that overlap become one.
+// joined returns the sequences in instruction order, with overlapping ones merged.
 func joined(list []sequence) []sequence {
 	slices.SortStableFunc(list, func(a, b sequence) int { return cmp.Compare(a.first, b.first) })
 	out := list[:0]

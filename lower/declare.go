@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// declarations writes what a function declares at its head: registers by class, variables but those of calls, and
-// lists of labels but those that have a place among the instructions. A blank line sets off what can be jumped over: lists, and what follows them.
+// declarations writes the declarations at the start of a function: registers by class, variables
+// except those of calls, and target lists except those with a position among the instructions. A
+// blank line precedes the lists.
 func (w *writer) declarations(f *ir.Func, calls map[*ir.Var]bool) {
 	declared := w.registers(f)
 	for _, v := range f.Vars {
@@ -107,7 +108,7 @@ func (w *writer) declarator(v *ir.Var) {
 	}
 }
 
-// targets writes a labelled list, or a prototype.
+// targets writes a labelled list or a prototype.
 func (w *writer) targets(t *ir.Targets) {
 	w.comments(t.Doc)
 	switch {
@@ -134,7 +135,7 @@ func (w *writer) list(t *ir.Targets, directive string, n int, name func(i int) s
 		}
 		w.Put(name(i))
 	}
-	if n == 0 { // only as a series of none can a list be empty
+	if n == 0 { // only a series of length zero can be an empty list
 		w.Put(t.Name)
 		w.Put("<0>")
 	}

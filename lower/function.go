@@ -37,7 +37,7 @@ func (w *writer) function(f *ir.Func) {
 	w.shut()
 }
 
-// head writes everything of a function but its body.
+// head writes everything of a function except its body.
 func (w *writer) head(f *ir.Func) {
 	for _, v := range f.Results {
 		w.commentsOf(v)
@@ -76,12 +76,12 @@ func (w *writer) head(f *ir.Func) {
 		note = a.Note
 	}
 	if !f.Defined && !closed {
-		w.Put(";") // a pragma has its own, and more than that is an error
+		w.Put(";") // a pragma ends with its own semicolon, and a second one is an error
 	}
 	w.end(note)
 }
 
-// attributes writes those of a function that stand before its name, and returns the others.
+// attributes writes the attributes of a function that precede its name, and returns the others.
 func (w *writer) attributes(list []ir.Directive) []ir.Directive {
 	for len(list) > 0 && list[0].Name == ".attribute" {
 		w.Put(" ")
@@ -91,7 +91,7 @@ func (w *writer) attributes(list []ir.Directive) []ir.Directive {
 	return list
 }
 
-// results writes those of a function.
+// results writes the results of a function.
 func (w *writer) results(f *ir.Func) {
 	if f.HasResults {
 		w.Put(" (")
@@ -114,7 +114,7 @@ func (w *writer) row(list []*ir.Var) {
 	}
 }
 
-// parameters writes those of a function, one a line.
+// parameters writes the parameters of a function, one per line.
 func (w *writer) parameters(list []*ir.Var) {
 	w.Put("(")
 	w.End()
@@ -137,7 +137,7 @@ func (w *writer) parameters(list []*ir.Var) {
 	w.Put(")")
 }
 
-// commentsOf are those of something that shares a line with others.
+// commentsOf writes the comments of a variable that shares its line with others.
 func (w *writer) commentsOf(v *ir.Var) {
 	w.comments(v.Doc)
 	if v.Note != "" {
@@ -145,7 +145,7 @@ func (w *writer) commentsOf(v *ir.Var) {
 	}
 }
 
-// prototype writes a function as an indirect call names it, on one line.
+// prototype writes a call prototype on one line.
 func (w *writer) prototype(t *ir.Targets) {
 	f := t.Proto
 	for _, list := range [...][]*ir.Var{f.Results, f.Params} {
@@ -176,14 +176,14 @@ func (w *writer) prototype(t *ir.Targets) {
 	w.end(t.Note)
 }
 
-// nameBlocks gives names to blocks that are jumped to and have none: $L1, $L2, in the order of the text.
+// nameBlocks names unnamed blocks that are branch targets: $L1, $L2, in text order.
 func (w *writer) nameBlocks(f *ir.Func) {
 	if !slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool { return len(b.Labels) == 0 }) {
 		return
 	}
 	wanted := make(map[*ir.Block]bool)
 	for _, b := range f.Blocks {
-		if in := b.Last(); in != nil { // what jumps ends a block
+		if in := b.Last(); in != nil { // a branch is the last instruction of a block
 			for i := range in.Args {
 				if o := &in.Args[i]; o.Kind == ir.Jump && len(o.Block().Labels) == 0 {
 					wanted[o.Block()] = true

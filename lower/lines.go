@@ -9,11 +9,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Map says where the lines of a module's text come from. Drivers, profilers and debuggers
-// report lines of PTX; a Map converts them to lines of Go, or of the file that was lifted.
+// A Map maps the lines of a module's text to their sources. Drivers, profilers and debuggers report
+// lines of PTX; a Map converts them to lines of Go, or of the file that was lifted.
 type Map struct {
 	m  *ir.Module
-	at []ir.Pos // by line, the first at 1
+	at []ir.Pos // indexed by line, starting at 1
 }
 
 // MapOf returns the Map of text, which must be the unchanged result of Text for m. It scans
@@ -60,7 +60,7 @@ func (p *Map) Pos(line int) ir.Pos {
 	return p.at[line]
 }
 
-// Place returns the place that a line comes from, and its callers. It is ok if they are known.
+// Place returns the source of a line, and its callers. ok is false if it is unknown.
 func (p *Map) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	pos := p.Pos(line)
 	if pos == ir.NoPos || p.m.Source == nil {
@@ -70,13 +70,13 @@ func (p *Map) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	return at, from, at.Line > 0
 }
 
-// A reader walks a module and the tree of its text side by side.
+// A reader walks a module and the syntax tree of its text in parallel.
 type reader struct {
 	file *ptx.File
 	out  *Map
 }
 
-// mark says that the lines of n come from pos.
+// mark records pos as the source of the lines of n.
 func (r *reader) mark(n ptx.Node, pos ir.Pos) {
 	place := r.file.PlaceOf(n)
 	for len(r.out.at) <= place.EndLine {

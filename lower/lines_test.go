@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// TestMap asks of each line of a lowered text which line of the source it comes from.
+// TestMap checks the source line of each line of a lowered text.
 func TestMap(t *testing.T) {
 	m := lifted(t, "k.ptx", `.version 8.0
 .target sm_90
@@ -75,7 +75,7 @@ AGAIN:
 	}
 }
 
-// TestLines adds .file and .loc lines and holds them against the lines that the map tells.
+// TestLines adds .file and .loc lines and compares them with the map.
 func TestLines(t *testing.T) {
 	m := lifted(t, "dir/k.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 n)\n{\n.reg .b32 a, b;\nld.param.u32 a, [n];\nadd.u32 b, a, 1; add.u32 b, b, 2;\nret;\n}\n")
 	text := lower.Text(m, lower.Lines())
@@ -110,7 +110,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestDeterministic lowers the same module twice, and a copy of it.
+// TestDeterministic lowers the same module twice, and a copy of it, and compares the results.
 func TestDeterministic(t *testing.T) {
 	text := kernel(200)
 	m := lifted(t, "k.ptx", text)

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// locate writes a .loc where the source line changes.
+// locate writes a .loc line if the source line changes.
 func (w *writer) locate(pos ir.Pos) {
 	if !w.lines || pos == ir.NoPos || pos == w.at {
 		return
@@ -43,7 +43,7 @@ func (w *writer) locate(pos ir.Pos) {
 	w.End()
 }
 
-// file0 returns the first number of a file that the module itself does not use.
+// file0 returns the first file number that the module does not use.
 func (w *writer) file0() int {
 	first := 1
 	for _, d := range w.m.Decls {
@@ -57,7 +57,7 @@ func (w *writer) file0() int {
 	return first
 }
 
-// quoted returns a file name as a string of PTX, which has no escapes and no letters beyond ASCII.
+// quoted returns a file name as a PTX string, which has no escapes and no non-ASCII characters.
 func quoted(name string) string {
 	clean := func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' {

@@ -23,7 +23,7 @@ type Option func(*writer)
 // instructions.
 func Lines() Option { return func(w *writer) { w.lines = true } }
 
-// Text returns m as PTX. It names registers and blocks that need a name and have none.
+// Text returns m as PTX. It names unnamed registers and blocks that need a name.
 func Text(m *ir.Module, options ...Option) string {
 	w := &writer{m: m, Page: new(layout.Page)}
 	for _, option := range options {
@@ -34,9 +34,9 @@ func Text(m *ir.Module, options ...Option) string {
 	return w.Give()
 }
 
-// room estimates the length of m.
+// room estimates the length of the text of m.
 func room(m *ir.Module) int {
-	const line = 48 // bytes, indent and all
+	const line = 48 // average bytes per line, including indentation
 	n := 512
 	for _, d := range m.Decls {
 		if f, ok := d.(*ir.Func); ok {
@@ -53,11 +53,11 @@ type writer struct {
 	*layout.Page
 	m       *ir.Module
 	lines   bool
-	files   map[string]int              // numbers of .file
-	names   []string                    // of the files, in the order of their numbers
-	at      ir.Pos                      // of the last .loc
-	place   diag.Place                  // likewise
-	lists   map[*ir.Instr][]*ir.Targets // to be declared before an instruction
+	files   map[string]int              // .file numbers by name
+	names   []string                    // names of files by number
+	at      ir.Pos                      // position of the last .loc
+	place   diag.Place                  // and its source line
+	lists   map[*ir.Instr][]*ir.Targets // target lists to be declared before an instruction
 	global  map[string]int              // names at module level: see others
 	spelled map[string]string           // opcodes in the manual's order of modifiers
 }
@@ -69,7 +69,7 @@ func (w *writer) comments(lines []string) {
 	}
 }
 
-// end ends a line, with a comment perhaps.
+// end ends a line, with an optional comment.
 func (w *writer) end(note string) {
 	w.End()
 	if note != "" {
@@ -77,10 +77,10 @@ func (w *writer) end(note string) {
 	}
 }
 
-// number writes a number that counts something.
+// number writes an integer.
 func (w *writer) number(n int) { w.Line = strconv.AppendInt(w.Line, int64(n), 10) }
 
-// module writes everything. What goes over several lines is set off by blank ones.
+// module writes the whole module. Declarations of several lines are separated by blank lines.
 func (w *writer) module() {
 	m := w.m
 	w.comments(m.Doc)
@@ -89,7 +89,7 @@ func (w *writer) module() {
 	if m.Bits != 0 {
 		w.header(".address_size", strconv.Itoa(m.Bits))
 	}
-	set := true // what comes next is set off
+	set := true // the next declaration is separated by a blank line
 	for _, d := range m.Decls {
 		was := set
 		f, function := d.(*ir.Func)
@@ -137,7 +137,7 @@ func (w *writer) header(name, arg string, more ...string) {
 	w.End()
 }
 
-// directive writes a directive; its caller ends the line.
+// directive writes a directive; the caller ends the line.
 func (w *writer) directive(name, text string, semicolon bool) {
 	kind := layout.Plain
 	if name == ".loc" {
@@ -150,18 +150,18 @@ func (w *writer) directive(name, text string, semicolon bool) {
 	}
 }
 
-// words writes a directive's name and what follows it.
+// words writes a directive's name and arguments.
 func (w *writer) words(name, text string) {
 	w.Put(name)
 	switch {
-	case name == ".attribute": // its parenthesis follows at once
+	case name == ".attribute": // the parenthesis follows without a space
 		w.Put("(")
 		w.Put(strings.TrimSuffix(strings.TrimPrefix(text, "("), ")"))
 		w.Put(")")
 	case text != "":
 		w.Put(" ")
 		w.Put(text)
-		w.Foreign = true // there may be a string in it
+		w.Foreign = true // the text may contain a string
 	}
 }
 
@@ -216,7 +216,7 @@ func (w *writer) source(s *ir.CodeBlock) {
 	w.shut()
 }
 
-// open opens a pair of braces around lines, and shut closes it.
+// open writes an opening brace and indents; shut closes it.
 func (w *writer) open() {
 	w.Begin(layout.Plain)
 	w.Put("{")
@@ -231,7 +231,7 @@ func (w *writer) shut() {
 	w.End()
 }
 
-// label writes a label, left of what it precedes.
+// label writes a label, indented less than the instructions.
 func (w *writer) label(name, note string) {
 	w.Indent--
 	w.Begin(layout.Plain)
@@ -241,8 +241,8 @@ func (w *writer) label(name, note string) {
 	w.Indent++
 }
 
-// spelled reports whether the opcode of an instruction is the text of its form, in memory too, as it mostly is. Then it has its modifiers in
-// the manual's order.
+// spelled reports whether the opcode of an instruction is the same string, in memory, as the opcode
+// of its form. This is the usual case; the modifiers are then in the manual's order.
 func spelled(in *ir.Instr) bool {
 	f := in.Form
 	return f != nil && len(f.Opcode) == len(in.Op) && unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op)

@@ -17,7 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestText holds text against the formatter, which has the same style for whatever text.
+// TestText compares lowered text with the output of the formatter, which must be equal.
 func TestText(t *testing.T) {
 	list := sources(t)
 	odd, err := os.ReadFile("../lift/testdata/odd.ptx")
@@ -34,12 +34,13 @@ func TestText(t *testing.T) {
 	}
 }
 
-// reg returns an operand that is a register.
+// reg returns a register operand.
 func reg(r *ir.Reg) ir.Operand { return ir.Operand{Kind: ir.Register, Reg: r} }
 
 func integer(v int64) ir.Operand { return ir.Operand{Kind: ir.Int, Value: v} }
 
-// TestNames lowers a module made by hand: registers and blocks without names, names that ranges must not take.
+// TestNames lowers a hand-made module with unnamed registers and blocks, and names that ranges must
+// not include.
 func TestNames(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_80")
 	named := func(name string, t isa.Type) *ir.Reg { return &ir.Reg{Name: name, Type: t} }
@@ -47,7 +48,7 @@ func TestNames(t *testing.T) {
 	p := &ir.Var{Name: "p2", Space: isa.Param, Type: isa.U64}
 	p1, p3 := named("p1", isa.B64), named("p3", isa.B64)   // p2 is a parameter
 	g0, g2 := named("g0", isa.B32), named("g2", isa.B32)   // g1 is a global
-	r1, r9 := named("%r1", isa.B32), named("%r9", isa.U32) // of different types
+	r1, r9 := named("%r1", isa.B32), named("%r9", isa.U32) // registers of different types
 	i, limit, again, half := &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.Predicate}, &ir.Reg{Type: isa.F16}
 	loop, end := &ir.Block{}, &ir.Block{Labels: []ir.Label{{Name: "$L1"}}}
 	global := &ir.Var{Name: "g1", Space: isa.Global, Type: isa.B32, Linkage: ".visible"}
@@ -131,7 +132,7 @@ $L1:
 	}
 }
 
-// TestTwice lowers a function that lists registers twice, which is wrong but has an end.
+// TestTwice lowers a function that lists registers twice, which is invalid but must terminate.
 func TestTwice(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_80")
 	a, b, c := &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.B64}, &ir.Reg{Name: "c", Type: isa.B32}

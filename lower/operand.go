@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// renderList writes operands of an instruction, nil for none, as the printer of package ptx does: with operators that are tight in
-// addresses and indexes.
+// renderList appends operands of an instruction (nil for none), in the style of package ptx's
+// printer: without spaces around operators in addresses and indexes.
 func renderList(to []byte, args []ir.Operand, of *ir.Instr, tight bool) []byte {
 	for i := range args {
 		if i > 0 {
@@ -36,7 +36,7 @@ func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 			return append(to, o.Text()...)
 		}
 		if o.Value >= 0 && o.Value < 10 {
-			return append(to, '0'+byte(o.Value)) // however it is written
+			return append(to, '0'+byte(o.Value)) // in any base
 		}
 		return appendWhole(to, o.Value, baseOf(of))
 	case ir.Single, ir.Double:
@@ -86,7 +86,7 @@ func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 	return to
 }
 
-// name returns how an operand that is a name is written, but for a register.
+// name returns the text of an operand that names something other than a register.
 func name(o *ir.Operand) string {
 	switch ref := o.Ref().(type) {
 	case *ir.Var:
@@ -103,10 +103,10 @@ func name(o *ir.Operand) string {
 	if o.Kind == ir.Sink {
 		return "_"
 	}
-	return o.Text() // a special register, or another label of a block than its first
+	return o.Text() // a special register, or a label other than the first one of its block
 }
 
-// floating writes a floating-point number as it was written, or its bits.
+// floating appends a floating-point number in its original spelling, or as bits.
 func floating(to []byte, o *ir.Operand) []byte {
 	switch {
 	case o.Text() != "":
@@ -117,7 +117,7 @@ func floating(to []byte, o *ir.Operand) []byte {
 	return bits(bits(append(to, "0d"...), uint32(o.Value>>32)), uint32(o.Value))
 }
 
-// bits writes 32 bits of a floating-point number.
+// bits appends the 32 bits of a floating-point number.
 func bits(to []byte, v uint32) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(to, digits[v>>28], digits[v>>24&15], digits[v>>20&15], digits[v>>16&15],
@@ -125,10 +125,10 @@ func bits(to []byte, v uint32) []byte {
 }
 
 // A base is the largest integer of an instruction that is written in decimal. Negative numbers are
-// decimal too, since they would be hard to read in hexadecimal, except 64-bit masks.
+// also decimal, since they are hard to read in hexadecimal, except 64-bit masks.
 type base int64
 
-// decimal is for numbers that count something; larger ones are addresses or masks.
+// decimal is the limit for ordinary numbers; larger ones are addresses or masks.
 const decimal base = 1<<32 - 1
 
 // baseOf returns the base for the constants of an instruction: hexadecimal for masks.
@@ -144,7 +144,7 @@ func baseOf(in *ir.Instr) base {
 			return 1<<16 - 1
 		}
 	case "shfl", "vote", "redux", "elect", "match":
-		return 32 // lanes are numbers, masks are not
+		return 32 // lane counts are decimal, masks are not
 	case "bar", "barrier":
 		if in.Mod("warp") {
 			return 32
@@ -153,7 +153,7 @@ func baseOf(in *ir.Instr) base {
 	return decimal
 }
 
-// appendWhole writes a whole number.
+// appendWhole appends an integer.
 func appendWhole(to []byte, v int64, b base) []byte {
 	if v > int64(b) || v < -1<<52 && b != decimal {
 		return strconv.AppendUint(append(to, "0x"...), uint64(v), 16)

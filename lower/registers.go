@@ -41,10 +41,10 @@ type family struct {
 	letters string
 	count   int
 	top     int
-	apart   bool  // must not be declared as a range
-	done    bool  // declared
-	here    bool  // named by the lowering, and adjacent in the function
-	next    int32 // position of the next of these
+	apart   bool  // its registers cannot be declared as a range
+	done    bool  // already declared
+	here    bool  // named by this package, and adjacent in the function
+	next    int32 // index of the next of these registers
 }
 
 // ranged reports whether the family is declared as a range, which may include a few unused
@@ -65,9 +65,9 @@ func (l *families) named(letters string) *family {
 }
 
 // registers declares the registers of f in order, and reports whether there are any. The order
-// matters to ptxas when it does not optimize. Registers with a prefix and a number are declared as
-// a range if that adds few registers and no conflict with other names. Others are declared by name,
-// adjacent ones of one class on one line.
+// affects ptxas without optimization. Registers with a prefix and a number are declared as a range
+// if that adds few registers and does not conflict with other names. Others are declared by name;
+// adjacent ones of one class share a line.
 func (w *writer) registers(f *ir.Func) (any bool) {
 	if len(f.Regs) == 0 {
 		return false
@@ -75,7 +75,7 @@ func (w *writer) registers(f *ir.Func) (any bool) {
 	l := w.nameRegisters(f)
 	parameters := formals(f)
 	var of class
-	row := 0 // names on the current line
+	row := 0 // number of names on the current line
 	end := func() {
 		if row > 0 {
 			w.Put(";")
@@ -153,7 +153,8 @@ func formals(f *ir.Func) map[*ir.Reg]bool {
 	return regs
 }
 
-// rank puts classes in order: predicates, then by width, plain bits and integers before floats.
+// rank returns the sort order of classes: predicates first, then by width, untyped bits and
+// integers before floats.
 func rank(c class) int {
 	n := c.typ.Bits() * 16
 	if floating := c.typ.Class() == isa.Float || c.typ.Class() == isa.Half; floating {
@@ -204,7 +205,7 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 // fresh names the unnamed registers of regs, and puts them before the others, by class.
 func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 	var fresh []*family
-	var last *family // most are of the class of the one before
+	var last *family // consecutive registers are usually of one class
 	for _, r := range regs {
 		if r.Name != "" {
 			continue
@@ -220,7 +221,7 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 	}
 	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
 	// Each family gets a part of the list; registers that had names come last. Number is the new
-	// position.
+	// index.
 	at := int32(0)
 	for _, fam := range fresh {
 		fam.next = at
@@ -239,7 +240,7 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 		last.next++
 	}
 	for i := range regs {
-		// A register that is listed twice stays at its first position.
+		// A register that is listed twice keeps its first position.
 		for r := regs[i]; int(r.Number) != i && regs[r.Number] != r; r = regs[i] {
 			regs[i], regs[r.Number] = regs[r.Number], r
 		}

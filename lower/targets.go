@@ -5,11 +5,11 @@ package lower
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// A targetUse says which instructions name a list of targets or a prototype, and where they stand.
+// A targetUse records which instructions use a list of targets or a prototype, and where they are.
 type targetUse struct {
 	count int
 	first *ir.Instr
-	scope *sequence // around all of them; nil if there is none
+	scope *sequence // call sequence around all uses; nil if there is none
 }
 
 // placedTargets finds where the target lists and prototypes of f are declared: before the
@@ -27,10 +27,11 @@ func placedTargets(f *ir.Func, calls map[*ir.Block][]sequence) map[*ir.Instr][]*
 		}
 	}
 	uses := make(map[*ir.Targets]*targetUse, len(f.Targets))
-	passed := make(map[*ir.Instr]bool, len(marks)) // before any use of a list that was not passed
-	scopes := make(map[*ir.Instr]*sequence)        // of the marks that stand in one
+	// marks for which no list has been used before
+	passed := make(map[*ir.Instr]bool, len(marks))
+	scopes := make(map[*ir.Instr]*sequence) // call sequence that contains each mark
 	entries := make(map[*sequence]*ir.Instr)
-	early := make(map[*ir.Targets]bool) // named before the mark
+	early := make(map[*ir.Targets]bool) // used before the mark
 	for _, b := range f.Blocks {
 		list := calls[b]
 		for i, in := range b.Instrs {

@@ -45,14 +45,14 @@ func Version(m *ir.Module) isa.Version {
 type needs struct {
 	target isa.Target
 	least  isa.Version
-	binder *ir.Binder         // for forms whose operands have gates; nil before the first
-	lately [64]*isa.Candidate // recently seen forms that add nothing, by address
+	binder *ir.Binder         // checks forms whose operands have gates; nil until the first
+	lately [64]*isa.Candidate // recently seen forms without requirements, by address
 }
 
-// gate notes what opens g for the target.
+// gate requires the first version in which g is open for the target.
 func (v *needs) gate(g isa.Gate) { v.least = max(v.least, g.Since(v.target)) }
 
-// section is debug information.
+// section adds the requirements of debug information.
 func (v *needs) section(s *ir.Section) {
 	if v.directive(".section"); s.Sources != nil {
 		v.directive(s.Name)
@@ -63,7 +63,8 @@ func (v *needs) section(s *ir.Section) {
 			v.since(7, 0) // PTX ISA, Debugging Directives: .section
 		}
 		for _, value := range l.Values {
-			if strings.ContainsRune(value, '-') { // of labels, or a negative number
+			// differences of labels, or a negative number
+			if strings.ContainsRune(value, '-') {
 				v.since(7, 5)
 			}
 		}
@@ -78,7 +79,7 @@ func (v *needs) directive(name string) {
 	}
 }
 
-// directiveOf is a directive with what it says.
+// directiveOf adds the requirements of a directive and its arguments.
 func (v *needs) directiveOf(name, text string) {
 	v.directive(name)
 	switch name {
@@ -93,7 +94,7 @@ func (v *needs) directiveOf(name, text string) {
 	}
 }
 
-// attribute is what .attribute(...) says of a variable or function.
+// attribute adds the requirements of .attribute(...) on a variable or function.
 func (v *needs) attribute(text string) {
 	v.directive(".attribute")
 	if strings.Contains(text, ".unified") {
@@ -101,7 +102,7 @@ func (v *needs) attribute(text string) {
 	}
 }
 
-// variable is a variable or parameter.
+// variable adds the requirements of a variable or parameter.
 func (v *needs) variable(d *ir.Var) {
 	if d.Linkage != "" {
 		v.directive(d.Linkage)
@@ -122,13 +123,13 @@ func (v *needs) variable(d *ir.Var) {
 			case o.Text() == "generic":
 				v.since(3, 1) // PTX ISA, Initializers
 			default:
-				v.since(7, 1) // masks, likewise
+				v.since(7, 1) // masks, in the same section
 			}
 		})
 	}
 }
 
-// typed is the type of something that is declared.
+// typed adds the requirements of a declared type.
 func (v *needs) typed(t isa.Type) {
 	switch {
 	case t == isa.B128:
@@ -138,7 +139,7 @@ func (v *needs) typed(t isa.Type) {
 	}
 }
 
-// head is everything of a function but its body.
+// head adds the requirements of a function's header.
 func (v *needs) head(f *ir.Func) {
 	if f.Linkage != "" {
 		v.directive(f.Linkage)
@@ -182,7 +183,7 @@ func (v *needs) function(f *ir.Func) {
 	}
 	last := isa.Type(0)
 	for _, r := range f.Regs {
-		if r.Type != last { // most are of the type of the one before
+		if r.Type != last { // consecutive registers are usually of one type
 			last = r.Type
 			v.typed(last)
 		}
@@ -200,7 +201,7 @@ func (v *needs) function(f *ir.Func) {
 	}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			if f := in.Form; f == nil || *v.known(f) != f || !plain(in.Args) { // as few are
+			if f := in.Form; f == nil || *v.known(f) != f || !plain(in.Args) { // rare
 				v.instr(in)
 			}
 		}
@@ -222,7 +223,7 @@ func (v *needs) instr(in *ir.Instr) {
 	v.operands(in.Args)
 }
 
-// form is what the form of in needs. Most instructions have one of a few.
+// form adds the requirements of in's form. Most instructions have one of a few forms.
 func (v *needs) form(in *ir.Instr) {
 	known := v.known(in.Form)
 	if *known == in.Form {
@@ -235,13 +236,13 @@ func (v *needs) form(in *ir.Instr) {
 	*known = in.Form
 }
 
-// known returns where a form stands if it was seen lately.
+// known returns the cache entry for a form.
 func (v *needs) known(f *isa.Candidate) **isa.Candidate {
 	at := uintptr(unsafe.Pointer(f))
 	return &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]
 }
 
-// plain reports whether operands are registers and constants and nothing else, which need nothing.
+// plain reports whether all operands are registers or constants, which have no requirements.
 func plain(list []ir.Operand) bool {
 	for i := range list {
 		if k := list[i].Kind; k != ir.Register && k != ir.Int && k != ir.Single {
@@ -251,7 +252,7 @@ func plain(list []ir.Operand) bool {
 	return true
 }
 
-// bounds is what the form of in needs with its operands.
+// bounds adds the requirements of in's form with its operands.
 func (v *needs) bounds(in *ir.Instr) {
 	if v.binder == nil {
 		v.binder = ir.NewBinder(isa.Newest(), v.target)
@@ -262,11 +263,11 @@ func (v *needs) bounds(in *ir.Instr) {
 	}
 }
 
-// operands is what the special registers in list need.
+// operands adds the requirements of special registers in list.
 func (v *needs) operands(list []ir.Operand) {
 	for i := range list {
 		switch o := &list[i]; o.Kind {
-		case ir.Register, ir.Int, ir.Single: // most are
+		case ir.Register, ir.Int, ir.Single: // the most frequent kinds
 		case ir.Special:
 			name, _, _ := strings.Cut(o.Text(), ".")
 			if s, ok := isa.SpecialRegister(name); ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// sources returns the modules of the corpus and of this folder that the form checks pass.
+// sources returns the modules of the corpus and of this folder that pass the form checks.
 func sources(t testing.TB) []roundtrip.Source {
 	t.Helper()
 	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
@@ -41,7 +41,7 @@ func sources(t testing.TB) []roundtrip.Source {
 	return list
 }
 
-// lifted returns a text as a module.
+// lifted parses and lifts a text.
 func lifted(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
 	file, list := ptx.Parse(name, text)
@@ -55,8 +55,8 @@ func lifted(t testing.TB, name, text string) *ir.Module {
 	return m
 }
 
-// TestVersion gives modules the version that is said to be the smallest: the form checks must pass them
-// with it, and with the one before it they must not.
+// TestVersion checks that Version is the lowest PTX version: the form checks accept the module with
+// it, and reject it with the one before.
 func TestVersion(t *testing.T) {
 	for i, s := range sources(t) {
 		if testing.Short() && i%8 != 0 {
@@ -83,13 +83,13 @@ func TestVersion(t *testing.T) {
 			d := form.Check(file, form.Options{})[0]
 			t.Errorf("%s: %s is not enough: %v: %s %s", s.Name, least, d.Place, d.Rule, d.Message)
 		}
-		// Binding for a later version changes nothing.
+		// Binding for a later version gives the same result.
 		if at(isa.Newest()) == 0 {
 			if v := lower.Version(lifted(t, s.Name, lower.Text(m))); v != least {
 				t.Errorf("%s: least version %s, bound for %s it is %s", s.Name, least, isa.Newest(), v)
 			}
 		}
-		// A module with nothing in it may name a target that its version does not have.
+		// An empty module may name a target that its version lacks.
 		if n > 0 && len(m.Decls) > 0 && at(isa.Versions[n-1].Version) == 0 {
 			t.Errorf("%s: %s would do, the least is said to be %s", s.Name, isa.Versions[n-1].Version, least)
 		}

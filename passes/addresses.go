@@ -22,7 +22,7 @@ func foldAddresses() *Pass {
 	}
 }
 
-// sumOf64 reports whether an instruction is a sum of 64 bits and nothing more.
+// sumOf64 reports whether an instruction is a plain 64-bit addition.
 func sumOf64(in *ir.Instr) bool {
 	head, bits, _, ok := plainly(in)
 	return ok && head == "add" && bits == 64

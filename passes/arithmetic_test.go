@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// compute is integer arithmetic.
+// compute executes an integer instruction.
 func (m *machine) compute(in *ir.Instr) error {
 	width, letter := kind(in.Op)
 	x := make([]uint64, 4)
@@ -92,7 +92,7 @@ func (m *machine) compute(in *ir.Instr) error {
 	return nil
 }
 
-// sum returns add and addc; both may leave a carry.
+// sum executes add or addc, which may set the carry.
 func (m *machine) sum(in *ir.Instr, a, b uint64, width int) uint64 {
 	more := uint64(0)
 	if in.Head() == "addc" {
@@ -108,7 +108,7 @@ func (m *machine) sum(in *ir.Instr, a, b uint64, width int) uint64 {
 	return low
 }
 
-// difference returns sub and subc; the carry is a borrow.
+// difference executes sub or subc; the carry is a borrow.
 func (m *machine) difference(in *ir.Instr, a, b uint64, width int) uint64 {
 	less := uint64(0)
 	if in.Head() == "subc" {
@@ -121,7 +121,7 @@ func (m *machine) difference(in *ir.Instr, a, b uint64, width int) uint64 {
 	return low
 }
 
-// product is mul, mad and madc.
+// product executes mul, mad or madc.
 func (m *machine) product(in *ir.Instr, x []uint64, width int, letter byte) {
 	a, b := x[0]&mask(width), x[1]&mask(width)
 	high, low := bits.Mul64(a, b)

@@ -14,8 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// TestConstants computes with numbers at the edges of widths, and lets the assembler do the same: the machine code must
-// not depend on who did it. Some operands are known only to the kernel, so that constants are read as operands too.
+// TestConstants folds operations on numbers at the limits of their widths, and compares with ptxas:
+// folding by the pass and by ptxas must give the same machine code. Some operands are unknown, so
+// that constants are also tried as operands.
 func TestConstants(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -49,8 +50,8 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// constants returns a module with every operation that is folded on every pair of some numbers, and
-// on each number and a parameter. Each kernel tries one operation.
+// constants returns a module with every folded operation on every pair of some numbers, and on each
+// number and a parameter. Each kernel has one operation.
 func constants(width string) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90\n.address_size 64\n")

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// An author writes kernels as a row of bytes tells it: what passes could stumble over, in loops with one way in or two,
-// under guards, and again where it stood before.
+// An author generates kernels from a sequence of bytes, with constructs that are hard for passes:
+// loops with one or two entries, guarded instructions, and repetitions of earlier instructions.
 type author struct {
 	dice   []byte
 	body   strings.Builder
-	scope  scope // registers that hold something here, whichever way was taken
+	scope  scope // registers that are written on every path to this point
 	count  map[string]int
 	labels int
 	depth  int
 	past   []recipe
 }
 
-// A scope is the registers that may be read, by their letters: r, d (64 bits), s (16 bits), p.
+// A scope lists the registers that may be read, by prefix: r, d (64 bits), s (16 bits), p.
 type scope map[byte][]string
 
-// A recipe is an instruction that was written, to be written again.
+// A recipe is an emitted instruction that may be emitted again.
 type recipe struct {
 	letter byte
 	op     string
@@ -34,13 +34,13 @@ type recipe struct {
 
 var stems = map[byte]string{'r': "%r", 'd': "%rd", 's': "%rs", 'p': "%p"}
 
-// numbers are what goes wrong at the edges of widths.
+// numbers are constants at the limits of the widths.
 var numbers = []string{
 	"0", "1", "-1", "2", "3", "4", "7", "8", "16", "31", "32", "33", "63", "64", "65", "255", "-128", "65535", "-32768", "0x7fffffff", "0x80000000", "-2147483648",
 	"0xffffffff", "0x100000000", "0x1ffffffff", "0x7fffffffffffffff", "0x8000000000000000", "-16", "4096", "8388607", "8388608", "-8388608",
 }
 
-// kernel writes a kernel.
+// kernel generates a kernel.
 func kernel(dice []byte) string {
 	a := &author{dice: dice, scope: make(scope), count: make(map[string]int)}
 	for i := range 3 {
@@ -75,7 +75,7 @@ func kernel(dice []byte) string {
 	return b.String()
 }
 
-// roll returns the next byte, as a number below n; zero if there are none left.
+// roll returns the next byte modulo n, or zero at the end of the bytes.
 func (a *author) roll(n int) int {
 	if len(a.dice) == 0 {
 		return 0
@@ -91,7 +91,7 @@ func (a *author) line(format string, args ...any) {
 	fmt.Fprintf(&a.body, "\t"+format+"\n", args...)
 }
 
-// fresh returns a register that nothing has written before.
+// fresh returns an unused register.
 func (a *author) fresh(letter byte) string {
 	stem := stems[letter]
 	a.count[stem]++
@@ -100,10 +100,10 @@ func (a *author) fresh(letter byte) string {
 	return name
 }
 
-// some returns a register that holds something.
+// some returns a register that has a value.
 func (a *author) some(letter byte) string {
 	list := a.scope[letter]
-	// What was written last is the most interesting.
+	// Recently written registers are preferred.
 	return list[max(0, len(list)-1-a.roll(1+len(list)))]
 }
 
@@ -115,7 +115,8 @@ func (a *author) operand(letter byte) string {
 	return a.some(letter)
 }
 
-// write writes an instruction whose result goes to a fresh register, or over one that there is, perhaps under a guard.
+// write emits an instruction whose result goes to a new register or to an existing one, sometimes
+// with a guard.
 func (a *author) write(letter byte, op, rest string) {
 	a.past = append(a.past, recipe{letter, op, rest, a.read(rest)})
 	switch {
@@ -142,7 +143,7 @@ func (a *author) guard() string {
 	return "@" + a.some('p') + " "
 }
 
-// show stores a register.
+// show emits a store of a register, which makes its value visible.
 func (a *author) show(letter byte, name string) {
 	switch letter {
 	case 'r':

@@ -31,7 +31,8 @@ func mergeCommon() *Pass {
 	}
 }
 
-// common does one round: what was computed from two results that are one now is found in the next.
+// common performs one iteration. Expressions that become equal because their operands were merged
+// are found in the next iteration.
 func common(f *ir.Func) int {
 	d := defsOf(f)
 	names := make(map[*ir.Reg]int, len(f.Regs))
@@ -73,8 +74,8 @@ func common(f *ir.Func) int {
 	return len(gone)
 }
 
-// repeatable reports whether an instruction does nothing but write one register, and would write the same
-// again: what it reads has one value.
+// repeatable reports whether the only effect of an instruction is to write one register, and
+// executing it again gives the same value, because its operands have one value.
 func repeatable(in *ir.Instr, d *defs) bool {
 	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 || !free(in) || in.Mod("cc") {
 		return false
@@ -111,7 +112,7 @@ func steady(name string) bool {
 	return false
 }
 
-// keyOf returns an opcode and what it reads, as text.
+// keyOf returns a key for the opcode and operands of an instruction.
 func keyOf(in *ir.Instr, names map[*ir.Reg]int, instead map[*ir.Reg]*ir.Reg) string {
 	var b strings.Builder
 	b.WriteString(in.Op)

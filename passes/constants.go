@@ -25,8 +25,8 @@ func foldConstants() *Pass {
 	}
 }
 
-// fold goes through a function, and from each constant to what reads it and so becomes one. It returns how many operands
-// and instructions it changed.
+// fold propagates constants through a function. It returns the number of operands and instructions
+// that it changed.
 func fold(f *ir.Func, binder *ir.Binder) int {
 	d := defsOf(f)
 	n := 0
@@ -60,7 +60,7 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 	return n
 }
 
-// settle writes a move of a constant in the place of an instruction that computes one.
+// settle replaces an instruction whose result is constant by a move.
 func settle(in *ir.Instr, d *defs, binder *ir.Binder) bool {
 	v, bits, ok := evaluated(in)
 	if !ok || d.writer[in.Args[0].Reg] != in {
@@ -76,7 +76,7 @@ func settle(in *ir.Instr, d *defs, binder *ir.Binder) bool {
 	return true
 }
 
-// constant puts a constant in the place of a register, if the instruction takes it there.
+// constant replaces a register operand by a constant, if the instruction allows it.
 func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 	was := *u.at
 	*u.at = ir.Operand{Kind: ir.Int, Value: value.Value, More: value.More}
@@ -88,16 +88,16 @@ func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 	return true
 }
 
-// arithmetic are the instructions whose operands have the width of their type, and read a constant
-// as such a number. Each has the modifier that may be between its name and its type; * is any
-// comparison.
+// arithmetic are the instructions whose operands have the width of their type, and for which a
+// constant is interpreted in that width. The value is the modifier that may be between name and
+// type; * is any comparison.
 var arithmetic = map[string]string{
 	"add": "", "sub": "", "and": "", "or": "", "xor": "", "not": "", "neg": "", "min": "", "max": "", "shl": "", "shr": "",
 	"mul": "lo", "mad": "lo", "setp": "*", "selp": "", "mov": "",
 }
 
-// plainly returns the instruction's name, and the width and the letter of its type: s, u or b. It
-// is not ok for one that is none of arithmetic, or that has another modifier: .cc, .sat, .relu.
+// plainly returns the instruction's name, and the width and the letter of its type: s, u or b. ok
+// is false for other instructions, and for those with other modifiers such as .cc, .sat and .relu.
 func plainly(in *ir.Instr) (head string, bits int, kind byte, ok bool) {
 	words := strings.Split(in.Op, ".")
 	head, last := words[0], words[len(words)-1]
@@ -119,8 +119,8 @@ func plainly(in *ir.Instr) (head string, bits int, kind byte, ok bool) {
 	return head, 0, 0, false
 }
 
-// operandBits returns the width that an instruction reads an operand with; 0 where a constant might
-// mean something else there.
+// operandBits returns the width with which an instruction reads an operand; 0 if a constant could
+// have another meaning there.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
 	head, bits, _, ok := plainly(in)
 	switch last := len(in.Args) - 1; {
@@ -132,7 +132,7 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 		}
 	case head == "mov":
 		if to := whole(&in.Args[0]); to == nil || !to.Type.Whole() {
-			return 0 // a number for a float is better read where it is made
+			return 0 // a float constant is more readable in its own move
 		}
 	case head == "selp" && o == &in.Args[last]:
 		return 0
@@ -140,7 +140,7 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 	return bits
 }
 
-// evaluated returns what an instruction computes, if that is known: an integer of 32 or 64 bits.
+// evaluated returns the result of an instruction if it is a known integer of 32 or 64 bits.
 func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	head, bits, kind, ok := plainly(in)
 	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || head == "mov" {
@@ -158,7 +158,7 @@ func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	return wrap(v, bits, kind), bits, ok
 }
 
-// wrap returns the number that the lowest bits of v are, with a sign for s.
+// wrap returns the low bits of v as an integer, sign-extended for kind s.
 func wrap(v int64, bits int, kind byte) int64 {
 	switch {
 	case bits == 64:
@@ -202,7 +202,8 @@ func compute(head string, operands int, a, b int64, bits int, kind byte) (v int6
 		}
 		return b, true
 	}
-	// An amount is 32 bits without a sign, whatever the type; beyond the width all bits are gone.
+	// A shift amount is an unsigned 32-bit number, whatever the type; larger amounts shift out all
+	// bits.
 	by := uint64(uint32(b))
 	switch {
 	case head == "shl" && by < uint64(bits):

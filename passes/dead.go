@@ -27,8 +27,8 @@ func dropDead() *Pass {
 	}
 }
 
-// dead drops what is dead in f, round after round: what is dropped in one block makes dead what feeds it
-// from another.
+// dead removes dead instructions in f, iterating until nothing changes: removing an instruction in
+// one block can make its inputs in another block dead.
 func dead(f *ir.Func) int {
 	g := ir.FlowOf(f)
 	total := 0
@@ -48,8 +48,8 @@ func dead(f *ir.Func) int {
 	}
 }
 
-// The carry that add.cc leaves for addc is an implicit register, numbered after the others in the
-// sets of this pass. It may be live across blocks.
+// The carry flag between add.cc and addc is treated as an additional register, numbered after the
+// others in the sets of this pass. It may be live across blocks.
 func carry(l *Liveness) int { return len(l.Number) }
 
 func readsCarry(in *ir.Instr) bool {
@@ -61,7 +61,7 @@ func readsCarry(in *ir.Instr) bool {
 }
 
 // needs returns the registers that instructions with an effect depend on. A value that a loop
-// computes only for itself is read in each iteration but is not needed.
+// computes only for itself is read in each iteration, but is not needed.
 func needs(f *ir.Func, l *Liveness) Set {
 	needed := make(Set, len(f.Regs)/64+1)
 	writers := make([][]*ir.Instr, len(f.Regs)+1)
@@ -98,7 +98,7 @@ func needs(f *ir.Func, l *Liveness) Set {
 			}
 		}
 	}
-	// What a function gives back is read by its caller.
+	// The caller reads the results of a function.
 	for _, v := range f.Results {
 		if n, ok := l.Number[v.Reg]; ok {
 			need(n)
@@ -114,14 +114,16 @@ func needs(f *ir.Func, l *Liveness) Set {
 	return needed
 }
 
-// deadIn drops what is dead in a block, from its end on, where live is what is read behind it.
+// deadIn removes dead instructions in a block, from its end to its start; live are the registers
+// live at its end.
 func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	n := 0
 	live.Add(carry(l))
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		in := b.Instrs[i]
-		// Comments before an instruction may speak of all that follows, so they go to the next one.
+		// Comments before an instruction may apply to all that follows, so they move to the next
+		// instruction.
 		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) && (len(in.Doc()) == 0 || len(kept) > 0) {
 			if doc := in.Doc(); len(doc) > 0 {
 				next := kept[len(kept)-1]
@@ -146,7 +148,7 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	return n
 }
 
-// free reports whether an instruction does nothing but write its results.
+// free reports whether the only effect of an instruction is to write its results.
 func free(in *ir.Instr) bool {
 	if in.Has("convergent") || in.Has("volatile") || in.Has("async") {
 		return false
@@ -154,7 +156,7 @@ func free(in *ir.Instr) bool {
 	return in.Has("pure") || in.Head() == "ld" && (in.Mod("param") || in.Mod("const")) && !in.Mod("volatile")
 }
 
-// wanted reports whether something that an instruction writes is read behind it.
+// wanted reports whether a result of an instruction is live after it.
 func wanted(in *ir.Instr, l *Liveness, live Set) bool {
 	found, wrote := in.Mod("cc") && live.Has(carry(l)), false
 	in.Registers(func(r *ir.Reg, a isa.Access) {

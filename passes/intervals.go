@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An interval is the part of a function's text in which a register is live: from one place to another,
-// loops included. Instruction n reads at 2n and writes at 2n+1.
+// An interval is the part of a function's text in which a register is live, including whole loops.
+// Instruction n reads at 2n and writes at 2n+1.
 type interval struct {
 	from, to int
 	used     bool
@@ -22,16 +22,17 @@ func (v *interval) cover(at int) {
 	v.from, v.to = min(v.from, at), max(v.to, at)
 }
 
-// intervals returns those of f's registers, by their numbers in Regs. Registers that live from one
-// block to another are followed from their uses back to what writes them, so that the cost grows
-// with what is live and not with registers times blocks.
+// intervals returns the live intervals of f's registers, indexed as in Regs. Registers that are
+// live across blocks are followed from their uses back to their definitions, so that the cost grows
+// with the live ranges and not with registers times blocks.
 func intervals(f *ir.Func, number map[*ir.Reg]int) []interval {
 	g := ir.FlowOf(f)
 	list := make([]interval, len(f.Regs))
-	first := make([]int, len(f.Blocks)) // number of the first instruction
+	first := make([]int, len(f.Blocks)) // index of the first instruction of each block
 	last := make([]int, len(f.Blocks))  // and of the last
-	written := make([]int, len(f.Regs)) // the block, one up, that has written a register so far
-	asked := make([]int, len(f.Regs))   // the block, one up, that reads it before it writes it
+	written := make([]int, len(f.Regs)) // the block plus one that last wrote each register
+	// the block plus one that reads each register before writing it
+	asked := make([]int, len(f.Regs))
 	readers := make([][]int32, len(f.Regs))
 	writers := make([][]int32, len(f.Regs))
 	n := 0
@@ -64,8 +65,9 @@ func intervals(f *ir.Func, number map[*ir.Reg]int) []interval {
 		}
 		last[b] = max(first[b], n-1)
 	}
-	writes := make([]int, len(f.Blocks)) // the register, one up, that a block is known to write before all reads
-	seen := make([]int, len(f.Blocks))   // the register, one up, that is live at its start
+	// the register plus one that each block writes before reading
+	writes := make([]int, len(f.Blocks))
+	seen := make([]int, len(f.Blocks)) // the register plus one that is live at its start
 	var work []int32
 	for i := range f.Regs {
 		for _, b := range writers[i] {

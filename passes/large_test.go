@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// TestLarge runs all passes over kernels that are large in one way each. What costs the square of their size takes
-// minutes.
+// TestLarge runs all passes on kernels that are large in different ways. A quadratic algorithm
+// would take minutes.
 func TestLarge(t *testing.T) {
 	n := 20000
 	if testing.Short() {
@@ -24,7 +24,7 @@ func TestLarge(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, text string
-		lines      int // that are left, at most
+		lines      int // maximum number of remaining lines
 	}{
 		{"blocks", blocks(n), 6*n + 20},
 		{"rows", rows(n), 2*n + 20},
@@ -43,7 +43,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// blocks returns a kernel of n blocks, loops within loops with many ways in among them.
+// blocks returns a kernel of n blocks, with nested loops, many of which have several entries.
 func blocks(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `.version 8.0
@@ -72,8 +72,8 @@ func blocks(n int) string {
 	return b.String()
 }
 
-// rows returns a kernel with n sums of constants, each of the one before, and n addresses that are
-// four more than the one before.
+// rows returns a kernel with a chain of n additions of constants, and a chain of n addresses, each
+// four more than the previous one.
 func rows(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `.version 8.0
@@ -93,8 +93,8 @@ func rows(n int) string {
 	return b.String()
 }
 
-// TestMemory asks what is live in a kernel of 20,000 blocks and 60,000 registers, nearly all of which are of one block: sets of all
-// registers for all blocks would take 300 MB.
+// TestMemory computes liveness in a kernel of 20,000 blocks and 60,000 registers, nearly all of
+// which are local to a block. Full sets for all blocks would take 300 MB.
 func TestMemory(t *testing.T) {
 	f := module(t, "large.ptx", blocks(20_000)).Funcs()[0]
 	g := ir.FlowOf(f)

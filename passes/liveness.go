@@ -31,16 +31,17 @@ func (s Set) Len() int {
 	return n
 }
 
-// A Liveness says which registers of a function are live at the start and at the end of each
-// block. Kept holds the registers that are live across blocks; most are live only in the block
-// that writes them.
+// A Liveness says which registers of a function are live at the start and at the end of each block.
+// It stores only the registers that are live across blocks; most are live only in the block that
+// writes them.
 type Liveness struct {
 	Flow   *ir.Flow
-	Number map[*ir.Reg]int // in Func.Regs
-	wide   []int32         // numbers of the registers that some block reads before it writes them, or that are results
-	slot   []int32         // of each register, its place among those, or -1
-	in     []Set           // by block, of places
-	leaves Set             // what is read where control leaves
+	Number map[*ir.Reg]int // index in Func.Regs
+	// indexes of the registers that some block reads before it writes them, or that are results
+	wide   []int32
+	slot   []int32 // position of each register in wide, or -1
+	in     []Set   // sets of positions, by block
+	leaves Set     // registers that are live where control leaves the function
 }
 
 // LivenessOf computes the liveness of g's function. A register that the function returns is
@@ -87,7 +88,7 @@ func (l *Liveness) crossing(f *ir.Func) {
 			l.wide = append(l.wide, int32(n))
 		}
 	}
-	written := make([]int, len(f.Regs)) // the block, counted from 1, that wrote a register last
+	written := make([]int, len(f.Regs)) // the block plus one that last wrote each register
 	for i, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -109,10 +110,10 @@ func (l *Liveness) crossing(f *ir.Func) {
 	}
 }
 
-// place returns where a register is in the sets that are kept, or -1.
+// place returns the position of a register in the stored sets, or -1.
 func (l *Liveness) place(n int) int { return int(l.slot[n]) }
 
-// behind puts into live what is live at the end of a block, by places.
+// behind stores in live the positions that are live at the end of a block.
 func (l *Liveness) behind(b int, live Set) {
 	clear(live)
 	if l.Flow.Leaves[b] {
@@ -123,7 +124,7 @@ func (l *Liveness) behind(b int, live Set) {
 	}
 }
 
-// spread is a set of places as one of numbers in Func.Regs, put into s.
+// spread converts a set of positions to a set of indexes in Func.Regs, in s.
 func (l *Liveness) spread(from, s Set) {
 	clear(s)
 	for i, w := range from {
@@ -159,7 +160,7 @@ func merge(s, from Set) bool {
 // Step turns the registers live after in into those live before it.
 func (l *Liveness) Step(in *ir.Instr, live Set) { l.step(in, live, func(n int) int { return n }) }
 
-// step is Step where register n is at a place of its own in live, or at none.
+// step is Step with sets in which register n has the position place(n), or none.
 func (l *Liveness) step(in *ir.Instr, live Set, place func(n int) int) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if n, ok := l.Number[r]; ok && a == isa.Write && place(n) >= 0 {

@@ -12,20 +12,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A machine runs one thread of a kernel on integers, as far as the tests of the passes need it, and keeps what can be
-// seen from outside: stores, and everything else that is no pure computation. What such an instruction gives depends on
-// what was seen before it, so a pass that merges, moves or drops one is found out. Nothing here folds or merges, and
-// nothing is shared with the passes: each instruction is written down as the manual says it.
+// A machine runs one thread of a kernel on integers, as far as the tests of the passes need it, and
+// records everything visible from outside: stores, and all other instructions with effects. The
+// result of such an instruction depends on the events before it, so merging, moving or removing one
+// is detected. It folds and merges nothing and shares no code with the passes: each instruction is
+// implemented as the manual describes it.
 type machine struct {
 	regs   map[*ir.Reg]uint64
 	memory map[uint64]byte
 	carry  uint64
-	seed   uint64 // of parameters and memory
+	seed   uint64 // determines the values of parameters and memory
 	events []string
 	steps  int
 }
 
-// run runs a kernel for a number of instructions at most and returns what was seen, and whether it came to its end.
+// run runs a kernel for at most a number of instructions, and returns the visible events and
+// whether it ended.
 func run(f *ir.Func, seed uint64, limit int) (events []string, ended bool, err error) {
 	m := &machine{regs: make(map[*ir.Reg]uint64), memory: make(map[uint64]byte), seed: seed}
 	number := make(map[*ir.Block]int, len(f.Blocks))
@@ -60,14 +62,14 @@ func run(f *ir.Func, seed uint64, limit int) (events []string, ended bool, err e
 	return m.events, true, nil
 }
 
-// hash returns a number that depends on everything that is given.
+// hash returns a number that depends on all arguments.
 func (m *machine) hash(what ...any) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintln(h, m.seed, what)
 	return h.Sum64()
 }
 
-// value returns what an operand reads as, without regard to its type.
+// value returns the bits of an operand, without regard to its type.
 func (m *machine) value(o *ir.Operand) uint64 {
 	switch o.Kind {
 	case ir.Register:
@@ -92,7 +94,7 @@ func (m *machine) value(o *ir.Operand) uint64 {
 	panic(fmt.Sprintf("operand of kind %d", o.Kind))
 }
 
-// put writes a register, or what of a value stands at a place in a vector.
+// put writes a register, or the elements of a vector.
 func (m *machine) put(o *ir.Operand, v uint64) {
 	switch o.Kind {
 	case ir.Sink:
@@ -110,7 +112,7 @@ func mask(bits int) uint64 {
 	return 1<<bits - 1
 }
 
-// signed returns a number of a width with its sign.
+// signed returns the low bits of v, sign-extended.
 func signed(v uint64, width int) int64 { return int64(v<<(64-width)) >> (64 - width) }
 
 // kind returns the width and the letter of the last type in an opcode.
@@ -126,7 +128,7 @@ func kind(op string) (width int, letter byte) {
 	return width, last[0]
 }
 
-// step runs one instruction that is no branch.
+// step executes one instruction that is not a branch.
 func (m *machine) step(in *ir.Instr) error {
 	switch in.Head() {
 	case "ld":
@@ -155,8 +157,8 @@ func (m *machine) step(in *ir.Instr) error {
 	return nil
 }
 
-// event is an instruction that does more than compute: it is seen with all that it reads, and what it gives depends on
-// all that was seen before it.
+// event executes an instruction with effects. It records all operands, and its result depends on
+// all earlier events.
 func (m *machine) event(in *ir.Instr) {
 	text := in.Op
 	var results []*ir.Operand
@@ -195,7 +197,8 @@ func elements(o *ir.Operand) []*ir.Operand {
 	return list
 }
 
-// address returns where an access begins. Shared memory has addresses of 32 bits, and lies apart.
+// address returns the address of an access. Shared memory has 32-bit addresses, in a range of its
+// own.
 func (m *machine) address(in *ir.Instr, o *ir.Operand) uint64 {
 	at := m.value(&o.Args()[0])
 	if in.Mod("shared") {
@@ -223,7 +226,7 @@ func (m *machine) load(in *ir.Instr) error {
 			}
 			v |= uint64(b) << (8 * j)
 		}
-		if letter == 's' { // a wider register takes the sign
+		if letter == 's' { // sign-extended in a wider register
 			v = uint64(signed(v, width))
 		}
 		m.put(o, v)
@@ -245,7 +248,7 @@ func (m *machine) move(in *ir.Instr) {
 	}
 }
 
-// compare is setp, with a second result and a third predicate where there are some.
+// compare executes setp, with an optional second result and third predicate.
 func (m *machine) compare(in *ir.Instr) error {
 	width, letter := kind(in.Op)
 	words := strings.Split(in.Op, ".")

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// FuzzPasses lets an author write kernels and holds what they do against what is left of them after each pass, and
-// after all: every store, and everything else that can be seen, must be the same.
+// FuzzPasses generates kernels, and compares what they do before and after each pass, and after all
+// passes: every store and every other visible event must be equal.
 func FuzzPasses(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(dice(seed))
@@ -37,7 +37,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// dice returns a row of bytes.
+// dice returns a sequence of random bytes.
 func dice(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 5))
 	list := make([]byte, 100+r.IntN(300))
@@ -47,7 +47,7 @@ func dice(seed uint64) []byte {
 	return list
 }
 
-// sameMeaning runs a kernel as it is and as the passes leave it, on several inputs.
+// sameMeaning runs a kernel before and after the passes, on several inputs.
 func sameMeaning(t *testing.T, text string) {
 	t.Helper()
 	const limit, inputs = 3000, 3
@@ -68,7 +68,7 @@ func sameMeaning(t *testing.T, text string) {
 		m := module(t, "before.ptx", text)
 		passes.Run(m, list, nil)
 		left := lower.Text(m)
-		// Read again: what counts is the text.
+		// Parsed again, so that the text is tested.
 		after := module(t, "after.ptx", left).Funcs()[0]
 		for seed := range want {
 			got, end, err := run(after, uint64(seed), limit)
@@ -77,7 +77,8 @@ func sameMeaning(t *testing.T, text string) {
 			}
 			a, b := want[seed], got
 			if n := min(len(a), len(b)); !end || !ended[seed] {
-				// Either was stopped; a kernel of which less is left has come further.
+				// Both runs may have reached the limit; the optimized kernel has then executed more
+				// events.
 				a, b = a[:n], b[:n]
 			}
 			if !slices.Equal(a, b) {

@@ -9,18 +9,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A reading describes how a register is read: in brackets, which accept an offset, and otherwise.
-// Offsets that sums add to it are collected and added to all brackets at the end, since chains of
-// sums may be long.
+// A reading describes how a register is read: in brackets, which accept an offset, and elsewhere.
+// Offsets are collected and added to all brackets at the end, since chains of additions may be
+// long.
 type reading struct {
 	brackets []use
-	add      int64 // to all of them
-	low      int64 // the least of the numbers in them, with add
-	high     int64 // and the greatest
-	others   int   // how often it is read in other places
+	add      int64 // offset to add to all of them
+	low      int64 // smallest offset in them, including add
+	high     int64 // and the largest
+	others   int   // number of other reads
 }
 
-// readingOf finds how a register is read.
+// readingOf returns how a register is read.
 func readingOf(uses []use) *reading {
 	r := new(reading)
 	for _, u := range uses {
@@ -37,8 +37,8 @@ func readingOf(uses []use) *reading {
 	return r
 }
 
-// offsetable reports whether a use is the register in the brackets of a plain load or store, which take a number added
-// to it.
+// offsetable reports whether a use is the address of a plain load or store, to which an offset can
+// be added.
 func offsetable(u use) bool {
 	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args()) != 1 || u.at != &u.to.Args()[0] || u.to.Text() != "" {
 		return false
@@ -50,13 +50,14 @@ func offsetable(u use) bool {
 	return false
 }
 
-// fits reports whether r is read in brackets alone, in which more may be added: the sums have 24 bits.
+// fits reports whether r is read only as an address, and an offset can be added: offsets have 24
+// bits.
 func (r *reading) fits(more int64) bool {
 	const limit = 1 << 23
 	return r.others == 0 && len(r.brackets) > 0 && more > -2*limit && more < 2*limit && r.low+more >= -limit && r.high+more < limit
 }
 
-// take adds to r what another register is read as, which is more than r's by a number.
+// take adds the reads of another register, which is larger than r's by a constant, to r.
 func (r *reading) take(o *reading, more int64) {
 	o.add, o.low, o.high = o.add+more, o.low+more, o.high+more
 	if len(r.brackets) == 0 {
@@ -74,7 +75,8 @@ func (r *reading) take(o *reading, more int64) {
 	r.low, r.high = min(r.low, o.low), max(r.high, o.high)
 }
 
-// offsets folds add.s64 %a, %b, 16 into [%a], if nothing else reads %a. In a row of such sums the last goes first.
+// offsets folds add.s64 %a, %b, 16 into [%a], if %a has no other uses. Chains are processed from
+// the end.
 func offsets(f *ir.Func) int {
 	d := defsOf(f)
 	gone := make(map[*ir.Instr]bool)
@@ -91,7 +93,7 @@ func offsets(f *ir.Func) int {
 		r := work[len(work)-1]
 		work = work[:len(work)-1]
 		in := d.writer[r]
-		// A 32-bit sum wraps; an offset in brackets does not for every space.
+		// A 32-bit addition wraps around; an offset in brackets does not in every state space.
 		if in == nil || gone[in] || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref() != nil {
 			continue
 		}

@@ -11,18 +11,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// A use is a place where a register is read.
+// A use is a read of a register.
 type use struct {
 	in *ir.Instr
-	at *ir.Operand // the register itself, within in's operands; nil for a guard
-	to *ir.Operand // the operand of in that it is, or is a part of
+	at *ir.Operand // the register operand; nil for a guard
+	to *ir.Operand // the operand of in that contains it
 }
 
-// defs are the registers of a function with what writes and reads them.
+// defs holds the definitions and uses of a function's registers.
 type defs struct {
-	at     map[*ir.Instr]spot
-	dom    *graph.Tree
-	writer map[*ir.Reg]*ir.Instr // of registers that one instruction writes, whole and without a guard
+	at  map[*ir.Instr]spot
+	dom *graph.Tree
+	// for registers that exactly one instruction writes, completely and without a guard
+	writer map[*ir.Reg]*ir.Instr
 	uses   map[*ir.Reg][]use
 }
 
@@ -81,10 +82,10 @@ func defsOf(f *ir.Func) *defs {
 	return d
 }
 
-// A spot is where an instruction stands.
+// A spot is the position of an instruction.
 type spot struct{ block, index int }
 
-// before reports whether every way to each use leads over an instruction.
+// before reports whether an instruction precedes each use on every path.
 func (d *defs) before(in *ir.Instr, uses []use) bool {
 	from := d.at[in]
 	for _, u := range uses {
@@ -104,7 +105,7 @@ func resultOf(in *ir.Instr, i int) bool {
 	return in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read
 }
 
-// whole returns the register that an operand is, all of it and nothing added, or nil.
+// whole returns the register of an operand that is exactly one register, or nil.
 func whole(o *ir.Operand) *ir.Reg {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil
@@ -112,7 +113,7 @@ func whole(o *ir.Operand) *ir.Reg {
 	return o.Reg
 }
 
-// dropped takes instructions out of a function. Comments that stood before them go to what follows.
+// dropped removes instructions from a function. Comments before them move to the next instruction.
 func dropped(f *ir.Func, gone map[*ir.Instr]bool) {
 	for _, b := range f.Blocks {
 		var kept []*ir.Instr

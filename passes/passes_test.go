@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what passes make of the test files")
 
-// module returns a text that must be faultless as a module.
+// module parses and lifts a text, and fails the test on errors.
 func module(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
 	file, list := ptx.Parse(name, text)
@@ -39,8 +39,8 @@ func module(t testing.TB, name, text string) *ir.Module {
 	return m
 }
 
-// TestPasses runs each pass over the files of the folder that has its name. What comes out is a faultless
-// module, of which the pass leaves nothing more to do.
+// TestPasses runs each pass on the files in the folder with its name. The result must be a valid
+// module that the pass does not change again.
 func TestPasses(t *testing.T) {
 	filetest.Rewrite(t, "testdata/*/*.txt", *update, func(t *testing.T, folder, before string) string {
 		list, err := passes.Named(folder)
@@ -65,8 +65,8 @@ func TestPasses(t *testing.T) {
 	})
 }
 
-// TestCorpus runs all passes over real modules: what is left passes the form checks, and a second run finds
-// nothing to do.
+// TestCorpus runs all passes on real modules: the results pass the form checks, and a second run
+// changes nothing.
 func TestCorpus(t *testing.T) {
 	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
 	if err != nil {
@@ -103,7 +103,7 @@ var (
 	registerRange = regexp.MustCompile(`<(\d+)>`)
 )
 
-// declarations returns how many registers a text declares.
+// declarations returns the number of registers that a text declares.
 func declarations(text string) int {
 	n := 0
 	for _, line := range registerLine.FindAllStringSubmatch(text, -1) {
@@ -119,7 +119,7 @@ func declarations(text string) int {
 	return n
 }
 
-// TestList holds the list against the rules for lists.
+// TestList checks the list of passes against the constraints.
 func TestList(t *testing.T) {
 	names := make(map[string]bool)
 	for _, p := range passes.List() {
@@ -168,7 +168,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestLiveness reads what is live at the borders of blocks off a loop.
+// TestLiveness checks the live registers at the borders of blocks in a loop.
 func TestLiveness(t *testing.T) {
 	m := module(t, "loop.ptx", `.version 8.0
 .target sm_80

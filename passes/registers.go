@@ -35,14 +35,14 @@ func mergeRegisters() *Pass {
 	}
 }
 
-// class is a kind of register: only registers of one class share.
+// class is a register class; only registers of one class can share a register.
 type class struct {
 	typ isa.Type
 	vec uint8
 }
 
-// allocate gives the registers of f that nobody named new ones, as few as their intervals allow, and returns
-// how many registers have changed.
+// allocate replaces the compiler-named registers of f by as few new ones as their live intervals
+// allow, and returns the number of replaced registers.
 func allocate(f *ir.Func, taken map[string]bool) int {
 	number := make(map[*ir.Reg]int, len(f.Regs))
 	for i, r := range f.Regs {
@@ -95,18 +95,18 @@ func allocate(f *ir.Func, taken map[string]bool) int {
 	return changes
 }
 
-// A pool is the registers of a class, by their numbers.
+// A pool holds the new registers of a class, by index.
 type pool struct {
 	letters string
-	next    int // the number of the last name
+	next    int // number of the last name
 	regs    []*ir.Reg
-	free    numbers // of registers that are not in use
-	busy    []lease // a heap, the earliest end first
+	free    numbers // heap of unused registers, the smallest first
+	busy    []lease // heap of registers in use, the earliest end first
 }
 
 type lease struct{ until, number int }
 
-// name returns the next name that no register has which stays what it is.
+// name returns the next name that no kept register has.
 func (p *pool) name(kept map[string]bool) string {
 	for {
 		p.next++
@@ -116,8 +116,8 @@ func (p *pool) name(kept map[string]bool) string {
 	}
 }
 
-// take finds the least number that is free from the start of an interval on. An instruction may write the
-// register that it reads last.
+// take returns the smallest register that is free from the start of an interval. The result of an
+// instruction may take the register of an operand that dies there.
 func (p *pool) take(v interval) int {
 	for len(p.busy) > 0 && p.busy[0].until < v.from {
 		l := heap.Pop((*leases)(&p.busy)).(lease)
@@ -157,7 +157,7 @@ func (l *numbers) Pop() any {
 	return x
 }
 
-// keep returns the registers that stay what they are: those that a person named, and parameters and
+// keep returns the registers that are not replaced: those named by a person, and parameters and
 // results of the function.
 func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 	fixed := make([]bool, len(f.Regs))
@@ -167,7 +167,7 @@ func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 		named[r.Name] = fixed[i]
 	}
 	for i, r := range f.Regs {
-		// One of several scopes that all have a register of this name: lifting has numbered them.
+		// Lifting has numbered registers of this name from several scopes.
 		if j := strings.LastIndexByte(r.Name, '_'); j > 0 && strings.TrimRight(r.Name[j+1:], "0123456789") == "" && named[r.Name[:j]] {
 			fixed[i] = false
 		}
@@ -182,8 +182,8 @@ func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 	return fixed
 }
 
-// apart returns the registers that the hardware reads or writes while later instructions run, of
-// whose end liveness knows nothing: they share with no others.
+// apart returns the registers that the hardware reads or writes asynchronously, while later
+// instructions run. Liveness does not know when that ends, so they share with no others.
 func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	alone := make(map[int]bool)
 	for _, b := range f.Blocks {
@@ -200,7 +200,8 @@ func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	return alone
 }
 
-// unnamed reports whether a register's name is only letters that compilers give its class, and a number.
+// unnamed reports whether a register's name consists of letters that compilers use for its class,
+// and a number.
 func unnamed(name string) bool {
 	letters := strings.TrimRight(name, "0123456789")
 	if letters == name && name != "" {
@@ -213,11 +214,11 @@ func unnamed(name string) bool {
 	return false
 }
 
-// stems returns the letters for the registers of each class: the usual ones, with underscores where
-// they would meet other names.
+// stems returns the name prefix of each class: the usual one, with underscores if it conflicts with
+// other names.
 func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 	used := make(map[string]bool)
-	of := make(map[string]class) // what the letters of names that stay are used for
+	of := make(map[string]class) // classes of the prefixes that remain in use
 	note := func(name string) { used[strings.TrimRight(name, "0123456789")] = true }
 	for i, r := range f.Regs {
 		if !fixed[i] {
@@ -259,8 +260,8 @@ func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 	return letters
 }
 
-// globalNames returns the letters of the names that all functions see, special registers among
-// them.
+// globalNames returns the prefixes of names that are visible in all functions, including special
+// registers.
 func globalNames(m *ir.Module) map[string]bool {
 	taken := make(map[string]bool)
 	note := func(name string) { taken[strings.TrimRight(name, "0123456789")] = true }
@@ -278,7 +279,7 @@ func globalNames(m *ir.Module) map[string]bool {
 	return taken
 }
 
-// replace puts the new registers in the places of the old ones.
+// replace replaces the old registers by the new ones.
 func replace(f *ir.Func, number map[*ir.Reg]int, to []*ir.Reg) {
 	fresh := func(r *ir.Reg) *ir.Reg {
 		if i, ok := number[r]; ok && to[i] != nil {
@@ -302,8 +303,8 @@ func replace(f *ir.Func, number map[*ir.Reg]int, to []*ir.Reg) {
 	}
 }
 
-// declared returns the registers of a function in their order: new ones where the first of the old
-// ones stood, and none that nobody uses.
+// declared returns the registers of a function in order: each new register at the position of the
+// first old one that it replaces, without unused ones.
 func declared(regs, to []*ir.Reg, fixed []bool) []*ir.Reg {
 	var list []*ir.Reg
 	seen := make(map[*ir.Reg]bool)

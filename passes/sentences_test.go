@@ -15,7 +15,7 @@ func (a *author) statements(n int) {
 	}
 }
 
-// statement writes one instruction, or a few that belong together.
+// statement emits one instruction, or a few related ones.
 func (a *author) statement() {
 	width, letter := "32", byte('r')
 	if a.roll(3) == 0 {
@@ -66,7 +66,8 @@ func (a *author) statement() {
 	}
 }
 
-// carries writes a chain of sums that hand on a carry, perhaps a second one that differs in its lowest words alone.
+// carries emits a chain of additions with carry, sometimes followed by a second one that differs
+// only in its lowest words.
 func (a *author) carries(width string, letter byte) {
 	op := a.one("add", "sub", "mad.lo")
 	links := 2 + a.roll(2)
@@ -108,7 +109,8 @@ func (a *author) comparison(width string, letter byte) {
 	a.line("setp.%s.%s.%s%s %s, %s, %s, %s%s;", how, a.one("and", "or", "xor"), kind, width, to, x, y, a.one("", "!"), a.scope['p'][0])
 }
 
-// conversion goes between widths. A result that is narrower than its register leaves zeros, or copies of its sign.
+// conversion emits a conversion between widths. If the result is narrower than its register, it is
+// zero-extended or sign-extended.
 func (a *author) conversion() {
 	switch a.roll(8) {
 	case 0:
@@ -130,7 +132,7 @@ func (a *author) conversion() {
 	}
 }
 
-// address writes sums that may go into the brackets of what reads or writes memory behind them.
+// address emits additions that may be folded into the addresses of later memory accesses.
 func (a *author) address() {
 	if a.roll(4) == 0 {
 		at := a.fresh('r')
@@ -174,7 +176,7 @@ func (a *author) address() {
 	}
 }
 
-// event writes what does more than compute.
+// event emits an instruction with a visible effect.
 func (a *author) event() {
 	switch a.roll(6) {
 	case 0:
@@ -195,7 +197,7 @@ func (a *author) event() {
 	}
 }
 
-// again writes something that stood before, if what it reads still holds something.
+// again emits an earlier instruction again, if its operands still have values.
 func (a *author) again() {
 	if len(a.past) == 0 {
 		return
@@ -209,7 +211,7 @@ func (a *author) again() {
 	a.line("%s %s, %s;", r.op, a.fresh(r.letter), r.rest)
 }
 
-// control writes a choice, a loop, or a loop with two ways in.
+// control emits a conditional, a loop, or a loop with two entries.
 func (a *author) control() {
 	if a.depth == 3 {
 		return

@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// trim drops declarations of f that no instruction names any more: registers, lists of targets and
-// prototypes, .param variables of calls. Memory stays: its size and place may be counted on from outside.
+// trim removes unused declarations of f: registers, lists of targets and prototypes, .param
+// variables of calls. Variables in memory are kept, because other code may depend on their size and
+// position.
 func trim(f *ir.Func) {
 	used := make(map[ir.Ref]bool)
 	for _, list := range [][]*ir.Var{f.Params, f.Results} {

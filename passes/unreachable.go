@@ -49,7 +49,7 @@ func debugNames(m *ir.Module) map[string]bool {
 	return named
 }
 
-// unreachable drops blocks of f and returns how many.
+// unreachable removes unreachable blocks of f and returns their number.
 func unreachable(f *ir.Func, named map[string]bool) int {
 	keep := make(map[*ir.Block]bool, len(f.Blocks))
 	for _, i := range ir.FlowOf(f).Order() {
@@ -66,7 +66,7 @@ func unreachable(f *ir.Func, named map[string]bool) int {
 	return before - len(f.Blocks)
 }
 
-// reach keeps a block and all that control may come to from it.
+// reach marks a block, and all blocks reachable from it, as kept.
 func reach(f *ir.Func, from *ir.Block, keep map[*ir.Block]bool) {
 	g := ir.FlowOf(f)
 	list := []int{slices.Index(f.Blocks, from)}
@@ -80,8 +80,8 @@ func reach(f *ir.Func, from *ir.Block, keep map[*ir.Block]bool) {
 	}
 }
 
-// inlinedAt returns the places that .loc lines of f say that code was inlined at, each as three
-// numbers. An earlier .loc must have given such a place.
+// inlinedAt returns the call sites that .loc lines of f name with inlined_at, each as three
+// numbers. An earlier .loc must have declared the site.
 func inlinedAt(f *ir.Func) map[string]bool {
 	places := make(map[string]bool)
 	for _, b := range f.Blocks {
@@ -108,7 +108,8 @@ func place(text string) string {
 	return strings.Join(words[:min(3, len(words))], " ")
 }
 
-// spoken reports whether debug information names a block: a section its label, or a .loc its place.
+// spoken reports whether debug information refers to a block: a section to its label, or a .loc to
+// its position.
 func spoken(b *ir.Block, named, inlined map[string]bool) bool {
 	for i := range b.Labels {
 		if named[b.Labels[i].Name] {

@@ -27,7 +27,7 @@ type Comment struct {
 	Text string
 }
 
-// A Node is anything with an extent: a declaration, a statement.
+// A Node is a part of the tree with an extent: a declaration, a statement.
 type Node interface {
 	Pos() Pos // first byte
 	End() Pos // just after the last byte
@@ -42,7 +42,7 @@ func (s Span) Pos() Pos { return s.At }
 // End returns the offset just after the last byte.
 func (s Span) End() Pos { return s.To }
 
-// A Word is a name or literal as written, with its place.
+// A Word is a name or literal from the source, with its position.
 type Word struct {
 	Span
 	Text string
@@ -50,18 +50,18 @@ type Word struct {
 
 // Module level and statement level.
 type (
-	// A Directive is a word with a leading dot and arguments that declares nothing: .version,
+	// A Directive is a word with a leading dot, and arguments, that is not a declaration: .version,
 	// .target, .file, .loc, .pragma, .maxntid, .branchtargets, and every unknown directive. Args
 	// are its arguments as operands: two for a list "a, b", two names for .target sm_90a, debug.
 	// Label is the label before .branchtargets or .calltargets. Attributes of .loc, such as
-	// `function_name lbl, inlined_at 1 2 3`, are further Args of kind Tuple, with the word in
-	// Text. @@DWARF of PTX 1 is also a Directive; the rest of its line is one Arg of kind Literal.
+	// `function_name lbl, inlined_at 1 2 3`, are further Args of kind Tuple, with the word in Text.
+	// @@DWARF of PTX 1 is also a Directive; the rest of its line is one Arg of kind Literal.
 	Directive struct {
 		Span
-		Name  Word // with the dot
+		Name  Word // includes the dot
 		Label Word // "" if there is none
 		Args  []Operand
-		Semi  bool // ended by a semicolon
+		Semi  bool // ends with a semicolon
 	}
 
 	// A Section is a DWARF block: .section name { ... }.
@@ -89,7 +89,7 @@ type (
 		Text     Word    // including line feeds, unchanged
 	}
 
-	// A Data is one line of a Section: .b32 1, 2, label+4.
+	// A Data is one line of a Section, such as `.b32 1, 2, label+4`.
 	Data struct {
 		Span
 		Type Word
@@ -100,11 +100,11 @@ type (
 	// variables of space .reg.
 	Var struct {
 		Span
-		Linkage []Word   // .extern .visible .weak .common; .hidden of a parameter
+		Linkage []Word   // .extern .visible .weak .common; for a parameter, .hidden
 		Space   Word     // .reg .global .shared .const .local .param .tex .sreg
 		Bank    *Operand // .const[2]
 		Attrs   []Attr   // .align 8, .ptr, .attribute(.managed), in source order
-		Vec     Word     // .v2 .v4 .v8, "" if none
+		Vec     Word     // .v2 .v4 .v8; "" if none
 		Type    Word     // with the dot
 		Names   []Declarator
 	}
@@ -129,10 +129,11 @@ type (
 	// A Func is a .entry or .func, defined or declared, or a call prototype.
 	Func struct {
 		Span
-		Linkage               []Word
-		Kind                  Word   // .entry .func .callprototype
-		Label                 Word   // of a prototype
-		Returns               []*Var // nil if none; HasReturns distinguishes () from nothing
+		Linkage []Word
+		Kind    Word // .entry, .func or .callprototype
+		Label   Word // label of a prototype
+		// nil if none; HasReturns distinguishes () from an absent list
+		Returns               []*Var
 		Params                []*Var
 		Name                  Word // "_" for a prototype
 		HasReturns, HasParams bool
@@ -158,7 +159,7 @@ type (
 	Instr struct {
 		Span
 		Guard Guard
-		Op    Word // with all modifiers and without white space
+		Op    Word // opcode with all modifiers, without white space
 		Args  []Operand
 	}
 
@@ -177,12 +178,12 @@ type OperandKind uint8
 
 // Kinds of operand.
 const (
-	Empty   OperandKind = iota // nothing written, as in []
+	Empty   OperandKind = iota // nothing between the delimiters, as in []
 	Name                       // %r1, var, label, %tid.x, sm_90, _; Text is the whole word
 	Literal                    // 1, 0x1F, 0f3F800000, 1.5, 7U; Text is the literal
 	String                     // "..." with quotes in Text
 	Unary                      // -x, ~x, !x; Text is the operator
-	Binary                     // x+y, and so on, also field = x; Text is the operator, Args the two sides
+	Binary                     // x+y and other operators, also field = x; Text is the operator, Args the two sides
 	Cond                       // x ? y : z
 	Cast                       // (.s64) x; Text is the type
 	Paren                      // (x) in a constant expression

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// asCommand collects garbage at the pace of the command, which also reads files one after another into the same memory.
+// asCommand sets the garbage collector as the command does, which also parses files one after
+// another in the same memory.
 func asCommand(b *testing.B) {
 	percent := debug.SetGCPercent(400)
 	b.Cleanup(func() { debug.SetGCPercent(percent) })
@@ -30,7 +31,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkParseOnce takes new memory for each module.
+// BenchmarkParseOnce allocates new memory for each module.
 func BenchmarkParseOnce(b *testing.B) {
 	asCommand(b)
 	text := generate(5 << 20)

@@ -18,7 +18,7 @@ func (p *parser) block() *Block {
 	if open.kind == '{' {
 		p.advance()
 	} else {
-		open = token{'{', true, p.last, p.last} // reported
+		open = token{'{', true, p.last, p.last} // the missing brace has been reported
 	}
 	b := &Block{Span: Span{open.at, open.to}}
 	symbols := inScope
@@ -63,8 +63,9 @@ func (p *parser) block() *Block {
 	return b
 }
 
-// unclosedAt returns the brace that most likely lacks its "}" if the block that starts at open has
-// none: the indentation of an inner block may show that its "}" was meant for the outer one.
+// unclosedAt returns the brace that most likely lacks its "}" if the block that starts at open is
+// unclosed. The indentation may show that an inner block is unclosed, and that its "}" was meant
+// for the outer one.
 func (p *parser) unclosedAt(open token) token {
 	if p.shifted.at > open.at {
 		return p.shifted
@@ -96,14 +97,14 @@ func (p *parser) skipBlock() {
 	}
 }
 
-// opensModule reports whether the current dot-word at the start of a line is only valid outside of
-// functions, so that the "}" before it is missing.
+// opensModule reports whether the current word, which starts with a dot at the start of a line, is
+// only valid outside of functions, so that the "}" before it is missing.
 func (p *parser) opensModule() bool {
 	switch p.textOf(p.tok) {
 	case ".entry", ".version", ".target", ".address_size", ".section":
 		return true
 	case ".visible", ".weak", ".extern":
-		ahead := p.scan // a copy: comments in it are scanned again
+		ahead := p.scan // a copy: comments are recorded when the text is scanned again
 		next := ahead.next()
 		return next.kind == dot && p.textOf(next) == ".entry"
 	}
@@ -162,7 +163,7 @@ func (p *parser) label(first token) {
 	p.keep(l)
 }
 
-// labelled reports whether a directive takes the preceding label as its name.
+// labelled reports whether the label before a directive is its name.
 func labelled(word string) bool {
 	return word == ".branchtargets" || word == ".calltargets" || word == ".callprototype"
 }
@@ -214,7 +215,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	if !ok {
 		p.fail(op.at, op.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
 	} else if ok = !p.misread(op, in.Op); !ok {
-		// reported
+		// The error has been reported.
 	} else if want := p.runsOn(in.Op.Text); want != "" {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		if op.kind == name && want != quoted(";") && guard.Text == "" { // a label is kept, since branches may target it
@@ -255,14 +256,15 @@ func (p *parser) runsOn(op string) string {
 	case "ret", "exit", "trap", "brkpt":
 		return quoted(";")
 	}
-	ahead := p.scan // a copy: comments in it are scanned again
+	ahead := p.scan // a copy: comments are recorded when the text is scanned again
 	if next := ahead.next(); next.fresh || next.kind != name && next.kind != dotted {
 		return ""
 	}
 	return quoted(":") + " or " + quoted(";")
 }
 
-// misread reports syntax of other languages, at the token after the first word of a statement.
+// misread reports syntax of other languages. The current token is the one after the first word of a
+// statement.
 func (p *parser) misread(op token, w Word) bool {
 	t := p.tok
 	switch {

@@ -16,7 +16,7 @@ func (p *printer) blank() {
 	p.open = true
 }
 
-// gap keeps an author's blank line before the code at pos.
+// gap keeps a blank line of the source before the code at pos.
 func (p *printer) gap(pos Pos) {
 	if p.open {
 		p.open = false
@@ -68,7 +68,7 @@ func (p *printer) comment() *Comment {
 	return c
 }
 
-// dueAt returns where the next comment is, behind everything if there is none.
+// dueAt returns the position of the next comment, or a position after the end of the text.
 func (p *printer) dueAt() Pos {
 	if p.printed == len(p.comments) {
 		return math.MaxInt32
@@ -104,8 +104,8 @@ func (p *printer) interior(pos Pos) {
 		return
 	}
 	if line, _ := p.Started(); !line {
-		// The printed order differs from the source, as for .align before .shared: such comments go
-		// before the line.
+		// The printed order differs from the source, as for .align before .shared: comments in
+		// between are printed before the line.
 		p.Before(func() { p.leading(pos) })
 	}
 	for p.due < pos {

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestDepth nests as deeply as the assembler takes it, one deeper, and far deeper. The depths are those of ptxas 13.5,
-// found by trying.
+// TestDepth nests text as deeply as ptxas accepts, one level deeper, and much deeper. The limits
+// are those of ptxas 13.5, found by experiment.
 func TestDepth(t *testing.T) {
 	const kernel = ".visible .entry k(.param .u64 a)\n{\n"
 	in := func(open, close string) func(int) string {

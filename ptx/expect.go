@@ -29,7 +29,7 @@ func (f frame) report(err error, ending string) {
 		t = f.tokens[i]
 	}
 	switch {
-	case t.kind == illegal: // reported when it was scanned
+	case t.kind == illegal: // reported by the scanner
 	case t.fresh && i > 0 && (t.kind == name || t.kind == dotted || t.kind == dot || t.kind == '@'):
 		before := f.tokens[i-1]
 		p.fail(before.to, before.to, syntax, "expected %s after %s", want, quoted(p.textOf(before)))
@@ -109,7 +109,7 @@ func wording(symbol string) string {
 // parentheses, alternatives separated by |, and suffixes ? * +. It advances s past what it reads.
 func first(s *string) []string {
 	var set []string
-	open := true // only optional symbols so far
+	open := true // all symbols so far are optional
 	for {
 		*s = strings.TrimLeft(*s, " ")
 		if *s == "" {

@@ -3,7 +3,7 @@
 
 package ptx
 
-// Scan counts the tokens of text.
+// Scan returns the number of tokens in text.
 func Scan(text string) int {
 	s := scanner{text: text, comments: make([]Comment, 0, len(text)/100)}
 	n := 0

@@ -32,8 +32,7 @@ func (p *parser) constant() (Operand, bool) {
 	return p.node(Cond, "", x, y, z), ok
 }
 
-// deeper counts the symbols that t adds to the assembler's stack, and reports if there are too
-// many.
+// deeper counts the symbols that t pushes on the stack of ptxas's parser, and reports an overflow.
 func (p *parser) deeper(symbols int, t token) bool {
 	if p.stack+symbols > stackSize {
 		p.fail(t.at, t.to, tooDeep, "%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
@@ -222,8 +221,8 @@ func (p *parser) initializer() (Operand, bool) {
 	return p.constant()
 }
 
-// symbol reads the address of a symbol in an initialiser: name, name+offset, generic(name),
-// generic(name)+offset; or field = value, which initialises an opaque type.
+// symbol reads the address of a symbol in an initializer: name, name+offset, generic(name),
+// generic(name)+offset. It also reads field = value, which initializes an opaque type.
 func (p *parser) symbol() (Operand, bool) {
 	t := p.tok
 	if reserved(p.textOf(t)) {

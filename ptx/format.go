@@ -55,7 +55,7 @@ func room(f *File) int {
 			statements += len(fn.Body.Stmts)
 		}
 	}
-	const line = 48 // bytes
+	const line = 48 // estimated bytes per line
 	return max(n, line*statements) + 64
 }
 
@@ -64,13 +64,13 @@ type printer struct {
 	layout.Page
 	file     *File
 	comments []Comment
-	printed  int // of them
+	printed  int // number of comments printed so far
 	due      Pos // position of the next one
 	spelled  map[string]string
 	recent   [64]struct{ op, spelled string }
 
-	prev Pos  // end in the source of what was printed last
-	open bool // the last line opened a block: no blank line follows
+	prev Pos  // end, in the source, of the last printed text
+	open bool // the last line opened a block, so no blank line follows
 }
 
 // op spells an opcode in the manual's order. Opcodes repeat, so it first compares with the most
@@ -269,7 +269,7 @@ func (p *printer) body(list []Node, to Pos) {
 	}
 	p.leading(to - 1)
 	p.Indent--
-	p.open = true // no blank line before the brace either
+	p.open = true // no blank line before the brace
 	p.begin(to-1, layout.Plain)
 	p.Put("}")
 	p.end(to)

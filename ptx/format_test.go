@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// TestFormat holds the house style: testdata/format/NAME.input becomes NAME.golden.
+// TestFormat checks the style of formatted text: testdata/format/NAME.input becomes NAME.golden.
 func TestFormat(t *testing.T) {
 	inputs, err := filepath.Glob("testdata/format/*.input")
 	if err != nil || len(inputs) == 0 {
@@ -53,8 +53,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// checkFormat holds what is true of all formatted text: formatting it again changes nothing, all
-// comments are there in their order, and so is every token but for the order of modifiers.
+// checkFormat checks properties of all formatted text: formatting is idempotent, all comments are
+// kept in order, and all tokens are kept, except that modifiers may be reordered.
 func checkFormat(t *testing.T, text, got string) {
 	t.Helper()
 	again, errs := ptx.Format("formatted", got)
@@ -74,7 +74,7 @@ func checkFormat(t *testing.T, text, got string) {
 	}
 }
 
-// comments returns the comments of a file, ends of lines aside.
+// comments returns the comments of a file, without line ends.
 func comments(f *ptx.File) []string {
 	var out []string
 	for _, c := range f.Comments {
@@ -84,8 +84,8 @@ func comments(f *ptx.File) []string {
 	return out
 }
 
-// letters returns the letters of a file outside comments, white space aside, word by word between
-// punctuation; the modifiers of an opcode stand in order.
+// letters returns the text of a file without comments and white space, word by word, with the
+// modifiers of each opcode sorted.
 func letters(f *ptx.File) string {
 	code := []byte(f.Text)
 	for _, c := range f.Comments {
@@ -93,7 +93,7 @@ func letters(f *ptx.File) string {
 			code[int(c.At)+i] = ' '
 		}
 	}
-	// A declaration may come without its semicolon; the print has it.
+	// The semicolon of a declaration is optional; the printer adds it.
 	for _, d := range slices.Backward(f.Decls) {
 		if fn, ok := d.(*ptx.Func); ok && fn.Body == nil {
 			code = slices.Insert(code, int(fn.To), ';')
@@ -103,7 +103,8 @@ func letters(f *ptx.File) string {
 	for statement := range strings.FieldsFuncSeq(string(code), func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
 		parts := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n\f\x1a,.", r) })
 		slices.Sort(parts)
-		// A blank between a guard's @ and its name, or around an operator, is not a difference.
+		// White space between @ and the name of a guard, or around an operator, is not a
+		// difference.
 		joined := strings.Join(parts, "")
 		runes := []rune(joined)
 		slices.Sort(runes)

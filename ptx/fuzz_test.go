@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// seeds are real and odd modules to start from.
+// seeds adds real modules and unusual ones to the fuzz corpus.
 func seeds(f *testing.F) {
 	f.Helper()
 	for _, pattern := range []string{"testdata/format/*.input", "testdata/format/*.golden"} {
@@ -32,7 +32,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzParse: any text gives a tree whose places lie in the text, and findings whose places do.
+// FuzzParse checks that the positions of all nodes and findings are within the text.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -50,8 +50,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzFormat: what parses formats, keeps its comments and its code, and formatting it again
-// changes nothing.
+// FuzzFormat checks that a module without syntax errors can be formatted, keeps its comments and
+// code, and that formatting is idempotent.
 func FuzzFormat(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {

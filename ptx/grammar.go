@@ -10,11 +10,11 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The grammar of declarations and directives at any level. It does not cover function bodies and
-// section bodies (Open ends a frame), and three parts are single tokens to it: Params is a
-// parameter list, whose elements are parsed as parameter below; Initial is an initialiser; Rest is
-// the rest of a line of @@DWARF. WARP_SZ is a Number. Unwritten ends a declaration that may lack
-// its semicolon.
+// The grammar of declarations and directives. It does not cover the bodies of functions and
+// sections (a frame ends at Open). Three parts are single tokens: Params is a parameter list, whose
+// elements are parsed as parameter below; Initial is an initializer; Rest is the rest of a line of
+// @@DWARF. WARP_SZ is a Number. Unwritten ends a declaration whose semicolon is optional and
+// missing.
 type (
 	// An item is one declaration or directive.
 	item struct {

@@ -10,12 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestLinear formats text that is made to be slow, which takes time in proportion to its length. The test of that name in
-// cmd/ptxdsl does the same with all commands.
+// TestLinear checks that formatting takes time in proportion to the length of hostile text. The
+// test of that name in cmd/ptxdsl does the same with all commands.
 func TestLinear(t *testing.T) {
 	size := 3000
 	if testing.Short() {
-		size = 1000 // for the race detector, under which the whole takes minutes
+		size = 1000 // under the race detector, larger sizes would take minutes
 	}
 	for _, x := range hostile.Texts() {
 		e, short, long := x.Growth(size, func(text string) { ptx.Format("hostile", text) })

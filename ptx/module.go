@@ -28,7 +28,7 @@ type paramList struct {
 	vars []*Var
 }
 
-// An initialValue is an initialiser, in the same way.
+// An initialValue is an initializer, represented by one token in the same way.
 type initialValue struct {
 	at    int
 	value Operand
@@ -52,7 +52,7 @@ func (p *parser) module() {
 			p.fail(t.at, t.to, syntax, "unexpected %s: there is no statement that it could end",
 				quoted(";"))
 		case illegal:
-			if p.textOf(t) == "#" { // a preprocessor directive
+			if p.textOf(t) == "#" { // a preprocessor line
 				p.skipStray()
 				p.bad(t.at, p.last)
 				continue
@@ -83,7 +83,7 @@ func (p *parser) withDot(t token) string {
 // skipStray skips text that is not valid outside of functions, up to a line that starts a
 // declaration.
 func (p *parser) skipStray() {
-	depth := 0 // of braces: a body that has lost its header is skipped
+	depth := 0 // open braces: a body whose header is missing is skipped
 	for p.advance(); p.tok.kind != endOfFile; p.advance() {
 		switch p.tok.kind {
 		case '{':
@@ -95,7 +95,7 @@ func (p *parser) skipStray() {
 				return
 			}
 			if depth < 0 {
-				return // closes nothing
+				return // closes no open brace
 			}
 		}
 		if p.tok.kind != dot || !p.tok.fresh {
@@ -158,10 +158,10 @@ func (p *parser) collect(base int) bool {
 	case toLastArg:
 		return p.collectArgs(base, false)
 	}
-	function, callable := false, false // .entry or .func was seen, .func was
-	listed := false                    // the parameters after the name were seen
-	declared := false                  // a .func has its name
-	header := base                     // position of the name
+	function, callable := false, false // .entry or .func was seen; .func was seen
+	listed := false                    // the parameter list after the name was seen
+	declared := false                  // the name of a .func was seen
+	header := base                     // index of the name
 	for {
 		t := p.tok
 		switch t.kind {
@@ -178,7 +178,7 @@ func (p *parser) collect(base int) bool {
 			takes := function && takesSemicolon(p.lastDot(header), declared)
 			if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
 				if declared {
-					p.unwritten() // the directive used the only ";"
+					p.unwritten() // the only ";" belongs to the directive
 				}
 				return true
 			}
@@ -287,11 +287,11 @@ func linkage(word string) bool {
 	return false
 }
 
-// Ways to find the end of an item.
+// How the end of an item is found.
 const (
-	toSemicolon = iota // or to the "{" of a body
-	toLastArg          // as long as arguments follow
-	toLineEnd          // the same, but only up to the end of the line, for unknown words
+	toSemicolon = iota // up to ";", or the "{" of a body
+	toLastArg          // after the last argument
+	toLineEnd          // after the last argument on the line, for unknown words
 )
 
 // framing says how an item that starts with word ends.

@@ -3,8 +3,8 @@
 
 package ptx
 
-// number scans a literal that starts with a digit. If letters follow it, or digits are missing, the
-// whole is one illegal token, because it is one mistake.
+// number scans a literal that starts with a digit. If letters follow it, or digits are missing, it
+// returns one illegal token, so that there is one error.
 func (s *scanner) number(at int, fresh bool) token {
 	text := s.text
 	end := digitsEnd(text, at+1)
@@ -17,7 +17,7 @@ func (s *scanner) number(at int, fresh bool) token {
 	return s.token(number, fresh, at, end)
 }
 
-// numberEnd returns the end of the literal at i, or -1 if it is none.
+// numberEnd returns the end of the literal at i, or -1 if there is none.
 func numberEnd(text string, i int) int {
 	if text[i] == '0' && i+1 < len(text) {
 		switch text[i+1] {
@@ -67,7 +67,7 @@ func unsigned(text string, start, end int) int {
 	return end
 }
 
-// exactly returns end if there are n digits before it, else -1.
+// exactly returns end if there are n digits before it, otherwise -1.
 func exactly(start, end, n int) int {
 	if end-start != n {
 		return -1

@@ -158,7 +158,7 @@ func (p *parser) bracket() (Operand, bool) {
 	base := len(p.operands)
 	x, ok := p.base()
 	p.operands = append(p.operands, x)
-	names, vectors := 1, 0 // read so far; the assembler accepts no other order
+	names, vectors := 1, 0 // numbers of each read so far; ptxas accepts no other order
 	for ok && p.tok.kind == ',' && x.Kind == Name {
 		p.advance()
 		var y Operand
@@ -170,7 +170,7 @@ func (p *parser) bracket() (Operand, bool) {
 			y, ok = p.vector(false)
 			vectors++
 			if more := vectors == 1 && names >= 2 || vectors == 2; !more {
-				x = y // the last one
+				x = y // the last name
 			}
 		default:
 			p.unexpected("a name or a vector of coordinates")
@@ -181,7 +181,7 @@ func (p *parser) bracket() (Operand, bool) {
 	return p.enclosed(Address, open, base, ok)
 }
 
-// wantCloser is what can follow an element inside of an operand.
+// wantCloser describes the tokens that can follow an element of an operand.
 var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: `"," or ")"`}
 
 // enclosed creates an operand from the operands on the stack since base, up to the bracket that

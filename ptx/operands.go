@@ -25,9 +25,8 @@ func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 	return b
 }
 
-// operand appends an operand to b. Operators have no spaces around them in addresses and indexes,
-// where offsets are part of a name. It passes the line from call to call, because most of a module
-// is operands.
+// operand appends an operand to b. In addresses and indexes, operators are printed without spaces.
+// It passes the line b from call to call, because most of a module is operands.
 func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	if p.due < x.At {
 		p.Line = b

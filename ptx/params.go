@@ -12,7 +12,7 @@ func (p *parser) nextParam() bool {
 		p.fail(p.last, p.last, syntax, "expected %s before the next parameter", quoted(","))
 		return true
 	case p.tok.kind == ';':
-		ahead := p.scan // a copy: comments in it are scanned again
+		ahead := p.scan // a copy: comments are recorded when the text is scanned again
 		if next := ahead.next(); next.kind == dot && opensParam(p.textOf(next)) {
 			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters", quoted(";"), quoted(","))
 			p.advance()
@@ -25,8 +25,8 @@ func (p *parser) nextParam() bool {
 // opensParam reports whether a parameter can start with a dot-word.
 func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
-// headerGoesOn reports whether the current token can only occur after the parameters of a
-// function.
+// headerGoesOn reports whether the current token can only occur in a header after the parameter
+// list.
 func (p *parser) headerGoesOn() bool {
 	switch p.tok.kind {
 	case '{':
@@ -80,7 +80,8 @@ func (p *parser) collectParams() bool {
 		if tree := p.matchParam(f); tree != nil {
 			vars = append(vars, p.buildParam(f, tree))
 		} else if len(f.tokens) > 0 {
-			p.bad(f.tokens[0].at, p.last) // its name is declared, with unknown properties
+			// the parameter's name is known, but not its type
+			p.bad(f.tokens[0].at, p.last)
 		}
 		p.frame.tokens = p.frame.tokens[:base]
 		if !p.nextParam() {

@@ -13,18 +13,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// Limits of one file. Real modules are far below them; they keep hostile input from exhausting the
-// stack and the memory.
+// Limits for one file. Real modules are far below them; they prevent hostile input from exhausting
+// stack and memory.
 const (
-	maxErrors    = 10_000    // reported before the parser gives up
-	maxOperators = 1_000_000 // of one expression, whose tree is as deep
+	maxErrors    = 10_000    // number of errors after which the parser gives up
+	maxOperators = 1_000_000 // operators in one expression; the tree is as deep
 	maxText      = math.MaxInt32 - 16
 )
 
-// The assembler's parser has a stack of 10000 symbols, and reports an error if a module is nested
-// more deeply. These are the symbols that each nesting adds, found by experiment.
+// The parser of ptxas has a stack of 10000 symbols, and reports an error if a module is nested more
+// deeply. These constants are the symbols that each nesting level adds, found by experiment.
 const (
-	stackSize    = 9988 // at module level, for what is nested in a declaration
+	stackSize    = 9988 // available at module level for nesting in a declaration
 	inFunction   = 10
 	inScope      = 6
 	inParens     = 1
@@ -43,10 +43,10 @@ func Parse(name, text string) (*File, diag.List) {
 	return p.parse(name, text)
 }
 
-// A Parser parses modules one after another and reuses its memory. A tree is ten times as
-// large as its text, and allocating it takes as long as parsing. Everything returned for one
-// module, except errors and printed text, becomes invalid with the next one. The zero Parser
-// is ready for use by one goroutine at a time.
+// A Parser parses modules one after another and reuses its memory. A tree is ten times as large as
+// its text, and allocating it takes as long as parsing. The tree of a module becomes invalid when
+// the next module is parsed; errors and printed text stay valid. The zero Parser is ready for use
+// by one goroutine at a time.
 type Parser struct {
 	parser  parser
 	printer printer
@@ -88,20 +88,20 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 	return p.file, p.errors.Sort()
 }
 
-// A parser reads one file. It looks one token ahead.
+// A parser parses one file. It looks one token ahead.
 type parser struct {
 	scan      scanner
 	file      *File
-	tok       token // the current one
-	last      Pos   // end of the one before
+	tok       token // the current token
+	last      Pos   // end of the previous token
 	errors    diag.List
-	depth     int   // of open scopes
+	depth     int   // number of open scopes
 	shifted   token // the first brace of this function whose "}" is indented less
-	torn      bool  // an unclosed comment or string extends to the end of the file
-	operators int   // of the current expression
-	stack     int   // symbols on the assembler's stack for the open nesting
+	torn      bool  // an unclosed comment or string reaches the end of the file
+	operators int   // number of operators in the current expression
+	stack     int   // symbols on the stack of ptxas's parser for the current nesting
 
-	textless bool // no line of .source_end follows
+	textless bool // there is no more line with .source_end
 
 	// Stacks on which lists grow until their length is known.
 	nodes    []Node
@@ -111,8 +111,8 @@ type parser struct {
 	instrs slab.Of[Instr]
 	labels slab.Of[Label]
 	lines  slab.Of[dataLine]
-	args   slab.Of[Operand] // of instructions, and of everything parsed from tokens
-	parts  slab.Of[Operand] // inside of plain operands
+	args   slab.Of[Operand] // operands of instructions, and of everything parsed from tokens
+	parts  slab.Of[Operand] // operands inside of plain operands
 	notes  slab.Of[Directive]
 	vars   slab.Of[Var]
 	names  slab.Of[Declarator]
@@ -185,7 +185,7 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 func (p *parser) unexpected(want string) {
 	t := p.tok
 	switch {
-	case t.kind == illegal: // reported when it was scanned
+	case t.kind == illegal: // reported by the scanner
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
 	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
@@ -246,7 +246,7 @@ func (p *parser) strayBrace() bool {
 	if p.tok.fresh {
 		return false
 	}
-	ahead := p.scan // a copy: comments in it are scanned again
+	ahead := p.scan // a copy: comments are recorded when the text is scanned again
 	next := ahead.next()
 	return (next.kind == ',' || next.kind == ';') && !next.fresh
 }

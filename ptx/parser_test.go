@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestParserAgain reads modules of all kinds, broken ones too, one after another in the same memory: each comes out
-// as it does in new memory.
+// TestParserAgain parses modules of all kinds, including invalid ones, one after another in the
+// same memory. The results must equal those in new memory.
 func TestParserAgain(t *testing.T) {
 	var texts []string
 	for _, pattern := range []string{"testdata/*/*", "testdata/fuzz/*/*", "../form/testdata/*/*.ptx", "../examples/*/testdata/*.ptx"} {
@@ -37,10 +37,10 @@ func TestParserAgain(t *testing.T) {
 	var p ptx.Parser
 	same := cmp.Options{cmpopts.IgnoreUnexported(ptx.File{}), cmpopts.EquateEmpty()}
 	for i := range len(texts) {
-		text := texts[(i*i+i)/2%len(texts)] // not always in the same order
+		text := texts[(i*i+i)/2%len(texts)] // in a varying order
 		want, wantErrs := ptx.Parse("module", text)
 		got, gotErrs := p.Parse("module", text)
-		if len(text) < 10_000 { // of large ones, the print tells
+		if len(text) < 10_000 { // for large modules the printed text is compared instead
 			if d := cmp.Diff(want, got, same...); d != "" {
 				t.Fatalf("%s\n%s", text, d)
 			}

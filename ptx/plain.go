@@ -5,11 +5,11 @@ package ptx
 
 import "github.com/ptxdsl/ptxdsl/internal/slab"
 
-// Nearly all of a module is instructions as compilers write them: on one line, with registers,
+// Nearly all of a module is instructions as compilers emit them: on one line, with registers,
 // numbers, vectors of these, and addresses of a register and an offset. The rest is mostly debug
-// data, one number per line. The functions of this file read such lines directly from the text,
-// without tokens. On anything else they give up without having read anything, and never report
-// errors; the parser has the whole grammar and the messages.
+// data, one number per line. The functions in this file parse such lines directly from the text,
+// without tokens. If a line has anything else, they consume nothing and report no errors; the
+// parser handles the whole grammar and reports errors.
 
 // Limits of the operands of a plain instruction, and of the elements of a plain vector.
 const (
@@ -31,7 +31,7 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	args := slab.Room(&p.args, plainOperands)
 	n, i := p.plainOperands(args, i)
 	if i == none {
-		clear(args[:n]) // the memory must be returned unchanged
+		clear(args[:n]) // the memory must be zero when it is returned
 		return false
 	}
 	in := slab.One(&p.instrs)
@@ -117,8 +117,8 @@ func plainField(text string, i int, x *Operand) int {
 	return end
 }
 
-// set makes x, which has no arguments, the word of text from at to before to. Writing fields
-// separately is cheaper than a whole operand while the garbage collector runs.
+// set makes x an operand of one word, text from at to before to. Writing the fields separately is
+// cheaper than writing a whole operand while the garbage collector runs.
 func (x *Operand) set(k OperandKind, text string, at, to int) {
 	x.At, x.To, x.Kind, x.Text = Pos(at), Pos(to), k, text[at:to]
 }

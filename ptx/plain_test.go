@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestPlain: an instruction that is read straight from the text gives the tree, or the mistakes, of the
-// same instruction read by tokens. A comment before the end is enough to have it read so.
+// TestPlain checks that an instruction parsed directly from the text gives the same tree, or the
+// same errors, as when parsed by tokens. A comment before its end forces parsing by tokens.
 func TestPlain(t *testing.T) {
 	operands := []string{
 		"%r1", "x", "$L", "%", "$", "_", "a.b", "%tid.x", "%tid.xy", "%tid.q", "%tid.", "WARP_SZ", "function_name", "%tid .x",
@@ -33,7 +33,7 @@ func TestPlain(t *testing.T) {
 		t.Helper()
 		text := op + " " + strings.Join(args, ", ")
 		plain, want := statements(text+";"), statements(text+"/**/;")
-		// The place of the end, and of all mistakes behind it, differ by the comment.
+		// The end position, and the positions of later errors, differ by the length of the comment.
 		if diff := cmp.Diff(want, plain); diff != "" {
 			t.Errorf("%q, by tokens and plainly:\n%s", text, diff)
 		}
@@ -55,7 +55,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainData is the same for a line of data, whose end is that of its line.
+// TestPlainData is the same for a line of data, which ends at the line end.
 func TestPlainData(t *testing.T) {
 	for _, x := range []string{"1", "0x1F", "08", "1.5", "-4", "a", "1, 2", "1,", "", "0f3F800000", "1U", "_", "99999999999"} {
 		head := ".section .debug_info {\n.b32 " + x
@@ -66,11 +66,11 @@ func TestPlainData(t *testing.T) {
 	}
 }
 
-// statements returns what is read of a statement inside of a function.
+// statements returns the tree of statements inside of a function.
 func statements(text string) []string { return dump(".entry k()\n{\n" + text + "\n}") }
 
-// dump returns a tree and its mistakes in words; places on the line of a comment are those before
-// it.
+// dump returns a tree and its errors as text. Positions on the line of the comment are adjusted to
+// those without it.
 func dump(text string) []string {
 	f, errs := ptx.Parse("x", text)
 	var list []string

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// Ids of the rules that the parser reports.
+// IDs of the rules that the parser reports.
 const (
 	syntax    = "F101"
 	literal   = "F102"
@@ -105,7 +105,7 @@ func (p *parser) reportIllegal(t token) {
 	}
 }
 
-// checkString reports bytes beyond ASCII in a string.
+// checkString reports non-ASCII bytes in a string.
 func (p *parser) checkString(t token) {
 	s := p.textOf(t)
 	for i := range len(s) {

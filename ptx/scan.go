@@ -12,7 +12,7 @@ type scanner struct {
 	comments []Comment
 }
 
-// next returns the next token; at the end it always returns endOfFile.
+// next returns the next token; at the end of the text it always returns endOfFile.
 func (s *scanner) next() token {
 	text, i := s.text, s.at
 	fresh := i == 0
@@ -49,7 +49,7 @@ func (s *scanner) next() token {
 			if end < 0 {
 				return s.token(illegal, fresh, i, len(text))
 			}
-			// A line feed inside a comment does not make the next token the first of a line.
+			// A line feed inside a comment does not make the next token the first of its line.
 			i = end
 		}
 	}
@@ -179,7 +179,7 @@ func (s *scanner) mark(at int, fresh bool) token {
 		}
 		return s.token('|', fresh, at, at+1)
 	}
-	// A run of foreign bytes is one mistake, not one per byte.
+	// A run of non-ASCII bytes is one mistake, not one per byte.
 	end := at + 1
 	for c >= 0x80 && end < len(text) && text[end] >= 0x80 {
 		end++

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Names returns the names that an operand of .branchtargets or .calltargets stands for: its
-// own, or those of a Series. A series may be very long: stop at the first name that does not
-// exist.
+// Names returns the names that an operand of .branchtargets or .calltargets denotes: its own name,
+// or those of a Series. A series may be very long, so stop at the first name that does not exist.
 func (x *Operand) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if x.Kind != Series {
@@ -26,12 +25,12 @@ func (x *Operand) Names() iter.Seq[string] {
 	}
 }
 
-// count returns how many names a series has.
+// count returns the number of names in a series.
 func (x *Operand) count() uint64 {
 	digits := strings.TrimSuffix(x.Args[0].Text, "U")
 	if digits == "WARP_SZ" {
 		return 32
 	}
-	n, _ := strconv.ParseUint(digits, 0, 64) // of more than 64 bits, the largest
+	n, _ := strconv.ParseUint(digits, 0, 64) // the largest value if it exceeds 64 bits
 	return n
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// Words of a section with text in an intermediate language, as tile compilers write it. PTX 9.4 has
-// it without documentation; the syntax was found with the assembler.
+// Words of a section with text in an intermediate language, as tile compilers emit it. ptxas for
+// PTX 9.4 accepts it, but it is undocumented; the syntax was found by experiment.
 const (
 	sourcesWord = ".nv_intermediate_source_section"
 	blockWord   = ".code_block"
@@ -126,7 +126,7 @@ func (p *parser) source() *Source {
 	return s
 }
 
-// entry skips a word and the colon at its end.
+// entry skips a word and the colon after it.
 func (p *parser) entry(word string) bool {
 	t := p.tok
 	if t.kind != dot || p.textOf(t) != word || !strings.HasPrefix(p.scan.text[t.to:], ":") {
@@ -138,8 +138,8 @@ func (p *parser) entry(word string) bool {
 	return true
 }
 
-// sourceText returns the start of the line with .source_end, in text from the line at from on, and
-// the end of that word; -1 if there is none.
+// sourceText returns the start of the line with .source_end, searching from the line at from on,
+// and the end of that word; -1 if there is none.
 func sourceText(text string, from int) (last, end int) {
 	for from < len(text) {
 		line, _, _ := strings.Cut(text[from:], "\n")
@@ -151,7 +151,7 @@ func sourceText(text string, from int) (last, end int) {
 	return len(text), -1
 }
 
-// sourceText does the same for the parsed text, and remembers a failed search.
+// sourceText does the same in the parsed text, and remembers a failed search.
 func (p *parser) sourceText(from int) (last, end int) {
 	end = -1
 	if !p.textless {
@@ -161,7 +161,7 @@ func (p *parser) sourceText(from int) (last, end int) {
 	return last, end
 }
 
-// jump continues at a position of the text, which ends the previous token.
+// jump continues parsing at a position of the text, which becomes the end of the previous token.
 func (p *parser) jump(at int) {
 	p.scan.at, p.tok.to = at, Pos(at)
 	p.advance()
@@ -211,7 +211,7 @@ func (p *printer) source(n *Source) {
 	p.end(n.To)
 }
 
-// textEnd returns where the line of .source_end ends.
+// textEnd returns the end of the line with .source_end.
 func (p *printer) textEnd(n *Source) Pos {
 	_, end := sourceText(p.file.Text, int(n.Text.To))
 	return Pos(end)

@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestSourceErrors holds errors in a section of source text against their places: one for each section, and what follows is read.
+// TestSourceErrors checks the positions of errors in sections of source text: one error per
+// section, and parsing continues after it.
 func TestSourceErrors(t *testing.T) {
 	const block = ".code_block {\n.ir_name: \"x\"\n.sourceFileName: 1\n.source_begin\n{ ( \" /*\n.source_end\n}\n"
 	for _, test := range []struct{ from, to, want string }{
@@ -28,7 +29,8 @@ func TestSourceErrors(t *testing.T) {
 	} {
 		text := ".nv_intermediate_source_section {\n" + strings.Replace(block, test.from, test.to, 1) + "}\n.global .b32 x;\n"
 		f, list := ptx.Parse("m", text)
-		if test.want == "" { // the brace of the block closes the section, and that of the section nothing
+		// the brace of the block closes the section, and the section's brace closes nothing
+		if test.want == "" {
 			if len(list) != 1 {
 				t.Errorf("%q to %q: %v", test.from, test.to, list)
 			}
@@ -45,7 +47,7 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
-// TestSourceLinear holds that many texts that nothing closes are searched once.
+// TestSourceLinear checks that many unclosed texts are searched only once.
 func TestSourceLinear(t *testing.T) {
 	const open = ".nv_intermediate_source_section {\n.code_block {\n.ir_name: \"x\"\n.sourceFileName: 1\n.source_begin\n}\n}\n"
 	start := time.Now()

@@ -13,7 +13,7 @@ const (
 	name              // an identifier, or the sink _
 	dotted            // an identifier with modifiers or a field: ld.global.u32, %tid.x
 	dot               // .word, .word::word
-	number            // any literal of digits
+	number            // any literal that starts with a digit
 	str               // "..."
 	dwarf             // @@DWARF
 	shiftLeft         // <<
@@ -24,16 +24,16 @@ const (
 	unequal           // !=
 	andAnd            // &&
 	orOr              // ||
-	initial           // an initialiser, parsed while its declaration was framed
+	initial           // an initializer, parsed while its declaration was framed
 	params            // a parameter list, likewise
 	rest              // the rest of a line of @@DWARF
-	unwritten         // a semicolon that may be left out
+	unwritten         // an omitted optional semicolon
 )
 
 // A token is a range of the text. It holds no copy, so scanning does not allocate.
 type token struct {
 	kind  kind
-	fresh bool // first on its line
+	fresh bool // the first token on its line
 	at    Pos
 	to    Pos
 }
@@ -42,11 +42,11 @@ type token struct {
 const (
 	digit  = 1 << iota // 0-9
 	hex                // 0-9 a-f A-F
-	inWord             // may continue an identifier
+	inWord             // can continue an identifier
 	dollar             // cannot start a modifier
 )
 
-// Tokens that a byte can start.
+// The kinds of tokens that a byte can start.
 const (
 	leadOther  = iota // nothing, a comment, or punctuation that may have a second byte
 	leadBlank         // white space except the line feed
@@ -57,11 +57,11 @@ const (
 	leadMark // punctuation of one byte
 )
 
-// blanks is white space within a line. The assembler includes form feeds, which separate pages of
-// old sources, and Control-Z, which old editors left at the end.
+// blanks is white space within a line. ptxas accepts form feeds, which separate pages of old
+// sources, and Control-Z, which old editors left at the end.
 const blanks = " \t\r\f\x1a"
 
-// classes and leads hold the class of every byte, and the token it can start.
+// classes and leads hold the class of every byte, and the kind of token it can start.
 var classes, leads = func() (classes, leads [256]uint8) {
 	for c := range 256 {
 		switch {

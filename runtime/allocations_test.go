@@ -3,7 +3,7 @@
 
 //go:build !race
 
-// Under the race detector pools forget, so that launches do allocate.
+// Under the race detector pools drop entries, so launches do allocate.
 
 package runtime_test
 
@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// TestAllocations holds that launches do not allocate.
+// TestAllocations checks that launches do not allocate.
 func TestAllocations(t *testing.T) {
 	d := fakecuda.New()
 	declare(d)

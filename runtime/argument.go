@@ -118,7 +118,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 		unsigned = true
 	case "s8", "s16", "s32", "s64":
 		signed = true
-	case "b8", "b16", "b32", "b64", "": // any integer of the size
+	case "b8", "b16", "b32", "b64", "": // accepts any integer of the size
 	default:
 		return mismatch(p, word)
 	}
@@ -132,7 +132,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 	bits := 8 * p.Size
 	fits := true
 	switch {
-	case positive && uint64(v) > math.MaxInt64: // of a uint or uint64
+	case positive && uint64(v) > math.MaxInt64: // a uint or uint64
 		fits = bits == 64 && !signed
 	case positive && signed:
 		fits = uint64(v) < 1<<(bits-1)
@@ -188,7 +188,7 @@ func (b *Buffer[T]) place(p *Param, values []byte, d *Device) error {
 	return address(p, values, b.at, b.what)
 }
 
-// usableFrom returns an error if kernels on d cannot access the memory: memory of other devices
+// usableFrom returns an error if kernels on d cannot access the memory. Memory of another device
 // requires Reach.
 func (m *memory) usableFrom(d *Device) error {
 	if m.dev.back != d.back && !d.reaches(m.dev) {
@@ -209,8 +209,8 @@ func (m *Pinned[T]) place(p *Param, values []byte, d *Device) error {
 	return address(p, values, m.address(), m.what)
 }
 
-// holds reports whether elements of a Go type can hold a PTX type. Types that Go does not have are
-// held in integers of their size.
+// holds reports whether elements of a Go type can hold a PTX type. PTX types that Go lacks are held
+// in integers of the same size.
 func holds(word string, width int, ptx string) bool {
 	float, half, brain := word == "float32" || word == "float64", word == "runtime.F16", word == "runtime.BF16"
 	switch ptx {
@@ -235,5 +235,5 @@ func holds(word string, width int, ptx string) bool {
 	case "u64", "s64":
 		return width == 8 && !float
 	}
-	return true // bits, packed and narrow types: any type of the same size
+	return true // untyped, packed and narrow types: any Go type of the same size
 }

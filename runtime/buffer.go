@@ -32,7 +32,7 @@ type memory struct {
 	at    device.Address
 	count int
 	width int
-	word  string // the Go type of the elements
+	word  string // name of the Go element type
 }
 
 func (m *memory) bytes() int64 { return int64(m.count) * int64(m.width) }
@@ -59,7 +59,7 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	return b, nil
 }
 
-// view returns a buffer of memory that something else owns.
+// view returns a buffer for memory with another owner.
 func view[T Element](t *thing, at device.Address, bytes int64) *Buffer[T] {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
@@ -128,7 +128,7 @@ func (b *Buffer[T]) Close() error {
 	return b.thing.Close()
 }
 
-// ready returns an error if b, or its stream, cannot be used.
+// ready returns an error if b or its stream cannot be used.
 func (b *Buffer[T]) ready() error {
 	if b == nil {
 		return argument("a nil buffer")
@@ -139,7 +139,7 @@ func (b *Buffer[T]) ready() error {
 	return b.on.ready(b.dev)
 }
 
-// same returns an error if n is not the number of elements of b.
+// same returns an error if b does not have n elements.
 func (b *Buffer[T]) same(n int, what string) error {
 	if err := b.ready(); err != nil {
 		return err

@@ -34,7 +34,7 @@ func (e *argumentError) Unwrap() error { return ErrArgument }
 // A thing is a resource of a device that must be closed: memory, streams, modules.
 type thing struct {
 	dev    *Device
-	what   string // for messages: "buffer of 256 float32"
+	what   string // description for messages, such as "buffer of 256 float32"
 	closed atomic.Bool
 	free   func() error
 }
@@ -48,7 +48,7 @@ func (t *thing) Close() error {
 		return fmt.Errorf("%s: %w already", t.what, ErrClosed)
 	}
 	if !t.dev.forget(t) {
-		return nil // the device is being closed, which closes it
+		return nil // the device is being closed, which also closes this
 	}
 	if err := t.free(); err != nil {
 		return fmt.Errorf("close of %s: %w", t.what, err)

@@ -114,7 +114,7 @@ func TestShapes(t *testing.T) {
 	refused(t, err, runtime.ErrArgument, "it is for sm_90a, but cuda:0 is an Pretended H200, which runs sm_80")
 }
 
-// TestUse holds that nothing is used that is closed, nil, too short or elsewhere.
+// TestUse checks the errors for values that are closed, nil, too short or on another device.
 func TestUse(t *testing.T) {
 	d := fakecuda.New()
 	dev := open(t, d)
@@ -197,7 +197,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestLost holds what a kernel that goes astray does to its device.
+// TestLost checks how a device behaves after an illegal access of a kernel.
 func TestLost(t *testing.T) {
 	d := fakecuda.New()
 	d.Kernels["vecadd"] = func(d *fakecuda.Driver, _ fakecuda.Launch) { d.Lose() }
@@ -220,8 +220,8 @@ func TestLost(t *testing.T) {
 	refused(t, err, runtime.ErrLost, "cuda:0 is lost to this process, with everything in its memory; restart the process to use it again: cuDevicePrimaryCtxRetain: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); the device was lost in an earlier kernel")
 }
 
-// TestLostAtLast holds that a kernel that goes astray is reported of when the device is closed, if
-// not before.
+// TestLostAtLast checks that an illegal access is reported when the device is closed, if not
+// before.
 func TestLostAtLast(t *testing.T) {
 	d := fakecuda.New()
 	d.Kernels["vecadd"] = func(d *fakecuda.Driver, _ fakecuda.Launch) { d.Lose() }
@@ -238,8 +238,8 @@ func TestLostAtLast(t *testing.T) {
 	refused(t, dev.Close(), runtime.ErrLost, "the last kernel launched was vecadd")
 }
 
-// TestTensorMaps holds what is said of every tensor map that cannot be, and what the driver is
-// reported of one that can.
+// TestTensorMaps checks the error of every invalid tensor map, and the arguments that the driver
+// receives for a valid one.
 func TestTensorMaps(t *testing.T) {
 	dev := open(t, fakecuda.New())
 	b := must[*runtime.Buffer[runtime.BF16]](t)(runtime.Alloc[runtime.BF16](dev, 128*64))

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// open returns a device of a driver that pretends. Whatever the test leaves open, closing the
-// device must give back.
+// open returns a device of a fake driver. Closing the device must free everything that the test
+// leaves open.
 func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 	t.Helper()
 	declare(d)
@@ -42,14 +42,14 @@ func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 	return dev
 }
 
-// declare tells the driver of the kernels of the module below.
+// declare sets the parameters of the kernels below in the fake driver.
 func declare(d *fakecuda.Driver) {
 	d.Params["vecadd"] = []int{8, 8, 8, 4}
 	d.Params["mixed"] = []int{1, 2, 4, 8, 128, 8, 5}
 	d.Params["clustered"] = []int{4}
 }
 
-// must ends the test on an error.
+// must returns a function that fails the test on an error.
 func must[T any](t *testing.T) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -60,7 +60,7 @@ func must[T any](t *testing.T) func(v T, err error) T {
 	}
 }
 
-// check ends the test on an error.
+// check fails the test on an error.
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -68,7 +68,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// refused wants an error that says something, and is of a kind.
+// refused checks that an error contains words and is of a kind.
 func refused(t *testing.T, err error, kind error, words string) {
 	t.Helper()
 	switch {
@@ -109,7 +109,7 @@ const vecadd = `.version 7.8
 .global .u32 counter[16];
 `
 
-// addFake makes the driver add vectors.
+// addFake implements vector addition in the fake driver.
 func addFake(d *fakecuda.Driver) {
 	d.Kernels["vecadd"] = func(d *fakecuda.Driver, l fakecuda.Launch) {
 		word := func(i int) uint64 { return binary.LittleEndian.Uint64(l.Values[8*i:]) }
@@ -126,7 +126,7 @@ func addFake(d *fakecuda.Driver) {
 	}
 }
 
-// quietDevice launches nothing.
+// quietDevice ignores launches.
 type quietDevice struct{ device.Device }
 
 func (d quietDevice) Kernel(module device.Handle, name string, params int) (device.Kernel, error) {

@@ -22,8 +22,8 @@ type Kernel struct {
 	sig     signature
 	dynamic int // bytes of dynamic shared memory that the source requires
 
-	packets sync.Pool // of *packet
-	places  []int     // of the parameters
+	packets sync.Pool // pool of *packet
+	places  []int     // offsets of the parameters
 }
 
 // Kernel returns a kernel of the module by name.
@@ -89,7 +89,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	return k, nil
 }
 
-// ask asks the source for facts that its text does not contain.
+// ask reads facts from the source that its text does not contain.
 func (k *Kernel) ask(source Source) {
 	if s, ok := source.(dynamic); ok {
 		k.dynamic, _ = s.DynamicShared(k.name)

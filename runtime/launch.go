@@ -16,13 +16,13 @@ type Config struct {
 	grid, block, cluster      [3]int
 	threads                   int
 	shared                    int
-	sized                     bool // shared was given
+	sized                     bool // Shared was called
 	stream                    *Stream
 	cooperative, programmatic bool
 	bad                       string
 }
 
-// three returns x, y and z of a shape.
+// three returns x, y and z of a size.
 func (c *Config) three(what string, x int, yz []int) [3]int {
 	s := [3]int{x, 1, 1}
 	copy(s[1:], yz)
@@ -90,14 +90,15 @@ type packet struct {
 // pointers, *TensorMap for tensor maps, Go numbers for scalars, and []byte for arrays of
 // bytes. It returns before the kernel has run. Errors of the kernel are returned by a later
 // call, at the latest by Sync. On an emulated device it returns when the kernel has run, with its
-// errors.
+// errors. A kernel with griddepcontrol.launch_dependents may run further when the device is used
+// next.
 func (k *Kernel) Launch(c Config, args ...any) error {
 	return k.LaunchContext(context.Background(), c, args...)
 }
 
-// LaunchContext is Launch with a context. On an emulated device the kernel ends when the context
-// does, and the error wraps the context's. A GPU cannot end a kernel: there the context counts only
-// before the launch, and [Device.SyncContext] waits no longer than it lasts.
+// LaunchContext is Launch with a context. On an emulated device the kernel is aborted when the
+// context ends, and the error wraps the context's error. A GPU cannot abort a kernel: the context
+// is only checked before the launch. Use [Device.SyncContext] to limit the wait.
 func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error {
 	if k == nil {
 		return argument("launch of a nil kernel")
@@ -139,7 +140,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	return nil
 }
 
-// comma returns ", name" of a parameter that has one.
+// comma returns ", name" if the parameter has a name.
 func comma(name string) string {
 	if name == "" {
 		return ""
@@ -160,7 +161,7 @@ func (k *Kernel) count(n int) error {
 		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
-// shape returns the launch that a Config describes, without arguments.
+// shape returns the launch for a Config, without arguments.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
@@ -267,7 +268,7 @@ func (k *Kernel) most() int {
 	return n
 }
 
-// why says what limits the block size.
+// why returns what limits the block size, for messages.
 func (k *Kernel) why() string {
 	switch k.most() {
 	case k.module.dev.info.MaxThreads:
@@ -278,7 +279,7 @@ func (k *Kernel) why() string {
 	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)
 }
 
-// shape formats a size: 16x16.
+// shape formats a size, such as 16x16.
 func shape(s [3]int) string {
 	switch {
 	case s[2] != 1:

@@ -37,7 +37,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestParameters holds where arguments of every type lie.
+// TestParameters checks the offsets of arguments of every type.
 func TestParameters(t *testing.T) {
 	d := fakecuda.New()
 	dev := open(t, d)
@@ -61,7 +61,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestAttributes holds what launches ask for beyond a grid and a block.
+// TestAttributes checks the launch attributes and function attributes that launches set.
 func TestAttributes(t *testing.T) {
 	d := fakecuda.New()
 	dev := open(t, d)
@@ -81,7 +81,7 @@ func TestAttributes(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("asked %d times for more shared memory", asked)
 	}
-	// Asking once is enough.
+	// The attribute is set only once.
 	check(t, k.Launch(runtime.Grid(4).Shared(100_000), uint32(1)))
 	for _, c := range d.Calls() {
 		if c == "cuFuncSetAttribute" {

@@ -27,7 +27,8 @@ type PTX string
 // Text returns the text.
 func (p PTX) Text() (string, error) { return string(p), nil }
 
-// What a Source may know in addition to its text. A *dsl.Module knows all of it.
+// Optional methods of a Source, for facts that the text does not contain. A *dsl.Module has all of
+// them.
 type (
 	named  interface{ Name() string }
 	placed interface {
@@ -65,9 +66,9 @@ func Name(name string) LoadOption { return func(i *device.Image) { i.Name = name
 // LineInfo keeps source lines for profilers and debuggers.
 func LineInfo() LoadOption { return func(i *device.Image) { i.Debug = true } }
 
-// Cache sets the directory that caches modules assembled by ptxas. It is used if there is a
-// ptxas at least as new as the device's own assembler. The default is the directory ptxdsl in
-// the user's cache directory. With "", or without such a ptxas, the device assembles.
+// Cache sets the directory that caches modules assembled by ptxas. It is used if there is a ptxas
+// at least as new as the device's own assembler. The default is the directory ptxdsl in the user's
+// cache directory. With "", or without such a ptxas, the device assembles the module.
 func Cache(folder string) LoadOption { return func(i *device.Image) { i.Cache = folder } }
 
 // Load loads a module. If it cannot be assembled, the error shows the offending lines.
@@ -128,8 +129,8 @@ func (d *Device) module(loaded device.Loaded, m *Module) (*Module, error) {
 	return m, d.keep(m.thing, "module "+m.name, func() error { return d.back.Unload(loaded.Module) })
 }
 
-// Assembler returns what assembled the module, and whether it came from the cache; "" for a
-// cubin.
+// Assembler returns the name of the assembler of the module, and whether the module came from the
+// cache. The name is "" for a cubin.
 func (m *Module) Assembler() (name string, cached bool) { return m.loaded.Assembler, m.loaded.Cached }
 
 // Kernels returns the names of the module's kernels in alphabetical order; nil for a cubin.
@@ -166,7 +167,7 @@ func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 // A LoadError describes a module that could not be assembled.
 type LoadError struct {
 	Module   string
-	Findings diag.List // at lines of the Go source if known, else of the PTX
+	Findings diag.List // at lines of the Go source if known, otherwise of the PTX
 	Log      string    // output of the assembler
 	Err      error
 	text     string

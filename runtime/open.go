@@ -26,19 +26,19 @@ type Device struct {
 	info device.Info
 
 	mutex  sync.Mutex
-	peers  []device.Device // that Reach was called for
+	peers  []device.Device // arguments of earlier calls of Reach
 	serial int
-	things map[*thing]int // what is open, numbered
+	things map[*thing]int // open resources, with their order of creation
 	closed atomic.Bool
 }
 
 // Info describes a device and its limits.
 type Info = device.Info
 
-// Open opens a device. "cuda:0" is the first GPU, and "cuda" is too. "emu:sm_90a" is an emulated
-// device with the limits of a target, and "emu" one that runs modules for every target. A number, as
-// in "emu:1" and "emu:sm_90a:1", gives the memory of an emulated device addresses of its own. "" is
-// the first GPU, or an emulated device if there is none.
+// Open opens a device by name. "cuda" and "cuda:0" are the first GPU. "emu:sm_90a" is an emulated
+// device with the limits of a target, and "emu" an emulated device that runs modules for every
+// target. A number, as in "emu:1" and "emu:sm_90a:1", gives the memory of an emulated device its
+// own address range. "" is the first GPU, or an emulated device if there is none.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -131,7 +131,7 @@ func (d *Device) Sync() error {
 	return d.back.Synchronize()
 }
 
-// SyncContext is Sync that returns when the context ends. The work goes on then.
+// SyncContext is Sync, but also returns when the context ends. The work continues.
 func (d *Device) SyncContext(ctx context.Context) error {
 	if err := d.usable(); err != nil {
 		return err
@@ -139,8 +139,7 @@ func (d *Device) SyncContext(ctx context.Context) error {
 	return within(ctx, d.back.Synchronize)
 }
 
-// Do runs work on a thread of its own on which the device is current, as libraries such as
-// cuBLAS expect.
+// Do runs work on a thread on which the device is current, as libraries such as cuBLAS expect.
 func (d *Device) Do(work func() error) error {
 	if err := d.usable(); err != nil {
 		return err
@@ -148,8 +147,8 @@ func (d *Device) Do(work func() error) error {
 	return d.back.Do(work)
 }
 
-// Lost returns why the device is unusable, or nil. A kernel with an illegal memory access
-// makes the device unusable for the whole process; a new process can use it again.
+// Lost returns the error that made the device unusable, or nil. A kernel with an illegal memory
+// access makes the device unusable for the whole process; a new process can use it again.
 func (d *Device) Lost() error {
 	if d == nil {
 		return argument("a nil device")
@@ -174,7 +173,7 @@ func (d *Device) Reach(other *Device) error {
 	return nil
 }
 
-// reaches reports whether kernels on d can use memory of another device.
+// reaches reports whether kernels on d can access memory of another device.
 func (d *Device) reaches(other *Device) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -210,14 +209,14 @@ func (d *Device) Close() error {
 		}
 	}
 	if lost := d.back.Lost(); lost != nil {
-		if errs = nil; !known { // else somebody has been told
+		if errs = nil; !known { // the error has been returned before
 			errs = append(errs, lost)
 		}
 	}
 	return errors.Join(append(errs, d.back.Close())...)
 }
 
-// usable is an error where d is nil or closed.
+// usable returns an error if d is nil or closed.
 func (d *Device) usable() error {
 	if d == nil {
 		return argument("a nil device")
@@ -228,7 +227,7 @@ func (d *Device) usable() error {
 	return nil
 }
 
-// keep remembers what has to be closed, and how.
+// keep registers a resource with the function that closes it.
 func (d *Device) keep(t *thing, what string, free func() error) error {
 	t.dev, t.what, t.free = d, what, free
 	d.mutex.Lock()
@@ -242,7 +241,7 @@ func (d *Device) keep(t *thing, what string, free func() error) error {
 	return errors.Join(fmt.Errorf("device %s: %w", d, ErrClosed), free())
 }
 
-// forget reports whether t is still d's to close.
+// forget removes t from the resources, and reports whether it was open.
 func (d *Device) forget(t *thing) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

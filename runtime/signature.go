@@ -16,31 +16,32 @@ import (
 // A Param is a parameter of a kernel.
 type Param struct {
 	Name   string // "" if only the cubin is known
-	Type   string // u64, f32, b8; "" if only the cubin is known
-	Size   int    // bytes
+	Type   string // PTX type such as u64, f32 or b8; "" if only the cubin is known
+	Size   int    // in bytes
 	Align  int
-	Offset int    // in the parameter space
-	Count  int    // elements of an array; 0 if it is not one
-	Points bool   // declared as a pointer
-	Aligns int    // declared alignment of a pointer; 0 if it is not declared
-	Target string // the element type of a pointer or tensor map, if the source gives it: bf16
-	Box    *Box   // of a tensor map, if the source gives it
+	Offset int  // offset in the parameter space
+	Count  int  // number of elements of an array; 0 for other types
+	Points bool // declared as a pointer
+	Aligns int  // declared alignment of a pointer; 0 if it is not declared
+	// element type of a pointer or tensor map, such as bf16, if the source provides it
+	Target string
+	Box    *Box // box of a tensor map, if the source provides it
 }
 
 // A Box is the part of a tensor that one copy through a tensor map transfers.
 type Box struct {
-	Sizes   []int // outermost first; of im2col only the channels (last) are not zero
+	Sizes   []int // outermost first; for im2col all are zero except the last, the channels
 	Pixels  int   // number of pixels of an im2col copy; 0 for other copies
-	Swizzle int   // bytes
+	Swizzle int   // in bytes
 }
 
-// equal reports whether b and o are the same box. A row equals a matrix with one row.
+// equal reports whether b and o are the same box. A single row equals a matrix with one row.
 func (b *Box) equal(o *Box) bool {
 	return slices.Equal(b.Sizes, o.Sizes) && b.Pixels == o.Pixels && b.Swizzle == o.Swizzle
 }
 
-// of describes the box with its element type for messages: boxes of 64x32 bf16 with a swizzle of
-// 128.
+// of describes the box with its element type for messages, such as "boxes of 64x32 bf16 with a
+// swizzle of 128".
 func (b *Box) of(word string) string {
 	what := fmt.Sprintf("boxes of %s %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
 	if b.Pixels > 0 {
@@ -49,18 +50,19 @@ func (b *Box) of(word string) string {
 	return fmt.Sprintf("%s with a swizzle of %d", what, b.Swizzle)
 }
 
-// A signature is what the text of a kernel declares about its launch.
+// A signature holds the launch properties that the text of a kernel declares.
 type signature struct {
 	params  []Param
 	size    int
-	known   bool // every size could be read
+	known   bool // the sizes of all parameters are known
 	block   [3]int
-	largest int // threads of a block, as declared
+	largest int // declared maximum number of threads per block
 	cluster [3]int
-	must    bool // the launch must specify a cluster
+	must    bool // the launch must specify a cluster size
 }
 
-// signatures reads what a text declares. It does not check the text; the assembler does.
+// signatures reads the declarations of kernels from a text. It does not check the text; the
+// assembler does.
 func signatures(name, text string) (entries map[string]*signature, target string) {
 	f, _ := ptx.Parse(name, text)
 	entries = make(map[string]*signature)
@@ -152,7 +154,7 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 		p.Size *= int(n)
 	}
 	for _, a := range v.Attrs {
-		// .align after .ptr applies to the memory, and .align before the type to the parameter.
+		// .align after .ptr applies to the memory, .align before the type to the parameter.
 		switch a.Name.Text {
 		case ".ptr":
 			p.Points = true
@@ -164,7 +166,8 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 			switch {
 			case p.Points:
 				p.Aligns = n
-			case v.Type.Text == "" || a.At < v.Type.At: // after the type it applies to the memory too
+			// after the type, it also applies to the memory
+			case v.Type.Text == "" || a.At < v.Type.At:
 				p.Align = n
 			}
 		}
@@ -198,8 +201,8 @@ func (p *Param) String() string {
 	return "." + p.Type
 }
 
-// unfit says why a module for a target does not run on a device, or returns "". It knows the rules
-// for the three kinds of target, not the list of targets.
+// unfit returns why a module for a target does not run on a device, or "". It implements the rules
+// for the three kinds of targets, so it needs no list of targets.
 func unfit(target string, info device.Info) string {
 	number, found := strings.CutPrefix(target, "sm_")
 	if !found || info.AllTargets {

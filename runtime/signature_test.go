@@ -5,7 +5,8 @@ package runtime
 
 import "testing"
 
-// TestAlignment: .align before the type is the parameter's, and behind it that of what the parameter points to.
+// TestAlignment checks that .align before the type applies to the parameter, and after it to the
+// memory it points to.
 func TestAlignment(t *testing.T) {
 	const text = `.version 8.0
 .target sm_80

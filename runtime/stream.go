@@ -62,7 +62,7 @@ func (s *Stream) ready(d *Device) error {
 	return s.usable(d)
 }
 
-// Sync waits until the stream has done its work.
+// Sync waits until the work of the stream is complete.
 func (s *Stream) Sync() error {
 	if s == nil {
 		return argument("the nil stream exists on every device; use Device.Sync to wait for it")
@@ -73,13 +73,13 @@ func (s *Stream) Sync() error {
 	return s.dev.back.WaitStream(s.id)
 }
 
-// SyncContext is Sync that returns when the context ends. The work goes on then.
+// SyncContext is Sync, but also returns when the context ends. The work continues.
 func (s *Stream) SyncContext(ctx context.Context) error {
 	return within(ctx, s.Sync)
 }
 
-// within calls wait and returns when the call or the context ends. A wait that the context cuts short
-// goes on in its goroutine until the device has done the work.
+// within calls wait and returns when wait returns or the context ends. If the context ends first,
+// wait continues in its goroutine.
 func within(ctx context.Context, wait func() error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -97,7 +97,7 @@ func within(ctx context.Context, wait func() error) error {
 	}
 }
 
-// Done reports whether the stream has done its work.
+// Done reports whether the work of the stream is complete.
 func (s *Stream) Done() (bool, error) {
 	if s == nil {
 		return false, argument("the nil stream exists on every device")
@@ -153,12 +153,12 @@ func (e *Event) Sync() error {
 	return e.dev.back.WaitEvent(e.id)
 }
 
-// SyncContext is Sync that returns when the context ends.
+// SyncContext is Sync, but also returns when the context ends.
 func (e *Event) SyncContext(ctx context.Context) error {
 	return within(ctx, e.Sync)
 }
 
-// Done reports whether the event has happened.
+// Done reports whether the event is complete.
 func (e *Event) Done() (bool, error) {
 	if err := e.ready(); err != nil {
 		return false, err
@@ -181,7 +181,7 @@ func (s *Stream) Wait(e *Event) error {
 	return d.back.WaitFor(s.handle(), e.id)
 }
 
-// Since returns the time from an earlier event to e. Both must have happened.
+// Since returns the time from an earlier event to e. Both must be complete.
 func (e *Event) Since(earlier *Event) (time.Duration, error) {
 	if err := earlier.ready(); err != nil {
 		return 0, err
@@ -193,8 +193,8 @@ func (e *Event) Since(earlier *Event) (time.Duration, error) {
 	return time.Duration(float64(ms) * float64(time.Millisecond)), err
 }
 
-// A Graph is recorded work that can be replayed at the cost of one launch. It holds the
-// addresses of the buffers used during recording, which must outlive it.
+// A Graph is recorded work that can be replayed at the cost of one launch. It holds the addresses
+// of the buffers used during recording; these must not be closed before the graph.
 type Graph struct {
 	*thing
 	id device.Handle

@@ -16,7 +16,7 @@ import (
 type TensorMap struct {
 	bytes  [128]byte
 	memory *memory
-	word   string // the element type, as PTX calls it
+	word   string // PTX element type
 	box    Box
 }
 
@@ -26,14 +26,14 @@ type MapOption func(*mapping)
 type mapping struct {
 	device.TensorMap
 	word   string
-	widths []int // strides in elements, as they were given
+	widths []int // strides in elements, as passed to Strides
 }
 
 // As sets the element type, such as "tf32" for a buffer of float32; the default is that of the
 // buffer.
 func As(ptx string) MapOption { return func(m *mapping) { m.word = ptx } }
 
-// Swizzle sets the swizzle pattern, which spreads rows over the banks of shared memory: 32, 64
+// Swizzle sets the swizzle pattern, which distributes rows over the banks of shared memory: 32, 64
 // or 128 bytes.
 func Swizzle(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Swizzle = bytes } }
 
@@ -97,12 +97,12 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 	return t, t.encode(&m.TensorMap)
 }
 
-// Window is the pixel box of an im2col map: for each spatial dimension, outermost first, how
-// far the filter extends before the first pixel and after the last one.
+// Window is the bounding box of an im2col map: for each spatial dimension, outermost first, how far
+// the filter extends before the first pixel and after the last one.
 type Window struct{ Lower, Upper []int }
 
-// Im2col returns the map of a tensor of three to five dimensions, images first and channels
-// last. Copies take the pixels under a filter: a number of channels of a number of pixels.
+// Im2col returns the map of a tensor of three to five dimensions, images first and channels last. A
+// copy loads a number of channels of a number of pixels under a filter.
 func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int, options ...MapOption) (*TensorMap, error) {
 	if err := b.ready(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
@@ -140,8 +140,7 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 }
 
 // TensorMap returns the map for a matrix in a buffer, for a kernel parameter. Box, swizzle and
-// element type are those that the kernel was built with. The kernel must be from a
-// *dsl.Module.
+// element type come from the kernel, which must be from a *dsl.Module.
 func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int, options ...MapOption) (*TensorMap, error) {
 	return k.Tensor(param, b, []int{rows, cols}, options...)
 }
@@ -161,9 +160,9 @@ func (k *Kernel) Tensor(param string, b Matrix, sizes []int, options ...MapOptio
 	return m, k.of(param, err)
 }
 
-// Images returns the map for images in a buffer, for a kernel parameter. Copies take the
-// pixels under a filter (see Im2col); the kernel was built with the number of pixels and
-// channels. The first size is the number of images, the last the number of channels.
+// Images returns the map for images in a buffer, for a kernel parameter. A copy loads the pixels
+// under a filter (see Im2col); the numbers of pixels and channels come from the kernel. The first
+// size is the number of images, the last the number of channels.
 func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
 	switch {
@@ -177,7 +176,7 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options .
 	return m, k.of(param, err)
 }
 
-// mapParam returns a tensor map parameter whose box the source knows.
+// mapParam returns a tensor map parameter whose box the source provides.
 func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
 		return nil, argument("a tensor map for a nil kernel or buffer")

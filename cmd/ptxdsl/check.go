@@ -168,8 +168,8 @@ func readLaunch(path string) (*dynamic.Launch, error) {
 	return l, nil
 }
 
-// launchValue returns the bytes of a number: f32 with a point or an exponent, else an integer. A type
-// may stand before it: f64=1.5.
+// launchValue returns the bytes of a number: f32 if it has a point or an exponent, otherwise an
+// integer. A type may precede it: f64=1.5.
 func launchValue(text string) ([]byte, error) {
 	typ, number, typed := strings.Cut(text, "=")
 	if !typed {
@@ -188,7 +188,7 @@ func launchValue(text string) ([]byte, error) {
 	return a.bytes, nil
 }
 
-// checked is what became of one file.
+// checked is the result for one file.
 type checked struct {
 	in      *input
 	text    string
@@ -206,7 +206,7 @@ type checkReport struct {
 	failures []string
 }
 
-// add takes the results of the next file.
+// add processes the results of the next file.
 func (r *checkReport) add(x checked) {
 	if x.err != nil {
 		if !harmless(x.err) {
@@ -235,7 +235,7 @@ func (r *checkReport) print(x *checked, k *dynamic.Result) {
 	w := r.c.stdout
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(w, k.Findings) // stdout keeps its error
+		_ = diag.JSON(w, k.Findings) // stdout stores the error
 		return
 	case "github":
 		_ = diag.GitHub(w, diag.Texts(map[string]string{x.in.name: x.text}), k.Findings)
@@ -283,7 +283,7 @@ func lineList(lines []int) string {
 	return "lines " + strings.Join(words, ", ")
 }
 
-// finish prints what is left and returns the exit code.
+// finish prints the summary and returns the exit code.
 func (r *checkReport) finish() int {
 	if r.f.format == "sarif" && !r.f.quiet {
 		_ = diag.SARIF(r.c.stdout, diag.Run{

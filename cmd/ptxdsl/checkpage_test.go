@@ -17,8 +17,8 @@ import (
 	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// TestCheckPage holds docs/reference/check.md against the verdicts of verify and check on pairs of wrong
-// and right kernels; -update writes it.
+// TestCheckPage compares docs/reference/check.md with the verdicts of verify and check on pairs of
+// wrong and right kernels; -update writes the page.
 func TestCheckPage(t *testing.T) {
 	if testing.Short() {
 		return // the run without -short compares the page
@@ -43,7 +43,7 @@ func TestCheckPage(t *testing.T) {
 	}
 }
 
-// pairTable is the table of pairs, with a summary by class.
+// pairTable returns the table of pairs, with a summary by class.
 func pairTable(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join("..", "..", "runtime", "emu", "check", "testdata", "pairs")
@@ -90,8 +90,8 @@ func pairTable(t *testing.T) string {
 	return b.String() + rows.String()
 }
 
-// verdicts returns the verdicts of verify and check on a file, with the rules of the most severe findings,
-// and what the first line of the file says.
+// verdicts returns the verdicts of verify and check on a file, with the rules of the most severe
+// findings, and the description in the file's first line.
 func verdicts(t *testing.T, path string) (static, run, what string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -19,7 +19,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestPages holds the generated pages against what they are generated from; -update writes them.
+// TestPages compares the generated pages with their sources; -update writes them.
 func TestPages(t *testing.T) {
 	for file, got := range map[string]string{
 		"rules.md":    rulesPage(pages()),
@@ -61,7 +61,7 @@ func commandsPage(t *testing.T) string {
 	return b.String()
 }
 
-// rulesPage returns every rule's page, as ptxdsl explain prints it.
+// rulesPage returns the pages of all rules, as ptxdsl explain prints them.
 func rulesPage(all diag.Rules) string {
 	var b strings.Builder
 	b.WriteString(generated + "# Rules\n\nWhat `ptxdsl verify` and `ptxdsl check` can report; `ptxdsl explain ID` prints the same pages.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
@@ -75,7 +75,7 @@ func rulesPage(all diag.Rules) string {
 	return b.String()
 }
 
-// isaPage returns what the table covers: the counts, and each instruction with its forms.
+// isaPage returns the instruction coverage: counts, and each instruction with its forms.
 func isaPage(list []isa.Instruction) string {
 	var stats bytes.Buffer
 	printStats(&stats, list, true)
@@ -100,7 +100,7 @@ func isaPage(list []isa.Instruction) string {
 	return b.String()
 }
 
-// sinceOf returns the first version in which all the gates can be open.
+// sinceOf returns the first version in which all gates can be open.
 func sinceOf(gates []isa.Gate) isa.Version {
 	v := isa.MakeVersion(1, 0)
 	for _, g := range gates {
@@ -112,8 +112,8 @@ func sinceOf(gates []isa.Gate) isa.Version {
 	return v
 }
 
-// TestReadme runs the commands of the README's console blocks on its files, which are the blocks
-// behind a comment that names them, and wants the output that stands there.
+// TestReadme runs the commands in the README's console blocks and compares their output. Their
+// input files are the code blocks with a comment that names a file.
 func TestReadme(t *testing.T) {
 	readme, err := filepath.Abs("../../README.md")
 	if err != nil {
@@ -167,7 +167,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// playConsole runs the lines of a block that begin with "$ " and writes it anew.
+// playConsole runs the lines of a block that begin with "$ " and returns the block with their
+// output.
 func playConsole(t *testing.T, block string) string {
 	t.Helper()
 	var out bytes.Buffer

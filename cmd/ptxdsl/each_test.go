@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// TestEachKeepsOrder has the first inputs wait for others, so that those are done first.
+// TestEachKeepsOrder makes the first inputs wait for later ones, so that the later ones finish
+// first.
 func TestEachKeepsOrder(t *testing.T) {
 	const n = 200
 	inputs := func(yield func(input) bool) {

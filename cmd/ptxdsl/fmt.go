@@ -52,7 +52,7 @@ read, parsed or written.`,
 type fmtFlags struct {
 	list, write, diff, all bool
 
-	parsers sync.Pool // of *ptx.Parser: files share memory
+	parsers sync.Pool // pool of *ptx.Parser, which reuse memory between files
 }
 
 func runFmt(c *call) int {
@@ -77,9 +77,9 @@ func runFmt(c *call) int {
 // A formatted is the result for one file.
 type formatted struct {
 	in       *input
-	text     string // the original
+	text     string // text of the file
 	result   string
-	diff     string // with -d
+	diff     string // set with -d
 	findings diag.List
 	err      error
 }
@@ -137,7 +137,7 @@ func (f *fmtFlags) report(c *call, r *formatted) int {
 	return exitClean
 }
 
-// shown is how many findings of a file are printed without -e.
+// shown is the number of findings that are printed per file without -e.
 const shown = 10
 
 // findings prints the findings of one file for people.
@@ -148,7 +148,7 @@ func (c *call) findings(w *output, name, text string, l diag.List, all bool) {
 		l = l[:shown]
 	}
 	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.colour()}
-	_ = p.Print(w, l) // w records the error
+	_ = p.Print(w, l) // w stores the error
 	if rest > 0 {
 		fmt.Fprintf(c.stderr, "%s: and %d more; use -e to show all\n", name, rest)
 	}

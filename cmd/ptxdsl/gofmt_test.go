@@ -12,16 +12,17 @@ import (
 	"testing"
 )
 
-// TestLikeGofmt runs gofmt on Go files and ptxdsl fmt on PTX files with the same names and flags,
-// and wants the same exit codes, the same lists of files, the same headers of diffs, and a word on
-// standard error in the same cases. What differs on purpose is in docs/explanation/rationale.md and not here.
+// TestLikeGofmt runs gofmt on Go files and ptxdsl fmt on PTX files with the same names and flags.
+// Exit codes, lists of files and headers of diffs must be equal, and messages on standard error
+// must appear in the same cases. Deliberate differences are listed in docs/explanation/rationale.md
+// and not tested here.
 func TestLikeGofmt(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal("go env GOROOT:", err)
 	}
 	gofmt := filepath.Join(strings.TrimSpace(string(root)), "bin", "gofmt")
-	sources := map[string][2]string{ // Go, PTX
+	sources := map[string][2]string{ // the Go text and the PTX text
 		"good":   {"package a\n", ".version 8.0\n.target sm_90\n"},
 		"ugly":   {"package  a\nvar   x int\n", ".version   8.0\n.target   sm_90\n"},
 		"crlf":   {"package a\r\n", ".version 8.0\r\n.target sm_90\r\n"},
@@ -41,7 +42,8 @@ func TestLikeGofmt(t *testing.T) {
 		{"-h", ""},
 		{"-w -l ugly.x good.x", ""}, {"-l ugly.x", ""},
 		{"-w -d d", ""}, {"-d d", ""},
-		{"-l link.x", ""}, // with -w, gofmt 1.26 leaves the old tail of a file behind a link
+		// with -w, gofmt 1.26 leaves the end of the old text in a file behind a link
+		{"-l link.x", ""},
 	}
 	side := func(i int, ext string) (dir string) {
 		dir = t.TempDir()
@@ -86,7 +88,7 @@ func TestLikeGofmt(t *testing.T) {
 				t.Errorf("exit %d, gofmt's is %d; %s%s", code, want, &gotErr, &wantErr)
 			}
 			if test.args == "-h" {
-				return // gofmt's help goes to standard error
+				return // gofmt prints its help on standard error
 			}
 			if got, want := fileNames(gotOut.String()), strings.ReplaceAll(fileNames(wantOut.String()), ".go", ".ptx"); got != want {
 				t.Errorf("output names\n%s\ngofmt's\n%s", got, want)
@@ -98,7 +100,7 @@ func TestLikeGofmt(t *testing.T) {
 	}
 }
 
-// fileNames returns the lines of an output that name files: those of -l, and the heads of diffs.
+// fileNames returns the lines that name files: the output of -l, and the headers of diffs.
 func fileNames(out string) string {
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(out, "\n") {

@@ -40,7 +40,7 @@ type coverage struct {
 	not     []string // what was not checked, and why
 }
 
-// hazards says what was checked beyond forms, and what was not.
+// hazards summarizes what was checked beyond forms, and what was not.
 func hazards(r *verify.Report) (c coverage) {
 	if r == nil {
 		c.not = []string{"synchronization, asynchronous copies, fences and races, because the file has " +

@@ -32,8 +32,8 @@ func (in *input) weight() int64 {
 }
 
 // inputs returns the files that the arguments of c name, or standard input for - or without
-// arguments. If it is not ok, the command returns code. A command that rewrites files passes its
-// flag as rewrites, else "".
+// arguments. If ok is false, the command returns code. A command that rewrites files passes the
+// name of its flag as rewrites; others pass "".
 func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code int, ok bool) {
 	paths := c.flags.Args()
 	if len(paths) == 0 {
@@ -51,8 +51,8 @@ func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code 
 }
 
 // walk finds the files that paths name: - is standard input, and a file is itself, whatever its
-// name. A directory stands for all files below it whose names end in .ptx and do not start with a
-// dot, in lexical order.
+// name. A directory means all files below it whose names end in .ptx and do not start with a dot,
+// in lexical order.
 func walk(paths []string, yield func(input) bool) {
 	for _, path := range paths {
 		if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {

@@ -105,7 +105,7 @@ type selection struct {
 	directives   []isa.DirectiveInfo
 }
 
-// instructions returns the whole table, to be filtered.
+// instructions returns a copy of the whole table, which filters may change.
 func instructions() []isa.Instruction {
 	var all []isa.Instruction
 	for ins := range isa.Standard().All() {
@@ -114,7 +114,8 @@ func instructions() []isa.Instruction {
 	return all
 }
 
-// find returns what the patterns match; nil, after a message, if one matches nothing.
+// find returns the matches of the patterns. If a pattern matches nothing, it prints a message and
+// returns nil.
 func (f *isaFlags) find(c *call) *selection {
 	all := instructions()
 	out := &selection{}

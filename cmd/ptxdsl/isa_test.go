@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestEveryForm prints the whole table in both ways: no form is beyond the printer, each comes as
-// one object, and no condition on nothing is shown.
+// TestEveryForm prints the whole table as text and as JSON: every form can be printed, each is one
+// JSON object, and no condition is empty.
 func TestEveryForm(t *testing.T) {
 	forms := 0
 	for ins := range isa.Standard().All() {

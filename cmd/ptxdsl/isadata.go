@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// The fields of a form and their order are an interface: programs read them.
+// Fields of a form and their order are part of the interface: programs read them.
 type (
 	jsonForm struct {
 		Name     string        `json:"name"`
@@ -24,14 +24,15 @@ type (
 		Section  string        `json:"section"`
 		Slots    []jsonSlot    `json:"modifiers"`
 		Operands []jsonOperand `json:"operands"`
-		Since    [][]jsonGate  `json:"since"` // all of them, each by any of its clauses
-		Until    [][]jsonGate  `json:"until,omitempty"`
-		When     []jsonWhen    `json:"when,omitempty"`
-		Rules    []string      `json:"rules,omitempty"`
-		Tables   []jsonTable   `json:"tables,omitempty"`
-		Effects  []string      `json:"effects,omitempty"`
-		Notes    []string      `json:"notes,omitempty"`
-		Lenient  string        `json:"not_in_manual,omitempty"`
+		// all must be satisfied, each by any of its clauses
+		Since   [][]jsonGate `json:"since"`
+		Until   [][]jsonGate `json:"until,omitempty"`
+		When    []jsonWhen   `json:"when,omitempty"`
+		Rules   []string     `json:"rules,omitempty"`
+		Tables  []jsonTable  `json:"tables,omitempty"`
+		Effects []string     `json:"effects,omitempty"`
+		Notes   []string     `json:"notes,omitempty"`
+		Lenient string       `json:"not_in_manual,omitempty"`
 	}
 	jsonSlot struct {
 		Name     string      `json:"name"`
@@ -43,8 +44,9 @@ type (
 		Since []jsonGate `json:"since,omitempty"`
 	}
 	jsonGate struct {
-		PTX     string   `json:"ptx"`
-		Targets []string `json:"targets,omitempty"` // sm_90+ and later, sm_100f the family, sm_100a alone
+		PTX string `json:"ptx"`
+		// sm_90+ is sm_90 and later, sm_100f its family, sm_100a only sm_100a
+		Targets []string `json:"targets,omitempty"`
 	}
 	jsonWhen struct {
 		If    string     `json:"if"`
@@ -52,12 +54,13 @@ type (
 		Until []jsonGate `json:"until,omitempty"`
 	}
 	jsonTable struct {
-		Columns []string  `json:"columns"`
-		Lengths []string  `json:"lengths,omitempty"` // names of vector lengths, as operands speak of them
+		Columns []string `json:"columns"`
+		// names of vector lengths, as used in operands
+		Lengths []string  `json:"lengths,omitempty"`
 		Rows    []jsonRow `json:"rows"`
 	}
 	jsonRow struct {
-		Cells   []string   `json:"cells"` // "*" any, "-" not written, "(a b)" either
+		Cells   []string   `json:"cells"` // "*" any, "-" none, "(a b)" one of them
 		Lengths []int      `json:"lengths,omitempty"`
 		Since   []jsonGate `json:"since,omitempty"`
 	}
@@ -80,7 +83,7 @@ func printISAJSON(w io.Writer, list []isa.Instruction) {
 	for _, ins := range list {
 		for i := range ins.Forms {
 			if enc.Encode(formJSON(&ins, &ins.Forms[i])) != nil {
-				return // w records the error
+				return // w stores the error
 			}
 		}
 	}

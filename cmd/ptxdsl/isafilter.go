@@ -69,7 +69,7 @@ func (f *filter) form(form *isa.Form) bool {
 		t := &form.Tables[i]
 		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r isa.Row) bool { return !f.open(r.Gate) })
 	}
-	// A condition that is met is omitted; one that is not says what is missing.
+	// A satisfied condition is omitted; for others the missing requirement is kept.
 	form.When = slices.DeleteFunc(slices.Clone(form.When), func(w isa.Condition) bool {
 		return (f.target != nil || !w.Gone) && f.open(w.Gate) != w.Gone
 	})

@@ -135,8 +135,8 @@ func fold(s string, width int, newline string) string {
 	return b.String()
 }
 
-// tableWords returns the modifiers of the table as they are written.
+// tableWords returns the modifiers of the standard instruction set.
 func tableWords() notation.Words { return notation.Words(isa.Standard().Mods) }
 
-// word returns a modifier as it is written, dot included.
+// word returns a modifier with its dot.
 func word(m isa.Mod) string { return isa.Standard().Mods[m] }

@@ -25,19 +25,20 @@ var hostileTable = flag.String("hostile", "", "measure every text and write the 
 // onHostile are the commands that read PTX without running it.
 var onHostile = []string{"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -v -exact=false"}
 
-// TestLinear runs the commands on text that is made to be slow. They take time in proportion to its length.
+// TestLinear runs the commands on hostile text and checks that the time grows linearly with its
+// length.
 func TestLinear(t *testing.T) {
 	size := 3000
 	if testing.Short() {
 		size = 1000
 	}
-	t.Setenv("GOGC", "off") // or the commands would set the pace of the collector
+	t.Setenv("GOGC", "off") // otherwise the commands would change the collector's settings
 	texts := hostile.Texts()
 	var rows []growth
 	for _, command := range onHostile {
 		args := strings.Fields(command)
 		work := func(text string) { run(args, strings.NewReader(text), io.Discard, io.Discard) }
-		// What is made once for all runs is made before.
+		// A first run initializes data that later runs share.
 		run(args, strings.NewReader(small), io.Discard, io.Discard)
 		most, slowest := 0.0, ""
 		for i := range texts {

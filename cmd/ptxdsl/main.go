@@ -21,9 +21,9 @@ import (
 
 // Exit codes, the same for every command.
 const (
-	exitClean    = 0 // nothing to say
+	exitClean    = 0 // no findings
 	exitFindings = 1 // errors in the PTX, or differences
-	exitTrouble  = 2 // something could not be read, written or understood
+	exitTrouble  = 2 // an input could not be read, written or understood
 )
 
 func main() {
@@ -33,9 +33,9 @@ func main() {
 // A command is one word after ptxdsl.
 type command struct {
 	name, args string // "fmt", "[flags] [path ...]"
-	short      string // one line
+	short      string // one-line description
 	long       string // what ptxdsl help prints above the flags
-	examples   string // and below them
+	examples   string // text below the flags
 	run        func(*call) int
 }
 
@@ -150,8 +150,8 @@ func (c *call) trouble(err error) int {
 	return exitTrouble
 }
 
-// unread reports what a command that rewrites files could not read. An empty directory does not
-// change the exit code, as in gofmt, but gets a message in case its name was mistyped.
+// unread reports the files that a command that rewrites files could not read. An empty directory
+// does not change the exit code, as in gofmt, but gets a message in case its name was mistyped.
 func (c *call) unread(err error) int {
 	if errors.As(err, &emptyFolder{}) || harmless(err) {
 		fmt.Fprintln(c.stderr, err)

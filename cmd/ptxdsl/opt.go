@@ -134,9 +134,9 @@ func words(list string) []string {
 // An optimised is the result for one file.
 type optimised struct {
 	in       *input
-	text     string // the original
+	text     string // text of the file
 	result   string
-	notes    []byte    // of -dump and -time
+	notes    []byte    // output of -dump and -time
 	findings diag.List // errors of the module, which end the run, or findings of passes
 	failed   bool
 	err      error
@@ -194,7 +194,7 @@ func lifted(name, text string) (*ir.Module, diag.List) {
 
 // report prints the result for one file, and returns its exit code.
 func (f *optFlags) report(c *call, r *optimised) int {
-	_, _ = c.stderr.Write(r.notes) // it records the error
+	_, _ = c.stderr.Write(r.notes) // stderr stores the error
 	if r.err != nil {
 		return c.unread(r.err)
 	}
@@ -224,7 +224,7 @@ func (f *optFlags) print(r *optimised, m *ir.Module, when string, p *passes.Pass
 	}
 }
 
-// say adds a line of -time.
+// say adds a line of -time output.
 func (f *optFlags) say(r *optimised, what string, took time.Duration, done string) {
 	if f.time {
 		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond), done)

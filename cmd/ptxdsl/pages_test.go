@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/form"
 )
 
-// frames are the surroundings in which the PTX of a rule's page is tried: a whole module, the
-// declarations of one, the body of an entry, that of a function.
+// frames are contexts in which the PTX of a rule page is tried: a whole module, module-scope
+// declarations, the body of a kernel, the body of a function.
 var frames = []struct{ name, before, after string }{
 	{"module", "", "\n"},
 	{"declarations", ".version 9.4\n.target sm_90a\n.address_size 64\n", "\n"},
@@ -28,11 +28,11 @@ const (
 	registers = ".reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %fd<10>;\n"
 )
 
-// kernels are further surroundings, for hazards: an entry with shared memory, whose directives are the
-// first lines of the PTX of a page.
+// kernels are contexts for hazard rules: a kernel with shared memory, whose directives are the
+// first lines of the PTX on the page.
 var kernels = []struct{ name, target string }{{"kernel sm_90a", "sm_90a"}, {"kernel sm_100a", "sm_100a"}}
 
-// kernel puts the PTX of a page into an entry.
+// kernel returns a kernel that contains the PTX of a page.
 func kernel(target, text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	head := ""
@@ -45,7 +45,8 @@ func kernel(target, text string) string {
 		".visible .entry k(.param .u64 p)\n" + head + "{\n" + registers + "{\n" + strings.Join(lines, "\n") + "\n}\nDONE: ret;\n}\n"
 }
 
-// TestRulePages tries what the pages say: the wrong PTX breaks the rule, the right PTX breaks none.
+// TestRulePages checks the examples on rule pages: the wrong PTX violates the rule, the right PTX
+// violates none.
 func TestRulePages(t *testing.T) {
 	var opt form.Options
 	for _, r := range rules() {
@@ -55,7 +56,7 @@ func TestRulePages(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			var tried []string
 			for _, f := range frames {
-				// A text that brings its own head has it instead of the frame's.
+				// A text with a module header replaces the header of the context.
 				frame := func(text string) string {
 					head := ""
 					lines := strings.Split(strings.Trim(text, "\n"), "\n")

@@ -46,8 +46,8 @@ func (in *input) read(stdin io.Reader) (string, error) {
 	return text, err
 }
 
-// readText reads text of at most most bytes, of which size are expected. It stops at bytes that PTX
-// cannot contain, because a device may be endless.
+// readText reads at most `most` bytes of text, of which size are expected. It stops at bytes that
+// PTX cannot contain, because a device may be endless.
 func readText(src io.Reader, most, size int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(size) + 1)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// within fails the test if f takes so long that it must be waiting.
+// within fails the test if f does not return in reasonable time.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan bool)
@@ -30,7 +30,8 @@ func within(t *testing.T, what string, f func()) {
 	}
 }
 
-// TestSpecialFiles: commands pass over what is no regular file in a folder, and read it where it is named.
+// TestSpecialFiles checks that commands skip files in a directory that are not regular, and read
+// them if they are named.
 func TestSpecialFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("d", 0o755); err != nil {
@@ -80,7 +81,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestEndless: what has no end is read to a limit.
+// TestEndless checks that an endless input is read only up to a limit.
 func TestEndless(t *testing.T) {
 	_, err := readText(endless{}, 1<<20, 0)
 	if err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
@@ -109,7 +110,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// endless gives blanks for ever.
+// endless is an endless sequence of blanks.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -119,12 +120,13 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestDash: every command reads standard input for a dash, once, and rewrites it never.
+// TestDash checks that every command reads standard input for "-", only once, and never rewrites
+// it.
 func TestDash(t *testing.T) {
 	for _, test := range []struct {
 		args string
 		code int
-		want string // in what it prints
+		want string // substring of the output
 	}{
 		{"fmt -", exitClean, ".version 8.0"},
 		{"fmt -l -", exitClean, "<standard input>"},

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// TestRules wants a whole page for every rule, and ids that are one of a kind.
+// TestRules checks that every rule has a complete page, and that ids are unique.
 func TestRules(t *testing.T) {
 	form := regexp.MustCompile(`^F[1-7][0-9]{2}$`)
 	hazard := regexp.MustCompile(`^([ABCGMRSTW][1-9][0-9]?|V10[0-9])$`)

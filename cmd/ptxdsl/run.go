@@ -140,7 +140,7 @@ func runRun(c *call) int {
 	return code
 }
 
-// file parses flags that stand before the file and behind it.
+// file parses flags before and after the file name.
 func (c *call) file() (path string, code int, ok bool) {
 	if code, ok := c.parse(); !ok {
 		return "", code, false
@@ -157,7 +157,7 @@ func (c *call) file() (path string, code int, ok bool) {
 	return path, exitClean, true
 }
 
-// one returns what one file, or standard input, is called and says.
+// one returns the name and the text of a file or of standard input.
 func (c *call) one(path string) (name, text string, err error) {
 	in := input{name: standardInput}
 	if path != "-" {
@@ -181,7 +181,7 @@ func (c *call) device(name string) (*runtime.Device, error) {
 	return runtime.Open(name)
 }
 
-// sizes reads x,y,z.
+// sizes parses x,y,z.
 func sizes(flag, text string) (x int, yz []int, err error) {
 	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' }) {
 		n, err := strconv.Atoi(word)
@@ -197,7 +197,7 @@ func sizes(flag, text string) (x int, yz []int, err error) {
 	return x, yz, nil
 }
 
-// config returns the launch that the flags ask for.
+// config returns the launch configuration from the flags.
 func (f *runFlags) config() (runtime.Config, error) {
 	var config runtime.Config
 	switch {
@@ -242,7 +242,7 @@ func (f *runFlags) config() (runtime.Config, error) {
 	return config, nil
 }
 
-// choose finds the kernel.
+// choose selects the kernel.
 func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 	name := f.kernel
 	if names := m.Kernels(); name == "" {
@@ -259,7 +259,7 @@ func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 	return m.Kernel(name)
 }
 
-// run loads, launches, and shows.
+// run loads the module, launches the kernel and prints results.
 func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config runtime.Config) (int, error) {
 	m, err := d.Load(runtime.PTX(text), runtime.Name(path))
 	if err != nil {
@@ -331,7 +331,7 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 	return code, nil
 }
 
-// list returns parameters in words.
+// list describes parameters in words.
 func list(params []runtime.Param) string {
 	var words []string
 	for _, p := range params {
@@ -340,14 +340,14 @@ func list(params []runtime.Param) string {
 	return strings.Join(words, ", ")
 }
 
-// A result is something to be done with an array when the kernel has run.
+// A result is an operation on an array after the kernel has run.
 type result struct {
 	index   int
 	compare *array
-	path    string // to write to
+	path    string // output file
 }
 
-// shows finds what is to be shown, in the order print, write, compare.
+// shows returns the operations that the flags request, in the order print, write, compare.
 func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8]) ([]result, error) {
 	find := func(flag, name string) (int, error) {
 		i := slices.IndexFunc(params, func(p runtime.Param) bool { return p.Name == name })
@@ -400,7 +400,7 @@ func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8
 	return out, nil
 }
 
-// show does it; ok is false where a comparison failed.
+// show performs the operation; ok is false if a comparison failed.
 func (s result) show(c *call, f *runFlags, name string, a *array) (ok bool, err error) {
 	switch {
 	case s.compare != nil:

@@ -20,7 +20,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// saxpyText is a module of two kernels; the driver that pretends runs Go functions for them.
+// saxpyText is a module of two kernels, which the fake driver implements in Go.
 const saxpyText = `.version 7.8
 .target sm_80
 .address_size 64
@@ -35,7 +35,7 @@ const saxpyText = `.version 7.8
 }
 `
 
-// pretend returns a driver for saxpyText.
+// pretend returns a fake driver for saxpyText.
 func pretend() *fakecuda.Driver {
 	d := fakecuda.New()
 	d.Params["saxpy"], d.Params["keep"] = []int{8, 8, 4, 4}, []int{8, 4, 8, 1, 2}
@@ -51,10 +51,10 @@ func pretend() *fakecuda.Driver {
 	return d
 }
 
-// playRun runs `ptxdsl run` on a device that pretends.
+// playRun runs `ptxdsl run` on a fake device.
 func playRun(t *testing.T, d *fakecuda.Driver, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	// The cache of assembled modules goes to a folder of the test.
+	// The module cache is a folder of the test.
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	var out, errs bytes.Buffer
 	c := &call{stdin: strings.NewReader(stdin), stdout: &output{w: &out}, stderr: &output{w: &errs}, command: runCommand(), args: args}
@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 		name           string
 		args           []string
 		code           int
-		stdout, stderr string // contained; all of standard output
+		stdout, stderr string // contained in standard error; all of standard output
 	}{
 		{"print", append(saxpy, "-print", "y", "-print", "1"), 0, "y: 0.5 2 3.5 5 6.5\nx: 1 2 3 4 5\n", ""},
 		{"limit", append(saxpy, "-print", "2", "-limit", "2"), 0, "y: 0.5 2 and 3 more\n", ""},
@@ -150,7 +150,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunWrites holds that what is written can be read again.
+// TestRunWrites checks that a written array can be read back.
 func TestRunWrites(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"-", "-kernel", "saxpy", "-block", "32", "-threads", "3", "-arg", "f32=1,2,3", "-arg", "f32[3]", "-arg", "2", "-arg", "3"}
@@ -165,7 +165,7 @@ func TestRunWrites(t *testing.T) {
 	}
 }
 
-// TestRunRefused holds what a module that does not assemble looks like.
+// TestRunRefused checks the output for a module that does not assemble.
 func TestRunRefused(t *testing.T) {
 	d := pretend()
 	d.Log = "ptxas application ptx input, line 4; error   : Unknown modifier '.u33'\n"
@@ -180,8 +180,8 @@ func TestRunRefused(t *testing.T) {
 	}
 }
 
-// TestRunShared: a kernel that takes shared memory of the launch, and is given none, is reported
-// so.
+// TestRunShared checks the message for a kernel that needs dynamic shared memory when the launch
+// gives none.
 func TestRunShared(t *testing.T) {
 	text := strings.Replace(saxpyText, "{\n\tret;", "{\n\t.reg .b32 %r1;\n\tmov.u32 %r1, tiles;\n\tret;", 1)
 	text = strings.Replace(text, ".visible", ".extern .shared .align 16 .b8 tiles[];\n.extern .shared .b8 other[];\n.visible", 1)
@@ -197,7 +197,7 @@ func TestRunShared(t *testing.T) {
 	}
 }
 
-// TestArrays holds the numbers that texts stand for, and what becomes of them in other types.
+// TestArrays checks how arguments are parsed to numbers, and their conversion to other types.
 func TestArrays(t *testing.T) {
 	for _, test := range []struct{ text, as, want string }{
 		{"f32[3]=2.5", "", "2.5 2.5 2.5"},

@@ -19,14 +19,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// An array is numbers of a type.
+// An array holds numbers of one type.
 type array struct {
-	typ   string // f32, bf16, u8
+	typ   string // type name such as f32, bf16 or u8
 	shape []int
 	bytes []byte
 }
 
-// largest is the most bytes of an array that a text may ask for.
+// largest is the maximum size in bytes of an array that an argument may request.
 const largest = 1 << 36
 
 // arrayTypes returns the types of arrays.
@@ -34,10 +34,10 @@ func arrayTypes() []string {
 	return []string{"u8", "s8", "b8", "u16", "s16", "b16", "f16", "bf16", "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"}
 }
 
-// width returns the bytes of a number of a type.
+// width returns the number of bytes of an element.
 func width(typ string) int { return npy.Size(typ) }
 
-// argumentFor makes the argument for a parameter: a value, or an array that is to be put into a buffer.
+// argumentFor parses the argument for a parameter: a value, or an array that is copied to a buffer.
 func argumentFor(p runtime.Param, text string) (value any, a *array, err error) {
 	pointer := p.Size == 8 && p.Count == 0 && (p.Type == "u64" || p.Type == "b64" || p.Type == "s64")
 	if p.Count == 0 && !(pointer && strings.ContainsAny(text, "[=@") || strings.HasSuffix(text, ".npy")) {
@@ -60,7 +60,7 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	return nil, a, nil
 }
 
-// scalar returns a number of a parameter's type.
+// scalar parses a number of a parameter's type.
 func scalar(typ, text string) (any, error) {
 	one := &array{typ: typ, bytes: make([]byte, width(typ))}
 	if width(typ) == 0 {
@@ -99,7 +99,7 @@ func scalar(typ, text string) (any, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// parseArray makes the array that an argument describes.
+// parseArray returns the array that an argument describes.
 func parseArray(text string) (*array, error) {
 	if typ, path, ok := strings.Cut(text, "@"); ok && slices.Contains(arrayTypes(), typ) {
 		a, err := readArray(path)
@@ -143,7 +143,7 @@ func parseArray(text string) (*array, error) {
 	return a, a.generate(what)
 }
 
-// generate fills the array.
+// generate fills the array with generated values.
 func (a *array) generate(what string) error {
 	kind, seed, seeded := strings.Cut(what, ":")
 	switch kind {
@@ -182,7 +182,7 @@ func (a *array) length() int { return len(a.bytes) / width(a.typ) }
 
 func (a *array) float() bool { return strings.Contains(a.typ, "f") }
 
-// put stores a number that is written in a text.
+// put parses a number and stores it.
 func (a *array) put(i int, text string) error {
 	if a.float() {
 		v, err := strconv.ParseFloat(text, 64)
@@ -205,7 +205,7 @@ func (a *array) put(i int, text string) error {
 	return nil
 }
 
-// set stores a number, the one that suits the type.
+// set stores f in a floating-point array, or n in an integer array.
 func (a *array) set(i int, f float64, n int64) {
 	at := a.bytes[i*width(a.typ):]
 	switch a.typ {
@@ -230,7 +230,7 @@ func (a *array) set(i int, f float64, n int64) {
 	}
 }
 
-// integer returns number i as it is stored, with its sign if the type has one.
+// integer returns element i as an integer, sign-extended for signed types.
 func (a *array) integer(i int) int64 {
 	at := a.bytes[i*width(a.typ):]
 	signed := a.typ[0] == 's'
@@ -272,7 +272,7 @@ func (a *array) number(i int) float64 {
 	return float64(n)
 }
 
-// text returns number i for a reader; bits are hexadecimal.
+// text formats element i; untyped bits are hexadecimal.
 func (a *array) text(i int) string {
 	switch {
 	case a.typ == "f64":
@@ -287,8 +287,8 @@ func (a *array) text(i int) string {
 	return strconv.FormatInt(a.integer(i), 10)
 }
 
-// as returns the numbers in another type. Those that it does not have become near ones, as far as
-// they are in its range.
+// as converts the numbers to another type. Floats are rounded to nearest, or toward zero if the
+// type is an integer. An integer out of range is an error.
 func (a *array) as(typ string) (*array, error) {
 	if typ == a.typ || typ[0] == 'b' && typ != "bf16" && width(typ) == width(a.typ) || a.typ == "b16" && width(typ) == 2 {
 		return &array{typ, a.shape, a.bytes}, nil
@@ -310,7 +310,7 @@ func (a *array) as(typ string) (*array, error) {
 	return out, nil
 }
 
-// differs says where two arrays differ by more than a tolerance, "" where they do not.
+// differs describes where two arrays differ by more than a tolerance; "" if they do not.
 func (a *array) differs(want *array, tolerance float64) string {
 	if a.length() != want.length() {
 		return fmt.Sprintf("%d elements, expected %d", a.length(), want.length())
@@ -324,7 +324,7 @@ func (a *array) differs(want *array, tolerance float64) string {
 		if same(i) {
 			continue
 		}
-		// The difference is relative to numbers above one.
+		// The difference is relative for expected values above one.
 		d := math.Abs(a.number(i)-want.number(i)) / math.Max(1, math.Abs(want.number(i)))
 		if d > 0 && d <= tolerance {
 			continue
@@ -344,7 +344,7 @@ func (a *array) differs(want *array, tolerance float64) string {
 		"expected %s", wrong, a.length(), worst, a.text(worst), want.text(worst))
 }
 
-// readArray reads a file of NumPy.
+// readArray reads a NumPy file.
 func readArray(path string) (*array, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -363,7 +363,7 @@ func readArray(path string) (*array, error) {
 	return &array{a.Type, a.Shape, a.Bytes}, nil
 }
 
-// write writes a file of NumPy, which has no bfloat16: that becomes F32, which has all of its numbers.
+// write writes a NumPy file. NumPy has no bfloat16, so it is converted to F32.
 func (a *array) write(w io.Writer) error {
 	out := a
 	switch {

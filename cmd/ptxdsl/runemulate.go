@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/inspect"
 )
 
-// emulateFlags are the flags of run that only an emulated device has.
+// emulateFlags are the flags of run that require an emulated device.
 type emulateFlags struct {
 	seed               uint64
 	completion, checks string
@@ -55,13 +55,13 @@ func (f *emulateFlags) declare(flags *flag.FlagSet) {
 		"0 prints all")
 }
 
-// wanted reports whether a flag was given that needs the emulator.
+// wanted reports whether a flag is set that requires the emulator.
 func (f *emulateFlags) wanted() bool {
 	return f.seed != 0 || f.completion != "" || f.checks != "" || f.stats || f.trace != "" ||
 		len(f.watch)+len(f.stop)+len(f.tiles) > 0
 }
 
-// options returns the options of the device that the flags ask for.
+// options returns the device options for the flags.
 func (f *emulateFlags) options(c *call, place string) (emu.Options, error) {
 	o, err := emu.ParsePlace(place)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *emulateFlags) options(c *call, place string) (emu.Options, error) {
 	return o, err
 }
 
-// observers returns what watches the kernel.
+// observers returns the observers that the flags request.
 func (f *emulateFlags) observers(out io.Writer) (list []emu.Observer, err error) {
 	var focus inspect.Focus
 	block, thread, ok := strings.Cut(f.thread, ",")
@@ -135,7 +135,7 @@ func (f *emulateFlags) observers(out io.Writer) (list []emu.Observer, err error)
 	return list, nil
 }
 
-// device opens the device of -device with the options of the other flags.
+// open opens the device of -device with the options of the other flags.
 func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	name := f.device
 	if name == "" && f.emulate.wanted() {
@@ -163,7 +163,7 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	return runtime.On(back), nil
 }
 
-// report prints what was counted, and writes the timeline.
+// report prints the counters, and writes the timeline.
 func (f *emulateFlags) report(c *call) error {
 	for _, w := range f.watches {
 		if w.Shown() == 0 {
@@ -191,7 +191,7 @@ func (f *emulateFlags) report(c *call) error {
 	return errors.Join(f.timeline.Write(file), file.Close())
 }
 
-// showProgress overwrites a line with how far a kernel has come.
+// showProgress overwrites a line with the progress of a kernel.
 func showProgress(w io.Writer, p emu.Progress) {
 	if p.Ended {
 		fmt.Fprint(w, "\r\x1b[K")

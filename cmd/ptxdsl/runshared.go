@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// launchShared returns the shared variables whose size a launch gives that a kernel may use: those
-// of an open size that it, or a function that is no kernel, names.
+// launchShared returns the names of dynamic shared variables that a kernel may use: arrays of
+// unspecified size that the kernel or a device function names.
 func launchShared(text, kernel string) (names []string) {
 	f, _ := ptx.Parse("", text)
 	var bodies []string

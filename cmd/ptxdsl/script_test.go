@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts and pages")
 
-// TestScripts runs the transcripts of testdata. A transcript is comments (#), commands ($) with
-// what they print, standard output behind a tab, standard error behind "!" and a tab, and an exit
-// code other than 0; and, after the first line of the form "-- name --", the files they work on.
-// Beside ptxdsl, which runs in this process, there are cat, ls, chmod, ln and rm.
+// TestScripts runs the transcripts in testdata. A transcript has comments (#) and commands ($) with
+// their output: standard output after a tab, standard error after "!" and a tab, and a nonzero exit
+// code. After the first line of the form "-- name --" come the input files. Besides ptxdsl, which
+// runs in this process, the commands cat, ls, chmod, ln and rm are available.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 				script, archive = script[:i], script[i:]
 			}
 			t.Chdir(t.TempDir())
-			// The transcripts are the same whether or not ptxas is installed.
+			// The transcripts do not depend on an installed ptxas.
 			for _, name := range []string{"PTXAS", "PATH", "CUDA_HOME"} {
 				t.Setenv(name, "")
 			}
@@ -62,8 +62,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// unpack writes the files of an archive. A name such as "-- a.ptx escaped --" says that the text is
-// one line with the escapes of a Go string.
+// unpack writes the files of an archive. In "-- a.ptx escaped --" the text is one line with Go
+// string escapes.
 func unpack(t *testing.T, archive string) {
 	t.Helper()
 	name, escaped := "", false
@@ -85,7 +85,7 @@ func unpack(t *testing.T, archive string) {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(name, 0o644); err != nil { // whatever the umask
+		if err := os.Chmod(name, 0o644); err != nil { // independent of the umask
 			t.Fatal(err)
 		}
 		body.Reset()
@@ -101,7 +101,7 @@ func unpack(t *testing.T, archive string) {
 	flush()
 }
 
-// play runs the commands of a script and writes it anew with what they print.
+// play runs the commands of a script and returns the script with their output.
 func play(t *testing.T, script string) string {
 	t.Helper()
 	var out strings.Builder
@@ -128,10 +128,11 @@ func indent(out *strings.Builder, prefix, text string) {
 		switch {
 		case line == "":
 		case strings.HasSuffix(line, "\n"):
-			// A blank line keeps its tab, which tells it from a blank line of the script.
+			// A blank line of output keeps its tab, which distinguishes it from a blank line of the
+			// script.
 			out.WriteString(prefix + strings.ReplaceAll(line[:len(line)-1], "\r", "␍") + "\n")
 		default:
-			out.WriteString(prefix + line + "␄\n") // no line end
+			out.WriteString(prefix + line + "␄\n") // missing line end
 		}
 	}
 }
@@ -205,5 +206,5 @@ func shell(t *testing.T, words []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// small is a module with nothing in it.
+// small is an empty module.
 const small = ".version 8.0\n.target sm_90\n.address_size 64\n"

@@ -63,7 +63,7 @@ type counted struct {
 	name, text string
 	module     *ir.Module
 	kernels    []pressure.Kernel
-	refused    string    // the first message of ptxas, if it failed
+	refused    string    // the first message of ptxas, if it rejects the module
 	findings   diag.List // errors, if there is no result
 	err        error
 }
@@ -106,8 +106,8 @@ func runStats(c *call) int {
 	return code
 }
 
-// exactTimeout limits one run of ptxas, which takes minutes for some large modules. The registers
-// are then estimated.
+// exactTimeout limits one run of ptxas, which takes minutes for some large modules. After that the
+// registers are estimated.
 const exactTimeout = 30 * time.Second
 
 // assembler returns the ptxas to count with, or nil for estimates.
@@ -154,11 +154,12 @@ func countOf(c *call, in *input, tool *ptxas.Tool) counted {
 	return r
 }
 
-// count replaces the estimates by what ptxas reports. If ptxas rejects the module, the estimates
-// stay, and refused says why.
+// count replaces the estimates by the counts of ptxas. If ptxas rejects the module, the estimates
+// are kept, and refused says why.
 func (r *counted) count(tool *ptxas.Tool) error {
 	usage, v, err := tool.Usage(context.Background(), r.text, ptxas.Options{})
-	if err == nil && v.Status == ptxas.Rejected { // it may call functions of other modules
+	// the module may call functions of other modules
+	if err == nil && v.Status == ptxas.Rejected {
 		usage, v, err = tool.Usage(context.Background(), r.text, ptxas.Options{Relocatable: true})
 	}
 	if err != nil {
@@ -194,12 +195,13 @@ func (r *counted) line(in *ir.Instr) int {
 
 // statsObject is a kernel as -json prints it.
 type statsObject struct {
-	File      string        `json:"file"`
-	Kernel    string        `json:"kernel"`
-	Target    string        `json:"target"`
-	Registers int           `json:"registers"`
-	Exact     bool          `json:"exact"` // counted by ptxas
-	Low       int           `json:"low"`   // bounds for nine of ten kernels, if it is an estimate
+	File      string `json:"file"`
+	Kernel    string `json:"kernel"`
+	Target    string `json:"target"`
+	Registers int    `json:"registers"`
+	Exact     bool   `json:"exact"` // from ptxas
+	// range that contains the true count of 90 % of kernels, if it is an estimate
+	Low       int           `json:"low"`
 	High      int           `json:"high"`
 	Wanted    int           `json:"wanted"`
 	Limit     int           `json:"limit,omitempty"`
@@ -213,7 +215,7 @@ type statsObject struct {
 
 type statsPoint struct {
 	Line        int         `json:"line"`
-	Origin      string      `json:"origin,omitempty"` // the line of the program, from .loc
+	Origin      string      `json:"origin,omitempty"` // source line, from .loc
 	Instruction string      `json:"instruction"`
 	Words       int         `json:"words"`
 	Live        []statsLive `json:"live"`

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// TestExact counts registers with ptxas, also of a module that calls a function of another one, and
-// falls back on estimates where ptxas refuses a module.
+// TestExact counts registers with ptxas, also for a module that calls a function of another module,
+// and checks the fallback to estimates if ptxas rejects a module.
 func TestExact(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {

@@ -89,7 +89,7 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	r.budgets(w, k)
 }
 
-// liveWords names the live registers; values of several registers with their count.
+// liveWords lists the live registers, with the number of words of those that take several.
 func liveWords(list []pressure.Live) string {
 	words := make([]string, len(list))
 	for i, l := range list {

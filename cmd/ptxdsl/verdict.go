@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// verdict returns the last line on a file: the verdict in one word, the counts of findings, what
-// was checked, under which assumptions, and what was not checked. A reader must never take silence
-// about a hazard for its absence.
+// verdict returns the last line about a file: the verdict in one word, the counts of findings, what
+// was checked, under which assumptions, and what was not checked. Silence must never look like the
+// absence of hazards.
 func verdict(v *verified, selected bool) string {
 	n := map[diag.Severity]int{}
 	var ids []string

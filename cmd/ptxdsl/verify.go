@@ -45,6 +45,9 @@ only. A larger -effort follows more paths; it does not lift the assumptions.
 The line is omitted for a file that is clean without assumptions, unless
 standard output is a terminal or -v is set.
 
+Kernels that do not declare their block size with .reqntid are checked with -block,
+else with an assumed one. With -grid=1, blocks do not race with one another.
+
 A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.
 
@@ -59,6 +62,7 @@ could not be read or none was found.`,
     ptxdsl verify -strict a.ptx     exit with 1 on reviews too
     ptxdsl verify -error=M7,B8 .    report reviews of M7 and B8 as errors
     ptxdsl verify -fix a.ptx        apply the fixes that are certain
+    ptxdsl verify -block=256 a.ptx  kernels without .reqntid have 256 threads
     ptxdsl verify -effort=16 a.ptx  search further in a module of many large kernels
     ptxdsl explain F201             the page of a rule, with wrong and right PTX`,
 		run: runVerify,
@@ -74,12 +78,18 @@ type verifyFlags struct {
 	effort                          int
 	strict                          bool
 	errors                          string
-	selected, promoted              map[string]bool // ids; nil for all, and for none
+	block, grid                     string
+	threads, blocks                 [3]int // parsed from block and grid; zeros if not given
+	// ids; nil for the default: all selected, none promoted
+	selected, promoted map[string]bool
 }
 
 func runVerify(c *call) int {
 	var f verifyFlags
 	c.flags.BoolVar(&f.all, "e", false, "report all findings, not only the first ten of a file")
+	c.flags.StringVar(&f.block, "block", "", "block size in threads of kernels that do not declare "+
+		"theirs: x or `x,y,z`")
+	c.flags.StringVar(&f.grid, "grid", "", "grid size in blocks of all kernels: x or `x,y,z`")
 	c.flags.IntVar(&f.effort, "effort", 1, "raise the work limit to `n` times the default where "+
 		"it is needed")
 	c.flags.BoolVar(&f.fix, "fix", false, "apply the fixes that are certain, and report the "+
@@ -122,6 +132,12 @@ func runVerify(c *call) int {
 	if f.effort < 1 || f.effort > verify.MostEffort {
 		return c.misuse("-effort=%d: expected 1 to %d", f.effort, verify.MostEffort)
 	}
+	if f.threads, err = extents("block", f.block); err != nil {
+		return c.misuse("%v", err)
+	}
+	if f.blocks, err = extents("grid", f.grid); err != nil {
+		return c.misuse("%v", err)
+	}
 	inputs, code, ok := c.inputs(map[bool]string{true: "-fix"}[f.fix])
 	if !ok {
 		return code
@@ -131,12 +147,32 @@ func runVerify(c *call) int {
 	return r.finish()
 }
 
+// extents returns the sizes that a flag gives, or zeros.
+func extents(flag, text string) (n [3]int, err error) {
+	if text == "" {
+		return n, nil
+	}
+	x, yz, err := sizes(flag, text)
+	if err != nil {
+		return n, err
+	}
+	n = [3]int{x, 1, 1}
+	copy(n[1:], yz)
+	if slices.Min(n[:]) < 1 {
+		return n, fmt.Errorf("-%s=%s: expected positive numbers", flag, text)
+	}
+	if flag == "block" && n[0]*n[1]*n[2] > 1024 {
+		return n, fmt.Errorf("-block=%s: a block has at most 1024 threads", text)
+	}
+	return n, nil
+}
+
 // A verified is the result for one file.
 type verified struct {
 	in       *input
 	text     string
 	findings diag.List
-	report   *verify.Report // on hazards; nil if the forms have errors
+	report   *verify.Report // about hazards; nil if the forms have errors
 	fixed    int
 	err      error
 }
@@ -156,7 +192,8 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 
 // check returns the selected findings of a text, and the report on hazards.
 func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
-	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
+	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{
+		Rules: f.selected, Effort: f.effort, Block: f.threads, Grid: f.blocks})
 	if f.selected != nil {
 		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
 	}
@@ -168,8 +205,8 @@ func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	return l, r
 }
 
-// mend applies fixes until none is left, since one mistake may hide another. A round that does not
-// reduce the findings is discarded.
+// mend applies fixes until none is left, since one mistake may hide another. An iteration that does
+// not reduce the findings is discarded.
 func (f *verifyFlags) mend(v *verified) {
 	before := v.text
 	for {
@@ -189,13 +226,14 @@ func (f *verifyFlags) mend(v *verified) {
 	}
 }
 
-// A report prints verdicts as they arrive, and collects what can only be printed at the end.
+// A report prints verdicts as they become available, and collects what can only be printed at the
+// end.
 type report struct {
 	c    *call
 	f    *verifyFlags
 	code int
 
-	findings diag.List // for SARIF, which is one document
+	findings diag.List // for SARIF, which is a single document
 	texts    map[string]string
 	failures []string
 }
@@ -225,7 +263,7 @@ func (r *report) add(v verified) {
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.findings) // stdout records the error
+		_ = diag.JSON(r.c.stdout, v.findings) // stdout stores the error
 	case "github":
 		_ = diag.GitHub(r.c.stdout, src, v.findings)
 	case "sarif":

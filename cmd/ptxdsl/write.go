@@ -13,11 +13,10 @@ import (
 	"path/filepath"
 )
 
-// replace gives a file new contents: it writes a temporary file beside it and renames that, so that
-// at every moment the name refers to a complete text, old or new. Permissions and owner stay, and a
-// symbolic link keeps its target. A file that changed since it was read, as info tells, is left
-// alone. A file with several hard links is written in place, so that all its names keep naming one
-// file.
+// replace gives a file new contents. It writes a temporary file beside it and renames that, so that
+// the name always refers to a complete text, old or new. Permissions, owner and the target of a
+// symbolic link are kept. A file that has changed since it was read (see info) is not touched. A
+// file with several hard links is written in place, so that all its names still refer to one file.
 func replace(name string, info fs.FileInfo, text string) (err error) {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -26,7 +25,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file, so it cannot be rewritten", name)
 	}
-	// A rename would succeed on a read-only file.
+	// Opening for writing fails for a read-only file; a rename would succeed.
 	old, err := os.OpenFile(target, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -66,7 +65,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if changed(now, info) {
 		if have, readErr := os.ReadFile(target); readErr == nil && string(have) == text {
 			os.Remove(tmp.Name())
-			return nil // already rewritten under another name
+			return nil // already rewritten through another name
 		}
 		return errChanged
 	}
@@ -93,7 +92,7 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	}
 	if changed(now, info) {
 		if string(old) == text {
-			return nil // already rewritten under another name
+			return nil // already rewritten through another name
 		}
 		return fmt.Errorf("%s: %w; the file is as it was", name, errChanged)
 	}

@@ -44,7 +44,7 @@ func wantFile(t *testing.T, name, text string, mode fs.FileMode) {
 	if string(data) != text || info.Mode() != mode {
 		t.Errorf("%s is %v %q, want %v %q", name, info.Mode(), data, mode, text)
 	}
-	// Nothing is left beside it.
+	// No temporary file is left.
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(name), ".*"))
 	if err != nil || len(left) > 0 {
 		t.Error("left behind:", left, err)
@@ -93,7 +93,8 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestReplaceLinks: names of one file keep naming one file, however many of them are rewritten at once.
+// TestReplaceLinks checks that hard links still refer to one file after several of them are
+// rewritten concurrently.
 func TestReplaceLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const before, after = ".version   8.0\n.target sm_90\n", ".version 8.0\n.target sm_90\n"
@@ -137,7 +138,7 @@ func TestReplaceLinks(t *testing.T) {
 	wantFile(t, "d.ptx", "theirs", 0o640)
 }
 
-// TestReplaceForbidden runs TestAsNobody as a user whom permissions mean something to.
+// TestReplaceForbidden runs TestAsNobody as a user who is subject to file permissions.
 func TestReplaceForbidden(t *testing.T) {
 	dir, err := os.MkdirTemp("", "ptxdsl")
 	if err != nil {
@@ -179,7 +180,7 @@ func TestReplaceForbidden(t *testing.T) {
 	}
 }
 
-// TestAsNobody does its work in a process of TestReplaceForbidden, and is empty elsewhere.
+// TestAsNobody runs in a child process of TestReplaceForbidden, and does nothing elsewhere.
 func TestAsNobody(t *testing.T) {
 	if os.Getenv("PTXDSL_TEST_NOBODY") == "" {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A bench makes operands in the builder's terms of what the table asks for.
+// A bench creates builder operands for the operand kinds in the instruction table.
 type bench struct {
 	m       *dsl.Module
 	f       *dsl.Func
@@ -50,7 +50,7 @@ func (b *bench) operand(a *isa.Arg) any {
 	case isa.ArgPair:
 		return dsl.Pair(b.half(&a.Elems[0]), b.half(&a.Elems[1]))
 	}
-	return nil // no operand: the kernel will say so
+	return nil // nil as an operand, which the kernel reports
 }
 
 func (b *bench) parts(a *isa.Arg) []any {

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl/op"
 )
 
-// A sum over the warp by redux.sync, and a wait for a barrier whose loop is written out.
+// A sum over a warp with redux.sync, and an explicit wait loop for an mbarrier.
 func Example() {
 	m := dsl.New("wait", "sm_90")
 	k := m.Kernel("wait", dsl.Threads(32))
@@ -76,7 +76,7 @@ func Example() {
 	// }
 }
 
-// An opcode is a value, and a modifier more makes another one.
+// An opcode is a value; adding a modifier returns a new one.
 func ExampleLd() {
 	m := dsl.New("load", "sm_80")
 	k := m.Kernel("k")
@@ -103,7 +103,7 @@ func ExampleLd() {
 	// ld.global.nc.v2.f32 {%f2, %f3}, [%x];
 }
 
-// What a word cannot be used with is found when the kernel is built, at the line that was written.
+// An invalid modifier is reported when the kernel is built, at the line that uses it.
 func Example_mistake() {
 	m := dsl.New("mistake", "sm_80")
 	k := m.Kernel("k")

@@ -25,18 +25,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// unwritten is the rule that a result is read after a call: here there are no calls.
+// unwritten is the rule for reading a result before the call; these modules have no calls.
 const unwritten = "F635"
 
-// A place is what a module is built for.
+// A place is the PTX version and target of a module.
 type place struct {
 	version isa.Version
 	target  isa.Target
 }
 
-// TestEveryForm writes an instruction of every form of the table, and of every modifier of each
-// form, with the generated methods: the printed module reads back as the same forms, and ptxas
-// accepts it at the form's first version and target.
+// TestEveryForm emits an instruction of every form of the table, with every modifier of each form,
+// through the generated methods. Parsing the printed module must give the same forms, and ptxas
+// must accept it for the form's first version and target.
 func TestEveryForm(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -84,11 +84,11 @@ func TestEveryForm(t *testing.T) {
 	t.Logf("%d forms, %d instructions, %d methods, %d modules", forms, instructions, len(methods), len(places))
 }
 
-// narrow reports whether an opcode is for addresses of 32 bits. The builder's modules have those of 64, and
-// there these opcodes are refused.
+// narrow reports whether an opcode requires 32-bit addresses. The builder's modules have 64-bit
+// addresses, for which these opcodes are rejected.
 func narrow(op string) bool { return strings.HasPrefix(op, "cvta") && strings.HasSuffix(op, ".u32") }
 
-// samples are legal instructions of all forms, by the places that they are built for.
+// samples returns legal instructions of all forms, by version and target.
 func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen []string) {
 	set := isa.Standard()
 	places = map[place][]agree.Sample{}
@@ -97,7 +97,8 @@ func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen [
 			forms++
 			list, missing, err := agree.Samples(set, ins, &ins.Forms[j], func(op string) bool { return !narrow(op) })
 			if err != nil {
-				if ins.Name != "call" && ins.Name != "brx.idx" { // their lists are written by calls and jumps
+				// their operand lists come from calls and jumps
+				if ins.Name != "call" && ins.Name != "brx.idx" {
 					t.Error(err)
 				}
 			}
@@ -105,7 +106,8 @@ func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen [
 			for _, s := range list {
 				p := place{s.Version, s.Target}
 				if ins.Family == "texture" {
-					p.version = max(p.version, isa.MakeVersion(1, 5)) // the builder's textures are variables of .texref
+					// the builder declares textures as variables of .texref
+					p.version = max(p.version, isa.MakeVersion(1, 5))
 				}
 				places[p] = append(places[p], s)
 			}
@@ -114,11 +116,12 @@ func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen [
 	return places, forms, unseen
 }
 
-// emit builds a module with a kernel for each sample, and holds what comes back against the samples.
+// emit builds a module with a kernel for each sample, and compares the parsed output with the
+// samples.
 func emit(t *testing.T, p place, list []agree.Sample, called map[string]bool) string {
 	t.Helper()
 	m := dsl.New("forms", p.target.String(), dsl.Version(p.version.String()),
-		dsl.SkipHazards()) // forms in any order are no protocol
+		dsl.SkipHazards()) // instructions in arbitrary order have hazards
 	b := &bench{m: m, f: m.Func("fn")}
 	b.f.Return()
 	name := func(i int) string { return fmt.Sprintf("k%d", i) }
@@ -164,8 +167,8 @@ func emit(t *testing.T, p place, list []agree.Sample, called map[string]bool) st
 	return text
 }
 
-// write appends a sample through the generated methods. Every other one leaves out the modifiers that all forms
-// of the instruction have.
+// write appends a sample through the generated methods. Every other sample omits the modifiers that
+// all forms of the instruction have.
 func write(b *bench, s *agree.Sample, number int, called map[string]bool) {
 	set := isa.Standard()
 	kind := gen.GoName(s.Instruction.Name)
@@ -196,7 +199,7 @@ func write(b *bench, s *agree.Sample, number int, called map[string]bool) {
 	called[kind+".Do"] = true
 }
 
-// everyMethod are the generated methods: what begins an instruction, its modifiers and Do.
+// everyMethod lists the generated methods: those that start an instruction, the modifiers and Do.
 func everyMethod() []string {
 	var out []string
 	p := reflect.TypeFor[op.PTX]()

@@ -70,7 +70,7 @@ func FuzzInstructions(f *testing.F) {
 	})
 }
 
-// stock is operands of all kinds.
+// stock returns operands of all kinds.
 func stock(m *dsl.Module, k *dsl.Kernel) []any {
 	other := dsl.New("other", "sm_90").Kernel("other")
 	r, l := dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B64](k)

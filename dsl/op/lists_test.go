@@ -54,7 +54,7 @@ func back(t *testing.T, m *dsl.Module, want ...*isa.Form) string {
 	return text
 }
 
-// formsOf are the forms of a name.
+// formsOf returns the forms of an instruction name.
 func formsOf(name string) (list []*isa.Form) {
 	for _, ins := range isa.Standard().Named(name) {
 		for i := range ins.Forms {
@@ -64,7 +64,7 @@ func formsOf(name string) (list []*isa.Form) {
 	return list
 }
 
-// calls has every form of call.
+// calls builds a module with every form of call.
 func calls(t *testing.T) string {
 	t.Helper()
 	m := dsl.New("calls", "sm_90", dsl.SkipHazards())
@@ -94,7 +94,7 @@ func calls(t *testing.T) string {
 	return back(t, m, formsOf("call")...)
 }
 
-// jumps has brx.idx.
+// jumps builds a module with brx.idx.
 func jumps(t *testing.T) string {
 	t.Helper()
 	m := dsl.New("jumps", "sm_90", dsl.SkipHazards())
@@ -108,7 +108,7 @@ func jumps(t *testing.T) string {
 	return back(t, m, formsOf("brx.idx")...)
 }
 
-// samplers asks a sampler by its name, which no register can stand for.
+// samplers builds a module that queries a sampler by name; a register is not allowed there.
 func samplers(t *testing.T) string {
 	t.Helper()
 	m := dsl.New("samplers", "sm_90", dsl.IndependentSamplers())

@@ -22,7 +22,7 @@ func On(k *dsl.Kernel) PTX { return PTX{&book{k: k, first: make(map[int]*ins)}} 
 // A book caches the instructions that a PTX has started, so that each opcode is spelled only once.
 type book struct {
 	k     *dsl.Kernel
-	first map[int]*ins // without modifiers, by index in the table
+	first map[int]*ins // instructions without modifiers, by index in the table
 }
 
 // An instruction is a name of the table, with the modifiers that all of its forms have.
@@ -31,15 +31,15 @@ type instruction struct {
 	fixed []string
 }
 
-// An ins is an instruction with the modifiers written so far. It does not change: with one more
-// modifier it is another one.
+// An ins is an instruction with the modifiers added so far. It is immutable: adding a modifier
+// returns another ins.
 type ins struct {
 	b      *book
-	number int    // in table
+	number int    // index in the table
 	words  string // the modifiers, in the author's order
-	op     string // all of it; "" until it is needed
+	op     string // the full opcode; "" until it is needed
 	last   string // the modifier that was added last
-	next   []*ins // by one more modifier
+	next   []*ins // results of adding one more modifier
 }
 
 // begin returns the instruction with an index in the table.
@@ -92,7 +92,7 @@ func (i *ins) do(operands ...any) {
 	i.b.k.Ins(i.op, operands...)
 }
 
-// spell writes the opcode, with the modifiers that every form has, in the manual's order. If no
+// spell returns the opcode, with the modifiers that every form has, in the manual's order. If no
 // form has these modifiers, they keep the author's order, and the kernel reports the mistake.
 func (i *ins) spell() string {
 	entry := &table[i.number]

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl/op"
 )
 
-// lines are the instructions of a kernel, without what stands around them.
+// lines returns the instructions of a kernel as text.
 func lines(t *testing.T, m *dsl.Module) []string {
 	t.Helper()
 	text, err := m.Text()
@@ -41,17 +41,19 @@ func TestSpelling(t *testing.T) {
 	bar := dsl.Shared[dsl.U64](k, "bar", 1).Addr()
 
 	ptx.Ld().Global().NC().F32().Do(x, dsl.At(y, 4))
-	ptx.Ld().NC().F32().Mod("global").Do(x, dsl.At(y, 4)) // any order, and words that are worked out
+	// modifiers in any order, and computed ones
+	ptx.Ld().NC().F32().Mod("global").Do(x, dsl.At(y, 4))
 	ptx.Ld().Mod(".global", "nc").F32().Do(x, dsl.At(y, 4))
 	ptx.Cvt().RN().F16().F32().Do(h, x)
 	ptx.Cvt().F32().F16().Do(x, h) // types keep their order
 	ptx.MbarrierInit().Do(bar, 1)
-	ptx.MbarrierInit().SharedCTA().B64().Do(bar, 1) // what every form has may be left out or written
+	// modifiers that every form has may be omitted
+	ptx.MbarrierInit().SharedCTA().B64().Do(bar, 1)
 	ptx.WgmmaFence().Aligned().Do()
 	ptx.Bar().Sync().Do(0)
 	ptx.Bar().Do(1)
 
-	load := ptx.Ld().Global() // an opcode is a value: to add to it leaves it as it is
+	load := ptx.Ld().Global() // an opcode is a value: adding to it does not change it
 	nc := load.NC()
 	load.F32().Do(x, dsl.At(y, 0))
 	nc.F32().Do(x, dsl.At(y, 0))
@@ -77,7 +79,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestShapes: a shape that a kernel works out.
+// TestShapes checks MNK with a shape that a kernel computes.
 func TestShapes(t *testing.T) {
 	m := dsl.New("shapes", "sm_90a", dsl.SkipHazards())
 	k := m.Kernel("k")
@@ -101,7 +103,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// helper calls an instruction that no form has, so that a finding tells its line and its caller's.
+// helper appends an invalid instruction, so that the finding names its line and its caller's line.
 func helper(k *dsl.Kernel) {
 	op.On(k).Ld().Global().Shared().F32().Do(dsl.NewReg[dsl.F32](k), dsl.At(dsl.NewReg[dsl.U64](k), 0))
 }
@@ -110,7 +112,7 @@ func TestFindings(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		build func(k *dsl.Kernel)
-		want  string // in the message
+		want  string // substring of the message
 	}{
 		{"exclusive words", helper, ".global and .shared cannot be used together in ld"},
 		{"a word is lacking", func(k *dsl.Kernel) { op.On(k).Clz().Do(1, 2) }, "clz is missing one of .b32 .b64"},
@@ -143,7 +145,7 @@ func TestNoKernel(t *testing.T) {
 	(*op.Ld)(nil).Global().Do(1, 2)
 }
 
-// TestAuthoring holds what docs/reference/cuda-to-go/ptx.md says: the PTX of its lines.
+// TestAuthoring checks the PTX in the table of docs/reference/cuda-to-go/ptx.md.
 func TestAuthoring(t *testing.T) {
 	m := dsl.New("authoring", "sm_100a", dsl.SkipHazards())
 	k := m.Kernel("k")

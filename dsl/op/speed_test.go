@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl/op"
 )
 
-// BenchmarkWays appends instructions by generated methods and by text.
+// BenchmarkWays compares appending instructions through generated methods and as text.
 func BenchmarkWays(b *testing.B) {
 	const count = 1000
 	run := func(name string, way func(k *dsl.Kernel, x dsl.Reg[dsl.F32], p dsl.Reg[dsl.U64])) {

@@ -6,7 +6,7 @@ package vecadd
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Build makes c[i] = a[i] + b[i] for i < n, with a thread for each element.
+// Build adds a kernel that computes c[i] = a[i] + b[i] for i < n, with one thread per element.
 func Build(m *dsl.Module) {
 	k := m.Kernel("vecadd", dsl.Threads(256))
 	a, b, c := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b"), dsl.Global[dsl.F32](k, "c")
@@ -15,7 +15,7 @@ func Build(m *dsl.Module) {
 	k.If(i.LT(n), func() { c.Store(i, a.Load(i).Add(b.Load(i))) })
 }
 
-// Reference is what the kernel computes.
+// Reference computes the same on the CPU.
 func Reference(a, b []float32) []float32 {
 	c := make([]float32, len(a))
 	for i := range c {

@@ -6,8 +6,8 @@ package saxpy
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Build makes y[i] = a*x[i] + y[i] for i < n, a multiple of four. Each thread goes through the vectors with a stride of the
-// whole grid, and moves 16 bytes at a time.
+// Build adds a kernel that computes y[i] = a*x[i] + y[i] for i < n, a multiple of four. Each thread
+// loops over the vectors with the stride of the whole grid, and moves 16 bytes at a time.
 func Build(m *dsl.Module) {
 	k := m.Kernel("saxpy", dsl.Threads(256))
 	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")
@@ -22,7 +22,7 @@ func Build(m *dsl.Module) {
 	}
 }
 
-// Reference is what the kernel computes.
+// Reference computes the same on the CPU.
 func Reference(a float32, x, y []float32) []float32 {
 	out := make([]float32, len(y))
 	for i := range out {

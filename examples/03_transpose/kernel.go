@@ -7,19 +7,21 @@ package transpose
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const (
-	side = 32 // of a tile
-	rows = 8  // of threads
+	side = 32 // rows and columns of a tile
+	rows = 8  // rows of threads
 )
 
-// Build makes two kernels that transpose a matrix of F32 in tiles of 32x32, with blocks of 32x8 threads: y (cols x rows) from x
-// (rows x cols), both sizes multiples of 32. A column of a plain tile lies in one bank of shared memory; one kernel avoids
-// that with a column more in each row, the other by a swizzle, which needs no more memory.
+// Build adds two kernels that transpose an F32 matrix in tiles of 32x32, with blocks of 32x8
+// threads: x has rows x cols elements, y has cols x rows, both multiples of 32. A column of a plain
+// tile is in one bank of shared memory. One kernel avoids this with an extra column in each row;
+// the other uses a swizzle, which needs no more memory.
 func Build(m *dsl.Module) {
 	transpose(m, "transpose_padded", side+1, func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return col })
 	transpose(m, "transpose_swizzled", side, func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return col.Xor(row) })
 }
 
-// transpose makes a kernel whose tile has rows of a length, and each row its columns in an order.
+// transpose adds a kernel whose tile has rows of pitch elements; order permutes the columns of each
+// row.
 func transpose(m *dsl.Module, name string, pitch int, order func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32]) {
 	k := m.Kernel(name, dsl.Threads(side, rows))
 	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")
@@ -40,7 +42,7 @@ func transpose(m *dsl.Module, name string, pitch int, order func(row, col dsl.Re
 	}
 }
 
-// Reference is what the kernels compute.
+// Reference computes the same on the CPU.
 func Reference(x []float32, height, width int) []float32 {
 	y := make([]float32, len(x))
 	for i := range height {

@@ -13,9 +13,9 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// tolerance is for sums of n elements in [-1, 1], which are about as large as the square root of n. An
-// addition in F32 rounds to 2^-24 of its result, or a little more in total. One thread adds n/(threads*blocks) elements, and then
-// the sums of blocks are added.
+// tolerance returns the tolerance for sums of n elements in [-1, 1], which are about as large as
+// the square root of n. An F32 addition rounds to 2^-24 of its result. One thread adds
+// n/(threads*blocks) elements, and then the sums of blocks are added.
 func tolerance(n, blocks int) kerneltest.Tolerance {
 	additions := n/(threads*blocks) + min(blocks, n/threads+1)
 	return kerneltest.Abs(0x1p-23).RoundedEvery(max(1, n/additions)).Sum(n)

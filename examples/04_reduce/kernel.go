@@ -8,8 +8,9 @@ import "github.com/ptxdsl/ptxdsl/dsl"
 
 const threads = 256
 
-// Build adds the sum of x[0:n] to *sum. A thread first sums every element of its stride, a warp then its threads by shuffles, a
-// block its warps through shared memory; one thread of each block adds to the result.
+// Build adds a kernel that adds the sum of x[0:n] to *sum. Each thread sums the elements of its
+// stride, each warp sums its threads with shuffles, and each block sums its warps through shared
+// memory. One thread of each block adds the result with an atomic.
 func Build(m *dsl.Module) {
 	k := m.Kernel("reduce", dsl.Threads(threads))
 	x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sum")

@@ -13,7 +13,7 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check computes prefix sums of vectors of one block and of many.
+// Check computes prefix sums of vectors that need one block, and many.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("scan", Build)
 	if err != nil {

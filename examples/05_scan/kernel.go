@@ -8,8 +8,9 @@ import "github.com/ptxdsl/ptxdsl/dsl"
 
 const threads = 256
 
-// Build makes y[i] the sum of x from the start of i's block of 256 elements up to and with i. n is a multiple of 256; to scan longer
-// runs, the last sums of the blocks are scanned and added in turn.
+// Build adds a kernel that sets y[i] to the sum of x from the start of i's block of 256 elements up
+// to and including x[i]. n is a multiple of 256. To scan longer ranges, scan the last sums of the
+// blocks and add the results.
 func Build(m *dsl.Module) {
 	k := m.Kernel("scan", dsl.Threads(threads))
 	x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
@@ -31,7 +32,7 @@ func Build(m *dsl.Module) {
 	y.Store(i, v)
 }
 
-// scanWarp is the sum of v over the lanes up to and with each.
+// scanWarp returns the inclusive prefix sum of v over the lanes of a warp.
 func scanWarp(k *dsl.Kernel, v dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
 	for n := int64(1); n < 32; n *= 2 {
 		below := v.ShuffleUp(n)
@@ -40,7 +41,7 @@ func scanWarp(k *dsl.Kernel, v dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
 	return v
 }
 
-// Reference is what the kernel computes.
+// Reference computes the same on the CPU.
 func Reference(x []uint32) []uint32 {
 	y := make([]uint32, len(x))
 	for i := range x {

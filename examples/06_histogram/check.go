@@ -13,7 +13,7 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check counts bytes of which all are equal, three values occur, and all values occur.
+// Check counts arrays of bytes with one value, with three values, and with all values.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("histogram", Build)
 	if err != nil {

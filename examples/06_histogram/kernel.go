@@ -8,7 +8,8 @@ import "github.com/ptxdsl/ptxdsl/dsl"
 
 const bins = 256
 
-// Build adds to counts[v] how often the byte v occurs in data, of n bytes. A block counts in shared memory first.
+// Build adds a kernel that adds the number of occurrences of each byte value v in data, of n bytes,
+// to counts[v]. Each block first counts in shared memory.
 func Build(m *dsl.Module) {
 	k := m.Kernel("histogram", dsl.Threads(bins))
 	data, counts := dsl.Global[dsl.U8](k, "data"), dsl.Global[dsl.U32](k, "counts")
@@ -25,7 +26,7 @@ func Build(m *dsl.Module) {
 	counts.Reduce("add", tid, local.Load(tid))
 }
 
-// Reference is what the kernel adds.
+// Reference computes the same on the CPU.
 func Reference(data []byte) [bins]uint32 {
 	var counts [bins]uint32
 	for _, v := range data {

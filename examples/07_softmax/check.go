@@ -16,16 +16,16 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check runs the kernel for all types on rows of several lengths, with elements that are close to one
-// another and with elements that are far apart.
+// Check runs the kernel for all types on rows of several lengths, with elements that are close
+// together and elements that are far apart.
 func Check(t *kerneltest.T) error {
 	// Results below the smallest normal number may become zero.
 	tiny := kerneltest.Abs(0x1p-126)
 	for _, cols := range t.Lengths(1024, 4096, 32768) {
 		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * cols }, 1, 3, 133) {
 			for _, size := range []float64{1, 300} {
-				// ex2.approx has an error of 2 ulp, and x - max one of 2^-24 times itself. It is at
-				// most 2·size, and at most 87 where the result is a normal number.
+				// ex2.approx has an error of 2 ulp, and x - max a relative error of 2^-24. Its
+				// magnitude is at most 2·size, and at most 87 if the result is a normal number.
 				single := kerneltest.Rel(4e-7 + min(2*size, 87)*0x1p-24).Plus(tiny)
 				if err := errors.Join(
 					check(t, isa.F32, kerneltest.F32, rows, cols, size, single),

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package softmax normalises the rows of a matrix, with one read and one write.
+// Package softmax computes the softmax of each row of a matrix, with one read and one write.
 package softmax
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Threads is how many threads share a row: few enough that each has several vectors under way, and enough that a row fits into their
-// registers.
+// Threads returns the number of threads per row: few enough that each thread has several vectors in
+// flight, and enough that a row fits into their registers.
 func Threads(t isa.Type, cols int) int {
-	const most = 8 // vectors of 16 bytes for each thread
+	const most = 8 // 16-byte vectors per thread
 	threads := 64
 	for cols*t.Bits()/128 > most*threads && threads < 1024 {
 		threads *= 2
@@ -23,19 +23,21 @@ func Threads(t isa.Type, cols int) int {
 	return threads
 }
 
-// Build makes the rows of y the softmax of those of x, of .f32, .f16 or .bf16: a block for each row, with sums in F32. The row stays
-// in registers, so that x is read once and y written once.
+// Build adds a kernel that computes the softmax of each row of x into y, of .f32, .f16 or .bf16,
+// with one block per row and sums in F32. The row stays in registers, so that x is read once and y
+// written once.
 func Build(m *dsl.Module, t isa.Type, cols int) {
 	threads := Threads(t, cols)
 	k := m.Kernel(fmt.Sprintf("softmax_%s_%d", t.String()[1:], cols), dsl.Threads(threads))
 	px, py := dsl.FloatParam(k, "x", t), dsl.FloatParam(k, "y", t)
-	step := threads * px.Width() // numbers that the block moves at once
+	step := threads * px.Width() // elements that the block moves at a time
 	if cols < step || cols%step != 0 || cols > 32768 {
 		k.Errorf("rows of %d %s, want a multiple of %d up to 32768", cols, t, step)
 		return
 	}
 	first := dsl.MulWide[dsl.U64](k.CTAID().X, k.U32(cols)).Add(dsl.To[dsl.U64](k.TID().X.MulI(int64(px.Width()))))
-	x, y := px.At64(first), py.At64(first) // what the thread moves first; the rest lies at constants behind it
+	// the thread's first vector; the others are at constant offsets
+	x, y := px.At64(first), py.At64(first)
 
 	var xs []dsl.FloatVec
 	for i := 0; i < cols; i += step {
@@ -48,7 +50,7 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 		}
 	}
 	most = dsl.BlockReduce(most, "maxima", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) })
-	// exp(v - most), as a power of two
+	// exp(v - most) as a power of two
 	scaled := most.MulF(-math.Log2E)
 	power := func(v dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return v.FMA(k.F32(math.Log2E), scaled).Exp2() }
 	sum := k.F32(0)
@@ -65,7 +67,8 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 	part := sum.Rcp()
 	for i, x := range xs {
 		v := powers[i]
-		if t != isa.F32 { // again, since what the row is in takes half of the registers
+		// convert again: F32 copies of the whole row would take twice the registers
+		if t != isa.F32 {
 			v = x.F32()
 			for j := range v {
 				v[j] = power(v[j])

@@ -19,7 +19,7 @@ func Check(t *kerneltest.T) error {
 	for _, hidden := range t.Lengths(1024, 2048, 3072, 4096, 8192, 16384, 32768) {
 		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * hidden }, 1, 7, 64) {
 			if err := errors.Join(
-				// Four roundings: the sum, rsqrt.approx of 2 ulp, and two products.
+				// Four roundings: the sum, rsqrt.approx with 2 ulp, and two multiplications.
 				check(t, isa.F32, kerneltest.F32, hidden, rows, kerneltest.F32.ULPs(4)),
 				// The result is rounded to half a unit in the last place.
 				check(t, isa.F16, kerneltest.F16, hidden, rows, kerneltest.F16.ULPs(0.52)),

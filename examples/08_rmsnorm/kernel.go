@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rmsnorm normalises the rows of a matrix by their root mean square, in one pass.
+// Package rmsnorm normalizes the rows of a matrix by their root mean square, in one pass.
 package rmsnorm
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Targets are what the kernel is built for.
+// Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "sm_121"}
 
-// block is the threads of a block, unless a row needs more.
+// block is the number of threads of a block, unless a row needs more.
 const block = 128
 
-// threadsFor is how many threads share a row: few enough that each has several vectors under way, and enough that a row fits into
-// their registers.
+// threadsFor returns the number of threads per row: few enough that each thread has several vectors
+// in flight, and enough that a row fits into their registers.
 func threadsFor(hidden int) int {
 	switch {
 	case hidden <= 512:
@@ -30,14 +30,15 @@ func threadsFor(hidden int) int {
 	return 256
 }
 
-// Rows is the number of rows that a block does, and its threads.
+// Rows returns the number of rows per block, and the threads of a block.
 func Rows(hidden int) (rows, threads int) {
 	each := threadsFor(hidden)
 	return max(1, block/each), max(block, each)
 }
 
-// Build makes y = x / sqrt(mean(x*x) + eps) * w for each row of x, of .f32, .f16 or .bf16: fused, with sums in F32. The row stays in
-// registers, so that x is read once and y written once, 16 bytes at a time. A block does Rows(hidden) rows.
+// Build adds a kernel that computes y = x / sqrt(mean(x*x) + eps) * w for each row of x, of .f32,
+// .f16 or .bf16, with sums in F32. The row stays in registers, so that x is read once and y written
+// once, 16 bytes at a time. A block computes Rows(hidden) rows.
 func Build(m *dsl.Module, t isa.Type, hidden int) {
 	rows, threads := Rows(hidden)
 	each := threads / rows
@@ -52,7 +53,7 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 
 	tid := k.TID().X
 	lane := tid.AndI(int64(each - 1))
-	// Threads beyond the last row do that one too, so that all meet at the barriers.
+	// Threads past the last row compute the last row again, so that all threads reach the barriers.
 	row := k.CTAID().X.MadI(int64(rows), tid.DivI(int64(each))).Min(n.SubI(1))
 	start := dsl.To[dsl.U64](row).MulI(int64(hidden))
 	x, y := px.At64(start), py.At64(start)
@@ -85,7 +86,7 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 	}
 }
 
-// rowSum is the sum over the threads of a row.
+// rowSum returns the sum over the threads of a row.
 func rowSum(k *dsl.Kernel, sum dsl.Reg[dsl.F32], rows, each int) dsl.Reg[dsl.F32] {
 	sum = sum.WarpSum()
 	warps := each / 32

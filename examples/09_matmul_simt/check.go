@@ -11,7 +11,8 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// tolerance is for sums in F32, which round to 2^-24 of a sum of about the square root of K.
+// tolerance is the error of F32 sums: each addition rounds to 2^-24 of a sum that is about the
+// square root of K.
 var tolerance = kerneltest.Abs(0x1p-24).RoundedEvery(1)
 
 // Check multiplies matrices of several shapes.
@@ -31,7 +32,7 @@ func Check(t *kerneltest.T) error {
 		if err != nil {
 			return err
 		}
-		// B is stored by columns of the transposed matrix that CompareGEMM expects.
+		// B is stored transposed relative to the matrix that CompareGEMM expects.
 		err = t.CompareGEMM(g, func(row, col int) float64 { return float64(d[row*g.N+col]) },
 			func(row, k int) float64 { return float64(a[row*g.K+k]) },
 			func(col, k int) float64 { return float64(b[k*g.N+col]) }, tolerance)

@@ -7,18 +7,20 @@ package simt
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const (
-	tile  = 128 // rows and columns of a block's result
-	depth = 8   // of a step
-	part  = 8   // rows and columns of a thread's result
+	tile  = 128 // rows and columns that a block computes
+	depth = 8   // depth of one step
+	part  = 8   // rows and columns that a thread computes
 )
 
-// Build makes d = a * b for row-major matrices of F32, a m x k, b k x n, all sizes multiples of the tile. A block of 256 threads
-// makes 128x128 numbers, a thread 8x8 of them.
+// Build adds a kernel that computes d = a * b for row-major F32 matrices a (m x k) and b (k x n),
+// all sizes multiples of the tile. A block of 256 threads computes 128x128 elements, each thread
+// 8x8 of them.
 func Build(m *dsl.Module) {
 	k := m.Kernel("matmul_simt", dsl.Threads(256))
 	a, b, d := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b"), dsl.Global[dsl.F32](k, "d")
 	n, length := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-	as := dsl.Shared[dsl.F32](k, "as", depth, tile+4) // turned, so that a thread's eight rows lie side by side
+	// transposed, so that a thread's eight rows are contiguous
+	as := dsl.Shared[dsl.F32](k, "as", depth, tile+4)
 	bs := dsl.Shared[dsl.F32](k, "bs", depth, tile)
 	tid := k.TID().X
 	top, left := k.CTAID().Y.MulI(tile), k.CTAID().X.MulI(tile)
@@ -30,8 +32,9 @@ func Build(m *dsl.Module) {
 			sums[i][j] = k.F32(0).Var()
 		}
 	}
-	loadRow, loadCol := tid.ShrI(1), tid.AndI(1).MulI(4)       // of a: 128 rows of two vectors
-	loadDepth, loadAcross := tid.ShrI(5), tid.AndI(31).MulI(4) // of b: 8 rows of 32 vectors
+	loadRow, loadCol := tid.ShrI(1), tid.AndI(1).MulI(4) // tile of a: 128 rows of two vectors
+	// tile of b: 8 rows of 32 vectors
+	loadDepth, loadAcross := tid.ShrI(5), tid.AndI(31).MulI(4)
 	for at := range k.RangeStep(k.U32(0), length, k.U32(depth)) {
 		va := a.LoadVec(top.Add(loadRow).Mad(length, at.Add(loadCol)), 4)
 		vb := b.LoadVec(at.Add(loadDepth).Mad(n, left.Add(loadAcross)), 4)

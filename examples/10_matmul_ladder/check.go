@@ -14,8 +14,8 @@ import (
 // Targets are the targets that the kernels are built for. Versions 1 and 2 need sm_90.
 var Targets = []string{"sm_80", "sm_90", "sm_120a"}
 
-// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
-// products truncates.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
+// truncates after 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
 // Check multiplies matrices of several shapes with every version and every swizzle.

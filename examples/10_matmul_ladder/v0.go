@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V0 copies with cp.async: all threads load, some stages ahead of the multiplication.
+// V0 copies with cp.async: all threads load, several stages ahead of the MMAs.
 func V0(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_v0", dsl.Threads(256))
 	a, b, d := k.Matrix("a", isa.Bf16), k.Matrix("b", isa.Bf16), k.Matrix("d", isa.Bf16)

@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V1 copies with the TMA: one thread starts the copies of whole tiles, and barriers tell when they have arrived.
+// V1 copies with the TMA: one thread starts the copies of whole tiles, and mbarriers signal their
+// completion.
 func V1(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_v1", dsl.Threads(256))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)

@@ -8,9 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V2 gives loading to a warp of its own, so that the eight that multiply never wait for each other.
+// V2 has a separate warp for loading, so that the eight MMA warps never wait for each other.
 func V2(m *dsl.Module, t Tiling) {
-	// Without a bound, ptxas 13.5 gives each of 288 threads 32 registers where it finds more than 168 to be of use.
+	// Without this limit, ptxas 13.5 spills: it gives each of 288 threads only 32 registers
+	// although it needs more than 168.
 	k := m.Kernel("matmul_v2", dsl.Threads(288), dsl.MaxRegs(160))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)

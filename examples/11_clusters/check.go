@@ -15,11 +15,11 @@ import (
 // Targets are the targets that the kernels are built for.
 var Targets = []string{"sm_90", "sm_100", "sm_120"}
 
-// tolerance is for a sum in F32 over many threads, a reciprocal of 1 ulp and a product.
+// tolerance is for an F32 sum over many threads, a reciprocal of 1 ulp and a multiplication.
 var tolerance = kerneltest.F32.ULPs(6)
 
-// Check divides the rows of matrices of several shapes by their sums. It does so three times, so that a
-// second kernel that does not wait for the first is found.
+// Check divides the rows of matrices of several shapes by their sums. It does so three times, to
+// detect a second kernel that does not wait for the first.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("clusters", 90, 0); err != nil {
 		return err

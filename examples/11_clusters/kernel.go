@@ -13,13 +13,14 @@ const (
 	cluster = 4 // blocks that share a row
 )
 
-// Build makes both kernels: sum_rows writes the sum of each row of x, n numbers long, and scale_rows divides the rows by them.
+// Build adds both kernels: sum_rows writes the sum of each row of x, whose rows have n elements,
+// and scale_rows divides the rows by these sums.
 func Build(m *dsl.Module) {
 	buildSums(m)
 	buildScale(m)
 }
 
-// buildSums has a cluster for each row.
+// buildSums adds a kernel with one cluster per row.
 func buildSums(m *dsl.Module) {
 	k := m.Kernel("sum_rows", dsl.Threads(threads), dsl.Cluster(cluster))
 	x, sums := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums")
@@ -38,7 +39,8 @@ func buildSums(m *dsl.Module) {
 	k.If(first.EQI(0), func() { sums.Store(row, sum) })
 }
 
-// buildScale has a block for each row. It asks for its numbers before it waits for the sum of them.
+// buildScale adds a kernel with one block per row. It loads its elements before it waits for the
+// sums.
 func buildScale(m *dsl.Module) {
 	k := m.Kernel("scale_rows", dsl.Threads(threads))
 	x, sums, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums"), dsl.Global[dsl.F32](k, "y")

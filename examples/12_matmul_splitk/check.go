@@ -12,8 +12,8 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_90", "sm_100"}
 
-// tolerance is for sums in F32, of which an MMA of 16 products drops 2^-24 of a sum of about the square
-// root of K.
+// tolerance is the error of F32 sums: an MMA of 16 products truncates a sum of about the square
+// root of K to 2^-24.
 var tolerance = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 
 // Check multiplies matrices of several shapes, some with K in one part and some with K in many parts.

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block of eight warps that multiply, in two rows and four columns, and one that loads.
+// A Tiling is the tile shape of a block with eight MMA warps, in two rows and four columns, and one
+// load warp.
 type Tiling struct {
 	M, N, K int
 	Stages  int
@@ -19,18 +20,20 @@ type Tiling struct {
 // Default is a tiling that fits the shared memory of sm_90 and sm_100.
 var Default = Tiling{M: 128, N: 128, K: 64, Stages: 2}
 
-// Blocks is the grid of a launch: the tiles of the product along x, and along y so many parts of each sum that there is a block for each
-// multiprocessor, but no parts of fewer than four steps.
+// Blocks returns the grid of a launch: along x the tiles of the product, and along y the number of
+// parts of K. There are enough parts to give every multiprocessor a block, but each part has at
+// least four steps.
 func (t Tiling) Blocks(m, n, k, multiprocessors int) (x, y int) {
 	x = (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
 	steps := (k + t.K - 1) / t.K
 	return x, max(1, min(multiprocessors/x, steps/4))
 }
 
-// Build adds A * B' to D for bfloat16 matrices A (m x k) and B (n x k), with D (m x n) in F32, which the launch finds zero or holding what
-// is added to. The grid's height is the parts that each sum comes in. Sizes are whatever the TMA takes, n a multiple of 4 and k of 8.
+// Build adds a kernel that adds A * B' to D, for bfloat16 matrices A (m x k) and B (n x k) and an
+// F32 matrix D (m x n). D must be zero, or contain the matrix to add to. The height of the grid is
+// the number of parts of K. n must be a multiple of 4 and k of 8, as the TMA requires.
 func Build(m *dsl.Module, t Tiling) {
-	// As in the ladder, ptxas 13.5 wants a bound to do well with 288 threads.
+	// As in example 10, ptxas 13.5 needs this limit for 288 threads.
 	k := m.Kernel("splitk", dsl.Threads(288), dsl.MaxRegs(160))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)

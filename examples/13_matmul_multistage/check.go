@@ -16,8 +16,9 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90"}
 
-// Tolerances. The products are exact. The tensor cores of sm_80 add 8 products of 16 bits, or 4 of TF32,
-// and truncate the sum in F32; F32 is three products of TF32. Sums in F64 are rounded each time.
+// Tolerances. The products are exact. The tensor cores of sm_80 add 8 products of 16 bits, or 4 of
+// TF32, and truncate the sum in F32. F32 operands take three TF32 products. F64 sums are rounded
+// each time.
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(4)
@@ -25,7 +26,8 @@ var (
 	exact = kerneltest.Tolerance{}
 )
 
-// Check multiplies matrices of every type in several shapes, some of which end within a tile.
+// Check multiplies matrices of every type in several shapes, some of which are not multiples of the
+// tile.
 func Check(t *kerneltest.T) error {
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
 		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 33, N: 70, K: 144}, kerneltest.GEMM{M: 333, N: 190, K: 336},

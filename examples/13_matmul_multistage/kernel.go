@@ -11,24 +11,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block of eight warps, in two rows and four columns. A tile is 128 bytes deep.
+// A Tiling is the tile shape of a block of eight warps, in two rows and four columns. A tile is 128
+// bytes deep.
 type Tiling struct {
 	M, N   int
 	Stages int
 }
 
-// depth is the bytes of a row of a tile, and group how many rows of tiles are dealt together, so that blocks that run together share
-// what they read.
+// depth is the number of bytes in a row of a tile. group is the number of rows of tiles that are
+// assigned together, so that concurrent blocks share operands in the L2 cache.
 const (
 	depth = 128
 	group = 8
 )
 
-// Types are the element types. F32 is multiplied as three products of TF32.
+// Types are the element types. F32 is computed as three products of TF32.
 var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.F32, isa.S8, isa.U8, isa.S4, isa.U4, isa.B1, isa.F64}
 
-// Default is a tiling that fits into the shared memory of sm_80, and leaves the sums of a warp room in its registers: F64 has wide ones, and F32 two
-// sets of them.
+// Default returns a tiling that fits into the shared memory of sm_80 and into the registers of a
+// warp. The accumulators of F64 are wide, and F32 has two sets of them.
 func Default(t isa.Type) Tiling {
 	switch t {
 	case isa.F64:
@@ -39,7 +40,7 @@ func Default(t isa.Type) Tiling {
 	return Tiling{M: 128, N: 256, Stages: 3}
 }
 
-// Blocks is the grid of a launch, or an error where the sizes are none that the kernel takes.
+// Blocks returns the grid of a launch, or an error if the kernel does not support the sizes.
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
@@ -50,9 +51,10 @@ func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	return (n + t.N - 1) / t.N * ((m + t.M - 1) / t.M), nil
 }
 
-// Build makes D = A * B' for A m x k and B n x k of a type, with D m x n of the type of the sums, on the tensor cores of sm_80. Tiles
-// are clipped at the edges, so that sizes are whatever Blocks takes. Of numbers that are smaller than a byte, the first is in its
-// lowest bits; single bits are multiplied by and. F64 has larger shapes from sm_90 on, and takes them there.
+// Build adds a kernel that computes D = A * B' for A (m x k) and B (n x k) of type t, and D (m x n)
+// of the accumulator type, on the tensor cores of sm_80. Tiles are clipped at the edges, so all
+// sizes that Blocks accepts work. Elements smaller than a byte are packed, the first in the lowest
+// bits; single bits are multiplied with and. From sm_90 on, F64 uses the larger shapes.
 func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	switch Sums(t) {
 	case isa.S32:
@@ -64,7 +66,7 @@ func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	}
 }
 
-// Sums is the type of the sums of products of a type.
+// Sums returns the accumulator type for operands of type t.
 func Sums(t isa.Type) isa.Type {
 	switch t {
 	case isa.S8, isa.U8, isa.S4, isa.U4, isa.B1:
@@ -86,7 +88,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 
 	tileA := dsl.Tile{Type: t, Rows: tiling.M, Cols: depth * 8 / t.Bits(), Swizzle: dsl.Swizzle128}
 	if t == isa.F64 {
-		// Its fragments are read number by number, four of a row: with rows 32 bytes apart, those that are read together lie in different banks.
+		// F64 fragments are loaded element by element, four of a row. With 32 bytes of padding per
+		// row, elements loaded together are in different banks.
 		tileA.Swizzle, tileA.Pad = dsl.NoSwizzle, 32
 	}
 	tileB := tileA
@@ -104,5 +107,5 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// name is a type as part of a kernel's name: "_tf32".
+// name returns a type as a suffix of a kernel name, such as "_tf32".
 func name(t isa.Type) string { return "_" + t.String()[1:] }

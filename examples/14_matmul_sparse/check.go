@@ -41,8 +41,8 @@ func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 	return kept, indices
 }
 
-// CompressSingles is Compress for elements of 32 bits, where groups are of four halves: it keeps one of
-// each two elements.
+// CompressSingles is Compress for 32-bit elements, whose groups consist of four halves: it keeps
+// one of each two elements.
 func CompressSingles(xs []float32) (kept []float32, indices []byte) {
 	kept = make([]float32, 0, len(xs)/2)
 	indices = make([]byte, len(xs)/4)
@@ -60,15 +60,16 @@ func CompressSingles(xs []float32) (kept []float32, indices []byte) {
 // Targets are the targets that the kernel is built for. E4M3 needs sm_89.
 var Targets = []string{"sm_80", "sm_90"}
 
-// Tolerances. The products are exact. The tensor cores of sm_80 multiply 16 elements of 16 bits, or 8 of
-// TF32, of which half are zero, and truncate the sum in F32.
+// Tolerances. The products are exact. The tensor cores of sm_80 multiply 16 elements of 16 bits, or
+// 8 of TF32, of which half are zero, and truncate the sum in F32.
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
 	exact = kerneltest.Tolerance{}
 )
 
-// Check multiplies matrices of every type in several shapes, some of which end within a tile.
+// Check multiplies matrices of every type in several shapes, some of which are not multiples of the
+// tile.
 func Check(t *kerneltest.T) error {
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
 		kerneltest.GEMM{M: 1, N: 2, K: 512}, kerneltest.GEMM{M: 33, N: 70, K: 512}, kerneltest.GEMM{M: 128, N: 128, K: 512},
@@ -91,7 +92,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check multiplies random matrices, after half of the elements of each row of A have become zero.
+// check multiplies random matrices, with half of the elements of each row of A set to zero.
 func check[E interface {
 	comparable
 	runtime.Element
@@ -119,7 +120,7 @@ func checkPairs(t *kerneltest.T, g kerneltest.GEMM) error {
 	return multiply(t, isa.S4, a, kerneltest.RandomPacked(t, g.N, g.K, 4, value), kerneltest.S32, indices, exact)
 }
 
-// drop makes half of the elements in each group of n zero.
+// drop sets half of the elements in each group of n to zero.
 func drop[E runtime.Element](t *kerneltest.T, xs []E, n int) {
 	for i := 0; i < len(xs); i += n {
 		for _, at := range t.Rand.Perm(n)[:n/2] {

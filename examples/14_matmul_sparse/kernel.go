@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block of eight warps, in two rows and four columns. A stage is 256 bytes of a row of B deep.
+// A Tiling is the tile shape of a block of eight warps, in two rows and four columns. A stage holds
+// 256 bytes of each row of B.
 type Tiling struct {
 	M, N   int
 	Stages int
@@ -21,13 +22,14 @@ type Tiling struct {
 // Default is a tiling that fits into the shared memory of sm_80.
 var Default = Tiling{M: 128, N: 128, Stages: 3}
 
-// Types are the element types. Of E4m3, sm_89 is the first target.
+// Types are the element types. E4M3 needs sm_89.
 var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.S8, isa.S4, isa.E4m3}
 
-// Depth is how many columns of B a stage holds.
+// Depth returns the number of columns of B in a stage.
 func Depth(t isa.Type) int { return 256 * 8 / t.Bits() }
 
-// unit is the bits of what Compress takes for neighbours: numbers, pairs of them, or halves.
+// unit returns the size in bits of the units that sparsity applies to: elements, pairs of elements,
+// or halves.
 func unit(t isa.Type) int {
 	if t.Bits() > 8 {
 		return 16
@@ -35,7 +37,8 @@ func unit(t isa.Type) int {
 	return 8
 }
 
-// Blocks is the grid of a launch along x and y, or an error where the sizes are none that the kernel takes.
+// Blocks returns the grid of a launch along x and y, or an error if the kernel does not support the
+// sizes.
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	switch {
 	case k%Depth(e) != 0:
@@ -46,9 +49,11 @@ func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	return (n + t.N - 1) / t.N, (m + t.M - 1) / t.M, nil
 }
 
-// Build makes D = A * B' for A m x k and B n x k of a type, with D m x n of the type of the sums. Of each four neighbours in a row of A
-// two are zero, which are numbers of 8 and 16 bits, pairs of INT4, or halves of TF32. The other two, which Compress takes out, are a, m x k/2, and
-// their places e, a bit for each neighbour. Tiles are clipped at the edges, so that sizes are whatever Blocks takes.
+// Build adds a kernel that computes D = A * B' for A (m x k) and B (n x k) of type t, and D (m x n)
+// of the accumulator type. Of each four adjacent units in a row of A two are zero; a unit is an
+// element of 8 or 16 bits, a pair of INT4, or half of a TF32. The parameter a (m x k/2) holds the
+// other two, and e their indices, as Compress returns them. Tiles are clipped at the edges, so all
+// sizes that Blocks accepts work.
 func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	switch t {
 	case isa.S8, isa.S4:
@@ -65,12 +70,13 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 	row, col := k.CTAID().Y.MulI(int64(tiling.M)), k.CTAID().X.MulI(int64(tiling.N))
 	half := Depth(t) / 2
-	told := 256 / unit(t) // bytes of places of a row in a stage
+	told := 256 / unit(t) // bytes of metadata per row in a stage
 	steps := length.DivI(int64(Depth(t)))
 	a, b = a.Sized(rows, length.ShrI(1)).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)
-	e = e.Sized(rows, steps.MulI(int64(told))).RowsFrom(row).ClampRows() // no place is zero
+	// the metadata must be valid, and zero is not
+	e = e.Sized(rows, steps.MulI(int64(told))).RowsFrom(row).ClampRows()
 
-	// The two tiles of B are the halves of a stage, since a swizzle is no wider than 128 bytes.
+	// B has two tiles per stage, because a swizzle is at most 128 bytes wide.
 	tileB := dsl.Tile{Type: t, Rows: tiling.N, Cols: half, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", tiling.Stages,
 		dsl.Tile{Type: t, Rows: tiling.M, Cols: half, Swizzle: dsl.Swizzle128},
@@ -92,5 +98,5 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// name is a type as part of a kernel's name: "_bf16".
+// name returns a type as a suffix of a kernel name, such as "_bf16".
 func name(t isa.Type) string { return "_" + t.String()[1:] }

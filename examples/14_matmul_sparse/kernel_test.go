@@ -55,7 +55,7 @@ func TestCompressSingles(t *testing.T) {
 	}
 }
 
-// TestBlocks checks that sizes that the kernel does not support are refused.
+// TestBlocks checks that unsupported sizes are rejected.
 func TestBlocks(t *testing.T) {
 	if x, y, err := Default.Blocks(isa.F16, 129, 2, 128); x != 1 || y != 2 || err != nil {
 		t.Error(x, y, err)

@@ -9,24 +9,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block.
+// A Tiling is the tile shape of a block and its pipeline.
 type Tiling struct {
-	M, N, K int // of a tile; M is shared by two warpgroups
+	M, N, K int // size of a tile; two warpgroups share the M rows
 	Stages  int
-	Cluster int // blocks that share the tiles of B
-	Group   int // rows of tiles that are dealt together
+	Cluster int // blocks that share the tiles of B by multicast
+	Group   int // rows of tiles that are assigned together
 }
 
-// Default is the tiling that is fastest for large matrices.
+// Default is the fastest tiling for large matrices.
 var Default = Tiling{M: 128, N: 256, K: 64, Stages: 3, Cluster: 1, Group: 12}
 
-// For is the tiling that is fastest for a product of m rows and n columns: wide tiles multiply faster, and narrow ones leave fewer
-// multiprocessors without work in the last round.
+// For returns the fastest tiling for a product of m rows and n columns. Wide tiles have a higher
+// throughput; narrow tiles leave fewer multiprocessors idle in the last wave.
 func For(m, n, multiprocessors int) Tiling {
 	best, least := Default, 0.0
 	for _, shape := range []struct {
 		n, stages int
-		speed     float64 // TFLOP/s on an H200 where no multiprocessor waits
+		speed     float64 // TFLOP/s on an H200 with full waves
 	}{{256, 3, 818}, {192, 4, 797}, {128, 5, 775}, {64, 7, 480}} {
 		t := Default
 		t.N, t.Stages = shape.n, shape.stages
@@ -38,7 +38,7 @@ func For(m, n, multiprocessors int) Tiling {
 	return best
 }
 
-// Tiles is how many tiles a product of m rows and n columns has.
+// Tiles returns the number of tiles of a product of m rows and n columns.
 func (t Tiling) Tiles(m, n int) int {
 	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
 }
@@ -50,8 +50,9 @@ func (t Tiling) Blocks(m, n, multiprocessors int) int {
 	return min(multiprocessors/t.Cluster*t.Cluster, tiles)
 }
 
-// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. Sizes are
-// whatever the TMA takes, n and k multiples of 8: it reads zeros beyond the edges, and writes nothing there.
+// Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
+// x n), with F32 accumulators. n and k must be multiples of 8, as the TMA requires; it reads zeros
+// outside of the matrices and does not write there.
 func Build(m *dsl.Module, t Tiling) {
 	options := []dsl.KernelOption{dsl.Warpgroups(3)}
 	if t.Cluster > 1 {

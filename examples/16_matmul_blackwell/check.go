@@ -14,12 +14,12 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_100a", "sm_103a"}
 
-// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
-// products truncates.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
+// truncates after 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
-// Check multiplies matrices of several shapes, some of which end within a tile. Tiles are assigned to
-// blocks in advance, or by the hardware.
+// Check multiplies matrices of several shapes, some of which are not multiples of the tile. Tiles
+// are assigned to blocks in advance, or by the hardware.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("tcgen05", 100, 120); err != nil {
 		return err

@@ -9,22 +9,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block.
+// A Tiling is the tile shape of a block and its pipeline.
 type Tiling struct {
-	N, K   int // of a tile; it has 128 rows
+	N, K   int // size of a tile, which has 128 rows
 	Stages int
-	Group  int // rows of tiles that are dealt together
-	// Blocks get their tiles from the hardware, one after the other, and the launch has a block for each tile. Otherwise the launch has
-	// a block for each multiprocessor, and all tiles are dealt beforehand.
+	Group  int // rows of tiles that are assigned together
+	// The hardware assigns tiles to blocks, and the launch has one block per tile. Otherwise the
+	// launch has one block per multiprocessor, and tiles are assigned in advance.
 	Dynamic bool
 }
 
 // Default is a tiling that fits the shared and tensor memory of sm_100.
 var Default = Tiling{N: 256, K: 64, Stages: 3, Group: 8}
 
-// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. One warp loads, one multiplies,
-// and four write results while the next tile is under way. Sizes are whatever the TMA takes, n and k multiples of 8: it
-// reads zeros beyond the edges, and writes nothing there.
+// Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
+// x n), with F32 accumulators. One warp loads, one issues MMAs, and four warps store results while
+// the next tile is computed. n and k must be multiples of 8, as the TMA requires; it reads zeros
+// outside of the matrices and does not write there.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul", dsl.Threads(256))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: t.K}, dsl.Swizzle128)

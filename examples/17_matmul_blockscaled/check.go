@@ -13,15 +13,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that kernels are built for: Build for sm_100a, BuildSync for the others.
+// Targets are the targets that the kernels are built for: Build for sm_100a, BuildSync for the
+// others.
 var Targets = []string{"sm_100a", "sm_120a", "sm_121a"}
 
-// tolerance is half a unit in the last place of BF16. Products of numbers and scale factors of these
-// formats have few bits, so that their sums in F32 are nearly exact: an MMA of 32 products truncates.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums. These formats
+// have few bits, so the sums are nearly exact; an MMA truncates after 32 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-20).TruncatedEvery(32))
 
-// Check multiplies matrices of every format, with one block and with a pair of blocks, in shapes of which
-// some end within a tile; on sm_120 the formats that mma.sync supports.
+// Check multiplies matrices of every format, with one block and with a CTA pair, in shapes that are
+// not all multiples of the tile; on sm_120 the formats that mma.sync supports.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("block scaling", 100, 0); err != nil {
 		return err
@@ -70,12 +71,13 @@ func checkSync(t *kerneltest.T, sizes ...kerneltest.GEMM) error {
 	return nil
 }
 
-// multiply runs the kernel of a format on random matrices.
+// multiply runs the kernel for a format on random matrices.
 func multiply(t *kerneltest.T, k *runtime.Kernel, f Format, tiling Tiling, p kerneltest.GEMM) error {
 	return random(t, k, f, tiling.grid(t, p), p)
 }
 
-// grid returns a cluster for each tile, but no more than the device runs at once.
+// grid returns a grid of one cluster per tile, but at most as many clusters as the device runs at
+// once.
 func (t Tiling) grid(on *kerneltest.T, p kerneltest.GEMM) runtime.Config {
 	rows, cols := t.cluster()
 	clusters := (p.M + 128*rows - 1) / (128 * rows) * ((p.N + t.N*cols - 1) / (t.N * cols))
@@ -98,7 +100,8 @@ func random(t *kerneltest.T, k *runtime.Kernel, f Format, grid runtime.Config, p
 	return kerneltest.Multiply(t, k, grid, left, b.matrix(), kerneltest.BF16, tolerance, more)
 }
 
-// Numbers are a matrix of a block-scaled format: the bits of each number and of each scale factor, by rows.
+// Numbers is a matrix of a block-scaled format: the codes of the elements and of the scale factors,
+// in row-major order.
 type Numbers struct {
 	Type       isa.Type
 	Scale      dsl.BlockScale
@@ -106,10 +109,10 @@ type Numbers struct {
 	Codes      []uint8
 	Factors    []uint8
 
-	number, factor kerneltest.Format[uint8] // what the bits mean
+	number, factor kerneltest.Format[uint8] // formats of the codes
 }
 
-// random returns random numbers below 8 with scale factors from 1/8 to 1.
+// random returns random elements below 8 with scale factors from 1/8 to 1.
 func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
 	n := Numbers{
 		Type: typ, Scale: f.Scale, Rows: rows, Cols: cols, Codes: make([]uint8, rows*cols),
@@ -118,20 +121,20 @@ func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
 	for i := range n.Codes {
 		n.Codes[i] = uint8(t.Rand.IntN(1 << typ.Bits()))
 		for !(math.Abs(n.number.Float(n.Codes[i])) < 8) { // also NaN
-			n.Codes[i] &^= 1 << (typ.Bits() - 2) // the highest bit of the exponent
+			n.Codes[i] &^= 1 << (typ.Bits() - 2) // the highest exponent bit
 		}
 	}
 	n.Factors = kerneltest.Random(t, n.factor, rows*((cols+f.Scale.Vector-1)/f.Scale.Vector))
 	return n
 }
 
-// Value returns a number times its scale factor.
+// Value returns an element times its scale factor.
 func (n Numbers) Value(row, col int) float64 {
 	factors := len(n.Factors) / n.Rows
 	return n.number.Float(n.Codes[row*n.Cols+col]) * n.factor.Float(n.Factors[row*factors+col/n.Scale.Vector])
 }
 
-// Packed returns the numbers as they are in global memory, the first in the lowest bits.
+// Packed returns the elements as stored in global memory, the first in the lowest bits.
 func (n Numbers) Packed() []byte {
 	bits := n.Type.Bits()
 	packed := make([]byte, (len(n.Codes)*bits+7)/8)
@@ -161,7 +164,8 @@ func (f Format) scales(n Numbers) kerneltest.Matrix {
 	return kerneltest.MatrixOf(high, len(atoms)/8/high, atoms, nil)
 }
 
-// together returns how many numbers are kept or dropped together: two that share a byte, or one.
+// together returns the size of a sparsity unit in elements: 2 if two elements share a byte,
+// otherwise 1.
 func (f Format) together() int {
 	if f.packed() {
 		return 2
@@ -169,7 +173,7 @@ func (f Format) together() int {
 	return 1
 }
 
-// drop makes two of each four units zero. A unit is so many numbers.
+// drop sets two of each four units to zero. A unit has `together` elements.
 func (n Numbers) drop(t *kerneltest.T, together int) {
 	for i := 0; i < len(n.Codes); i += 4 * together {
 		for _, at := range t.Rand.Perm(4)[:2] {
@@ -178,14 +182,15 @@ func (n Numbers) drop(t *kerneltest.T, together int) {
 	}
 }
 
-// Compress keeps two of each four units, those that are not zero, and returns them with their indices in
-// the layout of dsl.SparsityOffset. At most two may be nonzero. A unit is so many numbers.
+// Compress keeps the two nonzero units of each four, and returns them with the metadata in the
+// layout of dsl.SparsityOffset. At most two may be nonzero. A unit has `together` elements.
 func (n Numbers) Compress(together int) (kept Numbers, metadata []byte) {
 	kept = Numbers{Type: n.Type, Rows: n.Rows, Cols: n.Cols / 2}
-	bytes := (n.Cols/together + 7) / 8 // of a row: four bits for four neighbours
+	// metadata bytes per row: four bits for each group of four units
+	bytes := (n.Cols/together + 7) / 8
 	metadata = make([]byte, dsl.SparsityBytes(n.Rows, bytes))
 	for i := range metadata {
-		metadata[i] = 0x44 // the first two of four, where the matrix ends
+		metadata[i] = 0x44 // the first two of four, past the end of the matrix
 	}
 	for row := range n.Rows {
 		line := n.Codes[row*n.Cols:][:n.Cols]

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// checkEpilogues multiplies matrices of a format and compares what each of the Epilogues writes.
+// checkEpilogues multiplies matrices of a format and checks the output of each of the Epilogues.
 func checkEpilogues(t *kerneltest.T, f Format, tiling Tiling, g kerneltest.GEMM) error {
 	for _, e := range Epilogues {
 		if err := e.check(t, f, e.tiling(tiling), g); err != nil {
@@ -23,10 +23,10 @@ func checkEpilogues(t *kerneltest.T, f Format, tiling Tiling, g kerneltest.GEMM)
 	return nil
 }
 
-// The factors of the product and of C.
+// Factors of the product and of C.
 const alpha, beta = 0.25, -2
 
-// check multiplies random matrices and compares what the Epilogue writes.
+// check multiplies random matrices and checks the output of the Epilogue.
 func (e Epilogue) check(t *kerneltest.T, f Format, tiling Tiling, g kerneltest.GEMM) error {
 	k, err := t.Kernel("matmul_"+f.Name+e.Name, func(m *dsl.Module) { BuildWith(m, f, tiling, e) })
 	if err != nil {
@@ -81,7 +81,7 @@ type output struct {
 	at    func(i int) float64
 }
 
-// output returns the output for n elements of the type that is written.
+// output returns the output buffer for n elements of the result type.
 func (e Epilogue) output(n int) output {
 	switch e.D {
 	case isa.F32:
@@ -96,11 +96,11 @@ func (e Epilogue) output(n int) output {
 	return output{kerneltest.InOut(d), func(i int) float64 { return f.Float(d[i*bits/8] >> (i * bits % 8) & (1<<bits - 1)) }}
 }
 
-// sumError bounds the error of sums before they are rounded to the type that is written.
+// sumError is the maximum relative error of the sums before rounding to the result type.
 const sumError = 1e-6
 
-// compare compares what was written with the reference. Numbers and scale factors must be those nearest
-// to the exact ones, up to the error of sums.
+// compare compares the output with the reference. Elements and scale factors must be the nearest
+// ones to the exact values, within the error of the sums.
 func (e Epilogue) compare(g kerneltest.GEMM, a, b Numbers, c []float64, got func(i int) float64, factors []uint32) error {
 	vector := max(1, e.Scale.Vector)
 	scaleFormat := kerneltest.Format[uint8]{}
@@ -139,7 +139,7 @@ func (e Epilogue) compare(g kerneltest.GEMM, a, b Numbers, c []float64, got func
 	return nil
 }
 
-// values returns the numbers times their scale factors.
+// values returns the elements times their scale factors.
 func (n Numbers) values() []float64 {
 	list := make([]float64, len(n.Codes))
 	for i := range list {
@@ -148,7 +148,7 @@ func (n Numbers) values() []float64 {
 	return list
 }
 
-// largest returns the largest number of the type that is written.
+// largest returns the largest value of the result type.
 func (e Epilogue) largest() float64 {
 	if e.D == isa.E2m1 {
 		return 6
@@ -156,8 +156,8 @@ func (e Epilogue) largest() float64 {
 	return 448
 }
 
-// scales reports whether a scale factor is right for a number: the nearest, or of powers of two the smallest
-// that is not smaller.
+// scales reports whether a scale factor is correct for a value: the nearest one, or for powers of
+// two the smallest that is not smaller.
 func (e Epilogue) scales(is, want float64) bool {
 	if e.Scale.Type == isa.Ue8m0 {
 		return is >= want*(1-sumError) && is/2 < want*(1+sumError)
@@ -167,8 +167,7 @@ func (e Epilogue) scales(is, want float64) bool {
 	return math.Abs(is-want) <= best+sumError*(1+want)
 }
 
-// nearest returns the distance from x of the nearest number of the type that is written, times a scale
-// factor.
+// nearest returns the distance of x to the nearest value of the result type times a scale factor.
 func (e Epilogue) nearest(x, scale float64) float64 {
 	switch e.D {
 	case isa.F32:

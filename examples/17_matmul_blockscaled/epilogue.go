@@ -8,15 +8,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Epilogue says what becomes of the sums before they go to global memory.
+// An Epilogue describes how the accumulators are converted and stored.
 type Epilogue struct {
-	Name  string
-	D     isa.Type
-	Scale dsl.BlockScale // of what is written; the kernel makes the scale factors. None where Vector is 0
-	C     bool           // alpha times the sums and beta times a matrix in bfloat16
+	Name string
+	D    isa.Type
+	// block scaling of the result, computed by the kernel; none if Vector is 0
+	Scale dsl.BlockScale
+	C     bool // result is alpha times the product plus beta times a bfloat16 matrix C
 }
 
-// Epilogues are some of the ends that the kernel is built with, besides sums in bfloat16.
+// Epilogues are some of the epilogues of the kernel, besides storing bfloat16.
 var Epilogues = []Epilogue{
 	{Name: "_f32", D: isa.F32},
 	{Name: "_c", D: isa.Bf16, C: true},
@@ -26,7 +27,7 @@ var Epilogues = []Epilogue{
 	{Name: "_mxfp8_c", D: isa.E4m3, Scale: dsl.MXFP8, C: true},
 }
 
-// tiling is a tiling whose shared memory the results and C fit into besides.
+// tiling returns a tiling that leaves enough shared memory for the results and C.
 func (e Epilogue) tiling(t Tiling) Tiling {
 	if e.C || e.D == isa.F32 {
 		t.Stages = 2
@@ -34,7 +35,7 @@ func (e Epilogue) tiling(t Tiling) Tiling {
 	return t
 }
 
-// A writer is an Epilogue in a kernel.
+// A writer is the state of an Epilogue in a kernel.
 type writer struct {
 	Epilogue
 	k           *dsl.Kernel
@@ -42,11 +43,11 @@ type writer struct {
 	c, d        *dsl.TensorMap
 	out         *dsl.Output
 	factors     *dsl.ScaleOutput
-	more        *dsl.Pipeline // tiles of c
+	more        *dsl.Pipeline // pipeline of the tiles of C
 	alpha, beta dsl.Reg[dsl.F32]
 }
 
-// declare adds the parameters that an Epilogue has.
+// declare declares the parameters of an Epilogue.
 func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	w := &writer{Epilogue: e, k: k, n: t.N}
 	box := dsl.Box{Rows: 128, Cols: t.N}
@@ -65,15 +66,16 @@ func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	return w
 }
 
-// room takes shared memory for what goes in and out.
+// room allocates shared memory for the output and for C.
 func (w *writer) room() {
 	w.out = w.k.Output("out", w.d, 1)
 	if w.C {
-		w.more = w.k.Pipeline("more", 1, w.c.Feed()).PerBlock() // threads read it, also in a pair
+		// threads read it, so each block of a pair has its own
+		w.more = w.k.Pipeline("more", 1, w.c.Feed()).PerBlock()
 	}
 }
 
-// roles are those that the epilogue needs besides the one that writes.
+// roles returns the additional roles of the epilogue, besides the storing role.
 func (w *writer) roles(tiles *dsl.Schedule) []dsl.Role {
 	if !w.C {
 		return nil
@@ -87,7 +89,7 @@ func (w *writer) roles(tiles *dsl.Schedule) []dsl.Role {
 	})}
 }
 
-// tile writes a tile of the result.
+// tile stores one tile of the result.
 func (w *writer) tile(d *dsl.AccumulatorStage, at dsl.TileCoord, rows, cols dsl.Reg[dsl.U32]) {
 	row, col := at.Row.MulI(128), at.Col.MulI(int64(w.n))
 	write := func(numbers func(col, n int) []dsl.Reg[dsl.F32]) {

@@ -9,29 +9,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Format is a block-scaled format: the types of the numbers of A and B, and how they share scale factors.
+// A Format is a block-scaled format: the element types of A and B, and their scale factors.
 type Format struct {
 	Name  string
 	A, B  isa.Type
 	Scale dsl.BlockScale
-	// Of each four neighbours in a row of A two are zero and left out, or of four pairs two where numbers are packed. A scale factor is for
-	// twice as many numbers.
+	// 2:4 sparsity of A: of each four adjacent elements in a row two are zero and not stored; of
+	// packed elements, two of four pairs. A scale factor applies to twice as many elements.
 	Sparse bool
 }
 
-// Zeros is the format with half of A left out.
+// Zeros returns the format with a sparse A.
 func (f Format) Zeros() Format { return Format{f.Name + "_sparse", f.A, f.B, f.Scale.Sparse(), true} }
 
-// packed reports whether numbers lie two to a byte in shared memory, as they do where both matrices have four bits. In every other format a
-// number takes a byte there, whatever it takes in global memory.
+// packed reports whether two elements share a byte in shared memory, which is the case if both
+// matrices have four-bit elements. In all other formats an element takes one byte there, whatever
+// its size in global memory.
 func (f Format) packed() bool { return f.A == isa.E2m1 && f.B == isa.E2m1 }
 
-// box is a tile of so many rows and columns, of numbers of a type.
+// box returns the box of a tile with the given rows and columns.
 func (f Format) box(t isa.Type, rows, cols int) dsl.Box {
 	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && !f.packed()}
 }
 
-// depth is how many numbers of a row of A a stage holds, 128 bytes, and how many of B.
+// depth returns the number of elements per row of A in a stage, which take 128 bytes, and of B.
 func (f Format) depth() (a, b int) {
 	a = 128
 	if f.packed() {
@@ -43,7 +44,7 @@ func (f Format) depth() (a, b int) {
 	return a, a
 }
 
-// The formats whose numbers have one type.
+// The formats in which A and B have the same type.
 var (
 	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4}
 	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4}
@@ -51,10 +52,10 @@ var (
 	mxfp8 = Format{Name: "mxfp8", A: isa.E4m3, B: isa.E4m3, Scale: dsl.MXFP8}
 )
 
-// mxfp8x4 has activations of eight bits, and weights of four.
+// mxfp8x4 has 8-bit activations and 4-bit weights.
 var mxfp8x4 = Format{Name: "mxfp8_mxfp4", A: isa.E4m3, B: isa.E2m1, Scale: dsl.MXFP8}
 
-// Formats are those that the kernel is built for.
+// Formats are the formats that the kernel is built for.
 var Formats = []Format{
 	nvfp4,
 	mxfp4,
@@ -67,18 +68,18 @@ var Formats = []Format{
 	mxfp8.Zeros(),
 }
 
-// A Tiling is the shape of the work of one block, or of a pair of them.
+// A Tiling is the tile shape of a block or a CTA pair, and its pipeline.
 type Tiling struct {
-	N      int // columns of a tile
+	N      int // number of columns of a tile
 	Stages int
-	Group  int  // rows of tiles that are dealt together
-	Pair   bool // two blocks multiply as one
-	// Blocks of a cluster, along the rows and the columns of tiles; 0 is one, and in a pair two rows. What they have in common one of them loads a part of
-	// for all.
+	Group  int  // rows of tiles that are assigned together
+	Pair   bool // two blocks work as a CTA pair
+	// Cluster size, in rows and columns of tiles; 0 means 1, or two rows for a pair. Blocks that
+	// need the same tile each load a part of it for all of them.
 	Rows, Cols int
 }
 
-// cluster is the blocks of a cluster along the rows and the columns of tiles.
+// cluster returns the cluster size in rows and columns of tiles.
 func (t Tiling) cluster() (rows, cols int) {
 	rows, cols = max(1, t.Rows), max(1, t.Cols)
 	if t.Pair {
@@ -87,8 +88,8 @@ func (t Tiling) cluster() (rows, cols int) {
 	return rows, cols
 }
 
-// Default is a tiling that fits the shared and tensor memory of sm_100, for one multiprocessor or a pair. Stages of sparse formats are larger: they
-// hold twice as much of B.
+// Default returns a tiling that fits the shared and tensor memory of sm_100, for one block or a CTA
+// pair. Stages of sparse formats are larger, because they hold twice as much of B.
 func (f Format) Default(pair bool) Tiling {
 	t := Tiling{N: 128, Stages: 4, Group: 8, Pair: pair}
 	if pair {
@@ -100,13 +101,16 @@ func (f Format) Default(pair bool) Tiling {
 	return t
 }
 
-// Build makes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled format, with D in bfloat16 and sums in F32. The scale
-// factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory. Sizes are whatever the TMA takes: it
-// reads zeros beyond the edges, and writes nothing there. That is n a multiple of 8, and k of 16 bytes; of 128 where numbers of 4 or 6 bits
-// take a byte in shared memory. Of a sparse format A is m x k/2, and e tells which numbers it has (see dsl.SparsityOffset).
+// Build adds a kernel that computes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled
+// format, with D in bfloat16 and F32 accumulators. Scale factors are stored in the layout of
+// dsl.BlockScale; the TMA copies them to shared memory, and tcgen05.cp copies them to tensor
+// memory. n must be a multiple of 8. A row of k elements must be a multiple of 16 bytes, and k a
+// multiple of 128 if elements of 4 or 6 bits take a byte in shared memory. The TMA reads zeros
+// outside of the matrices and does not write there. In a sparse format A is m x k/2, and e holds
+// the metadata (see dsl.SparsityOffset).
 func Build(m *dsl.Module, f Format, t Tiling) { BuildWith(m, f, t, Epilogue{D: isa.Bf16}) }
 
-// BuildWith is Build with another end of the kernel.
+// BuildWith is Build with another epilogue.
 func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 	kept, depth := f.depth()
 	options := []dsl.KernelOption{dsl.Threads(256)}
@@ -144,7 +148,7 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 	stage := k.Pipeline("stage", t.Stages, feeds...)
 	results := 2
 	if t.N > 192 {
-		results = 1 // two of them and the scale factors are more than tensor memory holds
+		results = 1 // two accumulators and the scale factors exceed tensor memory
 	}
 	acc := k.TMEM("acc", 128*share, t.N, results).Scales(f.Scale, depth)
 	if f.Sparse {

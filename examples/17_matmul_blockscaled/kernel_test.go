@@ -38,7 +38,7 @@ func TestPTXEpilogues(t *testing.T) {
 	}
 }
 
-// TestPTXClusters verifies the kernel in clusters whose blocks load parts of tiles for one another.
+// TestPTXClusters verifies the kernel in clusters whose blocks share loads.
 func TestPTXClusters(t *testing.T) {
 	verify(t, "nvfp4_cluster", "sm_100a", func(m *dsl.Module) { Build(m, nvfp4, Tiling{N: 192, Stages: 3, Group: 8, Rows: 2, Cols: 2}) })
 	verify(t, "mxfp8_pair_cluster", "sm_100a", func(m *dsl.Module) {
@@ -58,7 +58,7 @@ func TestPTXSync(t *testing.T) {
 // TestRun runs the kernels in the emulator and compares the results with the reference.
 func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 
-// TestTiling checks that tiles are refused whose scale factors are not a whole number of blocks.
+// TestTiling checks that a tile is rejected if its scale factors are not whole layout units.
 func TestTiling(t *testing.T) {
 	m := dsl.New("m", "sm_100a")
 	Build(m, Formats[0], Tiling{N: 160, Stages: 2, Group: 8})
@@ -67,7 +67,7 @@ func TestTiling(t *testing.T) {
 	}
 }
 
-// TestCompress reads what Compress returns as the tensor cores do: eight bytes of each lane for an
+// TestCompress decodes the output of Compress as the tensor cores do: eight bytes per lane and
 // instruction.
 func TestCompress(t *testing.T) {
 	random := &kerneltest.T{Rand: rand.New(rand.NewPCG(1, 2))}

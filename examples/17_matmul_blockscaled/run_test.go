@@ -21,8 +21,8 @@ func run(t *kerneltest.T, f Format, tiling Tiling, g kerneltest.GEMM) error {
 	return multiply(t, k, f, tiling, g)
 }
 
-// TestHalves multiplies with tiles of 64 and 192 columns, every other of which begins in the middle of an
-// atom of scale factors.
+// TestHalves multiplies with tiles of 64 and 192 columns, half of which start in the middle of a
+// layout unit of scale factors.
 func TestHalves(t *testing.T) {
 	for _, f := range []Format{nvfp4, mxfp8} {
 		for _, tiling := range []Tiling{{N: 64, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8, Pair: true}} {
@@ -33,8 +33,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestClusters multiplies in clusters of several shapes, whose blocks load parts of tiles and of scale
-// factors for one another.
+// TestClusters multiplies in clusters of several shapes, whose blocks share the loads of tiles and
+// scale factors.
 func TestClusters(t *testing.T) {
 	for _, c := range []struct {
 		f          Format
@@ -52,10 +52,10 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// A mistake is a change of the PTX that must be found.
+// A mistake is an edit of the PTX that a test must detect.
 type mistake struct{ what, old, with string }
 
-// inject changes the PTX of all modules that are loaded.
+// inject edits the PTX of all modules that are loaded.
 func (m mistake) inject(t *testing.T) func(*dsl.Module) (runtime.Source, error) {
 	return func(module *dsl.Module) (runtime.Source, error) {
 		text, err := module.Text()
@@ -70,7 +70,7 @@ func (m mistake) inject(t *testing.T) func(*dsl.Module) (runtime.Source, error) 
 	}
 }
 
-// edited is a module with another text.
+// edited is a module with edited text.
 type edited struct {
 	*dsl.Module
 	text string
@@ -79,8 +79,8 @@ type edited struct {
 // Text returns the text.
 func (e edited) Text() (string, error) { return e.text, nil }
 
-// TestClusterMistakes checks that the test finds a cluster whose blocks load wrong parts, or for wrong
-// blocks, or whose barriers expect too little.
+// TestClusterMistakes checks that TestClusters detects clusters whose blocks load wrong parts, or
+// for wrong blocks, or whose mbarriers expect too few bytes.
 func TestClusterMistakes(t *testing.T) {
 	tiling := Tiling{N: 256, Stages: 2, Group: 8, Pair: true, Rows: 4, Cols: 2}
 	for _, m := range []mistake{
@@ -104,8 +104,8 @@ func TestClusterMistakes(t *testing.T) {
 	}
 }
 
-// TestEpilogues writes results of several types, with new scale factors and with another matrix, in tiles
-// of 64 columns and with pairs of blocks.
+// TestEpilogues stores results of several types, with computed scale factors and with a matrix C,
+// in tiles of 64 columns and with CTA pairs.
 func TestEpilogues(t *testing.T) {
 	for _, tiling := range []Tiling{{N: 64, Stages: 2, Group: 8}, {N: 128, Stages: 2, Group: 8, Pair: true, Cols: 2}} {
 		if err := checkEpilogues(kerneltest.Open(t, "emu:sm_100a"), nvfp4, tiling, kerneltest.GEMM{M: 136, N: 224, K: 256}); err != nil {
@@ -114,7 +114,7 @@ func TestEpilogues(t *testing.T) {
 	}
 }
 
-// TestEpilogueMistakes checks that the test finds an epilogue with one wrong number.
+// TestEpilogueMistakes checks that TestEpilogues detects an epilogue with one wrong number.
 func TestEpilogueMistakes(t *testing.T) {
 	for _, m := range []struct {
 		epilogue int

@@ -8,23 +8,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// SyncFormats are those that BuildSync makes a kernel for.
+// SyncFormats are the formats that BuildSync supports.
 var SyncFormats = []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4}
 
-// A SyncTiling is the shape of the work of one block of eight warps that multiply, in two rows and four columns, and one that loads.
+// A SyncTiling is the tile shape of a block with eight MMA warps, in two rows and four columns, and
+// one load warp.
 type SyncTiling struct {
 	M, N   int
 	Stages int
-	Group  int // rows of tiles that are dealt together
+	Group  int // rows of tiles that are assigned together
 }
 
-// SyncDefault is a tiling that fits the 99 KB of shared memory that a block of sm_120 has.
+// SyncDefault is a tiling that fits the 99 KB of shared memory per block of sm_120.
 var SyncDefault = SyncTiling{M: 128, N: 128, Stages: 2, Group: 8}
 
-// BuildSync makes the kernel of Build for sm_120, which has no tensor memory: warps multiply with mma.sync, which takes scale factors from registers. They
-// lie in global memory as they do for Build.
+// BuildSync is Build for sm_120, which has no tensor memory: warps use mma.sync, which takes scale
+// factors from registers. The layout in global memory is the same.
 func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
-	// Without a bound, ptxas gives each of 288 threads fewer registers than the sums and the fragments take.
+	// Without this limit, ptxas gives each of 288 threads fewer registers than the accumulators and
+	// fragments need.
 	k := m.Kernel("matmul_sync_"+f.Name, dsl.Threads(288), dsl.MaxRegs(208))
 	_, depth := f.depth()
 	a := k.TensorMap("a", f.A, f.box(f.A, t.M, depth), dsl.Swizzle128)

@@ -9,14 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// BlackwellQueries and BlackwellKeys are the rows of the tiles of BuildBlackwell: a thread has a query.
+// BlackwellQueries and BlackwellKeys are the rows of the tiles of BuildBlackwell. Each thread has
+// one query.
 const (
 	BlackwellQueries = 128
 	BlackwellKeys    = 128
 )
 
-// BuildBlackwell makes the kernel of Build for sm_100: tensor memory holds the scores, the weights, which are a left factor there, and their sums of
-// a tile. Warps that load and multiply have nothing else to do, so that the next scores are made while four warps make weights of these.
+// BuildBlackwell is Build for sm_100. Tensor memory holds the scores, the probabilities (as an A
+// operand) and the weighted sums of a tile. Separate warps load and issue MMAs, so that the next
+// scores are computed while four warps compute the softmax of the current ones.
 func BuildBlackwell(m *dsl.Module, s Shape) {
 	k := m.Kernel("blackwell_"+s.Name(), dsl.Warpgroups(2))
 	if !s.known(k) {
@@ -71,13 +73,14 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 				var shrink f32
 				scores.Drain(func(d *dsl.AccumulatorStage) {
 					from := step.MulI(BlackwellKeys)
-					seen := keys // the keys from here on are not seen
+					seen := keys // keys from this index on are masked
 					if s.Causal {
 						seen = seen.Min(number.Add(d.Row()).AddI(1))
 					}
 					shrink = r.Take(d, weights, seen.Sub(seen.Min(from)))
 				})
-				k.If(step.GTI(0), func() { r.Gather(sums) }) // of the step before, while this one's are made
+				// weighted values of the previous step, while those of this step are computed
+				k.If(step.GTI(0), func() { r.Gather(sums) })
 				r.Shrink(shrink)
 			}
 			k.If(steps.GTI(0), func() { r.Gather(sums) })
@@ -86,16 +89,18 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 	)
 }
 
-// A tensorRow is the softmax of the row that a thread has, whose scores come a tile at a time in tensor memory.
+// A tensorRow is the softmax of one thread's row, whose scores arrive one tile at a time in tensor
+// memory.
 type tensorRow struct {
 	k         *dsl.Kernel
 	s         Shape
 	most, sum f32
-	scale     f32 // as a softmax has it
+	scale     f32 // running maximum and sum
 	out       []f32
 }
 
-// chunk is how many columns of tensor memory are read at a time: a wide head leaves registers for no more.
+// chunk is the number of columns of tensor memory read at a time. With a wide head, there are no
+// registers for more.
 const chunk = 16
 
 func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
@@ -106,8 +111,9 @@ func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
 	return r
 }
 
-// Take makes weights of scores, of which the first are those of keys that the query sees, and returns what was gathered so far shrinks by. Scores are
-// read twice, since all of them would take as many registers as what was gathered.
+// Take computes the probabilities of a tile of scores, of which the first `seen` are not masked. It
+// returns the factor by which the accumulated output must be multiplied. Scores are read twice,
+// since all of them would take as many registers as the output.
 func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.TMEMOperand, seen u32) (shrink f32) {
 	k := r.k
 	each := func(visit func(col int, x []f32)) {
@@ -146,7 +152,7 @@ func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.TMEMOperand, seen
 	return shrink
 }
 
-// Gather adds sums of weighted values.
+// Gather adds the weighted values of a tile to the output.
 func (r *tensorRow) Gather(sums *dsl.TMEM) {
 	sums.Drain(func(d *dsl.AccumulatorStage) {
 		for col := 0; col < r.s.Width; col += chunk {
@@ -157,14 +163,14 @@ func (r *tensorRow) Gather(sums *dsl.TMEM) {
 	})
 }
 
-// Shrink multiplies what was gathered.
+// Shrink multiplies the output by a factor.
 func (r *tensorRow) Shrink(by f32) {
 	for _, x := range r.out {
 		x.Set(x.Mul(by))
 	}
 }
 
-// Store divides what was gathered by the sum of the weights, and writes it.
+// Store divides the output by the sum of the probabilities, and writes it.
 func (r *tensorRow) Store(o *dsl.Matrix, first u32) {
 	r.Shrink(r.sum.Rcp(dsl.Approx))
 	o.StoreRow(first.Add(r.k.Thread().AndI(BlackwellQueries-1)), r.k.U32(0), r.out)

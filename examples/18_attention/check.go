@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that kernels are built for: Build for all but sm_100a, BuildHopper for sm_90a,
-// BuildBlackwell for sm_100a.
+// Targets are the targets that the kernels are built for: Build for all except sm_100a, BuildHopper
+// for sm_90a, BuildBlackwell for sm_100a.
 var Targets = []string{"sm_80", "sm_90", "sm_90a", "sm_100a", "sm_120"}
 
 // Reference returns the attention of one head with rows of width elements.
@@ -53,15 +53,16 @@ func Reference(q, k, v []float64, width int, causal bool) []float64 {
 // A size is a number of heads, and of queries and keys in each.
 type size struct{ heads, queries, keys int }
 
-// Check runs all kernels for the device on several heads, some of which end within a tile.
+// Check runs all kernels for the device on several heads, with sizes that are not all multiples of
+// the tile.
 func Check(t *kerneltest.T) error {
 	for _, width := range []int{64, 128} {
 		cost := func(s size) int { return s.heads * kerneltest.GEMM{M: s.queries, N: s.keys, K: 2 * width}.Cost() }
 		for _, causal := range []bool{false, true} {
 			for _, s := range kerneltest.Sizes(t, cost, size{2, 1, 77}, size{1, 70, 133},
 				size{2, 64, 64}, size{3, 128, 192}, size{1, 200, 333}, size{4, 512, 512}, size{300, 1, 200}, size{67, 129, 130}) {
-				// Probabilities are rounded to the type, to half of 2^-11 or 2^-8 of at most 1, and so
-				// is the result.
+				// Probabilities are at most 1 and rounded to the type, with an error of half of
+				// 2^-11 or 2^-8; so is the result.
 				if err := errors.Join(
 					check(t, Shape{isa.F16, width, causal}, s, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))),
 					check(t, Shape{isa.Bf16, width, causal}, s, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))),
@@ -111,7 +112,7 @@ func check[E runtime.Element](
 // A variant is a kernel that computes attention.
 type variant struct {
 	name       string
-	queries    int  // of a block
+	queries    int  // queries per block
 	persistent bool // a block computes several tiles; the last parameter is the number of heads
 	build      func(*dsl.Module, Shape)
 }
@@ -137,8 +138,8 @@ func (v variant) grid(t *kerneltest.T, s size) (grid runtime.Config, heads []any
 	return runtime.Grid(blocks, s.heads), nil
 }
 
-// Speed notes the speed of the kernels: 64 heads of 4096 queries and keys of 128 elements in BF16, the
-// median of 30 launches.
+// Speed notes the speed of the kernels: 64 heads of 4096 queries and keys of 128 elements in BF16,
+// the median of 30 launches.
 func Speed(t *kerneltest.T) error {
 	for _, causal := range []bool{false, true} {
 		shape, s := Shape{isa.Bf16, 128, causal}, size{64, 4096, 4096}
@@ -158,7 +159,7 @@ func Speed(t *kerneltest.T) error {
 	return nil
 }
 
-// time measures launches with one matrix as queries, keys and values.
+// time measures launches that use one matrix as queries, keys and values.
 func (v variant) time(t *kerneltest.T, shape Shape, s size, x []runtime.BF16) (time.Duration, error) {
 	kernel, err := t.Kernel(v.name, func(m *dsl.Module) { v.build(m, shape) })
 	if err != nil {

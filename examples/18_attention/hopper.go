@@ -10,23 +10,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// HopperQueries and HopperKeys are the rows of the tiles of BuildHopper: two warpgroups have 64 queries each.
+// HopperQueries and HopperKeys are the rows of the tiles of BuildHopper. Each of two warpgroups has
+// 64 queries.
 const (
 	HopperQueries = 128
 	HopperKeys    = 128
 )
 
-// A task is a tile of queries of a head.
+// A task is a tile of queries of one head.
 type task struct {
 	head  u32
-	first u32 // query
-	after u32 // number of the first as keys are counted
-	steps u32 // tiles of keys that they see, one at least
+	first u32 // first query
+	after u32 // index of the first query among the keys
+	steps u32 // number of key tiles that the queries see, at least one
 }
 
-// BuildHopper makes the kernel of Build for sm_90a: one warpgroup loads with the TMA, and two multiply with wgmma. A stage holds a tile of keys and the
-// values of the tile before, so that the scores of one tile and the weighted values of the last are under way together, and the softmax of the
-// first runs beside the second. Blocks stay for one tile of queries after the other, as many as fill the machine, and there are so many heads.
+// BuildHopper is Build for sm_90a: one warpgroup loads with the TMA, and two issue wgmma. A stage
+// holds a tile of keys and the values of the previous tile, so that the scores of one tile and the
+// weighted values of the previous tile are in flight together, and the softmax of one overlaps with
+// the other. The grid is persistent: each block processes several tiles of queries, and the last
+// parameter is the number of heads.
 func BuildHopper(m *dsl.Module, s Shape) {
 	k := m.Kernel("hopper_"+s.Name(), dsl.Warpgroups(3))
 	if !s.known(k) {
@@ -100,8 +103,10 @@ func BuildHopper(m *dsl.Module, s Shape) {
 	)
 }
 
-// tasks are those of a block. Tiles of eight heads are dealt together, which share their keys and values through the L2 cache. Causal ones take longer
-// the later they are: the last of a head come first, and are dealt head by head, so that a block gets some of each length.
+// tasks returns a loop over the tasks of a block. Tiles of eight heads are assigned together; they
+// share keys and values in the L2 cache. Causal tasks are longer for later queries: the last tiles
+// of a head come first, and are assigned head by head, so that each block gets tasks of all
+// lengths.
 func (s Shape) tasks(k *dsl.Kernel, heads, queries, keys u32) iter.Seq[task] {
 	blocks, together := queries.CeilDiv(HopperQueries), 8
 	if s.Causal {

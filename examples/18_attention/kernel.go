@@ -17,14 +17,16 @@ type (
 	u32 = dsl.Reg[dsl.U32]
 )
 
-// A Shape is what the kernel is built for.
+// A Shape holds the properties that the kernel is built for.
 type Shape struct {
-	Type   isa.Type // of all four matrices: F16 or BF16
-	Width  int      // of a head: 64 or 128
-	Causal bool     // a query looks at the keys up to its own; with more keys than queries, the last of both stand side by side
+	Type  isa.Type // type of all four matrices: F16 or BF16
+	Width int      // elements per row of a head: 64 or 128
+	// a query sees the keys up to its own; if there are more keys than queries, the last query sees
+	// all keys
+	Causal bool
 }
 
-// Queries and Keys are the rows of a block's tiles: four warps have sixteen queries each.
+// Queries and Keys are the rows of a block's tiles. Each of four warps has sixteen queries.
 const (
 	Queries = 64
 	Keys    = 64
@@ -39,7 +41,7 @@ func (s Shape) Name() string {
 	return name
 }
 
-// known reports whether there are kernels for the shape.
+// known reports whether the kernels support the shape.
 func (s Shape) known(k *dsl.Kernel) bool {
 	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
 		k.Errorf("heads of %d %s, want 64 or 128 elements of F16 or BF16", s.Width, s.Type)
@@ -48,10 +50,12 @@ func (s Shape) known(k *dsl.Kernel) bool {
 	return true
 }
 
-// number is the first query of a block as keys are counted: with more keys than queries, the last of both stand side by side.
+// number returns the index of a block's first query among the keys, for which the last query and
+// the last key are aligned.
 func (s Shape) number(first, queries, keys u32) u32 { return first.Add(keys.Sub(queries)) }
 
-// steps is how many tiles of so many keys the queries of a block see, of which the first is number first.
+// steps returns the number of key tiles that the queries of a block see. first is the index of the
+// first query among the keys.
 func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 	steps := keys.CeilDiv(int64(tile))
 	if s.Causal {
@@ -60,8 +64,8 @@ func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 	return steps
 }
 
-// Build makes the kernel for heads of n queries and m keys, whose rows lie one behind the other, head by head. The grid has a block for each
-// tile of queries along x, and for each head along y.
+// Build adds a kernel for heads of n queries and m keys, stored head by head. The grid has one
+// block per tile of queries along x, and one per head along y.
 func Build(m *dsl.Module, s Shape) {
 	k := m.Kernel(s.Name(), dsl.Threads(128))
 	if !s.known(k) {

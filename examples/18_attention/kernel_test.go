@@ -62,7 +62,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestShape checks that shapes that the kernel does not support are refused.
+// TestShape checks that unsupported shapes are rejected.
 func TestShape(t *testing.T) {
 	m := dsl.New("m", "sm_80")
 	Build(m, Shape{Type: isa.F32, Width: 80})

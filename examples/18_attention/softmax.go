@@ -9,15 +9,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// sums are those of a warp (mma.sync) or of a warpgroup (wgmma).
+// sums is the accumulator of a warp (mma.sync) or of a warpgroup (wgmma).
 type sums interface {
 	Map(f func(c dsl.Cell, x f32) f32)
 	RowReduce(combine func(a, b f32) f32) []f32
 	QuadReduce(x f32, combine func(a, b f32) f32) f32
 }
 
-// mask makes the scores of keys that a query does not see -inf: keys begin at from, and there are so many of them. A causal query sees the keys up
-// to its own, which for the block's first is number first; the rows of the scores begin some rows behind it.
+// mask sets the scores of keys that a query does not see to -inf. The tile has `tile` keys,
+// starting at from, out of `keys` in all. A causal query sees the keys up to its own; number is the
+// index of the block's first query among the keys, and the rows of the scores start some rows after
+// it.
 func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row u32) {
 	hide := func(allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
 		scores.Map(func(c dsl.Cell, x f32) f32 { return dsl.Select(allowed(c), x, k.F32(math.Inf(-1))) })
@@ -32,10 +34,13 @@ func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row
 	}
 }
 
-// A softmax is that of rows whose scores come a tile at a time: the largest so far, and the sum of the weights that are relative to it.
+// A softmax is the online softmax of rows whose scores are computed one tile at a time: the running
+// maximum, and the sum of the probabilities relative to it.
 type softmax struct {
-	most, sum []f32 // of the rows that a thread has a part of; each of the four that share a row sums its own weights
-	scale     f32   // weights are powers of two: exp(x / sqrt(d)) is 2 to the power of x * scale
+	// one for each of the thread's rows; each of the four threads of a row sums its own columns
+	most, sum []f32
+	// probabilities are powers of two: exp(x / sqrt(d)) is 2 to the power of x * scale
+	scale f32
 }
 
 func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {
@@ -46,10 +51,12 @@ func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {
 	return r
 }
 
-// Take makes weights of scores, and shrinks what was gathered so far where a row has a larger maximum now.
+// Take computes the probabilities of scores, and rescales the accumulated output of rows whose
+// maximum has grown.
 func (r *softmax) Take(scores, out sums) { r.Shrink(out, r.Weigh(scores)) }
 
-// Weigh makes weights of scores, and tells by how much what was gathered so far has to shrink: each line has a factor.
+// Weigh computes the probabilities of scores, and returns the factor for the accumulated output of
+// each row.
 func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	shrink = scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
 	for i, x := range shrink {
@@ -66,7 +73,8 @@ func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	return shrink
 }
 
-// Grew reports whether a factor of Weigh's is less than one: a row has a larger maximum now, as happens seldom after the first tiles.
+// Grew reports whether a factor from Weigh is less than one, that is, whether the maximum of a row
+// has grown. After the first tiles this is rare.
 func (r *softmax) Grew(shrink []f32) dsl.Reg[dsl.Pred] {
 	least := shrink[0]
 	for _, x := range shrink[1:] {
@@ -75,12 +83,12 @@ func (r *softmax) Grew(shrink []f32) dsl.Reg[dsl.Pred] {
 	return least.LTF(1)
 }
 
-// Shrink multiplies what was gathered so far by the factors of its lines.
+// Shrink multiplies the accumulated output of each row by its factor.
 func (r *softmax) Shrink(out sums, shrink []f32) {
 	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.LocalRow]) })
 }
 
-// Divide divides what was gathered by the sums of the weights.
+// Divide divides the output by the sums of the probabilities.
 func (r *softmax) Divide(out sums) {
 	for i, x := range r.sum {
 		r.sum[i] = out.QuadReduce(x, func(a, b f32) f32 { return a.Add(b) }).Rcp(dsl.Approx)

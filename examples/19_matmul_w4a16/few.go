@@ -8,23 +8,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A block of BuildFew has sixteen rows and 64 columns. Its warps share the depth, Group weights at a time, and each copies what it multiplies itself: there
-// are as many blocks as can be that read each weight once, and no warp waits for another.
+// A block of BuildFew computes sixteen rows and 64 columns. Its warps divide K among them, Group
+// weights at a time, and each warp copies its own operands. This gives the largest number of blocks
+// that read each weight once, and no warp waits for another.
 const (
 	fewRows = 16
 	warps   = 16
 )
 
-// BlocksFew is the grid of a launch of BuildFew along x and y, or an error where the sizes are none that the kernels take.
+// BlocksFew returns the grid of a launch of BuildFew along x and y, or an error if the kernel does
+// not support the sizes.
 func BlocksFew(m, n, k int) (x, y int, err error) {
 	return n / pack, (m + fewRows - 1) / fewRows, takes(n, k)
 }
 
-// BuildFew makes what Build does, for few rows, such as those of tokens that are generated one by one: there the weights are all the traffic. Weights
-// become numbers without their scales, which the sums of a group are multiplied by. A launch that is Programmatic begins to read weights and scales
-// before the kernel ahead of it is through, which may still write a.
+// BuildFew adds a kernel that computes the same as Build, for few rows, as in token-by-token
+// generation, where loading the weights takes nearly all the time. Weights are converted without
+// their scales; the sums of a group are multiplied by the scale. A Programmatic launch starts to
+// read weights and scales before the preceding kernel has ended, which may still write a.
 func BuildFew(m *dsl.Module) {
-	stages := int64(2) // of a warp, as many as there is room for
+	stages := int64(2) // stages per warp, limited by shared memory
 	if m.Has(90) {
 		stages = 3
 	}
@@ -48,7 +51,7 @@ func BuildFew(m *dsl.Module) {
 		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))), append(isRow, at.LT(rows))
 	}
 	fromB := k.CTAID().X.Mad(length.DivI(Group), warp).MadI(Group*words, lane.MulI(4))
-	early := m.Has(90) // the kernel ahead may not be through
+	early := m.Has(90) // the preceding kernel may still be running
 	weights := func(turn u32, half int64, stage u32) {
 		from, to := b.At(turn.MadI(warps*Group*words, fromB)).AtI(half*depth*words), rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
 		for i := range int64(depth / 16) {
@@ -112,7 +115,8 @@ func BuildFew(m *dsl.Module) {
 			old.Set(stage)
 			stage.Set(dsl.Select(stage.EQI(stages-1), k.U32(0), stage.AddI(1)))
 		}
-		var by [2][]dsl.Reg[dsl.F32] // of two neighbours, of each eight columns
+		// scales of two adjacent columns, for each group of eight columns
+		var by [2][]dsl.Reg[dsl.F32]
 		for i, x := range scale {
 			lo, hi := dsl.Unpack[dsl.F16](x)
 			by[i/4] = append(by[i/4], dsl.To[dsl.F32](lo), dsl.To[dsl.F32](hi))

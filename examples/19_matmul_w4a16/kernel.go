@@ -14,8 +14,9 @@ import (
 
 type u32 = dsl.Reg[dsl.U32]
 
-// A block of Build has tiles of rows and columns for eight warps, in two rows and four columns. A stage is so deep, Group weights of a column
-// share a scale, and so many rows of tiles are dealt together.
+// Tile sizes of Build: the rows and columns of a block of eight warps, in two rows and four
+// columns; the depth of a stage; the number of weights of a column that share a scale; and the
+// number of rows of tiles that are assigned together.
 const (
 	tileRows, tileCols = 128, 256
 	stages             = 4
@@ -24,12 +25,13 @@ const (
 	group              = 8
 )
 
-// Blocks is the grid of a launch of Build, or an error where the sizes are none that the kernels take.
+// Blocks returns the grid of a launch of Build, or an error if the kernel does not support the
+// sizes.
 func Blocks(m, n, k int) (int, error) {
 	return (n + tileCols - 1) / tileCols * ((m + tileRows - 1) / tileRows), takes(n, k)
 }
 
-// takes is an error where the sizes are none that the kernels take.
+// takes returns an error if the kernels do not support the sizes.
 func takes(n, k int) error {
 	switch {
 	case k%Group != 0:
@@ -40,8 +42,9 @@ func takes(n, k int) error {
 	return nil
 }
 
-// Build makes D = A * B' for A m x k of F16 and weights B n x k of four bits, which Pack and PackScales lay out: b and scales. D is m x n of F16.
-// The fragments of the weights of a step are made while the tensor cores multiply the step before.
+// Build adds a kernel that computes D = A * B' for A (m x k) of F16 and four-bit weights B (n x k),
+// which Pack and PackScales convert to the parameters b and scales. D is m x n of F16. The weight
+// fragments of a step are dequantized during the MMAs of the previous step.
 func Build(m *dsl.Module) {
 	k := m.Kernel("w4a16", dsl.Threads(256))
 	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16), k.Matrix("d", isa.F16)
@@ -72,7 +75,8 @@ func Build(m *dsl.Module) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// weights are the fragments of a step of 16 weights of 64 columns, which are in a row of a tile, and of their scales.
+// weights returns the fragments of one step: 16 weights of 64 columns, which are in a row of a
+// tile, and their scales.
 func weights(step int, packed dsl.SharedTile, row u32, scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
 	lane := row.Kernel().Lane()
 	four := dsl.Element[dsl.B32](packed, row, lane.ShlI(2).AddI(int64(step*16*words))).LoadFirstVec(4)
@@ -84,7 +88,8 @@ func weights(step int, packed dsl.SharedTile, row u32, scales dsl.Array[dsl.F16]
 	return right
 }
 
-// dequantize is the two registers of a fragment of the weights in bits 0 to 7 and 16 to 23 of a word.
+// dequantize returns the two registers of a fragment, given a word with the weights in bits 0 to 7
+// and 16 to 23.
 func dequantize(word dsl.Reg[dsl.B32], scale dsl.Reg[dsl.F16]) []dsl.Reg[dsl.B32] {
 	both := dsl.Pack[dsl.F16x2](scale, scale)
 	fragment := unscaled(word)
@@ -94,8 +99,8 @@ func dequantize(word dsl.Reg[dsl.B32], scale dsl.Reg[dsl.F16]) []dsl.Reg[dsl.B32
 	return fragment
 }
 
-// unscaled is dequantize without a scale. A number of four bits, or'ed into the mantissa of 1024, makes 1024 more than it is; four bits further up it
-// makes 16 times as much.
+// unscaled is dequantize without a scale. Four bits ORed into the mantissa of 1024 give 1024 plus
+// the weight; four bits higher, they give 1024 plus 16 times the weight.
 func unscaled(word dsl.Reg[dsl.B32]) []dsl.Reg[dsl.B32] {
 	k := word.Kernel()
 	const masked = 0xea // (a & b) | c

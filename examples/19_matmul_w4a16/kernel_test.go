@@ -25,7 +25,7 @@ func TestPTX(t *testing.T) {
 // TestRun runs the kernels in the emulator and compares the results with the reference.
 func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 
-// TestPack checks where a lane finds its four weights of eight columns.
+// TestPack checks where a lane finds its weights of eight columns.
 func TestPack(t *testing.T) {
 	const n, k = 128, 32
 	weights := make([]uint8, n*k)
@@ -36,8 +36,8 @@ func TestPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In the second 64 columns and the second 16 weights, the third word of lane 13 belongs to columns
-	// 32+3 and 40+3.
+	// In the second group of 64 columns and the second step of 16 weights, the third word of lane
+	// 13 belongs to columns 32+3 and 40+3.
 	word := packed[(1*(k/16)+1)*128+13*4+2]
 	for h, col := range []int{64 + 32 + 3, 64 + 40 + 3} {
 		for i, at := range []int{2, 10, 3, 11} {
@@ -55,7 +55,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackScales checks that the scales of columns with a distance of eight are neighbors.
+// TestPackScales checks that the scales of columns eight apart are adjacent.
 func TestPackScales(t *testing.T) {
 	scales := make([]runtime.F16, 2*128)
 	for i := range scales {
@@ -75,7 +75,7 @@ func TestPackScales(t *testing.T) {
 	}
 }
 
-// TestBlocks checks that sizes that the kernel does not support are refused.
+// TestBlocks checks that unsupported sizes are rejected.
 func TestBlocks(t *testing.T) {
 	if n, err := Blocks(129, 320, 128); n != 4 || err != nil {
 		t.Error(n, err)

@@ -14,11 +14,11 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, and the error of sums of 128 products of FP8, of
-// which wgmma keeps 13 bits after the point of the largest.
+// tolerance is half a unit in the last place of BF16, plus the error of sums of 128 FP8 products,
+// of which wgmma keeps 13 fraction bits relative to the largest.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))
 
-// Check multiplies random matrices of several shapes, some of which end within a tile.
+// Check multiplies random matrices of several shapes, some of which are not multiples of the tile.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err

@@ -12,22 +12,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Block is how many numbers along the depth share a factor: of one row of A, and of as many rows of B. A tile of the result is a block wide and
-// high, and a stage of the pipeline a block deep.
+// Block is the number of elements along K that share a scale factor: of one row of A, and of Block
+// rows of B. A tile of the result has Block rows and columns, and a pipeline stage is Block
+// elements deep.
 const (
 	Block  = 128
 	stages = 6
 	group  = 8
 )
 
-// Factors is how many factors there are for a matrix of rows of so many numbers: for A one for each row, rounded up to whole tiles, block
-// by block of the depth; for B one for each tile, row by row of tiles.
+// Factors returns the number of scale factors of A and of B, for matrices with the given rows and k
+// columns. A has one per row (rounded up to whole tiles) and block of K; B has one per tile.
 func Factors(rows, k int) (a, b int) {
 	tiles, blocks := (rows+Block-1)/Block, (k+Block-1)/Block
 	return blocks * tiles * Block, tiles * blocks
 }
 
-// Takes is an error where the sizes are none that the kernel takes.
+// Takes returns an error if the kernel does not support the sizes.
 func Takes(n, k int) error {
 	switch {
 	case k%16 != 0:
@@ -38,9 +39,11 @@ func Takes(n, k int) error {
 	return nil
 }
 
-// Build makes D = A * B' for A m x k and B n x k of E4M3, each number times the factor of its block, with D m x n of BF16. A warpgroup loads; two
-// more multiply 64 rows each. The tensor cores keep few bits of their sums of such numbers, and no factors: so the sums of each block are made
-// apart, and those of all blocks in F32 by the threads. The grid is any number of blocks, which stay.
+// Build adds a kernel that computes D = A * B' for E4M3 matrices A (m x k) and B (n x k), each
+// element times the scale factor of its block, and D (m x n) of BF16. One warpgroup loads; two more
+// compute 64 rows each. The tensor cores keep few bits in FP8 sums and do not apply scale factors,
+// so the sum of each block of K is computed separately, and threads scale and add these sums in
+// F32. The grid is persistent and may have any size.
 func Build(m *dsl.Module) {
 	k := m.Kernel("matmul_fp8", dsl.Warpgroups(3))
 	box := dsl.Box{Rows: Block, Cols: Block}

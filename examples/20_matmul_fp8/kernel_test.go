@@ -23,8 +23,8 @@ func TestPTX(t *testing.T) {
 // TestRun runs the kernel in the emulator and compares the results with the reference.
 func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 
-// TestSizes checks that factors are counted for whole tiles, and that sizes that the kernel does not
-// support are refused.
+// TestSizes checks that scale factors are counted for whole tiles, and that unsupported sizes are
+// rejected.
 func TestSizes(t *testing.T) {
 	if a, b := Factors(129, 272); a != 3*256 || b != 2*3 {
 		t.Error(a, b)

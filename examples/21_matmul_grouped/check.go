@@ -15,17 +15,17 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
-// products truncates.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
+// truncates after 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
-// experts are the rows of each expert, and the size of their matrices.
+// experts holds the number of rows of each expert, and the size of their matrices.
 type experts struct {
 	rows []int
 	n, k int
 }
 
-// cost is the cost for kerneltest.Sizes.
+// cost returns the cost for kerneltest.Sizes.
 func (e experts) cost() int {
 	rows := 0
 	for _, n := range e.rows {
@@ -34,7 +34,7 @@ func (e experts) cost() int {
 	return kerneltest.GEMM{M: rows, N: e.n, K: e.k}.Cost()
 }
 
-// Check multiplies the rows of experts that have none, one, and more than a tile of them, and of more
+// Check multiplies the rows of experts with no row, one row, and more rows than a tile, and of more
 // experts than a warp has lanes.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
@@ -73,7 +73,7 @@ func Starts(rows []int) []uint32 {
 	return starts
 }
 
-// check multiplies the rows of experts.
+// check multiplies the rows of some experts.
 func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
 	starts := Starts(rows)
 	all := int(starts[len(rows)])

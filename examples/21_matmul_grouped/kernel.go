@@ -1,8 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grouped is the matrix multiplication of a mixture of experts on Hopper: rows that were sorted by the expert that they go to, each
-// expert's times its own weights, in one launch. How many rows an expert got stands in memory, and no host waits for it.
+// Package grouped is the matrix multiplication of a mixture-of-experts layer on Hopper. Rows are
+// sorted by expert, and the rows of each expert are multiplied by its own weights, all in one
+// launch. The number of rows per expert is read from device memory, so the host does not wait for
+// it.
 package grouped
 
 import (
@@ -10,23 +12,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block.
+// A Tiling is the tile shape of a block and its pipeline.
 type Tiling struct {
-	M, N, K int // of a tile; M is shared by two warpgroups
+	M, N, K int // size of a tile; two warpgroups share the M rows
 	Stages  int
-	Group   int // rows of tiles that are dealt together
+	Group   int // rows of tiles that are assigned together
 }
 
-// Tilings are for experts with many rows, and with few: the wider tile multiplies faster, and the narrower leaves fewer multiprocessors without work.
+// Tilings for experts with many rows and with few. The wider tile has a higher throughput; the
+// narrower one leaves fewer multiprocessors idle.
 var (
 	Large = Tiling{M: 128, N: 256, K: 64, Stages: 3, Group: 8}
 	Small = Tiling{M: 128, N: 128, K: 64, Stages: 5, Group: 8}
 )
 
-// Build makes rows starts[i] to starts[i+1] of D those of A, times the transpose of the i-th matrix of B, for each of so many experts: bfloat16
-// matrices A (all rows x k), B (experts x n x k) and D (all rows x n), with sums in F32. The tensor map d and the pointer out lead to the same
-// matrix: tiles go through the TMA, but where an expert's rows end within one, which the next expert's share, rows are stored one by one. N and k
-// are multiples of 8.
+// Build adds a kernel that computes rows starts[i] to starts[i+1] of D as the same rows of A times
+// the transpose of the i-th matrix of B, for each expert i. The matrices are bfloat16: A (all rows
+// x k), B (experts x n x k) and D (all rows x n), with F32 accumulators. The tensor map d and the
+// pointer out refer to the same matrix: whole tiles are stored by the TMA, but the last rows of an
+// expert that do not fill a tile are stored row by row. n and k are multiples of 8.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_grouped", dsl.Warpgroups(3))
 	a := k.Tensor("a", isa.Bf16, []int{t.M, t.K}, dsl.Swizzle128)

@@ -15,12 +15,12 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, and that of sums in F32, which an MMA of 16
-// products truncates.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
+// truncates after 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
-// Check multiplies matrices with fewer tiles than blocks, about as many, and more, on grids of several
-// sizes.
+// Check multiplies matrices with fewer tiles than blocks, about as many, and more, on grids of
+// several sizes.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -46,7 +46,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// buffers are the arguments of a launch.
+// buffers holds the arguments of a launch.
 type buffers struct {
 	a, b, d *runtime.Buffer[runtime.BF16]
 	parts   *runtime.Buffer[float32]
@@ -78,8 +78,8 @@ func (l buffers) close() error {
 	return errors.Join(l.a.Close(), l.b.Close(), l.d.Close(), l.parts.Close(), l.told.Close())
 }
 
-// check multiplies random matrices three times, each with what the previous launch left in memory, and
-// compares the last product.
+// check multiplies random matrices three times, where each launch reuses the memory of the previous
+// one, and compares the last result.
 func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM, blocks int) error {
 	as, bs := kerneltest.Random(t, kerneltest.BF16, p.M*p.K), kerneltest.Random(t, kerneltest.BF16, p.N*p.K)
 	l, err := upload(t, tiling, p, as, bs, blocks)

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package streamk is a matrix multiplication on Hopper whose blocks have the same number of steps each, wherever tiles begin and end, so that the
-// last round leaves no multiprocessor without work. Sums that blocks share are joined through memory.
+// Package streamk is a stream-K matrix multiplication on Hopper: all blocks compute the same number
+// of steps, regardless of tile boundaries, so that no multiprocessor is idle in the last wave.
+// Partial sums of shared tiles are combined through memory.
 package streamk
 
 import (
@@ -10,24 +11,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the shape of the work of one block.
+// A Tiling is the tile shape of a block and its pipeline.
 type Tiling struct {
-	M, N, K int // of a tile; M is shared by two warpgroups
+	M, N, K int // size of a tile; two warpgroups share the M rows
 	Stages  int
-	Group   int // rows of tiles that are dealt together
+	Group   int // rows of tiles that are assigned together
 }
 
-// Tilings: the wider tile multiplies faster, and shares more numbers where blocks meet.
+// Tilings. The wider tile has a higher throughput, and exchanges more partial sums between blocks.
 var (
 	Wide   = Tiling{M: 128, N: 256, K: 64, Stages: 3, Group: 8}
 	Narrow = Tiling{M: 128, N: 128, K: 64, Stages: 5, Group: 8}
 )
 
-// Parts and told are how many numbers the arrays of those names have, for a grid of so many blocks.
+// Parts returns the lengths of the arrays parts and told for a grid of the given size.
 func (t Tiling) Parts(blocks int) (parts, told int) { return blocks * t.M * t.N, blocks * 2 }
 
-// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. N and k are multiples of 8. The numbers of
-// told are zero before and after a launch, whose blocks all run at once.
+// Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
+// x n), with F32 accumulators. n and k are multiples of 8. The elements of told must be zero before
+// a launch and are zero after it. All blocks of the launch must be resident at once.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_streamk", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)

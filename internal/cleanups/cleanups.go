@@ -1,10 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cleanups tries the clean-up passes on whole files: each pass alone, and all of them in their order. What
-// comes out must be faultless PTX that the assembler takes, and a second run must find nothing to do. What all passes
-// together leave is assembled, and its machine code is held against that of the file: the assembler does the same
-// clean-ups itself, so most code stays as it was, and what does not is worth reading.
+// Package cleanups tests the clean-up passes on whole files: each pass alone, and all of them in
+// order. The output must be PTX without errors that ptxas accepts, and a second run of the passes
+// must change nothing. The output of all passes together is assembled, and its machine code is
+// compared with that of the original. ptxas performs the same clean-ups, so most machine code is
+// equal; differences deserve a look.
 package cleanups
 
 import (
@@ -28,28 +29,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Judge is the assembler and the disassembler, and the passes that they judge.
+// A Judge runs ptxas and the disassembler on the output of passes.
 type Judge struct {
 	Tool   *ptxas.Tool
-	Lister string // nvdisasm; "" leaves the comparison of machine code out
+	Lister string // path of nvdisasm; "" skips the comparison of machine code
 	Passes []*passes.Pass
 }
 
-// A Report is what came of one file.
+// A Report is the result for one file.
 type Report struct {
-	Name  string
-	Tries []Trial `json:",omitempty"` // of each pass that changes something, and of all together
-	// Refused says why the file is not taken as it came.
+	Name string
+	// one for each pass that changed something, and one for all passes
+	Tries []Trial `json:",omitempty"`
+	// Refused is the reason why the original file is not accepted.
 	Refused string `json:",omitempty"`
 }
 
-// A Trial is what came of one file by one pass, or by all.
+// A Trial is the result of one pass, or of all passes, on one file.
 type Trial struct {
-	Pass     string   // "all" for all
-	Changes  int      // that it made
-	Problems []string `json:",omitempty"` // what must not be
-	// Alike counts the functions by how alike their machine code is, and Differ are those whose code does something
-	// else, with what. Before and After are the instructions of all functions.
+	Pass     string   // "all" for all passes
+	Changes  int      // number of changes made by the pass
+	Problems []string `json:",omitempty"` // errors found in the output
+	// Alike counts the functions by the Likeness of their machine code. Differ names the functions
+	// whose effects differ, with the difference. Before and After count the instructions of all
+	// functions.
 	Alike         map[string]int    `json:",omitempty"`
 	Differ        map[string]string `json:",omitempty"`
 	Before, After int               `json:",omitempty"`
@@ -59,7 +62,7 @@ func (t *Trial) problem(format string, args ...any) {
 	t.Problems = append(t.Problems, fmt.Sprintf(format, args...))
 }
 
-// Try tries the passes on one file. The error is for what is no file's fault.
+// Try runs the passes on one file. The error is set for failures that the file did not cause.
 func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 	r := Report{Name: s.Name}
 	m, why := module(s.Name, s.Text)
@@ -90,8 +93,8 @@ func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 	return r, try("all", j.Passes)
 }
 
-// original returns the machine code of a file as it came, with the options that it wants, or why it
-// has none.
+// original returns the machine code of an unchanged file and the options it needs, or the reason
+// why there is none.
 func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.Options, why string, err error) {
 	code, why, err = j.listing(ctx, text, o)
 	if strings.Contains(why, "Unresolved extern") {
@@ -101,7 +104,7 @@ func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.O
 	return code, o, why, err
 }
 
-// module returns a text as a module, or why it is none.
+// module parses and lifts a text, or returns the reason why that fails.
 func module(name, text string) (*ir.Module, string) {
 	file, list := ptx.Parse(name, text)
 	list = append(list, form.Check(file, form.Options{})...).Sort()
@@ -114,7 +117,7 @@ func module(name, text string) (*ir.Module, string) {
 	return m, ""
 }
 
-// clean runs passes over a file and holds what is left against all that can be said of it without the assembler.
+// clean runs passes on a file and checks the output in every way that does not need ptxas.
 func (t *Trial) clean(s roundtrip.Source, list []*passes.Pass) string {
 	m, why := module(s.Name, s.Text)
 	if why != "" {
@@ -149,7 +152,7 @@ func changes(m *ir.Module, list []*passes.Pass) int {
 	return n
 }
 
-// compare assembles what is left of a file and compares the machine code, function by function.
+// compare assembles the output of the passes and compares the machine code function by function.
 func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, text string, o ptxas.Options) error {
 	if j.Lister == "" {
 		v, err := j.Tool.Parse(ctx, text, o)
@@ -197,14 +200,14 @@ func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, 
 	return nil
 }
 
-// notDeterministic is the class of functions of which the assembler makes several codes from one text. They count neither as
-// alike nor as different.
+// notDeterministic is the class of functions for which ptxas generates different code from the same
+// text. They count neither as equal nor as different.
 const notDeterministic = "not deterministic"
 
-// again is how often a text is assembled anew to see that.
+// again is how often a text is assembled to detect that.
 const again = 5
 
-// repeat assembles a text again and adds the functions whose code is not the same each time to unsteady.
+// repeat assembles a text again and adds the functions whose code varies to unsteady.
 func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Options, unsteady map[string]bool) error {
 	for range again {
 		code, why, err := j.listing(ctx, text, o)
@@ -223,8 +226,8 @@ func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Opt
 	return nil
 }
 
-// listing returns the machine code of a text, or why there is none. Without a lister the text is
-// only checked.
+// listing returns the machine code of a text, or the reason why there is none. Without a
+// disassembler the text is only checked by ptxas.
 func (j *Judge) listing(ctx context.Context, text string, o ptxas.Options) (Code, string, error) {
 	if j.Lister == "" {
 		v, err := j.Tool.Parse(ctx, text, o)
@@ -233,7 +236,7 @@ func (j *Judge) listing(ctx context.Context, text string, o ptxas.Options) (Code
 		}
 		return nil, "", err
 	}
-	// Line numbers reach the machine code of modules with debug information.
+	// In modules with debug information, line numbers affect the machine code.
 	cubin, v, err := j.Tool.Assemble(ctx, roundtrip.Lines(text), o)
 	if err != nil {
 		return nil, "", err

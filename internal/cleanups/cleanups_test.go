@@ -36,7 +36,7 @@ const text = `.version 8.0
 }
 `
 
-// edit returns a pass that does something to every function.
+// edit returns a pass that applies f to every function.
 func edit(f func(*ir.Func) int) *passes.Pass {
 	return &passes.Pass{Name: "edit", Edits: true, Run: func(s *passes.Step) {
 		for _, fn := range s.Module.Funcs() {
@@ -45,7 +45,7 @@ func edit(f func(*ir.Func) int) *passes.Pass {
 	}}
 }
 
-// drop drops the first instruction whose opcode begins with a word.
+// drop removes the first instruction whose opcode begins with a word.
 func drop(word string) func(*ir.Func) int {
 	return func(f *ir.Func) int {
 		for _, b := range f.Blocks {
@@ -58,7 +58,7 @@ func drop(word string) func(*ir.Func) int {
 	}
 }
 
-// TestTry tries passes that are wrong in one way each.
+// TestTry runs passes that each make one kind of mistake.
 func TestTry(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTry(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		pass *passes.Pass
-		want string // part of the first problem, "" for none
+		want string // substring of the first problem; "" for none
 	}{
 		{"right", passes.List()[slices.IndexFunc(passes.List(), func(p *passes.Pass) bool { return p.Name == "drop-dead" })], ""},
 		{"faulty", edit(func(f *ir.Func) int {
@@ -95,7 +95,8 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// TestNotDeterministic lists code that is another from time to time: of such a function nothing is said but that.
+// TestNotDeterministic has a disassembler whose output varies. Such functions are reported as not
+// deterministic only.
 func TestNotDeterministic(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -105,13 +106,15 @@ func TestNotDeterministic(t *testing.T) {
 		t.Skip("there is no shell to write a lister in: ", err)
 	}
 	for _, test := range []struct {
-		odd  string // whether a listing, by its number, has other code
+		// shell condition on the number of the listing: whether its code differs
+		odd  string
 		want string
 	}{
 		{"false", "same"},
 		{"[ $n = 2 ]", notDeterministic},
 		{"[ $((n % 2)) = 0 ]", notDeterministic},
-		{"[ $n -gt 1 ] && [ $n -lt 3 -o $n -gt 7 ]", "other"}, // the text that is left has other code each time
+		// the output of the passes has different code each time
+		{"[ $n -gt 1 ] && [ $n -lt 3 -o $n -gt 7 ]", "other"},
 	} {
 		folder := t.TempDir()
 		script := "#!/bin/sh\nn=$(($(cat " + folder + "/n) + 1)); echo $n > " + folder + "/n\n" +
@@ -139,7 +142,7 @@ func TestNotDeterministic(t *testing.T) {
 	}
 }
 
-// TestRefused reads a file that is none.
+// TestRefused reads a file that is not PTX.
 func TestRefused(t *testing.T) {
 	j := Judge{Passes: passes.List()}
 	r, err := j.Try(t.Context(), roundtrip.Source{Name: "k.ptx", Text: strings.Replace(text, "%r1, 1", "%r1", 1)})
@@ -148,7 +151,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// listing is what nvdisasm prints, in short.
+// listing is an excerpt of nvdisasm output.
 const listing = `
 	.section	.text.k,"ax",@progbits
 k:
@@ -170,7 +173,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestLiken changes a listing in one way each.
+// TestLiken compares a listing with copies that each have one kind of change.
 func TestLiken(t *testing.T) {
 	a := Listing(listing)["k"]
 	for _, test := range []struct {

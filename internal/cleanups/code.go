@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// A Likeness says how near the machine code of two functions is, nearest first.
+// A Likeness classifies how similar the machine code of two functions is, most similar first.
 type Likeness uint8
 
 // Likenesses.
 const (
 	Same      Likeness = iota // the same instructions with the same operands
-	Registers                 // the same instructions, in other registers
+	Registers                 // the same instructions with other registers
 	Order                     // the same instructions in another order
-	Effects                   // the same accesses to memory, barriers and branches around other arithmetic
-	Other                     // neither
+	Effects                   // the same memory accesses, barriers and branches, but other arithmetic
+	Other                     // none of these
 )
 
 func (l Likeness) String() string {
 	return [...]string{"same", "registers", "order", "effects", "other"}[l]
 }
 
-// Code is the functions in a listing of nvdisasm, each the lines of its instructions.
+// Code maps each function in a listing of nvdisasm to the lines of its instructions.
 type Code map[string][]string
 
 var (
@@ -38,7 +38,7 @@ var (
 	guardWord       = regexp.MustCompile(`^@!?U?P\S*\s+`)
 )
 
-// Listing reads what nvdisasm -c prints.
+// Listing parses the output of nvdisasm -c.
 func Listing(text string) Code {
 	code := make(Code)
 	name := ""
@@ -53,8 +53,8 @@ func Listing(text string) Code {
 	return code
 }
 
-// Liken compares one function of two listings. What is said of a pair that is not alike is the opcodes that are
-// more on one side.
+// Liken compares one function of two listings. If their effects differ, the text lists the opcodes
+// that occur more often on one side.
 func Liken(a, b []string) (Likeness, string) {
 	if slices.Equal(a, b) {
 		return Same, ""
@@ -73,7 +73,7 @@ func Liken(a, b []string) (Likeness, string) {
 	return Other, difference
 }
 
-// size returns the number of instructions that are no filling.
+// size returns the number of instructions, padding excluded.
 func size(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -84,7 +84,7 @@ func size(lines []string) int {
 	return n
 }
 
-// unnamed returns an instruction with its registers and predicates without numbers.
+// unnamed returns an instruction with the numbers of registers and predicates removed.
 func unnamed(line string) string { return registerName.ReplaceAllString(line, "$1") }
 
 // opcode returns an instruction's opcode with its modifiers.
@@ -94,18 +94,17 @@ func opcode(line string) string {
 	return word
 }
 
-// effect returns the opcode of an instruction that does something to memory or to other threads, or
-// may leave the function; "" for one that computes, that holds places for the scheduler, or that
-// fills up the end.
+// effect returns the opcode of an instruction that accesses memory, synchronizes threads or may
+// leave the function. It returns "" for arithmetic, scheduling placeholders and padding.
 func effect(line string) string {
 	word := opcode(line)
 	head, _, _ := strings.Cut(word, ".")
 	switch head {
 	case "LDC", "LDCU", "ULDC":
-		return "" // parameters and constants
+		return "" // reads of parameters and constants
 	case "CS2R":
 		if strings.HasSuffix(line, "SRZ") {
-			return "" // zero
+			return "" // the zero register
 		}
 		return word
 	case "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "KILL", "BPT":
@@ -138,7 +137,7 @@ func counts(words []string) map[string]int {
 	return n
 }
 
-// differences returns the words that are not as many in b as in a.
+// differences lists the words whose counts differ between a and b.
 func differences(a, b map[string]int) string {
 	var words []string
 	for _, w := range slices.Sorted(maps.Keys(a)) {

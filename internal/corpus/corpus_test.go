@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Every source is ours and says so.
+// TestLicence checks that every source has the project's licence header.
 func TestLicence(t *testing.T) {
 	for _, pattern := range []string{"cuda/*.cu", "triton/*.py"} {
 		names, err := filepath.Glob(pattern)
@@ -100,8 +100,8 @@ func TestWriteSlice(t *testing.T) {
 	}
 }
 
-// TestSlice looks at the slice in the repository: it is of use, small, and names no place but the
-// one where everybody's corpus is made.
+// TestSlice checks that the slice in the repository is small, that its files are useful, and that
+// they contain no path except that of the fixed build folder.
 func TestSlice(t *testing.T) {
 	f, err := os.Open("testdata/corpus.tar.gz")
 	if err != nil {

@@ -27,18 +27,18 @@ var sources embed.FS
 // A Maker compiles the corpus.
 type Maker struct {
 	Tools  string // folder that `make corpus-tools` filled
-	Output string // folder for the files
+	Output string // output folder
 	Match  func(name string) bool
-	// Progress hears of each file made, from several goroutines at once; it may be nil.
+	// Progress is called after each file, from several goroutines at once; it may be nil.
 	Progress func(made, of int, what string)
 }
 
-// workplace returns where compilation happens. Compilers write the paths of sources and headers
-// into PTX, so the place is the same everywhere: the corpus does not depend on who makes it.
+// workplace returns the folder in which sources are compiled. Compilers write the paths of sources
+// and headers into PTX, so the folder is the same on every machine.
 func workplace() string { return filepath.Join(os.TempDir(), "ptxdsl-corpus") }
 
-// Make compiles everything and returns how many files were made. A file that exists stays. The
-// error joins what could not be compiled; the rest is made nevertheless.
+// Make compiles everything and returns the number of files it made. Existing files are kept. The
+// error joins all failures; other files are made in spite of them.
 func (m *Maker) Make(ctx context.Context) (int, error) {
 	place := workplace()
 	if err := os.RemoveAll(place); err != nil {
@@ -53,7 +53,7 @@ func (m *Maker) Make(ctx context.Context) (int, error) {
 	return made + more, errors.Join(failure, err, ctx.Err())
 }
 
-// cudaOnly compiles the CUDA C++ half in a folder.
+// cudaOnly compiles the CUDA C++ part in a folder.
 func (m *Maker) cudaOnly(ctx context.Context, place string) (int, error) {
 	if err := os.CopyFS(filepath.Join(place, "source"), sources); err != nil {
 		return 0, err
@@ -100,7 +100,7 @@ func (m *Maker) cudaOnly(ctx context.Context, place string) (int, error) {
 
 func (m *Maker) wanted(name string) bool { return m.Match == nil || m.Match(name) }
 
-// cuda compiles one unit, beside its place first.
+// cuda compiles one unit, to a temporary file first.
 func (m *Maker) cuda(ctx context.Context, place string, u Unit) error {
 	partial := filepath.Join(place, u.Name())
 	args := append([]string{"-ptx", "-std=c++20", "-w", "--extended-lambda", "--expt-relaxed-constexpr", "-arch=" + u.Target}, u.Flags...)
@@ -113,7 +113,7 @@ func (m *Maker) cuda(ctx context.Context, place string, u Unit) error {
 	return move(partial, filepath.Join(m.Output, u.Name()))
 }
 
-// triton runs the script that compiles the Triton half and takes over what it wrote.
+// triton runs the script that compiles the Triton part, and moves its output to the output folder.
 func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	output := filepath.Join(place, "triton")
 	if err := os.Mkdir(output, 0o755); err != nil {
@@ -123,7 +123,7 @@ func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Triton writes where its own library lies.
+	// Triton writes the path of its own library into PTX.
 	library := filepath.Join(place, "tools")
 	if err := os.Symlink(tools, library); err != nil {
 		return 0, err
@@ -163,7 +163,7 @@ func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	return made, failure
 }
 
-// move renames, across file systems too, and never leaves half a file.
+// move renames a file, also across file systems, and never leaves a partial file.
 func move(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package corpus makes PTX as the world writes it: CUDA C++ and Triton kernels of this folder,
-// compiled for every architecture and in several ways. What it makes is what the formatter and the
-// checks are tried on. A compressed slice of it is part of the repository, so that tests need no
+// Package corpus builds a corpus of PTX as compilers emit it: the CUDA C++ and Triton kernels of
+// this folder, compiled for every architecture and with several options. The formatter and the
+// checks are tested on it. A compressed part of it is in the repository, so that tests need no
 // compiler.
 package corpus
 
@@ -16,15 +16,15 @@ import (
 // A Unit is one file to make.
 type Unit struct {
 	Source  string   // base name without extension
-	Target  string   // sm_90a
-	Variant string   // name of the way it is compiled
-	Flags   []string // for nvcc
+	Target  string   // such as sm_90a
+	Variant string   // name of the set of compiler options
+	Flags   []string // options of nvcc
 }
 
 // Name returns the name of the file.
 func (u Unit) Name() string { return u.Source + "." + u.Target + "." + u.Variant + ".ptx" }
 
-// variants of compilation, by name.
+// flags returns the nvcc options of a variant.
 func flags(variant string) []string {
 	switch variant {
 	case "plain":
@@ -51,11 +51,12 @@ func flags(variant string) []string {
 	panic("bug: no variant " + variant)
 }
 
-// A rule compiles sources for every target of a list in every variant of a list.
+// A rule compiles every source of a list for every target of a list in every variant of a list.
 type rule struct{ sources, targets, variants string }
 
-// plan says what is made. Sources that need an architecture of their own come for that one and
-// its kin; the others for a spread, and for each target at least once.
+// plan lists what is compiled. Sources for a particular architecture are compiled for it and its
+// relatives. Other sources are compiled for a selection of targets, which covers each target at
+// least once.
 func plan() []rule {
 	return []rule{
 		{"arith intrinsics warp calls control memory", "75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 107 107a 110 110a 120 120a 121 121a", "plain"},
@@ -84,7 +85,7 @@ func plan() []rule {
 	}
 }
 
-// Units returns the CUDA C++ half of the corpus, each file once.
+// Units returns the CUDA C++ part of the corpus, each file once.
 func Units() []Unit {
 	var list []Unit
 	seen := make(map[string]bool)
@@ -105,7 +106,7 @@ func Units() []Unit {
 	return list
 }
 
-// String says what is being made.
+// String describes the unit in a progress message.
 func (u Unit) String() string {
 	return fmt.Sprintf("%s for %s, %s", u.Source, u.Target, u.Variant)
 }

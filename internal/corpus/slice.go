@@ -15,17 +15,17 @@ import (
 	"strings"
 )
 
-// sliceBytes bounds the PTX of the slice: what two cores assemble twice in a minute or two.
+// sliceBytes bounds the PTX of the slice to what two cores assemble twice in one or two minutes.
 const sliceBytes = 6 << 20
 
-// A candidate is a file that may go into the slice.
+// A candidate is a file that may be added to the slice.
 type candidate struct {
 	path, name string
 	size       int64
 }
 
-// features returns what a file stands for in the slice: its source in its variant, its source on
-// its generation of hardware, and its target.
+// features returns what a file contributes to the slice: its source and variant, its source and
+// hardware generation, and its target.
 func (c candidate) features() []string {
 	part := strings.Split(c.name, ".")
 	if len(part) != 4 {
@@ -37,7 +37,7 @@ func (c candidate) features() []string {
 	return []string{source + " " + variant, source + " on " + generation, target, target + " " + variant}
 }
 
-// choose picks, smallest first, every file that adds something, up to a size.
+// choose selects, smallest first, every file with a new feature, up to a total size.
 func choose(list []candidate, limit int64) []candidate {
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.size, b.size), strings.Compare(a.name, b.name))
@@ -62,8 +62,8 @@ func choose(list []candidate, limit int64) []candidate {
 	return chosen
 }
 
-// WriteSlice cuts the slice from the corpus in a folder and writes it as a .tar.gz. The same files
-// give the same archive.
+// WriteSlice selects the slice from the corpus in a folder and writes it as a .tar.gz. The same
+// files give the same archive.
 func WriteSlice(archive, folder string) error {
 	names, err := filepath.Glob(filepath.Join(folder, "*.ptx"))
 	if err != nil {

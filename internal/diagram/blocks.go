@@ -68,12 +68,12 @@ func HopperRoles() string {
 	return c.svg()
 }
 
-// Pair draws what each block of a pair holds.
+// Pair draws which parts of A, B and D each block of a CTA pair holds.
 func Pair() string {
 	c := newCanvas(900, 560, "A pair of blocks")
 	c.text(450, 26, 17, "middle",
 		"Two blocks compute a tile of 256 x 256 as a pair (tcgen05.mma.cta_group::2)")
-	// B above D, A to its left.
+	// B is drawn above D, and A to its left.
 	c.box(270, 60, 200, 80, hue(0), 13, "B rows 0-127", "box 2*Col + 0", "in block 0")
 	c.box(470, 60, 200, 80, hue(1), 13, "B rows 128-255", "box 2*Col + 1", "in block 1")
 	c.box(110, 160, 140, 130, hue(0), 13, "A rows 0-127", "box Row", "in block 0")

@@ -35,20 +35,20 @@ func (c *canvas) rect(x, y, width, height int, fill, stroke string) {
 		x, y, width, height, fill, stroke)
 }
 
-// frame is a rectangle without a fill and with a wide line.
+// frame draws a rectangle with a thick border and no fill.
 func (c *canvas) frame(x, y, width, height int, stroke string) {
 	fmt.Fprintf(&c.body, `<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s" `+
 		`stroke-width="3"/>`+"\n", x, y, width, height, stroke)
 }
 
-// text writes around a point: anchor is start, middle or end.
+// text draws text at a point. anchor is start, middle or end.
 func (c *canvas) text(x, y, size int, anchor, s string) {
 	fmt.Fprintf(&c.body,
 		"<text x=\"%d\" y=\"%d\" font-size=\"%d\" text-anchor=\"%s\" fill=\"#1a1a1a\">%s</text>\n",
 		x, y, size, anchor, html.EscapeString(s))
 }
 
-// box is a rectangle with lines of text in its middle.
+// box draws a rectangle with centered lines of text.
 func (c *canvas) box(x, y, width, height int, fill string, size int, lines ...string) {
 	c.rect(x, y, width, height, fill, "#444444")
 	top := y + height/2 - (len(lines)-1)*(size+4)/2 + size*2/5
@@ -57,7 +57,7 @@ func (c *canvas) box(x, y, width, height int, fill string, size int, lines ...st
 	}
 }
 
-// arrow is a line with a head at its end.
+// arrow draws a line with an arrowhead at its end.
 func (c *canvas) arrow(x1, y1, x2, y2 int, color string) {
 	fmt.Fprintf(&c.body,
 		"<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"/>\n", x1, y1,

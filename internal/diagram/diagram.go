@@ -7,7 +7,7 @@ package diagram
 
 //go:generate go run ./cmd/diagram ../../docs/images
 
-// A File is a diagram with the name of its file.
+// A File is a diagram and the name of its file.
 type File struct{ Name, SVG string }
 
 // All returns every diagram.

@@ -56,9 +56,9 @@ func wellFormed(t *testing.T, f File) {
 	}
 }
 
-// TestFragments runs mma.sync on a model of the hardware: A holds the numbers of its elements as
-// fragmentA places them and B is the identity, so that D must hold the same numbers as fragmentC
-// places them.
+// TestFragments runs mma.sync in the emulator with the fragments that fragmentA and fragmentC
+// describe. Each element of A holds its own index and B is the identity, so D must hold the same
+// values.
 func TestFragments(t *testing.T) {
 	dev := runtime.On(emutest.New("sm_120a"))
 	for half := range 2 {
@@ -101,7 +101,7 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// registers are the fragments of a matrix, lane by lane, with n elements to a lane.
+// registers returns the fragments of a matrix as a buffer, lane by lane, with n elements per lane.
 func registers(t *testing.T, dev *runtime.Device, n int, at cellOf, value func(row,
 	col int) int) *runtime.Buffer[runtime.F16] {
 	t.Helper()
@@ -120,7 +120,7 @@ func registers(t *testing.T, dev *runtime.Device, n int, at cellOf, value func(r
 	return b
 }
 
-// identity is a kernel of one warp with one mma.sync, whose fragments lie in memory.
+// identity builds a kernel of one warp that executes one mma.sync on fragments in memory.
 func identity(m *dsl.Module) {
 	k := m.Kernel("identity", dsl.Threads(32))
 	a, b := dsl.Global[dsl.F16x2](k, "a"), dsl.Global[dsl.F16x2](k, "b")

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Swizzle draws 1024 bytes of shared memory, in lines of 128 bytes, and which 16-byte unit of a
-// tile lies where, for a swizzle of the given size.
+// Swizzle draws 1024 bytes of shared memory, in lines of 128 bytes, and the position of each
+// 16-byte unit of a tile with a swizzle of the given size.
 func Swizzle(bytes int) string {
 	const line, unit, lines = 128, 16, 8
 	tile := dsl.Tile{Type: isa.F16, Rows: lines * line / bytes, Cols: bytes / 2,
@@ -44,12 +44,12 @@ func Swizzle(bytes int) string {
 	return c.svg()
 }
 
-// A cellOf says which lane of a warp holds an element of a matrix, and at which index in its
-// registers.
+// A cellOf returns the lane of a warp that holds an element of a matrix, and the index among the
+// lane's registers.
 type cellOf func(row, col int) (lane, index int)
 
-// The fragments of mma.sync.m16n8k16 for 16-bit types and F32 accumulators (PTX ISA, section
-// "Matrix Fragments for mma.m16n8k16").
+// fragmentA and the functions below are the fragments of mma.sync.m16n8k16 for 16-bit types and F32
+// accumulators (PTX ISA, section "Matrix Fragments for mma.m16n8k16").
 func fragmentA(row, col int) (lane, index int) {
 	return row%8*4 + col%8/2, col/8*4 + row/8*2 + col%2
 }
@@ -96,7 +96,7 @@ func MMA() string {
 	return c.svg()
 }
 
-// ScaleFactors draws an atom of scale factors: 128 rows by four factors in 512 bytes.
+// ScaleFactors draws the layout unit of scale factors: 128 rows by four factors in 512 bytes.
 func ScaleFactors() string {
 	const left, top, width, height = 120, 110, 44, 20
 	c := newCanvas(860, 800, "Scale factors")

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package diff compares texts by lines and writes the difference in the unified format that patch
-// reads. It matches the lines that occur once on both sides first, and what lies between them in
-// the same way, so that it takes time near to linear and its hunks read as a person would cut them. Where
-// no line occurs once, it matches as many as there are to match, unless that would take long.
+// reads. It first matches lines that occur exactly once on both sides, and then compares the parts
+// between them in the same way. This takes nearly linear time and gives readable hunks. A part
+// without such lines is compared by longest common subsequence, unless it is too large.
 package diff
 
 import (
@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// context is how many unchanged lines surround a change.
+// context is the number of unchanged lines around a change.
 const context = 3
 
-// Unified returns the unified diff that turns before into after, or "" where they are equal.
+// Unified returns the unified diff from before to after, or "" if they are equal.
 func Unified(beforeName, before, afterName, after string) string {
 	if before == after {
 		return ""
@@ -36,7 +36,7 @@ func Unified(beforeName, before, afterName, after string) string {
 	return out.String()
 }
 
-// split cuts a text after each line end.
+// split splits a text after each line end.
 func split(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {
@@ -45,7 +45,7 @@ func split(s string) []string {
 	return lines
 }
 
-// A Run says that lines A0 to A1 of one side are lines B0 to B1 of the other.
+// A Run says that lines A0 to A1 of one side correspond to lines B0 to B1 of the other.
 type Run struct{ A0, A1, B0, B1 int }
 
 func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {
@@ -64,7 +64,7 @@ func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {
 	write(out, ' ', a[at:at+tail])
 }
 
-// span returns the range of a hunk's header. An empty one names the line before it.
+// span returns the range in a hunk header. An empty range names the line before it.
 func span(from, to int) string {
 	if from == to {
 		return fmt.Sprintf("%d,0", from)
@@ -82,9 +82,9 @@ func write(out *strings.Builder, mark byte, lines []string) {
 	}
 }
 
-// Changes lists the runs in which a and b differ, in order, none touching the next.
+// Changes lists the ranges in which a and b differ, in order. Two ranges never touch.
 func Changes(a, b []string) []Run {
-	// Numbers compare faster than lines; equal lines have equal numbers.
+	// Lines are replaced by numbers, which compare faster.
 	number := make(map[string]int32)
 	x, y := intern(number, a), intern(number, b)
 	c := comparer{a: x, b: y, seen: make([]tally, len(number))}
@@ -113,12 +113,13 @@ func intern(number map[string]int32, lines []string) []int32 {
 	return out
 }
 
-// A tally counts a line within the part under comparison, and remembers where it was.
+// A tally counts the occurrences of a line in the part being compared, and stores its last index in
+// b.
 type tally struct{ inA, inB, at int32 }
 
 type comparer struct {
 	a, b []int32
-	seen []tally // by line number; zero between uses
+	seen []tally // by line number; all zero between calls
 	out  []Run
 }
 
@@ -151,8 +152,8 @@ func (c *comparer) compare(a0, a1, b0, b1 int) {
 	c.compare(a0, a1, b0, b1)
 }
 
-// anchors pairs lines that occur once in each part: the longest list of them that rises on both
-// sides.
+// anchors pairs lines that occur once on each side, and returns the longest list of pairs that is
+// in order on both sides.
 func (c *comparer) anchors(a0, a1, b0, b1 int) [][2]int {
 	for _, n := range c.a[a0:a1] {
 		c.seen[n].inA++
@@ -176,10 +177,9 @@ func (c *comparer) anchors(a0, a1, b0, b1 int) [][2]int {
 	return rising(pairs)
 }
 
-// rising returns the longest subsequence of pairs, which rise on the first side, that rises on the
-// second as well.
+// rising returns the longest subsequence of pairs that is also increasing on the second side.
 func rising(pairs [][2]int) [][2]int {
-	var ends []int // ends[k]: the pair that ends the best subsequence of length k+1
+	var ends []int // ends[k] is the last pair of the best subsequence of length k+1
 	before := make([]int, len(pairs))
 	for i, p := range pairs {
 		k, _ := slices.BinarySearchFunc(ends, p[1], func(e, b int) int { return pairs[e][1] - b })
@@ -203,13 +203,14 @@ func rising(pairs [][2]int) [][2]int {
 	return out
 }
 
-// mostPairs is how many pairs of lines are looked at where no line occurs once.
+// mostPairs bounds the table of the longest common subsequence.
 const mostPairs = 1 << 20
 
-// longest pairs lines so that as many as possible are paired, and rise on both sides.
+// longest returns the longest common subsequence as pairs of lines.
 func (c *comparer) longest(a0, a1, b0, b1 int) [][2]int {
 	width := b1 - b0 + 1
-	most := make([]int32, (a1-a0+1)*width) // pairs that can follow, by the lines where they begin
+	// length of the longest subsequence from each pair of lines on
+	most := make([]int32, (a1-a0+1)*width)
 	for i := a1 - 1; i >= a0; i-- {
 		for j := b1 - 1; j >= b0; j-- {
 			at := (i-a0)*width + j - b0

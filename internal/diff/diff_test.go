@@ -151,7 +151,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// apply patches a with a diff and wants b.
+// apply checks that a patched with diff is b.
 func apply(t *testing.T, a, b, diff string) {
 	t.Helper()
 	if diff == "" {

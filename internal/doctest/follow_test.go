@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// A reader follows pages command by command, in a folder that was empty.
+// A reader follows pages command by command, starting in an empty folder.
 type reader struct {
 	t      *testing.T
-	home   string // the folder
-	dir    string // where the shell is
-	shared string // what the go command keeps
-	cached string // the module cache
-	proxy  string // the module cache first, so that a second run needs no network
+	home   string // the folder with the reader's files
+	dir    string // working directory of the shell
+	shared string // cache folders of the go command
+	cached string // module cache
+	proxy  string // GOPROXY: the module cache first, so that a second run needs no network
 }
 
 func newReader(t *testing.T) *reader {
@@ -47,7 +47,7 @@ func goEnv(t *testing.T, name string) string {
 }
 
 // TestTutorial follows the tutorial: it writes the files that the pages show, runs their commands
-// and compares what they print.
+// and compares the output.
 func TestTutorial(t *testing.T) {
 	r := newReader(t)
 	for _, name := range sorted(t, "docs/tutorial") {
@@ -55,7 +55,7 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// TestHowTo follows the how-to guides, in a module as the tutorial makes it.
+// TestHowTo follows the how-to guides, in a module like the one the tutorial creates.
 func TestHowTo(t *testing.T) {
 	r := newReader(t)
 	r.play("$ git clone -q https://github.com/ptxdsl/ptxdsl\n$ mkdir kernels\n$ cd kernels\n" +
@@ -82,7 +82,7 @@ func sorted(t *testing.T, folder string) []string {
 	return list
 }
 
-// follow does what a page says.
+// follow writes the files and runs the commands of a page.
 func (r *reader) follow(name string) {
 	r.t.Helper()
 	text := read(r.t, name)
@@ -101,7 +101,7 @@ func (r *reader) follow(name string) {
 	settle(r.t, name, text, p.String())
 }
 
-// write makes a file in the reader's module.
+// write writes a file in the reader's module.
 func (r *reader) write(name, text string) {
 	r.t.Helper()
 	file := filepath.Join(r.dir, name)
@@ -113,7 +113,7 @@ func (r *reader) write(name, text string) {
 	}
 }
 
-// play runs the commands of a block and returns the block with what they print.
+// play runs the commands of a block and returns the block with their output.
 func (r *reader) play(block string) string {
 	r.t.Helper()
 	var out strings.Builder
@@ -126,10 +126,10 @@ func (r *reader) play(block string) string {
 	return out.String()
 }
 
-// clone is the command that has no effect beyond this machine here: the clone is a link.
+// clone is not executed: the clone is a link to this repository.
 const clone = "git clone -q https://github.com/ptxdsl/ptxdsl"
 
-// shell runs a command and returns what it prints.
+// shell runs a command and returns its output.
 func (r *reader) shell(command string) string {
 	r.t.Helper()
 	if command == clone {
@@ -171,7 +171,7 @@ var (
 // clean drops what differs from run to run.
 func (r *reader) clean(text string) string {
 	text = elapsed.ReplaceAllString(text, "${1}0.01s")
-	// Builds have -trimpath here, for the build cache; it puts import paths into positions.
+	// The test builds with -trimpath for the build cache, which puts import paths into positions.
 	text = trimmed.ReplaceAllString(text, "$1")
 	text = fetched.ReplaceAllString(text, "")
 	text = took.ReplaceAllString(text, "(0.00s)")

@@ -46,7 +46,7 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// settle compares a page with what it should be, or writes it with -update.
+// settle compares a page with its expected text, or writes it with -update.
 func settle(t *testing.T, name, old, want string) {
 	t.Helper()
 	if old == want {
@@ -62,12 +62,12 @@ func settle(t *testing.T, name, old, want string) {
 		name, gocmp.Diff(old, want))
 }
 
-// tested are the languages whose blocks need a comment that says where they come from.
+// tested are the languages whose code blocks need a comment that names their origin.
 var tested = map[string]bool{
 	"go": true, "ptx": true, "console": true, "sh": true, "c": true, "cuda": true, "yaml": true,
 }
 
-// TestListings compares the listings of all pages with the files that they come from.
+// TestListings compares the listings of all pages with the files that they are taken from.
 func TestListings(t *testing.T) {
 	for _, name := range pages(t) {
 		text := read(t, name)
@@ -83,7 +83,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// made returns the text that a piece should have.
+// made returns the expected text of a piece.
 func made(t *testing.T, name string, x piece) string {
 	t.Helper()
 	switch x.marker {
@@ -133,7 +133,7 @@ var (
 	noWord  = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
 )
 
-// TestLinks follows every link between files of the project.
+// TestLinks checks every link between files of the project.
 func TestLinks(t *testing.T) {
 	for _, name := range pages(t) {
 		for _, x := range parse(name, read(t, name)).pieces {
@@ -170,7 +170,7 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// TestIndex finds every page of docs in its index.
+// TestIndex checks that the index lists every page of docs.
 func TestIndex(t *testing.T) {
 	index := read(t, "docs/README.md")
 	for _, name := range pages(t) {

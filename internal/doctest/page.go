@@ -1,11 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package doctest tests the documentation: that listings are those of code that compiles, that
-// commands print what the pages show, and that links lead somewhere. It has tests only; page.go
-// reads the Markdown that they work on.
+// Package doctest tests the documentation: that listings are taken from code that compiles, that
+// commands print what the pages show, and that links resolve. It contains only tests; page.go
+// parses Markdown.
 //
-// A comment ahead of a code block says where the block comes from:
+// A comment before a code block says where the block comes from:
 //
 //	<!-- file: saxpy/saxpy.go from docs/tutorial/code/saxpy/saxpy.go -->  a whole Go file
 //	<!-- file: stage.ptx -->                       a file that the reader writes
@@ -14,32 +14,32 @@
 //	<!-- run -->                                   commands, and what they print
 //	<!-- shown: it needs a GPU -->                 not tested, and why
 //
-// A comment <!-- table: FILE --> stands ahead of a table that is made from the comments //cuda: of
-// a Go file. `go test ./internal/doctest -update` rewrites what is made from sources and commands.
+// The comment <!-- table: FILE --> before a table says that the table is generated from the //cuda:
+// comments of a Go file. `go test ./internal/doctest -update` rewrites listings, tables and output.
 package doctest
 
 import "strings"
 
-// A page is a Markdown file as a list of pieces, whose texts joined are the file.
+// A page is a Markdown file as a list of pieces. Joined, their texts are the file.
 type page struct {
 	name   string // path from the root of the repository
 	pieces []piece
 }
 
-// A piece is text, or a code block or table with the comment ahead of it.
+// A piece is text, or a code block or table with the comment before it.
 type piece struct {
-	line   int    // of its first line
-	marker string // "file", "source", "run" and so on, "" where no comment is
+	line   int    // number of its first line
+	marker string // "file", "source", "run" and so on; "" without a comment
 	args   string
-	lang   string // of a code block: "go"
-	code   bool   // a code block
-	text   string // of a code block without its fences
+	lang   string // language of a code block, such as "go"
+	code   bool   // the piece is a code block
+	text   string // content of a code block without its fences
 }
 
 // parse splits a Markdown text.
 func parse(name, text string) page {
 	p := page{name: name}
-	var last piece // what is being read
+	var last piece // the piece being read
 	marker, args := "", ""
 	flush := func() {
 		if last.text != "" || last.code {
@@ -87,7 +87,7 @@ func parse(name, text string) page {
 	return p
 }
 
-// comment reads <!-- marker: args -->.
+// comment parses <!-- marker: args -->.
 func comment(line string) (marker, args string, ok bool) {
 	inner, ok := strings.CutPrefix(line, "<!-- ")
 	if !ok {

@@ -12,13 +12,14 @@ import (
 	"strings"
 )
 
-// The import path of the tutorial's code here, and in the module that the reader makes.
+// The import path of the tutorial's code in this repository, and in the reader's module.
 const (
 	ourPath    = "github.com/ptxdsl/ptxdsl/docs/tutorial/code/"
 	readerPath = "example.com/kernels/"
 )
 
-// listing returns a Go file as a reader writes it: without the licence, in the reader's module.
+// listing returns a Go file as the reader writes it: without the licence, and with imports of the
+// reader's module.
 func listing(text string) string {
 	for strings.HasPrefix(text, "//") {
 		_, text, _ = strings.Cut(text, "\n")
@@ -30,7 +31,8 @@ func listing(text string) string {
 	return strings.ReplaceAll(text, ourPath, readerPath)
 }
 
-// declaration returns a top-level declaration of a Go file with its comment: NAME, or TYPE.METHOD.
+// declaration returns a top-level declaration of a Go file with its comment. The name is NAME or
+// TYPE.METHOD.
 func declaration(text, name string) (string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "source.go", text, parser.ParseComments)
@@ -93,13 +95,13 @@ func declares(d ast.Decl, name string) bool {
 	return false
 }
 
-// excerpted reports whether the lines of part follow one another in text, apart from a common
+// excerpted reports whether the lines of part are consecutive lines of text, ignoring a common
 // indentation.
 func excerpted(text, part string) bool {
 	return strings.Contains(unindent(text), unindent(part))
 }
 
-// unindent drops the white space around each line.
+// unindent removes the white space around each line.
 func unindent(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -108,8 +110,9 @@ func unindent(text string) string {
 	return b.String()
 }
 
-// table makes the rows of a CUDA-to-Go table from the comments //cuda: of a Go file. Each has the
-// CUDA code; the statements up to the next empty line, comment or closing brace are the Go code.
+// table builds the rows of a CUDA-to-Go table from the //cuda: comments of a Go file. The comment
+// is the CUDA code. The Go code is the statements up to the next empty line, comment or closing
+// brace.
 func table(text string) string {
 	var b strings.Builder
 	b.WriteString("| CUDA or PTX | Go |\n|---|---|\n")
@@ -139,7 +142,7 @@ func table(text string) string {
 	return b.String()
 }
 
-// cell returns text for a table: what stands between backquotes is code already.
+// cell formats text for a table; text between backquotes is already code.
 func cell(s string) string {
 	s = strings.ReplaceAll(s, "|", `\|`)
 	if strings.Contains(s, "`") {
@@ -148,7 +151,7 @@ func cell(s string) string {
 	return "`" + s + "`"
 }
 
-// cells returns lines of Go for a table.
+// cells formats lines of Go for a table.
 func cells(lines []string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -159,7 +162,7 @@ func cells(lines []string) string {
 	return strings.Join(out, "<br>")
 }
 
-// target returns the file that a link on a page leads to, and its anchor.
+// target returns the file and the anchor that a link on a page refers to.
 func target(page, link string) (file, anchor string) {
 	file, anchor, _ = strings.Cut(link, "#")
 	if file == "" {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package emutest opens emulated devices for tests that change the text of kernels: a kernel with a
-// mistake must not compute what the right one computes.
+// Package emutest opens emulated devices that edit the text of kernels before loading them. Tests
+// use it to check that a kernel with a deliberate mistake gives wrong results.
 package emutest
 
 import (
@@ -12,16 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Device is an emulated device that can change the text of modules.
+// A Device is an emulated device that can edit the text of modules.
 type Device struct {
 	*emu.Device
-	// Edit, where it is not nil, is applied to the PTX of every module: to see that a mistake
-	// is found.
+	// Edit, if not nil, is applied to the PTX of every module before it is loaded.
 	Edit func(text string) string
-	Ran  map[string]int // how often each opcode of tcgen05.mma is in the modules
+	Ran  map[string]int // number of occurrences of each tcgen05.mma opcode in the modules
 }
 
-// New opens a device of a target.
+// New opens an emulated device of a target.
 func New(target string) *Device {
 	d, err := emu.New(emu.Options{Target: target, Workers: 1})
 	if err != nil {
@@ -41,5 +40,5 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	return d.Device.Load(im)
 }
 
-// products finds opcodes of tcgen05.mma.
+// products matches opcodes of tcgen05.mma.
 var products = regexp.MustCompile(`tcgen05\.mma[\w.:]*`)

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exampletest tests the examples as a reader uses them.
+// Package exampletest checks that the examples work when copied, listed and run as the
+// documentation says.
 package exampletest
 
 import (
@@ -104,7 +105,7 @@ func TestCopiedOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tool, err := ptxas.Find() // the copy has no .tools folder of its own
+	tool, err := ptxas.Find() // the copy has no .tools folder
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +117,14 @@ func TestCopiedOut(t *testing.T) {
 	}
 	play("go", "mod", "init", "example.com/kernels")
 	play("go", "mod", "edit", "-replace", "github.com/ptxdsl/ptxdsl="+here, "-require", "github.com/ptxdsl/ptxdsl@v0.0.0")
-	play("go", "vet", "./...") // compiles programs and tests, but links none
+	play("go", "vet", "./...") // compiles programs and tests without linking them
 	play("go", "test", "./02_saxpy")
 	if out := play("go", "run", "./02_saxpy/main", "-run", "-device", "emu:sm_90"); !strings.Contains(out, "agrees with its reference") {
 		t.Errorf("the program prints\n%s", out)
 	}
 }
 
-// command runs a command and returns what it prints.
+// command runs a command and returns its output.
 func command(t *testing.T, folder, name string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)

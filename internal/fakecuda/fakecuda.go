@@ -16,34 +16,35 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/driver"
 )
 
-// A Launch is what a kernel was launched with.
+// A Launch records the arguments of a kernel launch.
 type Launch struct {
 	Kernel      string
 	Grid, Block [3]uint32
 	Shared      uint32
 	Stream      uint64
 	Values      []byte
-	Attributes  map[uint32][4]uint32 // by their number
+	Attributes  map[uint32][4]uint32 // by CUlaunchAttributeID
 }
 
-// A Driver is a CUDA driver that pretends.
+// A Driver is a fake CUDA driver.
 type Driver struct {
-	Version int // of CUDA: 13000
+	Version int // CUDA version, such as 13000
 	GPUs    int
-	Memory  int // bytes of a GPU
+	Memory  int // device memory in bytes
 
-	// Fail says what a function returns instead of doing its work, 0 for nothing.
+	// Fail returns the error that a function returns instead of doing its work; 0 for none.
 	Fail func(symbol string) uintptr
-	// Missing are the symbols that the driver does not have.
+	// Missing are the symbols that the library lacks.
 	Missing []string
-	// Reject makes the assembler refuse what it is given, and Log is what it says then. A text with "!;" in it it refuses always.
+	// Reject makes the driver's assembler reject all PTX, with Log as its message. It always
+	// rejects text that contains "!;".
 	Reject bool
 	Log    string
-	// Attributes are of the devices; those that are not there are of an H200.
+	// Attributes override the device attributes, which are those of an H200.
 	Attributes map[int]int
-	// Kernels run when a kernel of their name is launched.
+	// Kernels are Go functions that run when a kernel of that name is launched.
 	Kernels map[string]func(d *Driver, l Launch)
-	// Params are the sizes of a kernel's parameters, as the driver tells them.
+	// Params are the parameter sizes that the driver reports for a kernel.
 	Params map[string][]int
 
 	mutex     sync.Mutex
@@ -53,17 +54,18 @@ type Driver struct {
 	next      uint64
 	memory    map[uint64][]byte
 	host      map[uintptr][]byte
-	variables map[uint64][]byte // of modules
-	things    map[uint64]string // streams, events, graphs, modules, contexts: their kind
+	variables map[uint64][]byte // variables of modules
+	// kinds of open handles: streams, events, graphs, modules, contexts
+	things    map[uint64]string
 	functions map[uint64]string
-	modules   map[uint64]string // their text
+	modules   map[uint64]string // PTX text of modules
 	recording map[uint64][]func()
 	graphs    map[uint64][]func()
 	used      int
 	lost      uintptr
 }
 
-// New is a driver of CUDA 13.0 with one GPU like an H200.
+// New returns a driver of CUDA 13.0 with one GPU like an H200.
 func New() *Driver {
 	return &Driver{
 		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)), Params: make(map[string][]int),
@@ -73,10 +75,10 @@ func New() *Driver {
 	}
 }
 
-// Library is the driver as package driver sees it.
+// Library returns the fake driver as a library for package driver.
 func (d *Driver) Library() (*driver.Library, error) { return driver.With(driver.TableOf(d.Lookup)) }
 
-// Lookup is the function of a symbol, nil where it is missing.
+// Lookup returns the function of a symbol; nil if it is missing.
 func (d *Driver) Lookup(symbol string) func(args []uintptr) uintptr {
 	if slices.Contains(d.Missing, symbol) {
 		return nil
@@ -103,10 +105,11 @@ func (d *Driver) Lookup(symbol string) func(args []uintptr) uintptr {
 	}
 }
 
-// sticky are the errors after which nothing works.
+// sticky reports whether an error makes the context unusable.
 func sticky(code uintptr) bool { return code >= 700 && code <= 719 && code != 701 && code != 704 }
 
-// Calls are the functions that were called, but for cuCtxSetCurrent, and forgets them.
+// Calls returns the names of the functions called since the last call of Calls, except
+// cuCtxSetCurrent.
 func (d *Driver) Calls() []string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -115,7 +118,7 @@ func (d *Driver) Calls() []string {
 	return calls
 }
 
-// Launches are the launches, and forgets them.
+// Launches returns the launches since the last call of Launches.
 func (d *Driver) Launches() []Launch {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -124,7 +127,8 @@ func (d *Driver) Launches() []Launch {
 	return launches
 }
 
-// Open is how many things of a kind there are: "memory", "host", "stream", "event", "module", "graph", "exec", "context".
+// Open returns how many handles of a kind are open: "memory", "host", "stream", "event", "module",
+// "graph", "exec", "context".
 func (d *Driver) Open(kind string) int {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -143,13 +147,13 @@ func (d *Driver) Open(kind string) int {
 	return n
 }
 
-// pointer is an address that came through a C call.
+// pointer converts an address that was passed through a C call.
 func pointer(a uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
 
-// put stores through such an address.
+// put stores a value at such an address.
 func put[T any](at uintptr, v T) { *(*T)(pointer(at)) = v }
 
-// read is n bytes at such an address.
+// read returns n bytes at such an address.
 func read(at uintptr, n uintptr) []byte {
 	if n == 0 {
 		return nil
@@ -157,7 +161,7 @@ func read(at uintptr, n uintptr) []byte {
 	return unsafe.Slice((*byte)(pointer(at)), n)
 }
 
-// text is a C string.
+// text reads a C string.
 func text(at uintptr) string {
 	n := uintptr(0)
 	for *(*byte)(unsafe.Add(pointer(at), n)) != 0 {
@@ -166,14 +170,14 @@ func text(at uintptr) string {
 	return string(read(at, n))
 }
 
-// make one is a new handle of a kind.
+// make returns a new handle of a kind.
 func (d *Driver) make(kind string) uint64 {
 	d.next += 0x1000
 	d.things[d.next] = kind
 	return d.next
 }
 
-// Bytes is the memory of the device at an address, nil where there are not so many bytes of one buffer.
+// Bytes returns n bytes of device memory at an address; nil if they are not within one buffer.
 func (d *Driver) Bytes(at uint64, n int) []byte {
 	for _, memory := range []map[uint64][]byte{d.memory, d.variables} {
 		for start, b := range memory {
@@ -190,10 +194,10 @@ func (d *Driver) Bytes(at uint64, n int) []byte {
 	return nil
 }
 
-// entry finds the kernels of a text.
+// entry matches the kernels of a text.
 var entry = regexp.MustCompile(`\.entry\s+([\w$]+)`)
 
-// names are what the driver calls its errors.
+// names returns the name and description of an error.
 func names(code uintptr) (name, text string) {
 	switch code {
 	case 1:

@@ -21,7 +21,7 @@ const (
 	illegal       = 700
 )
 
-// functionsBySymbol are those that do something. They run with the mutex held.
+// functionsBySymbol returns the functions with an effect. They run with the mutex held.
 func (d *Driver) functionsBySymbol() map[string]func(a []uintptr) uintptr {
 	all := map[string]func(a []uintptr) uintptr{
 		"cuDriverGetVersion": func(a []uintptr) uintptr { put(a[0], int32(d.Version)); return ok },
@@ -181,7 +181,7 @@ func (d *Driver) memoryFunctions() map[string]func(a []uintptr) uintptr {
 	}
 }
 
-// encode writes the arguments into the map, so that tests see them.
+// encode copies the arguments into the tensor map, so that tests can check them.
 func (d *Driver) encode(a []uintptr, mark byte) uintptr {
 	if a[0]%64 != 0 || a[3]%16 != 0 {
 		return invalidValue
@@ -190,7 +190,7 @@ func (d *Driver) encode(a []uintptr, mark byte) uintptr {
 	b[0], b[1], b[2] = mark, byte(a[1]), byte(a[2])
 	binary.LittleEndian.PutUint64(b[8:], uint64(a[3]))
 	binary.LittleEndian.PutUint64(b[16:], *(*uint64)(pointer(a[4])))
-	copied := []uint32{uint32(a[8]), uint32(a[9])} // channels and pixels of im2col
+	copied := []uint32{uint32(a[8]), uint32(a[9])} // im2col: channels and pixels
 	if mark == 0x11 {
 		copied = unsafe.Slice((*uint32)(pointer(a[6])), a[2]) // the box, innermost first
 	}

@@ -87,7 +87,7 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 	}
 }
 
-// attribute and config are CUlaunchAttribute and CUlaunchConfig.
+// attribute and config have the layouts of CUlaunchAttribute and CUlaunchConfig.
 type attribute struct {
 	id    uint32
 	_     uint32
@@ -104,7 +104,7 @@ type config struct {
 	_           uint32
 }
 
-// log writes what the assembler says where the options ask for it.
+// log writes the assembler's message to the buffer that the options give.
 func (d *Driver) log(count, options, values uintptr) {
 	for i := range count {
 		option := *(*uint32)(unsafe.Add(pointer(options), 4*i))
@@ -115,7 +115,8 @@ func (d *Driver) log(count, options, values uintptr) {
 	}
 }
 
-// offset is where parameter i of a kernel lies: at a multiple of what its size is a multiple of, as numbers and tensor maps do.
+// offset returns the offset of parameter i of a kernel, aligned to the largest power of two that
+// divides its size.
 func (d *Driver) offset(kernel string, i int) int {
 	end, at := 0, 0
 	for _, n := range d.Params[kernel][:i+1] {
@@ -126,7 +127,8 @@ func (d *Driver) offset(kernel string, i int) int {
 	return at
 }
 
-// launch takes a launch with pointers to its arguments. The other way to hand them over, all in one buffer, is not for tensor maps.
+// launch records a launch with pointers to its arguments. Arguments in one buffer
+// (CU_LAUNCH_PARAM_BUFFER_POINTER) are not supported.
 func (d *Driver) launch(l Launch, arguments, extra uintptr) uintptr {
 	if l.Kernel == "" {
 		return invalidHandle
@@ -154,5 +156,6 @@ func (d *Driver) launch(l Launch, arguments, extra uintptr) uintptr {
 	return ok
 }
 
-// Lose makes every call fail from now on, as after a kernel's wild access. A kernel may call it.
+// Lose makes every later call fail, as after an illegal access in a kernel. A kernel function may
+// call it.
 func (d *Driver) Lose() { d.lost = illegal }

@@ -1,14 +1,14 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package filetest holds findings about a file against the expectations that its comments state:
+// Package filetest compares findings about a file with the expectations in its comments:
 //
 //	add.s32 %r1, %r2; // want "F301 .* needs 3 operands"
 //	add.f32 %r1, %q2, %r1 // want 14:"unknown" 19:"type" `one more on this line`
 //	// want+1 "the finding is one line further on"
 //
-// A pattern is matched against the rule, a space and the message; a number before it is the column
-// where the finding must begin. A finding that nothing expects fails, and so does an expectation
+// A pattern is matched against the rule, a space and the message. A number before it is the column
+// where the finding must begin. An unexpected finding fails the test, and so does an expectation
 // without a finding.
 package filetest
 
@@ -31,7 +31,7 @@ type Want struct {
 	Rx     *regexp.Regexp
 }
 
-// String returns the expectation as it is written.
+// String returns the expectation in the notation of the comments.
 func (w Want) String() string {
 	if w.Column == 0 {
 		return fmt.Sprintf("line %d: want %q", w.Line, w.Rx)
@@ -88,8 +88,8 @@ func Wants(text string) ([]Want, error) {
 	return list, nil
 }
 
-// Compare says how the findings about a text differ from what its comments expect, one line each,
-// in the order of the file.
+// Compare returns the differences between the findings about a text and the expectations in its
+// comments, one line each, in the order of the file.
 func Compare(text string, findings diag.List) ([]string, error) {
 	wants, err := Wants(text)
 	if err != nil {
@@ -134,8 +134,8 @@ func Check(t testing.TB, name, text string, findings diag.List) {
 	}
 }
 
-// Run checks every file that matches a pattern, each in a test of its own, with the findings of
-// find. No file at all is a failure.
+// Run checks every file that matches a pattern in a subtest, with the findings that find returns.
+// It fails if no file matches.
 func Run(t *testing.T, pattern string, find func(name, text string) diag.List) {
 	t.Helper()
 	names, err := filepath.Glob(pattern)

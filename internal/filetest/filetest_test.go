@@ -75,7 +75,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// A recorder is a test that may fail without failing this one.
+// A recorder is a testing.TB that records a failure without failing the enclosing test.
 type recorder struct {
 	testing.TB
 	failures int

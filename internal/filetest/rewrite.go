@@ -17,9 +17,9 @@ const (
 	afterLine  = "-- after --\n"
 )
 
-// Rewrite checks what becomes of texts. Each file that matches a pattern is a comment on what it shows, the line
-// "-- before --" and a text, the line "-- after --" and what do makes of that text. With update the
-// last part is written anew. The folder that a file is in is handed to do as its name.
+// Rewrite tests functions that transform text. Each file that matches a pattern has a comment, the
+// line "-- before --", an input text, the line "-- after --", and the expected output of do. With
+// update it rewrites the expected output. do receives the name of the file's folder.
 func Rewrite(t *testing.T, pattern string, update bool, do func(t *testing.T, folder, before string) string) {
 	t.Helper()
 	names, err := filepath.Glob(pattern)

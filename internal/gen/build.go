@@ -13,16 +13,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A builder makes one isa.Form.
+// A builder builds one isa.Form.
 type builder struct {
 	r     *resolver
 	pos   lexer.Position
 	c     clauses
 	form  isa.Form
-	names []string // of operands, by ID
-	next  int      // ID of the operand built next
+	names []string // names of operands, by ID
+	next  int      // ID of the next operand
 	table map[string]isa.Count
-	text  strings.Builder // the template
+	text  strings.Builder // the template as text
 }
 
 func (r *resolver) build(f *formState) (isa.Form, bool) {
@@ -64,7 +64,7 @@ func (b *builder) fail(format string, args ...any) {
 	b.r.fail(b.pos, "form of "+b.r.ins.Name+": "+format, args...)
 }
 
-// name takes the instruction's name off the template and returns the modifiers.
+// name removes the instruction's name from the template and returns the modifiers.
 func (b *builder) name(d *FormDecl) []*Part {
 	have := d.Head
 	parts := d.Parts
@@ -78,8 +78,8 @@ func (b *builder) name(d *FormDecl) []*Part {
 	return parts
 }
 
-// slots adds the slots of a template. The slots of an optional group are tied together: all that
-// the group requires are filled, or none.
+// slots adds the slots of a template. The required slots of an optional group are tied: all of them
+// are filled, or none.
 func (b *builder) slots(parts []*Part, required bool) (own []int) {
 	for _, p := range parts {
 		if p.Group == nil {
@@ -99,7 +99,7 @@ func (b *builder) slots(parts []*Part, required bool) (own []int) {
 	return own
 }
 
-// tie adds the rule that slots i and j are filled together.
+// tie adds the rule that slots i and j are filled together or not at all.
 func (b *builder) tie(i, j int) {
 	b.implies(i, j)
 	b.implies(j, i)
@@ -112,7 +112,7 @@ func (b *builder) implies(i, j int) {
 	})
 }
 
-// nest makes a group inside another depend on the outer one.
+// nest makes a nested group depend on the outer group.
 func (b *builder) nest(inner int, outer []int, required bool) {
 	if !required && len(outer) > 0 {
 		b.implies(inner, outer[0])
@@ -131,13 +131,13 @@ func (b *builder) slot(word string, required bool) int {
 	return len(b.form.Slots) - 1
 }
 
-// slotNamed finds a slot by its set's name.
+// slotNamed returns the slot whose set has a name.
 func (b *builder) slotNamed(name string) (int, bool) {
 	i := slices.IndexFunc(b.form.Slots, func(s isa.Slot) bool { return s.Name == name })
 	return i, i >= 0
 }
 
-// order marks the slots that keep their place: those of type words, and those the spec orders.
+// order marks the slots that must keep their position: type words, and slots that the spec orders.
 func (b *builder) order() {
 	for i := range b.form.Slots {
 		s := &b.form.Slots[i]
@@ -191,7 +191,7 @@ func (b *builder) addTable(n int, t *tableState) {
 	b.form.Tables = append(b.form.Tables, table)
 }
 
-// cell returns the modifiers a cell admits; nil for any.
+// cell returns the modifiers that a table cell admits; nil for any.
 func (b *builder) cell(t *tableState, row int, c isa.Column, d *CellDecl) []isa.Mod {
 	switch {
 	case d.Any:

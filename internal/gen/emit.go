@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Emit writes the table: file names to contents, for the folder of package isa.
+// Emit generates the z-files of package isa: file names and contents.
 func (s *Spec) Emit() (map[string][]byte, error) {
 	files, err := rendered(map[string]*jen.File{
 		"ztypes.go": s.typesFile(), "zkinds.go": s.kindsFile(), "zmods.go": s.modsFile(), "zwords.go": s.wordsFile(), "zread.go": unpackFile(),
@@ -25,10 +25,10 @@ func (s *Spec) Emit() (map[string][]byte, error) {
 	return files, nil
 }
 
-// packedFile is the file of the instructions.
+// packedFile is the name of the file with the packed instructions.
 const packedFile = "ztable.bin"
 
-// rendered returns the text of files.
+// rendered formats the generated files.
 func rendered(files map[string]*jen.File) (map[string][]byte, error) {
 	out := make(map[string][]byte, len(files))
 	for name, f := range files {
@@ -41,14 +41,14 @@ func rendered(files map[string]*jen.File) (map[string][]byte, error) {
 	return out, nil
 }
 
-// typesFile holds the types and their constants.
+// typesFile generates the types and their constants.
 func (s *Spec) typesFile() *jen.File {
 	f := newFile(true)
 	f.Comment("Types of PTX.")
 	f.Const().DefsFunc(func(g *jen.Group) {
 		for i, t := range s.Types {
 			if t.Name == "" || t.Info.Class == isa.Integer || t.Info.Class == isa.Loose {
-				continue // operand kinds only
+				continue // types used only in operand kinds
 			}
 			g.Id(t.Name).Id("Type").Op("=").Lit(i)
 		}
@@ -61,7 +61,7 @@ func (s *Spec) typesFile() *jen.File {
 	return f
 }
 
-// wordsFile holds versions, targets, special registers, directives, pragmas and modifiers.
+// wordsFile generates versions, targets, special registers, directives, pragmas and modifiers.
 func (s *Spec) wordsFile() *jen.File {
 	f := newFile(false)
 	for _, v := range []struct {
@@ -83,8 +83,8 @@ func (s *Spec) wordsFile() *jen.File {
 	return f
 }
 
-// newFile starts a file of package isa. Unless always is set, it is left out when the generator is
-// built, so that a change of the model never prevents that.
+// newFile starts a file of package isa. Unless always is set, a build tag excludes the file when
+// the generator itself is built, so that outdated tables cannot break the generator.
 func newFile(always bool) *jen.File {
 	f := jen.NewFile("isa")
 	f.HeaderComment("// Copyright 2026 The ptxdsl Authors\n// SPDX-License-Identifier: Apache-2.0")

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// expr turns an expression into postfix steps.
+// expr converts an expression to postfix form.
 func (b *builder) expr(x *Implies) isa.Expr {
 	var out isa.Expr
 	b.implication(x, &out)
@@ -75,7 +75,7 @@ func (b *builder) atom(n *Not, out *isa.Expr) {
 	}
 }
 
-// String writes the expression as the spec does.
+// String formats the expression in the notation of the spec.
 func (x *Implies) String() string {
 	var or []string
 	for _, and := range x.Left.Terms {
@@ -92,7 +92,7 @@ func (x *Implies) String() string {
 	return s
 }
 
-// String writes the term as the spec does.
+// String formats the term in the notation of the spec.
 func (n *Not) String() string {
 	switch {
 	case n.Not != nil:

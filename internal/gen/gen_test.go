@@ -15,15 +15,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestFresh regenerates the tables and compares: the z-files of packages isa and op say what the spec
-// says, and none is left over.
+// TestFresh regenerates the tables and checks that the z-files of packages isa and op are up to
+// date, with no file left over.
 func TestFresh(t *testing.T) {
 	if err := Generate("../../isa/spec", Folders{Table: "../../isa", Op: "../../dsl/op"}, true); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPacked: what package isa reads is what was packed.
+// TestPacked checks that package isa reads what pack wrote.
 func TestPacked(t *testing.T) {
 	s, err := Load("../../isa/spec")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// small is a spec with one of everything.
+// small is a spec with one statement of each kind.
 const small = `family small "a few made-up instructions"
 ins foo "foo two values"
   section 9.7.1.1
@@ -62,7 +62,7 @@ func load(t *testing.T, text string) (*isa.Set, error) {
 	return s.Set(), nil
 }
 
-// spec returns a sound spec, read.
+// spec parses a spec, which must be valid.
 func spec(t *testing.T, text string) *Spec {
 	t.Helper()
 	s, err := read(t, text)
@@ -105,7 +105,7 @@ func TestLoad(t *testing.T) {
 		op     string
 		args   []isa.Arg
 		target isa.Target
-		rule   string // "" if legal
+		rule   string // rule of the expected finding; "" if the spec is valid
 		says   string
 	}{
 		{"foo.u32", []isa.Arg{r(isa.U32), r(isa.B32), r(isa.S32)}, sm90, "", ""},

@@ -12,14 +12,15 @@ import (
 	"slices"
 )
 
-// Folders are where generated files go.
+// Folders are the output folders.
 type Folders struct {
-	Table string // of package isa
-	Op    string // of package op, the builder's methods
+	Table string // folder of package isa
+	Op    string // folder of package op with the builder methods
 }
 
-// Generate reads the spec files and writes the z-files of packages isa and op. It removes files of
-// families that no longer exist. With check it writes nothing and fails if something would change.
+// Generate reads the spec files and writes the z-files of packages isa and op. It removes z-files
+// of families that no longer exist. With check it writes nothing and returns an error if a file
+// would change.
 func Generate(spec string, to Folders, check bool) error {
 	s, err := Load(spec)
 	if err != nil {
@@ -36,7 +37,7 @@ func Generate(spec string, to Folders, check bool) error {
 	return errors.Join(write(table, to.Table, check), write(op, to.Op, check))
 }
 
-// write makes the z-files of a folder those of files.
+// write replaces the z-files of a folder by files, or compares them if check is set.
 func write(files map[string][]byte, out string, check bool) error {
 	old, err := filepath.Glob(filepath.Join(out, "z*"))
 	if err != nil {

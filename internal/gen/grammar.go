@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// keywords begin a statement when they are the first word of a line.
+// keywords are the words that start a statement at the beginning of a line.
 const keywords = `family|gate|set|ins|section|form|since|gone|when|require|forbid|table|row|effects|` +
 	`kind|repeat|ignore|lenient|note|ordered|type|special|directive|where|args|pragma|version|target`
 
@@ -88,13 +88,13 @@ type Stmt struct {
 	Target    *TargDecl  `parser:"| 'target':Key @@"`
 }
 
-// Named is a name with a sentence.
+// Named is a name with a description.
 type Named struct {
 	Name string `parser:"@Ident"`
 	What string `parser:"@String"`
 }
 
-// InsDecl is an instruction's name: head and words.
+// InsDecl is the name of an instruction: head and further words.
 type InsDecl struct {
 	Head  string   `parser:"@Ident"`
 	Words []string `parser:"@Mod*"`
@@ -113,7 +113,7 @@ type VerDecl struct {
 	What string `parser:"@String?"`
 }
 
-// A TargDecl declares a target; its family is given on the same line or not at all.
+// A TargDecl declares a target. Its family, if any, is on the same line.
 type TargDecl struct {
 	Name   string  `parser:"@Ident"`
 	Family *int    `parser:"( 'family' @Int )?"`
@@ -121,7 +121,8 @@ type TargDecl struct {
 	Until  *string `parser:"( 'until' @Version )?"`
 }
 
-// TypeDecl is a type of the table (.u32 unsigned 32) or the type of a special register (v4 u32).
+// TypeDecl is a type of the table, such as `.u32 unsigned 32`, or the type of a special register,
+// such as `v4 u32`.
 type TypeDecl struct {
 	Word  string   `parser:"( @Mod"`
 	Class string   `parser:"  @Ident"`
@@ -130,24 +131,24 @@ type TypeDecl struct {
 	Of    []string `parser:"| @Ident+ )"`
 }
 
-// Section is a section of the manual, of 9.1 unless it says another version.
+// Section is a section of the manual of PTX ISA 9.1, or of another version if one is given.
 type Section struct {
 	Version string `parser:"( @Version ':' )?"`
 	Number  string `parser:"@(Section|Version)"`
 }
 
-// NamedGate gives a gate a name.
+// NamedGate names a gate.
 type NamedGate struct {
 	Name string   `parser:"@Ident '='"`
 	Gate GateExpr `parser:"@@"`
 }
 
-// GateExpr is a gate: alternatives.
+// GateExpr is a gate: a list of alternatives.
 type GateExpr struct {
 	Clauses []*GateClause `parser:"@@ ( ';' @@ )*"`
 }
 
-// GateClause is a version and targets, or the name of a gate.
+// GateClause is a version and targets, or the name of another gate.
 type GateClause struct {
 	Pos   lexer.Position
 	Name  string   `parser:"  @Ident"`
@@ -155,32 +156,32 @@ type GateClause struct {
 	On    []string `parser:"  ( 'on' @(Int|Target)+ )?"`
 }
 
-// SetDecl declares one closed set under one or more names.
+// SetDecl declares a closed set of modifiers under one or more names.
 type SetDecl struct {
 	Names  []string     `parser:"@Mod+ '='"`
 	Values []*ValueDecl `parser:"@@+"`
 }
 
-// ValueDecl is a value of a set.
+// ValueDecl is one modifier of a set.
 type ValueDecl struct {
 	Mod  string    `parser:"@Mod"`
 	Gate *GateExpr `parser:"( '[' @@ ']' )?"`
 }
 
-// WhenDecl gates some combinations.
+// WhenDecl restricts some combinations of modifiers to a gate.
 type WhenDecl struct {
 	If   *Implies  `parser:"@@"`
 	Word string    `parser:"@( 'since' | 'gone' )"`
 	Gate *GateExpr `parser:"@@"`
 }
 
-// RuleDecl relates modifiers.
+// RuleDecl is a constraint between modifiers.
 type RuleDecl struct {
 	Expr *Implies `parser:"@@"`
 	Why  string   `parser:"( 'because' @String )?"`
 }
 
-// Implies, Or, And, Not and Atom are the levels of an expression.
+// Implies, Or, And, Not and Atom are the precedence levels of an expression.
 type Implies struct {
 	Left  *Or      `parser:"@@"`
 	Right *Implies `parser:"( Arrow @@ )?"`
@@ -206,13 +207,13 @@ type Not struct {
 	Most  string   `parser:"  ( '<' '=' @Ident )?"`
 }
 
-// TableDecl is the head of a table.
+// TableDecl is the header of a table.
 type TableDecl struct {
 	Columns []string `parser:"@Mod+"`
 	Names   []string `parser:"( ':' @Ident+ )?"`
 }
 
-// RowDecl is a row of the table before it.
+// RowDecl is a row of the preceding table.
 type RowDecl struct {
 	Cells   []*CellDecl `parser:"@@+"`
 	Lengths []int       `parser:"( ':' @Int+ )?"`

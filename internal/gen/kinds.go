@@ -9,7 +9,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// kindsFile holds the kinds of operation and their constants.
+// kindsFile generates the operation kinds and their constants.
 func (s *Spec) kindsFile() *jen.File {
 	f := newFile(false)
 	f.Comment("Kinds of operation.")
@@ -25,7 +25,7 @@ func (s *Spec) kindsFile() *jen.File {
 	return f
 }
 
-// modsFile holds a constant for each modifier, except those without a Go name.
+// modsFile generates a constant for each modifier that has a Go name.
 func (s *Spec) modsFile() *jen.File {
 	f := newFile(false)
 	f.Comment("Modifiers.")

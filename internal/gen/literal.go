@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// literal writes a value of the model as a Go literal, zero fields left out.
+// literal returns the Go literal of a value of the model, without zero fields.
 func literal(v reflect.Value) *jen.Statement {
 	switch v.Kind() {
 	case reflect.String:
@@ -36,8 +36,7 @@ func literal(v reflect.Value) *jen.Statement {
 	panic("bug: literal of " + v.Kind().String())
 }
 
-// elements returns the elements of a list, one line each where they are structs; Go infers their
-// types.
+// elements returns the elements of a list as literals without types. Structs take one line each.
 func elements(v reflect.Value) []jen.Code {
 	var out []jen.Code
 	for i := range v.Len() {
@@ -76,7 +75,8 @@ func typeOf(t reflect.Type) *jen.Statement {
 	return jen.Id(t.Name())
 }
 
-// number writes an unsigned number: target sets in hexadecimal, suffixes of targets as letters.
+// number returns an unsigned integer literal: target sets in hexadecimal, suffixes of targets as
+// letters.
 func number(v reflect.Value) *jen.Statement {
 	switch x := v.Interface().(type) {
 	case isa.TargetSet:

@@ -16,11 +16,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Spec is the whole table, resolved: what the z-files of package isa hold.
+// A Spec is the parsed and resolved spec: the contents of the z-files of package isa.
 type Spec struct {
 	Families     []Family
 	Instructions []isa.Instruction
-	Kinds        []string // what forms do, by isa.Kind
+	Kinds        []string // operation kinds, indexed by isa.Kind
 	Mods         []string
 	Types        []TypeLine
 	Specials     []isa.Special
@@ -28,7 +28,7 @@ type Spec struct {
 	Pragmas      []isa.PragmaInfo
 	Versions     []isa.VersionInfo
 	Targets      []isa.TargetInfo
-	Ignored      []isa.Mod // modifiers that the assembler ignores everywhere
+	Ignored      []isa.Mod // modifiers that ptxas ignores on every instruction
 }
 
 // A Family is one spec file.
@@ -36,16 +36,16 @@ type Family struct{ Name, What, File string }
 
 // A TypeLine is a line of types.isa.
 type TypeLine struct {
-	Name string // of the Go constant
+	Name string // name of the Go constant
 	Info isa.TypeInfo
 }
 
-// Set makes an instruction set of the spec, for tools that work on spec files directly.
+// Set returns the spec as an instruction set, for tools that work on spec files directly.
 func (s *Spec) Set() *isa.Set {
 	return isa.NewSet(s.Instructions, s.Mods, s.Ignored)
 }
 
-// Load reads spec files: every .isa file of dir, or those named. Files that declare versions,
+// Load reads spec files: every .isa file of dir, or the named ones. Files that declare versions,
 // targets, types and gates are always read.
 func Load(dir string, names ...string) (*Spec, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.isa"))
@@ -97,13 +97,13 @@ func Load(dir string, names ...string) (*Spec, error) {
 	return r.spec, errors.Join(r.errs...)
 }
 
-// common names the spec files that all others use.
+// common lists the spec files that all others use.
 var common = []string{"types", "targets", "gates"}
 
-// at returns a position in a spec file; the parser saw one line more than the file has.
+// at returns a position in a spec file. The parser counts one line more than the file has.
 func at(p lexer.Position) string { return fmt.Sprintf("%s:%d:%d", p.Filename, p.Line-1, p.Column) }
 
-// shift corrects the line of a parse error likewise.
+// shift corrects the line number of a parse error in the same way.
 func shift(err error) error {
 	var pe interface {
 		Position() lexer.Position

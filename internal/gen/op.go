@@ -19,16 +19,16 @@ const (
 	dslPath = "github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// An operation is all forms of one instruction name, of all families.
+// An operation has all forms of one instruction name, from all families.
 type operation struct {
 	name, goName string
 	what         string
 	forms        []*isa.Form
-	fixed        []isa.Mod // in every form, so that they need not be written
-	mods         []isa.Mod // in the order in which the table names them
+	fixed        []isa.Mod // modifiers of every form, which methods add by themselves
+	mods         []isa.Mod // other modifiers, in the order of the table
 }
 
-// EmitOp writes the builder's methods as Go: file names to sources, for the folder of package op.
+// EmitOp generates the builder methods: file names and contents, for the folder of package op.
 func (s *Spec) EmitOp() (map[string][]byte, error) {
 	names, err := s.wordNames()
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Spec) wordNames() (map[isa.Mod]string, error) {
 	return names, nil
 }
 
-// operation gathers the forms of a name.
+// operation collects the forms of a name.
 func (s *Spec) operation(name string) (*operation, error) {
 	o := gather(s.Set(), name)
 	if o.goName == "" || o.goName == "PTX" || o.goName == "On" {
@@ -102,7 +102,7 @@ func (s *Spec) operation(name string) (*operation, error) {
 	return o, nil
 }
 
-// Fixed returns the modifiers that every form of a name has: its methods write them by themselves.
+// Fixed returns the modifiers that every form of a name has. The methods add them by themselves.
 func Fixed(set *isa.Set, name string) []isa.Mod { return gather(set, name).fixed }
 
 func gather(set *isa.Set, name string) *operation {
@@ -134,7 +134,8 @@ func gather(set *isa.Set, name string) *operation {
 	return o
 }
 
-// fixes reports whether every form has m, at a position that no other modifier moves.
+// fixes reports whether every spelling of f has m, at a position that does not depend on other
+// modifiers.
 func fixes(f *isa.Form, m isa.Mod) bool {
 	at, holders := -1, 0
 	for i, s := range f.Slots {
@@ -157,8 +158,8 @@ func fixes(f *isa.Form, m isa.Mod) bool {
 	return true
 }
 
-// operands returns the names of the operands that every form starts with, and whether there are
-// others.
+// operands returns the names of the operands that every form starts with, and whether some form has
+// more.
 func (o *operation) operands() (names []string, more bool) {
 	for i, f := range o.forms {
 		var here []string
@@ -184,8 +185,8 @@ func (o *operation) operands() (names []string, more bool) {
 	return names, more
 }
 
-// operandName returns the name of an operand as a parameter of Do: "" for a bracket of several
-// parts, and where the name means something in Go.
+// operandName returns the name of an operand as a parameter of Do. It is "" for a bracket of
+// several parts, and for names that are Go keywords.
 func operandName(x *isa.Operand) string {
 	name := x.Name
 	if len(x.Inside) > 1 {

@@ -28,7 +28,7 @@ func TestGoName(t *testing.T) {
 		".NaN":                             "NaN",
 		".nan":                             "IsNaN",
 		".x128":                            "X128",
-		".warp::2::3":                      "", // two numbers would run together
+		".warp::2::3":                      "", // two numbers would be adjacent
 		".9to5":                            "",
 	} {
 		if got := GoName(word); got != want {
@@ -82,7 +82,8 @@ ins b "b"
 	if got := strings.Join(words("a"), " "); got != ".sync .b64" {
 		t.Errorf("fixed of a: %s", got)
 	}
-	if got := words("b"); got != nil { // types keep their order, so that one alone has no place
+	// types keep their order, so a type alone has no fixed position
+	if got := words("b"); got != nil {
 		t.Errorf("fixed of b: %s", got)
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An opEmitter writes the Go of operations.
+// An opEmitter generates the Go code of operations.
 type opEmitter struct {
 	words notation.Words
 	names map[isa.Mod]string
 }
 
-// table returns the names of the instructions and their fixed modifiers, by number.
+// table generates the names of the instructions and their fixed modifiers, by index.
 func (e *opEmitter) table(list []*operation) *jen.File {
 	f := opFile()
 	f.Comment("table lists the instructions by the number that the methods of PTX use.")
@@ -42,7 +42,7 @@ func (e *opEmitter) table(list []*operation) *jen.File {
 	return f
 }
 
-// operation writes the starting method of an instruction, its type, its modifiers and Do.
+// operation generates the method that starts an instruction, its type, its modifiers and Do.
 func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	star := func() *jen.Statement { return jen.Op("*").Id(o.goName) }
 	own := func() *jen.Statement { return jen.Id("i").Add(star()) }
@@ -91,8 +91,8 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	f.Func().Params(own()).Id("Do").Params(params...).Block(call)
 }
 
-// shapes returns the modifiers of o that give a matrix shape, if there are so many that a kernel
-// computes the shape.
+// shapes returns the modifiers of o that give a matrix shape, if there are so many that kernels
+// compute the shape.
 func (e *opEmitter) shapes(o *operation) []string {
 	const few = 32
 	var out []string
@@ -107,7 +107,7 @@ func (e *opEmitter) shapes(o *operation) []string {
 	return out
 }
 
-// beginning documents an instruction, its forms, and the versions that introduced them.
+// beginning documents an instruction, its forms and the versions that introduced them.
 func (e *opEmitter) beginning(o *operation) []string {
 	var sections []string
 	for _, f := range o.forms {
@@ -155,8 +155,8 @@ func (e *opEmitter) beginning(o *operation) []string {
 	return out
 }
 
-// sets documents the sets in the forms: one line for each name with its values, except those that
-// MNK adds.
+// sets documents the sets that the forms use: one line per name with its values, except those of
+// MNK.
 func (e *opEmitter) sets(o *operation) []string {
 	many := e.shapes(o)
 	var names []string
@@ -183,7 +183,8 @@ func (e *opEmitter) sets(o *operation) []string {
 	return out
 }
 
-// manual names sections of the manual: of PTX ISA 9.1, or of the version before the colon.
+// manual formats references to sections of the PTX manual: version 9.1, or the version before the
+// colon.
 func manual(sections []string) string {
 	byVersion := map[string][]string{}
 	var versions []string
@@ -223,7 +224,7 @@ func formGate(f *isa.Form) string {
 	return s
 }
 
-// modifier documents the alternatives to a modifier, and its gate.
+// modifier documents a modifier: its alternatives and its gate.
 func (e *opEmitter) modifier(o *operation, m isa.Mod) []string {
 	const most = 8
 	word := e.words.Word(m)
@@ -259,7 +260,7 @@ func (e *opEmitter) modifier(o *operation, m isa.Mod) []string {
 	return []string{text + "."}
 }
 
-// operandDoc tells what the operands are, a line for each name.
+// operandDoc documents the operands, one line per name.
 func (e *opEmitter) operandDoc(o *operation) []string {
 	var names []string
 	texts := map[string][]string{}
@@ -289,7 +290,7 @@ func (e *opEmitter) operandDoc(o *operation) []string {
 	return out
 }
 
-// comment writes a doc comment, with lines of at most 100 columns.
+// comment adds a doc comment with lines of at most 100 columns.
 func comment(f *jen.File, lines []string) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, "\t") || line == "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// items converts operands of a template to operands of the model. Operands of one group are tied
-// together; those of an inner group depend on the outer one.
+// items converts the operands of a template to operands of the model. The operands of a group are
+// tied: all are present, or none. Those of a nested group depend on the outer group.
 func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies, outer []int) []isa.Operand {
 	var out []isa.Operand
-	var own []int // IDs of this group
+	var own []int // IDs of this group's operands
 	for _, it := range list {
 		switch {
 		case it.Arg != nil:
@@ -53,7 +53,7 @@ func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies, o
 	return out
 }
 
-// together adds the rule that operand i needs operand j.
+// together adds the rule that operand i requires operand j.
 func (b *builder) together(i, j int) {
 	b.form.Rules = append(b.form.Rules, isa.Rule{
 		Holds: isa.Expr{{Code: isa.OpOperand, N: i}, {Code: isa.OpOperand, N: j}, {Code: isa.OpImplies}},
@@ -61,8 +61,8 @@ func (b *builder) together(i, j int) {
 	})
 }
 
-// number gives every operand its ID, in the order in which items and operand visit them, so that
-// conditions can refer to later operands.
+// number assigns an ID to every operand, in the order in which items and operand visit them, so
+// that conditions can refer to later operands.
 func (b *builder) number(list []*ArgItem) {
 	for _, it := range list {
 		if it.Group != nil {
@@ -123,7 +123,7 @@ func (b *builder) operand(d *ArgDecl) isa.Operand {
 	return o
 }
 
-// pair adds the half after |.
+// pair adds the operand after |.
 func (b *builder) pair(o *isa.Operand, d *ArgDecl) {
 	half, presence := d.Pair, isa.Always
 	if d.Maybe != nil {
@@ -142,8 +142,8 @@ var kindWords = map[string]isa.KindWord{
 	"proto": isa.KProto, "targets": isa.KTargets, "any": isa.KAny,
 }
 
-// bases maps the kinds of address to the type whose width is the least for their base register. A
-// predicate means any register, and an integer type only applies to generic addresses.
+// bases maps address kinds to the narrowest type of their base register. A predicate means any
+// register; an integer type applies only to generic addresses.
 var bases = map[string]string{"mem": ".b8", "mem32": ".b32", "mem32generic": ".i32", "mem64": ".b64", "memany": ".pred"}
 
 func (b *builder) kind(d *KindDecl) isa.OperandKind {
@@ -204,7 +204,7 @@ var parts = map[string]isa.Part{
 	"lane": isa.Lane, "halves": isa.Halves, "halfmask": isa.HalfMask, "bytes": isa.Bytes, "bytemask": isa.ByteMask,
 }
 
-// typ reads a type with its wrapper: reg(T), relax(T), cut(T), wide(T), T(range).
+// typ resolves a type with its wrapper: reg(T), relax(T), cut(T), wide(T), T(range).
 func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 	if d.Paren != nil && d.Paren.Kind != nil {
 		switch d.Word {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// odd lists words whose Go name follows no rule, because two numbers would run together or a letter
+// odd lists words whose Go name is irregular, because two numbers would be adjacent or a letter
 // abbreviates a word.
 var odd = map[string]string{
 	".L1::32B":       "L1Prefetch32",
@@ -18,7 +18,7 @@ var odd = map[string]string{
 	".warpx2::01_23": "WarpX2Pairs01And23",
 	".warpx2::02_13": "WarpX2Pairs02And13",
 	".warpx4":        "WarpX4",
-	".nan":           "IsNaN", // the comparison; .NaN is the modifier of min and max
+	".nan":           "IsNaN", // the comparison; .NaN is a modifier of min and max
 	".num":           "IsNum",
 	".2pi":           "Turns",
 	".1d_buffer":     "D1Buffer",
@@ -47,8 +47,8 @@ var (
 )
 
 // GoName returns the Go name of an instruction or a modifier: MbarrierTryWait for
-// mbarrier.try_wait, SharedCTA for .shared::cta, M16N8K16 for .m16n8k16. It is "" where two numbers
-// would run together.
+// mbarrier.try_wait, SharedCTA for .shared::cta, M16N8K16 for .m16n8k16. It returns "" if two
+// numbers would be adjacent.
 func GoName(word string) string {
 	if name, ok := odd[word]; ok {
 		return name

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// pack writes instructions as package isa reads them: see isa/packed.go.
+// pack encodes instructions in the format that isa/packed.go reads.
 func pack(table []isa.Instruction) []byte {
 	p := &packer{times: map[string]int{}, at: map[string]int{}, numbers: map[reflect.Type]int{}, texts: map[string]int{}}
 	for i := range table {
@@ -37,17 +37,17 @@ func pack(table []isa.Instruction) []byte {
 	return append(head, p.out...)
 }
 
-// A packer packs values of the model. Strings, and lists that occur several times, are written
+// A packer encodes values of the model. Strings, and lists that occur several times, are written
 // once.
 type packer struct {
 	out     []byte
-	times   map[string]int       // occurrences of each list, by type and contents
+	times   map[string]int       // number of occurrences of each list, by type and contents
 	at      map[string]int       // positions of lists that occur several times
-	numbers map[reflect.Type]int // number of these written so far, by type
+	numbers map[reflect.Type]int // number of such lists written so far, by type
 	texts   map[string]int       // positions of strings
 }
 
-// note counts the lists of v. The contents of a repeated list are counted once.
+// note counts the lists in v. The contents of a repeated list are counted once.
 func (p *packer) note(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -72,7 +72,7 @@ func (p *packer) note(v reflect.Value) {
 	}
 }
 
-// value packs v.
+// value encodes v.
 func (p *packer) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -81,7 +81,7 @@ func (p *packer) value(v reflect.Value) {
 		p.out = binary.AppendVarint(p.out, v.Int())
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		p.out = binary.AppendUvarint(p.out, v.Uint())
-	case reflect.Bool: // true, since only fields that are not zero are packed
+	case reflect.Bool: // always true, because zero fields are omitted
 	case reflect.Pointer:
 		p.value(v.Elem())
 	case reflect.Struct:
@@ -93,7 +93,7 @@ func (p *packer) value(v reflect.Value) {
 	}
 }
 
-// fields packs a struct: the set of non-zero fields, and their values. A form is preceded by its
+// fields encodes a struct: the set of non-zero fields, and their values. A form is preceded by its
 // length.
 func (p *packer) fields(v reflect.Value) {
 	if v.Type() == reflect.TypeFor[isa.Form]() {
@@ -121,7 +121,7 @@ func (p *packer) fields(v reflect.Value) {
 	}
 }
 
-// Heads of lists, as in isa/packed.go.
+// Markers that begin a list, as in isa/packed.go.
 const (
 	listNil = iota
 	listAgain
@@ -129,7 +129,7 @@ const (
 	listOften
 )
 
-// list packs a list, or a reference to an earlier one.
+// list encodes a list, or a reference to an earlier equal one.
 func (p *packer) list(v reflect.Value) {
 	if v.IsNil() {
 		p.out = append(p.out, listNil)
@@ -153,7 +153,7 @@ func (p *packer) list(v reflect.Value) {
 	}
 }
 
-// text packs a string, or a reference to an earlier one.
+// text encodes a string, or a reference to an earlier equal one.
 func (p *packer) text(text string) {
 	begin := len(p.out)
 	size := uint64(len(text)) << 1
@@ -175,7 +175,7 @@ func key(v reflect.Value) string {
 	return b.String()
 }
 
-// spell writes all contents of v.
+// spell writes the contents of v, for comparison.
 func spell(b *strings.Builder, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

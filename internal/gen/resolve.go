@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A resolver interprets statements in order.
+// A resolver interprets the statements in order.
 type resolver struct {
 	spec  *Spec
 	errs  []error
@@ -22,12 +22,12 @@ type resolver struct {
 	kinds map[string]isa.Kind
 
 	family string
-	shared clauses // of the family
+	shared clauses // clauses of the family
 	ins    *isa.Instruction
-	common clauses // of the instruction
+	common clauses // clauses of the instruction
 	form   *formState
 	table  *tableState
-	last   lineKind // the declaration that "since" and "type" refer to
+	last   lineKind // kind of the declaration that "since" and "type" refer to
 	group  int      // first special register of the current declaration
 }
 
@@ -43,11 +43,11 @@ const (
 	inPragma
 )
 
-// clauses are the properties that a family, an instruction or a form gives its forms.
+// clauses are properties that a family, an instruction or a form sets for its forms.
 type clauses struct {
 	sets    map[string][]isa.Value
 	section string
-	kind    string // "" for the name of the instruction
+	kind    string // "" for the instruction's name
 	gates   []isa.Gate
 	gone    []isa.Gate
 	when    []*WhenDecl
@@ -101,7 +101,7 @@ func (r *resolver) fail(p lexer.Position, format string, args ...any) {
 	r.errs = append(r.errs, fmt.Errorf("%s: %s", at(p), fmt.Sprintf(format, args...)))
 }
 
-// clauses returns the clauses that the current line belongs to.
+// clauses returns the clauses that the current line adds to.
 func (r *resolver) clauses() *clauses {
 	switch r.last {
 	case inForm:
@@ -210,7 +210,8 @@ func (r *resolver) since(s *Stmt) {
 	}
 }
 
-// set declares a closed set. A value that names a set in scope includes the values of that set.
+// set declares a closed set of modifiers. A value that names a set in scope includes the values of
+// that set.
 func (r *resolver) set(s *Stmt) {
 	c := r.clauses()
 	var values []isa.Value
@@ -249,7 +250,7 @@ func (r *resolver) mod(word string) isa.Mod {
 	return m
 }
 
-// kind returns the number of a kind, by its name.
+// kind returns the index of a kind, by its name.
 func (r *resolver) kind(name string) isa.Kind {
 	k, ok := r.kinds[name]
 	if !ok {
@@ -283,8 +284,8 @@ func (r *resolver) endForm() {
 	r.last = inInstruction
 }
 
-// ignore lists modifiers that the assembler ignores: on a form, on an instruction, in a family or,
-// in a common file, everywhere. The name of a set in scope stands for its values.
+// ignore lists modifiers that ptxas ignores: on a form, on an instruction, in a family or, in a
+// common file, everywhere. The name of a set in scope means all its values.
 func (r *resolver) ignore(s *Stmt) {
 	c := r.clauses()
 	var list []isa.Mod

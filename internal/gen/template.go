@@ -5,7 +5,7 @@ package gen
 
 import "github.com/alecthomas/participle/v2/lexer"
 
-// FormDecl is a form's template: name and modifiers, then operands.
+// FormDecl is the template of a form: name and modifiers, then operands.
 type FormDecl struct {
 	Head     string     `parser:"@Ident"`
 	Parts    []*Part    `parser:"@@*"`
@@ -46,7 +46,7 @@ type ArgDecl struct {
 	Pair    *ArgDecl    `parser:"| '|' @@ )?"`
 }
 
-// KindDecl is one kind of operand.
+// KindDecl is one operand kind.
 type KindDecl struct {
 	Pos   lexer.Position
 	Word  string     `parser:"@(Mod|Ident)"`
@@ -55,7 +55,7 @@ type KindDecl struct {
 	Count string     `parser:"( '*' @(Int|Mod|Ident) )?"`
 }
 
-// A ParenDecl is the contents of the parentheses of a kind.
+// A ParenDecl is the text in parentheses after a kind.
 type ParenDecl struct {
 	Ranges []*RangeDecl `parser:"  @@ ( ',' @@ )*"`
 	Parts  []*ArgItem   `parser:"| (?= '>' | '<' | Ident ':') @@+"`

@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// unpackFile writes the readers for what pack writes: one method for each type of the model.
+// unpackFile generates the functions that decode the output of pack, one method for each type of
+// the model.
 func unpackFile() *jen.File {
 	u := &unpacker{}
 	u.within(reflect.TypeFor[[]isa.Mod]())
@@ -64,10 +65,10 @@ func unpackFile() *jen.File {
 	return f
 }
 
-// An unpacker collects the types that need readers, and those that occur in lists.
+// An unpacker collects the types that need a decoder, and those that occur in lists.
 type unpacker struct{ types, elements []reflect.Type }
 
-// need adds t and what is in it.
+// need adds t and the types it contains.
 func (u *unpacker) need(t reflect.Type) {
 	if t.Kind() == reflect.Struct && !slices.Contains(u.types, t) {
 		u.types = append(u.types, t)
@@ -79,7 +80,7 @@ func (u *unpacker) need(t reflect.Type) {
 	}
 }
 
-// within adds what a field needs.
+// within adds the types that a field needs.
 func (u *unpacker) within(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -98,7 +99,7 @@ func (u *unpacker) within(t reflect.Type) {
 	}
 }
 
-// reading returns an expression that reads a value that is no struct.
+// reading returns an expression that decodes a value that is not a struct.
 func reading(t reflect.Type) jen.Code {
 	r := jen.Id("r")
 	switch t.Kind() {
@@ -117,12 +118,12 @@ func reading(t reflect.Type) jen.Code {
 	return typeOf(t).Call(r.Dot("uint").Call())
 }
 
-// reader returns the name of a type's reader: form, typeRef, modList, aString.
+// reader returns the name of a type's decoder: form, typeRef, modList, aString.
 func reader(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Slice:
 		return reader(t.Elem()) + "List"
-	case t.PkgPath() == "": // string and int are taken
+	case t.PkgPath() == "": // string and int are predeclared in Go
 		return "a" + strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	}
 	return strings.ToLower(t.Name()[:1]) + t.Name()[1:]

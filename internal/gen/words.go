@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// target reads versions, targets and types, which gates and forms refer to.
+// target interprets the declarations of versions, targets and types, which gates and forms refer
+// to.
 func (r *resolver) target(s *Stmt) {
 	switch {
 	case s.Version != nil:
@@ -58,7 +59,7 @@ var classes = map[string]isa.Class{
 	"integer": isa.Integer, "loose": isa.Loose, "float": isa.Float, "half": isa.Half, "packed": isa.Packed, "lanes": isa.Lanes, "opaque": isa.Opaque,
 }
 
-// word reads types.
+// word interprets the declarations of types.
 func (r *resolver) word(s *Stmt) {
 	if s.Type == nil || s.Type.Word == "" {
 		return
@@ -77,7 +78,7 @@ func (r *resolver) word(s *Stmt) {
 	r.spec.Types = append(r.spec.Types, TypeLine{Name: name, Info: info})
 }
 
-// gate reads named gates.
+// gate interprets the declarations of gates.
 func (r *resolver) gate(s *Stmt) {
 	if s.Gate != nil {
 		r.gates[s.Gate.Name] = r.gateOf(&s.Gate.Gate)
@@ -115,7 +116,7 @@ func (r *resolver) gateOf(x *GateExpr) isa.Gate {
 	return g
 }
 
-// declaration reads special registers, directives and pragmas with their lines.
+// declaration interprets special registers, directives and pragmas with their clauses.
 func (r *resolver) declaration(s *Stmt) {
 	switch {
 	case s.Special != nil:
@@ -157,7 +158,7 @@ func (r *resolver) declaration(s *Stmt) {
 	}
 }
 
-// spread turns %pm<0..7> into %pm0 to %pm7, and leaves other names alone.
+// spread expands %pm<0..7> to %pm0 to %pm7, and returns other names unchanged.
 func spread(name string) []string {
 	open := strings.IndexByte(name, '<')
 	if open < 0 {

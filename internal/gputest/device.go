@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// deviceChecks hold the runtime.
+// deviceChecks returns the checks of the runtime.
 func deviceChecks() []Check {
 	return []Check{
 		{"runtime", "add", checkAdd},
@@ -163,7 +163,7 @@ func checkPinned(t *T) error {
 			return fmt.Errorf("element %d is %d, not %d", i, v, p.Slice()[i]+3)
 		}
 	}
-	// A kernel works in pinned memory itself.
+	// A kernel can access pinned host memory.
 	if err := errors.Join(k.Launch(runtime.Grid(4).On(s), q, 1000, 1), s.Sync()); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func checkStreams(t *T) error {
 	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7); err != nil {
 		return err
 	}
-	clocks := uint64(t.Device.Info().Clock) * 20 // 20 ms
+	clocks := uint64(t.Device.Info().Clock) * 20 // clock cycles of 20 ms
 	err := errors.Join(b.On(s).Fill(1), e.Record(s), spin.Launch(runtime.Grid(1).On(s), clocks), increment.Launch(runtime.Grid(8).On(s), b, n, 1), f.Record(s))
 	if err != nil {
 		return err
@@ -269,7 +269,8 @@ func checkOccupancy(t *T) error {
 	return want(n*256 == info.Threads, "%d blocks of a kernel of %d registers; %d threads fit", n, k.Info().Registers, info.Threads)
 }
 
-// checkAttributes launches cooperatively, in clusters, and before the launch before has ended.
+// checkAttributes checks cooperative launches, cluster launches, and programmatic dependent
+// launches.
 func checkAttributes(t *T) error {
 	const n = 100_000
 	k, e1 := t.load("increment")
@@ -300,7 +301,7 @@ func checkAttributes(t *T) error {
 		}
 	}
 	if info.Capability >= 90 {
-		// The kernel waits for nothing of the one before it, so it is given nothing to do.
+		// The kernel does not depend on the previous one, so it may overlap with it.
 		for range 10 {
 			if err := k.Launch(runtime.Grid(8).Programmatic().On(s), b, 0, 1); err != nil {
 				return err
@@ -319,7 +320,7 @@ func checkAttributes(t *T) error {
 	return errors.Join(b.Close(), s.Close())
 }
 
-// checkTensorMaps has the driver make tensor maps of every kind. The matrix multiplications use some.
+// checkTensorMaps encodes tensor maps of every kind. The matrix multiplications use some of them.
 func checkTensorMaps(t *T) error {
 	if !t.Device.Info().TensorMaps {
 		return kerneltest.Skip("no tensor maps before sm_90")
@@ -366,7 +367,7 @@ func checkTensorMaps(t *T) error {
 	return errors.Join(append(errs, b.Close(), f.Close(), c.Close())...)
 }
 
-// checkShared asks for more dynamic shared memory, step by step, up to the most.
+// checkShared increases dynamic shared memory step by step up to the maximum.
 func checkShared(t *T) error {
 	k, err := t.load("empty")
 	if err != nil {

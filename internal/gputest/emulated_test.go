@@ -16,12 +16,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// emulatedPage is the list of examples that run in the emulator.
+// emulatedPage is the documentation page with the examples that run in the emulator.
 const emulatedPage = "../../docs/reference/emulated.md"
 
-// TestEmulatedPage checks that the page has a row for each example and target, and that the rows of the
-// first example are right. With -update it runs all examples and writes the page. The tests of the
-// examples run all of them each time.
+// TestEmulatedPage checks that the page has a row for each example and target, and that the rows of
+// the first example are up to date. With -update it runs all examples and writes the page. The
+// tests of the examples themselves run every example.
 func TestEmulatedPage(t *testing.T) {
 	old, err := os.ReadFile(emulatedPage)
 	if err != nil && !golden.Updating() {
@@ -50,7 +50,7 @@ func TestEmulatedPage(t *testing.T) {
 			}
 			new := emulatedRow(t, e, link, target)
 			page.WriteString(new)
-			// The time differs from run to run.
+			// The time column varies.
 			if cells := strings.Split(new, "|"); ok && !golden.Updating() && !slices.Equal(cells[:6], row[:6]) {
 				t.Errorf("%s has an old row for %s and %s:\n%s", emulatedPage, e.Name, target, strings.Join(row, "|"))
 			}

@@ -29,12 +29,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// An Example is one of the examples.
+// An Example is an example of the examples folder.
 type Example struct {
-	Name    string   // of its directory
-	Targets []string // that it is built for
+	Name    string   // name of its directory
+	Targets []string // targets it is built for
 	Check   func(*kerneltest.T) error
-	Speed   func(*kerneltest.T) error // nil if it is not measured
+	Speed   func(*kerneltest.T) error // nil if it has no benchmark
 }
 
 // Examples returns the examples.
@@ -65,7 +65,7 @@ func Examples() []Example {
 	}
 }
 
-// exampleChecks run the examples. Those for other devices are skipped.
+// exampleChecks returns checks that run the examples. Examples for other devices are skipped.
 func exampleChecks() []Check {
 	var list []Check
 	for _, e := range Examples() {

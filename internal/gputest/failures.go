@@ -14,7 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// failureChecks do what is wrong on purpose: each must end in one clear error, and the program go on.
+// failureChecks returns checks that make deliberate mistakes. Each mistake must give one clear
+// error, and the program must continue.
 func failureChecks() []Check {
 	refuse := func(name string, kind error, words string, do func(t *T) error) Check {
 		return Check{"failures", name, func(t *T) error {
@@ -28,7 +29,7 @@ func failureChecks() []Check {
 				return fmt.Errorf("the error does not say %q: %w", words, err)
 			}
 			t.Note("%s", err)
-			// The device still works.
+			// The device must still work.
 			if t.Device.Lost() == nil {
 				return t.alive()
 			}
@@ -167,7 +168,7 @@ func failureChecks() []Check {
 	}
 }
 
-// lines wants an error to name a place.
+// lines checks that an error names a source position.
 func lines(err error, place string) error {
 	if err != nil && !strings.Contains(err.Error(), place) {
 		return fmt.Errorf("%w (which does not name %s)", errors.New(err.Error()), place)
@@ -178,16 +179,16 @@ func lines(err error, place string) error {
 	return fmt.Errorf("line found: %w", err)
 }
 
-// A spoiled module has text that its Go source did not write.
+// A spoiled module returns PTX with an error that its Go source does not have.
 type spoiled struct{ *dsl.Module }
 
-// Text is the text with a register nobody declared.
+// Text returns the text with an undeclared register.
 func (s spoiled) Text() (string, error) {
 	text, err := s.Module.Text()
 	return strings.Replace(text, "st.global.u32 ", "st.global.v3.u32 ", 1), err
 }
 
-// add hands a buffer and the kernel that adds to do.
+// add calls do with the kernel add and a buffer.
 func (t *T) add(do func(k *runtime.Kernel, b *runtime.Buffer[float32]) error) error {
 	k, e1 := t.load("add")
 	b, e2 := runtime.Upload(t.Device, make([]float32, 256))
@@ -197,7 +198,7 @@ func (t *T) add(do func(k *runtime.Kernel, b *runtime.Buffer[float32]) error) er
 	return errors.Join(do(k, b), b.Close())
 }
 
-// alive runs a kernel.
+// alive checks that kernels still run.
 func (t *T) alive() error {
 	return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 		return errors.Join(k.Launch(runtime.Grid(1), b, b, b, 256), t.Device.Sync())
@@ -207,7 +208,8 @@ func (t *T) alive() error {
 // wildName is the environment variable that makes the program lose its device.
 const wildName = "PTXDSL_GPUTEST_WILD"
 
-// checkIllegal has a child of this program lose its device: that is for the whole of a process, and others go on.
+// checkIllegal makes a child process lose its device. The loss affects the whole process, so it
+// cannot happen in this one.
 func checkIllegal(t *T) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -223,7 +225,8 @@ func checkIllegal(t *T) error {
 	return t.alive()
 }
 
-// Wild makes a kernel write where no memory is, if the environment asks for it, and holds what follows.
+// Wild runs a kernel with an illegal access, if the environment variable is set, and checks the
+// errors that follow.
 func Wild() (asked bool, err error) {
 	place := os.Getenv(wildName)
 	if place == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// featureChecks hold what the examples do not use.
+// featureChecks returns checks of features that no example uses.
 func featureChecks() []Check {
 	return []Check{
 		{"dsl", "scans", checkScans},
@@ -31,14 +31,15 @@ func featureChecks() []Check {
 	}
 }
 
-// What the kernels are built for.
+// Targets of the kernels.
 const (
 	scanThreads, scanTurns = 96, 3
 	bulkSize               = 64
 	chunkTurns             = 10
 )
 
-// floats launches a kernel that takes an array of numbers and leaves as many results as are wanted, and holds them.
+// floats launches a kernel that reads an array of floats and writes results, and compares them with
+// the expected ones.
 func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs, want []float32, more ...any) error {
 	k, err := t.Kernel(name, build)
 	if err != nil {
@@ -62,7 +63,7 @@ func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs
 func scans(m *dsl.Module) {
 	k := m.Kernel("scans", dsl.Threads(scanThreads))
 	x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
-	// The last of two that is not zero: 0 stands for nothing.
+	// Returns the last operand that is not zero; 0 means none.
 	last := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return dsl.Select(b.EQF(0), a, b) }
 	for i := range k.RangeI(0, scanTurns) {
 		at := i.MadI(scanThreads, k.TID().X)
@@ -72,7 +73,7 @@ func scans(m *dsl.Module) {
 	}
 }
 
-// checkScans scans with something that does not commute, so that the order shows.
+// checkScans runs scans with an operator that is not commutative, which makes the order visible.
 func checkScans(t *T) error {
 	xs, want := make([]float32, scanThreads*scanTurns), make([]float32, scanThreads*scanTurns)
 	for turn := range scanTurns {
@@ -141,7 +142,7 @@ func dynamic(m *dsl.Module, fixed int) {
 	}
 }
 
-// checkDynamic turns numbers round in shared memory whose size the launch gives, beside a lot whose size the kernel knows.
+// checkDynamic reverses an array in dynamic shared memory, beside an array in static shared memory.
 func checkDynamic(t *T) error {
 	for _, fixed := range []int{4, 13_000} {
 		for _, n := range []int{32, 1000} {
@@ -177,7 +178,7 @@ func matrices(m *dsl.Module) {
 	row, unit := lane.AndI(15), lane.ShrI(4)
 	for step := range 4 {
 		four := a.LoadMatrices(row, unit.AddI(int64(2*step)), dsl.Trans)
-		// The second matrix has lower rows, the third more columns: turned, they change places.
+		// Matrix 1 has the lower 8 rows and matrix 2 the right 8 columns; transposing swaps them.
 		four[1], four[2] = four[2], four[1]
 		b.StoreMatrices(row, unit.AddI(int64(2*step)), four)
 	}
@@ -190,7 +191,7 @@ func matrices(m *dsl.Module) {
 	}
 }
 
-// checkMatrices turns a matrix of 16x64 numbers round by its fragments, and reads it element by element.
+// checkMatrices transposes a 16x64 matrix through its fragments, and reads it element by element.
 func checkMatrices(t *T) error {
 	if err := t.Needs("stmatrix", 90, 0); err != nil {
 		return err
@@ -199,7 +200,7 @@ func checkMatrices(t *T) error {
 	for i := range xs {
 		xs[i] = float32(i)
 		row, col := i/64, i%64
-		want[col%16*64+col/16*16+row] = xs[i] // each square of 16 is turned
+		want[col%16*64+col/16*16+row] = xs[i] // each 16x16 block is transposed
 	}
 	return t.floats("matrices", runtime.Grid(1), matrices, xs, want)
 }
@@ -232,7 +233,8 @@ func bulk(m *dsl.Module) {
 	k.SyncCluster()
 }
 
-// checkBulk adds what two blocks of a cluster send each other, and stores and reduces the sums.
+// checkBulk adds values that two blocks of a cluster send each other, and stores and reduces the
+// sums by bulk copies.
 func checkBulk(t *T) error {
 	if err := t.Needs("bulk copies", 90, 0); err != nil {
 		return err
@@ -291,7 +293,8 @@ func boxes(m *dsl.Module) {
 	plane, row, col := k.CTAID().Z.ShlI(1), k.CTAID().Y.ShlI(2), k.CTAID().X.ShlI(3)
 	k.When(first, func() {
 		full.ArriveExpect(k.U32(a.Bytes()))
-		in.Load(a, []dsl.Reg[dsl.U32]{plane.SubI(1), row.SubI(1), col.SubI(4)}, full) // 16 bytes are the least step along the innermost
+		// the innermost step must be a multiple of 16 bytes
+		in.Load(a, []dsl.Reg[dsl.U32]{plane.SubI(1), row.SubI(1), col.SubI(4)}, full)
 	})
 	full.Wait(k.U32(0))
 	i := k.TID().X
@@ -312,7 +315,8 @@ func boxes(m *dsl.Module) {
 	})
 }
 
-// checkBoxes adds up the six neighbours of each point of a cube, whose boxes reach over its edges, and stores what is left of a box.
+// checkBoxes adds up the six neighbours of each point of a cube, with boxes that extend over its
+// edges, and stores a box that is clipped.
 func checkBoxes(t *T) error {
 	if err := t.Needs("tensor maps", 90, 0); err != nil {
 		return err

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gputest is what is run on a GPU to show that the runtime and the examples do what they say: a list of checks, for one program
-// that needs nothing beside it. It is no part of go test, since the machines that run that have no GPU.
+// Package gputest is a list of checks that run on a GPU: they show that the runtime and the
+// examples work on hardware. Command gputest is a single program that runs them. They are not part
+// of go test, because CI has no GPU.
 package gputest
 
 import (
@@ -18,16 +19,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// A Check is one thing that must hold.
+// A Check is one test on a GPU.
 type Check struct {
 	Group, Name string
 	Run         func(t *T) error
 }
 
-// A T is what a check works with.
+// A T is the context of a check.
 type T struct{ *kerneltest.T }
 
-// All is every check.
+// All returns every check.
 func All() []Check {
 	var list []Check
 	list = append(list, deviceChecks()...)
@@ -38,7 +39,8 @@ func All() []Check {
 	return list
 }
 
-// Run runs the checks whose name, group/name, a pattern finds, prints a table, and counts those that failed.
+// Run runs the checks whose name, group/name, matches a pattern. It prints a table and returns the
+// number of failures.
 func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (failed int, err error) {
 	d, err := runtime.Open(place)
 	if err != nil {
@@ -61,7 +63,7 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		t := &T{kerneltest.New(d)}
 		start := time.Now()
 		err := c.Run(t)
-		if t.Device == nil { // the check could not bring it back
+		if t.Device == nil { // the device was lost and could not be reopened
 			fmt.Fprintf(table, "FAIL\t%s\t\t%v\n", name, err)
 			return failed + 1, errors.Join(table.Flush(), err)
 		}
@@ -82,9 +84,11 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 			failed++
 		}
 		fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", verdict, name, took, notes)
-		_ = table.Flush() // one by one: a table that is cut short says more than none; a write error shows at the end
+		// flushed after each row, so that an interrupted run shows its results; a write error is
+		// returned at the end
+		_ = table.Flush()
 		if d.Lost() != nil {
-			_ = d.Close() // it is of no use
+			_ = d.Close() // the device is unusable
 			if d, err = runtime.Open(place); err != nil {
 				d = nil
 				return failed, fmt.Errorf("after a check lost the device: %w", err)

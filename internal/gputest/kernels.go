@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// kernels is a module of small kernels for the checks of the runtime.
+// kernels builds a module of small kernels for the checks of the runtime.
 func kernels(target string) *dsl.Module {
 	m := dsl.New("kernels", target)
 	m.Kernel("empty", dsl.Threads(32))
@@ -37,7 +37,7 @@ func kernels(target string) *dsl.Module {
 	}
 	wide.StoreFirstVec(four)
 
-	// Does something with every type of parameter that a kernel can have.
+	// Reads parameters of every type.
 	k = m.Kernel("mixed", dsl.Threads(1))
 	out := dsl.Global[dsl.F64](k, "out")
 	p8, p16, p32 := dsl.Param[dsl.U8](k, "b"), dsl.Param[dsl.S16](k, "h"), dsl.Param[dsl.S32](k, "i")
@@ -56,7 +56,7 @@ func kernels(target string) *dsl.Module {
 	return m
 }
 
-// wild is a kernel that writes where no memory is.
+// wild builds a kernel that writes to an invalid address.
 func wild(target string) *dsl.Module {
 	m := dsl.New("wild", target)
 	k := m.Kernel("wild", dsl.Threads(32))
@@ -66,7 +66,7 @@ func wild(target string) *dsl.Module {
 	return m
 }
 
-// load loads the kernels and one of them.
+// load loads the module of kernels and returns one of them.
 func (t *T) load(name string) (*runtime.Kernel, error) {
 	m, err := t.Device.Load(kernels(t.Device.Info().Target))
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *T) load(name string) (*runtime.Kernel, error) {
 	return m.Kernel(name)
 }
 
-// near compares results with a tolerance that is relative to numbers above one and absolute below.
+// near compares results. The tolerance is relative for values above one, and absolute below.
 func near(t *T, what string, got, want []float32, tolerance float64) error {
 	if tolerance == 0 {
 		return kerneltest.Equal(t.T, what, got, want)

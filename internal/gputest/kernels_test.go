@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// TestKernels holds that the kernels assemble, and that the spoiled one does not.
+// TestKernels checks that the kernels assemble, and that the spoiled one does not.
 func TestKernels(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -36,7 +36,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// TestFeatures holds that the kernels of features assemble, and that nothing in them is hazardous.
+// TestFeatures checks that the kernels of features assemble and have no hazards.
 func TestFeatures(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -48,7 +48,7 @@ func TestFeatures(t *testing.T) {
 		build(m)
 		_, list := m.Build()
 		for _, d := range list {
-			if d.Severity != diag.Note { // what is not checked
+			if d.Severity != diag.Note { // notes name what is not checked
 				t.Errorf("kernel %d: %s: %s: %s", i, d.Place, d.Rule, d.Message)
 			}
 		}
@@ -62,7 +62,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestExamples holds that every example with a check is among the checks, and that names are given once.
+// TestExamples checks that every example with a check is listed, and that names are unique.
 func TestExamples(t *testing.T) {
 	names := make(map[string]bool)
 	for _, c := range All() {

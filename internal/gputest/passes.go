@@ -23,19 +23,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// compiled are modules of the corpus, as the CUDA compiler made them of the sources in internal/corpus.
+// compiled are modules of the corpus, as nvcc compiled them from the sources in internal/corpus.
 //
 //go:embed testdata/kernels/*.ptx.gz
 var compiled embed.FS
 
-// A launch is how the kernels of a module are launched whose names a pattern finds.
+// A launch configures the launches of those kernels of a module whose names match a pattern.
 type launch struct {
 	file, kernels           string
 	blocks, threads, shared int
-	whole                   int // what every integer parameter is
+	whole                   int // value of every integer parameter
 }
 
-// launches are those whose results depend on nothing but what is in memory.
+// launches lists the modules whose results depend only on the contents of memory.
 func launches() []launch {
 	return []launch{
 		{"arith.sm_75.noopt", ".", 2, 128, 0, 250},
@@ -53,8 +53,8 @@ func launches() []launch {
 	}
 }
 
-// passChecks hold what the clean-up passes leave of kernels against what the kernels do: the examples against their
-// references, and kernels of the CUDA compiler against themselves, bit by bit.
+// passChecks compares kernels with their optimized versions after the clean-up passes: examples
+// with their references, and kernels of nvcc with the original kernel, bit by bit.
 func passChecks() []Check {
 	var list []Check
 	for _, c := range exampleChecks() {
@@ -69,16 +69,17 @@ func passChecks() []Check {
 	return list
 }
 
-// cleaned runs all passes over a module.
+// cleaned runs all passes on a module.
 func cleaned(m *dsl.Module) (runtime.Source, error) {
 	built, faults := m.Build()
-	if faults.Errors() == 0 { // else loading reports them
+	if faults.Errors() == 0 { // otherwise loading reports the errors
 		passes.Run(built, passes.List(), nil)
 	}
 	return m, nil
 }
 
-// text is a module as the compiler made it, and what the passes leave of it, for the smallest version that has what it uses.
+// text returns a module as compiled and after the passes, both with the lowest PTX version that
+// supports it.
 func text(file string) (before, after string, err error) {
 	version := regexp.MustCompile(`\.version \d+\.\d+`)
 	packed, err := compiled.ReadFile("testdata/kernels/" + file + ".ptx.gz")
@@ -105,12 +106,13 @@ func text(file string) (before, after string, err error) {
 	if changes == 0 {
 		return "", "", errors.New("the passes change nothing")
 	}
-	// The compiler names its own version, which a driver may be too old for.
+	// nvcc declares its own PTX version, which an older driver may not support.
 	m.Version = lower.Version(m)
 	return version.ReplaceAllString(string(all), ".version "+m.Version.String()), lower.Text(m), nil
 }
 
-// sameBits launches kernels of a module as it was and as the passes left it, on the same memory, and compares all of it.
+// sameBits launches the kernels of a module before and after the passes on the same memory, and
+// compares all of it.
 func (t *T) sameBits(l launch) error {
 	before, after, err := text(l.file)
 	if err != nil {
@@ -150,9 +152,9 @@ func (t *T) sameBits(l launch) error {
 	return errors.Join(a.Close(), b.Close())
 }
 
-const room = 64 << 10 // bytes that each pointer points to
+const room = 64 << 10 // bytes per pointer parameter
 
-// bits are any bytes.
+// bits returns random bytes.
 func bits(t *T) []byte {
 	var list []byte
 	for _, x := range t.Uint32s(room / 4) {
@@ -161,7 +163,7 @@ func bits(t *T) []byte {
 	return list
 }
 
-// plain are numbers in [-1, 1], whether they are read as float32 or as float64.
+// plain returns numbers in [-1, 1], whether they are read as float32 or as float64.
 func plain(t *T) []byte {
 	var list []byte
 	for _, x := range t.Float32s(room / 4) {
@@ -170,7 +172,7 @@ func plain(t *T) []byte {
 	return list
 }
 
-// same launches both kernels on equal memory. It says whether they wrote anything.
+// same launches both kernels on equal memory. It reports whether they wrote to it.
 func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote bool, err error) {
 	var args []any
 	var memory [][]byte
@@ -206,7 +208,7 @@ func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote
 	return wrote, nil
 }
 
-// after is the memory after a kernel has run on it.
+// after returns the memory after a kernel has run on it.
 func (t *T) after(l launch, k *runtime.Kernel, args []any, memory [][]byte) ([][]byte, error) {
 	given := make([]any, len(args))
 	var buffers []*runtime.Buffer[uint8]

@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestLaunches holds that there are kernels to launch, and that the passes leave faultless modules with the same ones.
+// TestLaunches checks that every pattern matches kernels, and that the passes keep these kernels
+// and leave no errors.
 func TestLaunches(t *testing.T) {
 	entry := regexp.MustCompile(`\.entry (\w+)`)
 	total := 0

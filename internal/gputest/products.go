@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// chain is (A B') C for A and B of 64x64 and C of 64x128: with wgmma, the sums of the first product are the left factor of the second, whose
-// right one is transposed and comes in two slabs.
+// chain builds (A B') C for A and B of 64x64 and C of 64x128. With wgmma, the accumulators of the
+// first product are the A operand of the second, whose B operand is transposed and has two slabs.
 func chain(m *dsl.Module) {
 	k := m.Kernel("chain", dsl.Warpgroups(2))
 	square := dsl.Box{Rows: 64, Cols: 64}
@@ -44,7 +44,7 @@ func chain(m *dsl.Module) {
 	)
 }
 
-// checkChain multiplies small integers, of which everything is exact.
+// checkChain multiplies small integers, so that all results are exact.
 func checkChain(t *T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -96,7 +96,8 @@ func checkChain(t *T) error {
 	return near(t, "chain", got, want, 0)
 }
 
-// turned is A' B for A and B of 128 columns: both lie the other way round for mma.sync, and come in two slabs.
+// turned builds A' B for A and B of 128 columns. Both operands are transposed for mma.sync, and
+// have two slabs.
 func turned(m *dsl.Module) {
 	k := m.Kernel("turned", dsl.Threads(128))
 	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.F16), k.Matrix("d", isa.F32)
@@ -117,7 +118,7 @@ func turned(m *dsl.Module) {
 	w.Store(d.Sized(side, side), row, col)
 }
 
-// checkTurned multiplies random numbers, of which the last stage has fewer than it could hold.
+// checkTurned multiplies random numbers. The last pipeline stage is only partly filled.
 func checkTurned(t *T) error {
 	k, err := t.Kernel("turned", turned)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// unordered are the examples whose results depend on the order of their atomic additions in
-// floating point. Their references have tolerances; here they only have to pass.
+// unordered are the examples whose results depend on the order of floating-point atomics. They only
+// have to be within the tolerance of their references.
 var unordered = map[string]bool{"12_matmul_splitk": true}
 
 // TestSeeds runs the examples with many seeds, which choose the order of warps and when
-// asynchronous operations complete, and with operations that complete at once and as late as they
-// may. All results must be the same, byte by byte. EMU_SEEDS is the number of seeds.
+// asynchronous operations complete. It also runs them with operations that complete immediately,
+// and as late as allowed. All results must be equal byte by byte. EMU_SEEDS is the number of seeds.
 func TestSeeds(t *testing.T) {
 	seeds := 2
 	if text := os.Getenv("EMU_SEEDS"); text != "" {
@@ -70,7 +70,7 @@ var seedTargets = map[string]string{
 	"16_matmul_blackwell": "sm_100a", "17_matmul_blockscaled": "sm_100a",
 }
 
-// resultsOf runs a check and returns a digest of all that was copied from the device.
+// resultsOf runs a check and returns a digest of all bytes copied from the device.
 func resultsOf(c Check, o emu.Options) (string, error) {
 	if o.Target = seedTargets[c.Name]; o.Target == "" {
 		o.Target = "sm_90a"
@@ -88,7 +88,7 @@ func resultsOf(c Check, o emu.Options) (string, error) {
 	return fmt.Sprintf("%x", r.sum.Sum(nil)), err
 }
 
-// A recorder is a device that keeps a digest of all that was copied from it.
+// A recorder is a device that keeps a digest of all bytes copied from it.
 type recorder struct {
 	device.Device
 	mutex sync.Mutex

@@ -16,13 +16,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// median is the middle of some durations.
+// median returns the median of some durations.
 func median(list []time.Duration) time.Duration {
 	slices.SortFunc(list, cmp.Compare[time.Duration])
 	return list[len(list)/2]
 }
 
-// each is how long one of n calls takes, the median of some rounds. Between rounds the device catches up.
+// each returns the time of one of n calls, as the median of several rounds. It synchronizes between
+// rounds.
 func (t *T) each(n int, call func() error, sync func() error) (time.Duration, error) {
 	var rounds []time.Duration
 	for range 15 {
@@ -49,7 +50,7 @@ func checkLaunch(t *T) error {
 	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		return err
 	}
-	const burst = 500 // fewer than the queue of a stream holds
+	const burst = 500 // fewer than fit into the queue of a stream
 	asynchronous, err := t.each(burst, func() error { return empty.Launch(runtime.Grid(1).On(s)) }, s.Sync)
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func checkCopy(t *T) error {
 	return errors.Join(e1, e2, e3, e4, e5, x.Close(), y.Close(), p.Close(), first.Close(), last.Close())
 }
 
-// checkLoad measures loading, and holds the cache.
+// checkLoad measures module loading, and checks the cache.
 func checkLoad(t *T) error {
 	folder, err := os.MkdirTemp("", "ptxdsl-cache-")
 	if err != nil {
@@ -144,7 +145,7 @@ func checkLoad(t *T) error {
 	if err != nil {
 		return err
 	}
-	// A comment that was never there before: the driver keeps a cache of its own.
+	// A unique comment in the text avoids the cache of the driver.
 	fresh := func() string { return fmt.Sprintf("%s\n// %d\n", text, time.Now().UnixNano()) }
 	load := func(text, cache string) (took time.Duration, cached bool, err error) {
 		start := time.Now()
@@ -180,7 +181,7 @@ func checkLoad(t *T) error {
 
 func milli(d time.Duration) float64 { return micro(d) / 1e3 }
 
-// checkPeer copies between devices.
+// checkPeer copies between two devices.
 func checkPeer(t *T) error {
 	count, err := runtime.Count()
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A warpgroups is a product of two warpgroups, each of which makes 64 of 128 rows with 128 columns, step by step. Small integers are multiplied, of
-// which everything is exact.
+// A warpgroups is a matrix product of two warpgroups, each of which computes 64 of 128 rows and 128
+// columns. It multiplies small integers, so that all results are exact.
 type warpgroups struct {
 	name        string
 	left, right dsl.Box
 	steps       int
-	down        bool // the steps follow one another in rows of the factors, not in columns
+	down        bool // the K steps are rows of the operands, not columns
 	multiply    func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile)
 	want        func(a, b func(row, col int) float32, row, col int) float32
 }
 
-// build is the kernel. Sums leave it as F32 through the TMA.
+// build builds the kernel. It stores the accumulators as F32 by TMA.
 func (w *warpgroups) build(m *dsl.Module) {
 	k := m.Kernel(w.name, dsl.Warpgroups(3))
 	a, b := k.TensorMap("a", isa.Bf16, w.left, dsl.Swizzle128), k.TensorMap("b", isa.Bf16, w.right, dsl.Swizzle128)
@@ -50,7 +50,7 @@ func (w *warpgroups) build(m *dsl.Module) {
 	)
 }
 
-// small are integers from -1 to 1.
+// small returns integers from -1 to 1.
 func (t *T) small(n int) []float32 {
 	xs := make([]float32, n)
 	for i := range xs {
@@ -104,7 +104,7 @@ func (w *warpgroups) check(t *T) (err error) {
 	return near(t, w.name, got, want, 0)
 }
 
-// lying multiplies factors that both lie the other way round.
+// lying multiplies two transposed operands.
 func lying() *warpgroups {
 	const steps = 5
 	return &warpgroups{name: "lying", left: dsl.Box{Rows: 64, Cols: 128}, right: dsl.Box{Rows: 64, Cols: 128}, steps: steps, down: true,
@@ -120,8 +120,8 @@ func lying() *warpgroups {
 	}
 }
 
-// computed multiplies a left factor that threads make: both warpgroups three times what they find in the first 64 columns of a tile, of
-// which the second turns the sign.
+// computed multiplies an A operand that threads compute: three times the first 64 columns of a
+// tile, which the second warpgroup negates.
 func computed() *warpgroups {
 	return &warpgroups{name: "computed", left: dsl.Box{Rows: 64, Cols: 128}, right: dsl.Box{Rows: 64, Cols: 128}, steps: 3, down: true,
 		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile) {
@@ -150,7 +150,7 @@ func computed() *warpgroups {
 	}
 }
 
-// halved multiplies a left factor of which the first two of each four numbers are there.
+// halved multiplies a sparse A operand: the first two of every four elements are stored.
 func halved() *warpgroups {
 	const steps = 3
 	return &warpgroups{name: "halved", left: dsl.Box{Rows: 128, Cols: 64}, right: dsl.Box{Rows: 128, Cols: 128}, steps: steps,
@@ -166,7 +166,8 @@ func halved() *warpgroups {
 	}
 }
 
-// widened is a product of bfloat16 by numbers of eight bits, which a warpgroup widens into the stages of a pipeline.
+// widened multiplies bfloat16 by 8-bit integers, which a warpgroup converts into the stages of a
+// pipeline.
 func widened(m *dsl.Module) {
 	k := m.Kernel("widened", dsl.Warpgroups(3))
 	x := k.TensorMap("x", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
@@ -241,7 +242,8 @@ func checkWidened(t *T) error {
 	return near(t, "widened", got, want, 0)
 }
 
-// gathered is the product of rows by one another that threads gather with cp.async: those that a condition leaves out are zero.
+// gathered multiplies rows by each other that threads gather with cp.async. Rows excluded by a
+// condition are zero.
 func gathered(m *dsl.Module) {
 	k := m.Kernel("gathered", dsl.Threads(128))
 	x, ids, n, d := dsl.Global[dsl.BF16](k, "x"), dsl.Global[dsl.U32](k, "ids"), dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.F32](k, "d")

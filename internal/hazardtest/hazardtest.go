@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hazardtest holds what one analyzer of hazards says of files against the comments in them, as package filetest
-// does of findings in general.
+// Package hazardtest tests a hazard analyzer on files whose comments contain the expected findings;
+// see package filetest.
 package hazardtest
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Run tries an analyzer on every file of testdata. The files must pass the form checks, and every rule of the analyzer must be
-// expected somewhere in them, but for those that are excepted: forms that no PTX can show wrong. What is found in a file
-// review.ptx must be reviews.
+// Run runs an analyzer on every file of testdata. The files must pass the form checks. Every rule
+// of the analyzer must be expected somewhere, except the rules in except, for which no PTX shows
+// the mistake. Findings in a file review.ptx must be reviews.
 func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 	t.Helper()
 	found := make(map[string]bool)
@@ -35,10 +35,11 @@ func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 			file, faults := ptx.Parse(name, text)
 			m, more := lift.Module(file)
 			if list := append(append(faults, form.Check(file, form.Options{})...), more...); len(list) > 0 {
-				return list // which nothing expects
+				return list // notes are not expected
 			}
 			list := verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
-			list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Rule == "V101" }) // what was not looked at
+			// notes about what was not checked
+			list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Rule == "V101" })
 			for _, d := range list {
 				if filepath.Base(name) == "review.ptx" && d.Severity != diag.Review {
 					t.Errorf("%s is %s, expected a review", d.Rule, d.Severity)

@@ -9,5 +9,5 @@ import "time"
 
 var begun = time.Now()
 
-// processorTime is the time on the clock, where the system does not say how long the process has computed.
+// processorTime returns wall-clock time, on systems without a processor time.
 func processorTime() time.Duration { return time.Since(begun) }

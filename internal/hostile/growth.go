@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// How fast the time of a text may grow: 32 times the text may take 32 to the power of 1.25 times as long, which is 76
-// times; what is quadratic takes 1024 times. Times below the floor are not told apart.
+// How fast the time of a text may grow: a text 32 times as long may take 32 to the power of 1.25
+// times as long, which is a factor of 76; quadratic work takes 1024 times as long. Times below the
+// floor are treated as equal.
 const (
 	Times    = 32
 	Exponent = 1.25
@@ -19,11 +20,12 @@ const (
 	tries    = 6
 )
 
-// Growth is the exponent with which the processor time of work grows from the text of size bytes to that of Times as
-// many, and both times. It is 0 where even the long text takes so little that no more need be known, and under
-// the race detector.
+// Growth returns the exponent with which the processor time of work grows from a text of size bytes
+// to one of Times as many bytes, and both times. The exponent is 0 if the long text takes too
+// little time to measure, and under the race detector.
 func (t *Text) Growth(size int, work func(text string)) (exponent float64, short, long time.Duration) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector works whenever it likes, for long and short texts
+	// the garbage collector would run at arbitrary times
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	few, many := t.Of(size), t.Of(Times*size)
 	long = took(many, work)
 	most := math.Pow(Times, Exponent)
@@ -34,14 +36,14 @@ func (t *Text) Growth(size int, work func(text string)) (exponent float64, short
 	if s := took(few, work); s > floor {
 		short = s
 	}
-	// Other work on the machine makes a run long, never short.
+	// Other load on the machine makes a run slower, never faster.
 	for n := 1; n < tries && long.Seconds() > most*short.Seconds(); n++ {
 		long = min(long, took(many, work))
 	}
 	return math.Log(long.Seconds()/short.Seconds()) / math.Log(Times), short, long
 }
 
-// Measure is the processor time of work on the text in several sizes: the least of two runs.
+// Measure returns the processor time of work on the text in several sizes: the least of two runs.
 func (t *Text) Measure(work func(text string), sizes ...int) []time.Duration {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	out := make([]time.Duration, len(sizes))
@@ -52,7 +54,7 @@ func (t *Text) Measure(work func(text string), sizes ...int) []time.Duration {
 	return out
 }
 
-// took is the processor time of work on a text.
+// took returns the processor time of work on a text.
 func took(text string, work func(string)) time.Duration {
 	runtime.GC()
 	start := processorTime()

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hostile makes PTX texts that are written to be slow: one thing repeated or nested as often as fits
-// into a size. Tests read them at several sizes and compare the times.
+// Package hostile generates PTX texts that could be slow to process: one construct is repeated or
+// nested as often as fits into a size. Tests process them at several sizes and compare the times.
 package hostile
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Text is one kind of hostile text. It is Before, then Unit for 0, 1, 2 and so on, then Middle, then Close once
-// for each Unit in reverse order, then After.
+// A Text is one kind of hostile text. It consists of Before, then Unit for 0, 1, 2 and so on, then
+// Middle, then Close once for each Unit in reverse order, then After.
 type Text struct {
 	Name   string
 	Before string
@@ -19,10 +19,10 @@ type Text struct {
 	Middle string
 	Close  string
 	After  string
-	Valid  bool // the module has no error in its form, so that all commands read it whole
+	Valid  bool // the module passes the form checks, so that all commands process it completely
 }
 
-// Of is the text with as many units as fit into size bytes, and one at least.
+// Of returns the text with as many units as fit into size bytes, at least one.
 func (t *Text) Of(size int) string {
 	var b strings.Builder
 	b.WriteString(t.Before)
@@ -41,17 +41,17 @@ func (t *Text) Of(size int) string {
 	return b.String()
 }
 
-// Texts are all kinds of text that there are.
+// Texts returns all kinds of hostile text.
 func Texts() []Text {
 	return append(append(append(scanned(), declared()...), stated()...), valid()...)
 }
 
-// same is a Unit that is always the same.
+// same returns a Unit that does not depend on the index.
 func same(unit string) func(int) string { return func(int) string { return unit } }
 
-// counted is a Unit made from the index by a format with verbs that all print it.
+// counted returns a Unit that formats the index with a format whose verbs all print it.
 func counted(format string) func(int) string {
-	n := strings.Count(format, "%[1]d") // an index is given once and printed as often as the format asks
+	n := strings.Count(format, "%[1]d") // the index is passed once and printed by each verb
 	if n == 0 {
 		panic("bug: a counted unit does not print its index")
 	}
@@ -64,7 +64,7 @@ func within(name, before, unit, after string) Text {
 	return Text{Name: name, Before: before, Unit: same(unit), After: after}
 }
 
-// Beginnings of modules and kernels.
+// Headers of modules and kernels.
 const (
 	head   = ".version 8.8\n.target sm_90a\n.address_size 64\n"
 	kernel = head + ".visible .entry k(.param .u64 a)\n{\n"
@@ -72,17 +72,17 @@ const (
 	ending = "\nret;\n}\n"
 )
 
-// body is statements of a kernel that declares registers.
+// body returns a text of repeated statements in a kernel that declares registers.
 func body(name, unit string) Text {
 	return Text{Name: name, Before: kernel + regs, Unit: same(unit), After: ending}
 }
 
-// bodyOf is the same of units that differ.
+// bodyOf is body with statements that differ by an index.
 func bodyOf(name, format string) Text {
 	return Text{Name: name, Before: kernel + regs, Unit: counted(format), After: ending}
 }
 
-// bare is statements of a kernel in a module without a header.
+// bare returns a text of repeated statements in a kernel of a module without a header.
 func bare(name, unit string) Text {
 	return Text{Name: name, Before: ".entry k()\n{\n", Unit: same(unit), After: ending}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestTexts holds every text to what is said of it: its size, its name, and that valid ones have no error.
+// TestTexts checks the size and the name of every text, and that valid ones have no error.
 func TestTexts(t *testing.T) {
 	names := map[string]bool{}
 	for _, x := range hostile.Texts() {
@@ -36,7 +36,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestGrowth tells work in proportion to the text from work on all pairs.
+// TestGrowth checks that Growth distinguishes linear from quadratic work.
 func TestGrowth(t *testing.T) {
 	x := hostile.Text{Name: "blanks", Unit: func(int) string { return " " }}
 	sum := 0

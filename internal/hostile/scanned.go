@@ -3,7 +3,7 @@
 
 package hostile
 
-// scanned are texts that are hard to cut into tokens, or none that PTX has a grammar for.
+// scanned returns texts that are hard to tokenize, or that are not PTX.
 func scanned() []Text {
 	return []Text{
 		repeated("blanks", " "),
@@ -47,7 +47,7 @@ func scanned() []Text {
 	}
 }
 
-// declared are texts of declarations and directives.
+// declared returns texts of repeated declarations and directives.
 func declared() []Text {
 	return []Text{
 		repeated("linkage", ".visible "),

@@ -3,7 +3,7 @@
 
 package hostile
 
-// stated are texts of statements with mistakes.
+// stated returns texts of statements with mistakes.
 func stated() []Text {
 	const in = kernel + regs
 	return []Text{

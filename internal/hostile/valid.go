@@ -5,7 +5,7 @@ package hostile
 
 import "fmt"
 
-// valid are modules without a mistake in their form, so that all commands read them whole.
+// valid returns modules that pass the form checks, so that all commands process them completely.
 func valid() []Text {
 	const callee = head + ".extern .func f(.param .b32 x);\n.visible .entry k(.param .u64 a)\n{\n"
 	list := []Text{

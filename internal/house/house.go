@@ -7,18 +7,19 @@ package house
 
 import "strings"
 
-// Anything stands for every room of ours.
+// Anything allows every package of this project.
 const Anything = "*"
 
-// A Room is a directory of packages and what they may import: directories of this project, and
-// modules of others.
+// A Room is a directory of packages with the imports that they may have: directories of this
+// project, and other modules.
 type Room struct {
-	Path   string // from the root of the module; a room holds what is under it
-	Ours   string // paths with spaces between
-	Others string // module paths
+	Path   string // path from the root of the module; includes packages below it
+	Ours   string // paths, separated by spaces
+	Others string // module paths, separated by spaces
 }
 
-// Rooms returns the table. Of several rooms that hold a package the innermost counts.
+// Rooms returns the table of allowed imports. If several rooms contain a package, the innermost one
+// applies.
 func Rooms() []Room {
 	const (
 		cmp        = "github.com/google/go-cmp"
@@ -32,14 +33,16 @@ func Rooms() []Room {
 		{"ptx", "diag isa internal/slab internal/layout", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
-		{"lift", "diag isa ptx form ir internal/slab", ""}, // form: one evaluator for constant expressions
+		// form: it evaluates constant expressions
+		{"lift", "diag isa ptx form ir internal/slab", ""},
 		{"lower", "diag isa ptx ir internal/layout", ""},
 		{"passes", "diag isa ir passes/analysis", ""},
 		{"passes/analysis", "diag isa ir internal/slab", ""},
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
 		{"dsl", "diag isa ir passes passes/verify lower internal/slab", ""},
 		{"dsl/op", "dsl isa", ""},
-		{"runtime", "diag ptx runtime/device runtime/driver runtime/emu", ""}, // ptx: parameters of kernels
+		// ptx: kernel parameters
+		{"runtime", "diag ptx runtime/device runtime/driver runtime/emu", ""},
 		{"runtime/device", "diag", ""},
 		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
 		{"runtime/kerneltest", "dsl isa runtime", ""}, // isa: names of types
@@ -81,7 +84,7 @@ func Rooms() []Room {
 	}
 }
 
-// Of returns the room of a package, by its path from the root of the module.
+// Of returns the room of a package, given its path from the root of the module.
 func Of(rooms []Room, path string) (room Room, ok bool) {
 	for _, r := range rooms {
 		if within(path, r.Path) && len(r.Path) >= len(room.Path) {
@@ -91,13 +94,13 @@ func Of(rooms []Room, path string) (room Room, ok bool) {
 	return room, ok
 }
 
-// within reports whether path is folder, or is under it.
+// within reports whether path is folder or below it.
 func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// May reports whether r's packages may import one of ours: packages of a room import one another, but a
-// room inside another is entered only by those that name it, or a room around both.
+// May reports whether r's packages may import a package of this project. Packages of a room may
+// import each other. A nested room may be imported only if it is listed, or a room around both is.
 func (r Room) May(rooms []Room, path string) bool {
 	room, _ := Of(rooms, path)
 	if room.Path == r.Path || r.Ours == Anything {
@@ -111,7 +114,7 @@ func (r Room) May(rooms []Room, path string) bool {
 	return false
 }
 
-// MayUse reports whether r's packages may import one of another module.
+// MayUse reports whether r's packages may import a package of another module.
 func (r Room) MayUse(path string) bool {
 	for name := range strings.FieldsSeq(r.Others) {
 		if within(path, name) {

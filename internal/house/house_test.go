@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/ptxdsl/ptxdsl/"
 
-// TestImports holds every package of the module against the table.
+// TestImports compares the imports of every package of the module with the table.
 func TestImports(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
 	command.Dir = "../.."
@@ -37,7 +37,7 @@ func TestImports(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := strings.TrimPrefix(p.ImportPath, module)
-		if within(path, "build") { // what is built there is nobody's source
+		if within(path, "build") { // build holds build output, not sources
 			continue
 		}
 		r, ok := Of(rooms, path)
@@ -95,7 +95,8 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestRooms holds the table against itself: it names rooms that it has, in an order without circles.
+// TestRooms checks the table itself: it names only rooms that it contains, in an order without
+// cycles.
 func TestRooms(t *testing.T) {
 	rooms := Rooms()
 	known := make(map[string]Room)
@@ -164,8 +165,9 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestAnew holds how many functions the compiler makes for a package that builds one kernel. It makes all methods of each generic
-// type of ours that such a package can see, in each such package: authors wait for them behind every change of a kernel.
+// TestAnew bounds the number of functions that the compiler generates for a package that builds one
+// kernel. In each such package it compiles all methods of the generic types that the package can
+// see, and authors wait for that after each change of a kernel.
 func TestAnew(t *testing.T) {
 	const most = 1900 // 1,788 with Go 1.26
 	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", "./examples/01_vecadd")

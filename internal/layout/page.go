@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package layout puts lines of PTX on a page: opcodes and operands below each other, comments below each other, lines that are too
-// long broken after commas. It knows nothing of what the lines say.
+// Package layout formats lines of PTX: it aligns opcodes, operands and comments in columns, and
+// breaks long lines after commas. It does not interpret the text.
 package layout
 
 import (
@@ -17,56 +17,57 @@ type Kind uint8
 
 // Kinds of lines.
 const (
-	Plain Kind = iota // nothing to align
-	Pass              // nothing to align, and no reason to end a run: .loc
+	Plain Kind = iota // not aligned
+	Pass              // not aligned, and does not end a run of aligned lines: .loc
 	Instr             // opcode | operands
 	Decl              // specifiers | names
 )
 
-// A line is one line of code: text [head:tail] and [tail:note] of the buffer, and the comment
-// [note:end] behind it.
+// A line is one line of code: the parts [head:tail] and [tail:note] of the buffer, and the trailing
+// comment [note:end].
 type line struct {
 	head, tail, note, end int32
-	before, behind        int32 // widths of the two texts
+	before, behind        int32 // widths of the two parts
 	indent                int16
-	raw                   bool // several lines in one: not to be aligned or wrapped
+	raw                   bool // contains several lines: neither aligned nor wrapped
 }
 
 // Widths of the style, in columns.
 const (
-	widestHead = 28  // of opcodes and specifiers that operands are aligned behind
-	widestCode = 88  // of code that comments are aligned behind
-	widestLine = 120 // of a line that is not wrapped
+	widestHead = 28  // maximum width of opcodes and specifiers for aligning operands
+	widestCode = 88  // maximum width of code for aligning comments
+	widestLine = 120 // maximum width of a line before it is wrapped
 	tabWidth   = 8
 )
 
-// A Page is text that grows by lines. Code is collected line by line: Begin, what is appended to Line, Tail, End. A run of
-// lines that are aligned together is written when it ends. The zero Page is empty and ready for use.
+// A Page is formatted text that grows by lines. For each line of code, call Begin, append to Line,
+// call Tail before the operands, and call End. A run of lines that are aligned together is written
+// when it ends. The zero Page is empty and ready for use.
 type Page struct {
-	Line   []byte // the code of the run, the line being built last
-	Indent int    // of the next line
-	// Of the line being built.
-	Broken  bool // it goes over several lines of text
-	Foreign bool // text of more than letters of the language is in it
+	Line   []byte // the code of the current run; the line being built is at the end
+	Indent int    // indentation of the next line
+	// Flags of the line being built.
+	Broken  bool // it spans several lines of text
+	Foreign bool // it contains text other than ASCII
 
 	out   []byte // finished text
-	run   []line // their text stands in Line
-	kind  Kind   // of the lines of the run
-	level int    // their indent
+	run   []line // lines of the current run, whose text is in Line
+	kind  Kind   // kind of the lines in the run
+	level int    // their indentation
 }
 
-// Reset makes p empty, with room for so many bytes. It keeps its memory.
+// Reset empties p and reserves space for the given number of bytes. It keeps its memory.
 func (p *Page) Reset(room int) {
 	*p = Page{out: slices.Grow(p.out[:0], room), Line: p.Line[:0], run: p.run[:0]}
 }
 
-// Text returns all that is on the page.
+// Text returns the whole text of the page.
 func (p *Page) Text() string {
 	p.flush()
 	return string(p.out)
 }
 
-// Give returns Text without a copy: the page gives its memory away, and is empty.
+// Give returns Text without a copy: the page releases its memory to the caller, and is empty.
 func (p *Page) Give() string {
 	p.flush()
 	text := unsafe.String(unsafe.SliceData(p.out), len(p.out))
@@ -74,7 +75,7 @@ func (p *Page) Give() string {
 	return text
 }
 
-// Blank puts exactly one blank line before what comes next, but for the head of the page.
+// Blank inserts exactly one blank line before the next line, except at the start of the page.
 func (p *Page) Blank() {
 	p.flush()
 	if len(p.out) > 0 && !bytes.HasSuffix(p.out, []byte("\n\n")) {
@@ -89,14 +90,14 @@ func (p *Page) Begin(kind Kind) {
 			p.flush()
 		}
 		if kind == Plain && len(p.run) > 0 && !p.noted() {
-			p.flush() // nothing before it is aligned with it
+			p.flush() // it is not aligned with the lines before it
 		}
 		p.kind, p.level = kind, p.Indent
 	}
 	p.run = append(p.run, line{indent: int16(p.Indent), head: int32(len(p.Line)), tail: -1, note: -1})
 }
 
-// noted reports whether the last line of the run has a comment behind it.
+// noted reports whether the last line of the run has a trailing comment.
 func (p *Page) noted() bool {
 	l := &p.run[len(p.run)-1]
 	return l.note < l.end
@@ -105,10 +106,10 @@ func (p *Page) noted() bool {
 // Put appends text to the line being built.
 func (p *Page) Put(s string) { p.Line = append(p.Line, s...) }
 
-// Tail marks the place where operands or names begin.
+// Tail marks the position where operands or names begin.
 func (p *Page) Tail() { p.run[len(p.run)-1].tail = int32(len(p.Line)) }
 
-// End ends the code of a line. It reports false if that has been done.
+// End ends the code of a line. It returns false if the line has already ended.
 func (p *Page) End() bool {
 	l := &p.run[len(p.run)-1]
 	if l.note >= 0 {
@@ -128,7 +129,7 @@ func (p *Page) End() bool {
 	return true
 }
 
-// Note puts a comment behind the line that End has ended.
+// Note adds a trailing comment to the line that End has ended.
 func (p *Page) Note(text string) {
 	l := &p.run[len(p.run)-1]
 	if int32(len(p.Line)) > l.note {
@@ -141,7 +142,7 @@ func (p *Page) Note(text string) {
 	}
 }
 
-// Comment puts a comment on a line of its own.
+// Comment adds a comment on a line of its own.
 func (p *Page) Comment(text string) {
 	p.flush()
 	p.out = tabs(p.out, p.Indent)
@@ -149,19 +150,19 @@ func (p *Page) Comment(text string) {
 	p.out = append(p.out, '\n')
 }
 
-// Verbatim puts lines on the page as they are.
+// Verbatim adds lines unchanged.
 func (p *Page) Verbatim(lines string) {
 	p.flush()
 	p.out = append(p.out, lines...)
 }
 
-// Started reports whether something stands in the line being built: in it all, and behind Tail.
+// Started reports whether the line being built has any text, and whether it has text after Tail.
 func (p *Page) Started() (line, part bool) {
 	l := &p.run[len(p.run)-1]
 	return len(p.Line) > int(l.head), len(p.Line) > int(max(l.head, l.tail))
 }
 
-// Before lets print put comments before the line that was begun and in which nothing stands yet.
+// Before calls print to add comments before the line that was begun and is still empty.
 func (p *Page) Before(print func()) {
 	last := len(p.run) - 1
 	l := p.run[last]

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// TestPage puts lines of each kind on a page.
+// TestPage formats lines of each kind.
 func TestPage(t *testing.T) {
 	var p layout.Page
 	put := func(kind layout.Kind, head, tail, note string) {
@@ -68,7 +68,7 @@ func TestPage(t *testing.T) {
 	ret;
 }
 `
-	for range 2 { // the second time in the memory of the first
+	for range 2 { // the second iteration reuses the memory of the first
 		if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(page(), "\n")); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}

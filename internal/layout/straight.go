@@ -3,11 +3,12 @@
 
 package layout
 
-// Who knows all lines that are aligned together, and that no comments follow them, need not have them collected. Straight lends the text of the
-// page, and Take takes it back; for each line between these it is Begun, what comes before the operands is appended, Behind, the operands,
-// Done. What is written is the same.
+// A caller that has all lines to be aligned together, none with a trailing comment, can write them
+// without collecting them first. Straight returns the text of the page, and Take puts it back. In
+// between, for each line: call Begun, append the text before the operands, call Behind, append the
+// operands, call Done. The result is the same.
 
-// Column returns the column that operands begin in, as the width of one more head has it.
+// Column returns the column of the operands after one more head of the given width.
 func Column(column, head int) int {
 	if head <= widestHead {
 		return max(column, head)
@@ -15,23 +16,24 @@ func Column(column, head int) int {
 	return column
 }
 
-// Straight returns the text of the page, to be longer by lines.
+// Straight returns the text of the page, for appending lines to it.
 func (p *Page) Straight() []byte {
 	p.flush()
 	return p.out
 }
 
-// Take makes text that Straight lent the text of the page.
+// Take replaces the text of the page, which Straight returned, by a longer one.
 func (p *Page) Take(text []byte) { p.out = text }
 
 // Begun begins a line.
 func (p *Page) Begun(text []byte) []byte { return tabs(text, p.Indent) }
 
-// Behind puts space before operands, which begin behind so much of text, or later.
+// Behind appends spaces before the operands, up to the given column, or one space if text is
+// longer.
 func Behind(text []byte, column int) []byte { return spaces(text, max(0, column-len(text))+1) }
 
-// Done ends a line, which begins behind so much of text, as its operands do; tail is 0 if there are
-// none.
+// Done ends a line. head is the offset in text at which the line begins, and tail the offset of its
+// operands, or 0 if there are none.
 func (p *Page) Done(text []byte, head, tail int) []byte {
 	if tail > 0 && p.Indent*tabWidth+len(text)-head > widestLine {
 		text = p.broken(text, head, tail)

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// TestStraight holds that lines written at once look as they do when they are collected.
+// TestStraight checks that lines written directly look like lines that were collected.
 func TestStraight(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

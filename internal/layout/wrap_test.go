@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// TestWrap holds what is broken after commas against words that are put one after the other as long as there is room, with and without
-// letters that are wider than a byte.
+// TestWrap compares wrapped lines with a simple word-by-word wrap, with and without multi-byte
+// letters.
 func TestWrap(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for round := range 2000 {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// tabs returns text with so many tabs behind it.
+// tabs appends n tabs to text.
 func tabs(text []byte, n int) []byte {
-	if n == 1 { // mostly
+	if n == 1 { // the most frequent case
 		return append(text, '\t')
 	}
 	const some = "\t\t\t\t\t\t\t\t"
@@ -21,9 +21,9 @@ func tabs(text []byte, n int) []byte {
 	return append(text, some[:n]...)
 }
 
-// spaces returns text with so many spaces behind it.
+// spaces appends n spaces to text.
 func spaces(text []byte, n int) []byte {
-	const some = "                " // so many that the compiler copies them without a call
+	const some = "                " // short enough for the compiler to copy it without a call
 	for ; n > 0; n -= len(some) {
 		text = append(text, some...)
 	}
@@ -66,7 +66,7 @@ func (p *Page) flush() {
 	p.Line = p.Line[:0]
 }
 
-// code returns the width of a line without its indent and comment, or more than widestCode for a
+// code returns the width of a line without its indentation and comment; more than widestCode for a
 // line whose comment is not aligned.
 func (l *line) code(column int32) int32 {
 	if l.raw {
@@ -78,7 +78,7 @@ func (l *line) code(column int32) int32 {
 	return max(l.before, column) + 1 + l.behind
 }
 
-// write writes a line: head, operands at column, comment at notes.
+// write writes a line: the head, the operands at one column, and the comment at another.
 func (p *Page) write(l *line, column, notes int32) {
 	indent := int(l.indent)
 	p.out = tabs(p.out, indent)
@@ -110,8 +110,8 @@ func (p *Page) write(l *line, column, notes int32) {
 	p.out = append(p.out, '\n')
 }
 
-// wrap is to with text behind it that is too long for a line, broken after commas. It begins in the column at, and lines that follow have
-// another indent.
+// wrap appends text, which is too long for a line, to to, broken after commas. Text begins at
+// column at; continuation lines have their own indentation.
 func wrap(to, text []byte, indent, at int) []byte {
 	even := bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '/') < 0 && int(width(text)) == len(text)
 	for len(text) > 0 {
@@ -130,9 +130,9 @@ func wrap(to, text []byte, indent, at int) []byte {
 	return to
 }
 
-// piece returns how much of text comes next on a line that has room for so many columns, and how
-// wide that is: up to the next comma, which may be too much. Of even text, which is letters of one
-// column without strings and comments, it is up to the last comma that there is room for.
+// piece returns how much of text fits into a line with the given number of columns, and its width.
+// The piece ends after the last comma that fits if text is even, that is, ASCII without strings and
+// comments; otherwise it ends after the next comma, even if that is too long.
 func piece(text []byte, room int, even bool) (end, columns int) {
 	if even && len(text) <= room {
 		return len(text), len(text)
@@ -177,7 +177,7 @@ func comma(text []byte) int {
 
 // width returns the number of columns of text.
 func width(text []byte) int32 {
-	const high = 0x8080808080808080 // what letters beyond ASCII have and others have not
+	const high = 0x8080808080808080 // the top bits, which are set in non-ASCII bytes only
 	rest := text
 	for ; len(rest) >= 8; rest = rest[8:] {
 		if binary.LittleEndian.Uint64(rest)&high != 0 {

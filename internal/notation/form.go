@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package notation writes forms of the instruction set for people to read, in the notation of the PTX manual and of the spec files. It
-// does not judge anything.
+// Package notation formats instruction forms for people to read, in the notation of the PTX manual
+// and of the spec files.
 package notation
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Words are the modifiers of an instruction set, dots included, by number: its Mods.
+// Words are the modifiers of an instruction set, dots included, indexed by isa.Mod.
 type Words []string
 
-// Word returns a modifier as it is written, dot included.
+// Word returns a modifier with its dot.
 func (w Words) Word(m isa.Mod) string { return w[m] }
 
-// A Line says what may be as an operand.
+// A Line describes what an operand accepts.
 type Line struct{ Name, Text string }
 
-// Syntax returns a form as it is written, without the semicolon.
+// Syntax returns the syntax of a form, without the semicolon.
 func (w Words) Syntax(f *isa.Form) string {
 	return strings.TrimSuffix(f.Template+" "+w.Operands(f, f.Operands), " ")
 }
 
-// Lines says of each operand of f, and of its parts, what may be there.
+// Lines describes what each operand of f, and each part of it, accepts.
 func (w Words) Lines(f *isa.Form) []Line { return w.lines(f, f.Operands, "") }
 
-// Values returns the values of a slot, those that came later or are not everywhere with their gate.
+// Values returns the values of a slot. A value with a gate of its own is followed by the gate.
 func (w Words) Values(values []isa.Value) string {
 	words := make([]string, len(values))
 	for i, v := range values {
@@ -41,7 +41,7 @@ func (w Words) Values(values []isa.Value) string {
 	return strings.Join(words, " ")
 }
 
-// Gate returns a gate as it fits behind a word: "8.6 sm_100a, 8.8 sm_100f".
+// Gate formats a gate as it follows a word: "8.6 sm_100a, 8.8 sm_100f".
 func Gate(g isa.Gate) string {
 	words := make([]string, len(g.Clauses))
 	for i, c := range g.Clauses {
@@ -53,7 +53,7 @@ func Gate(g isa.Gate) string {
 	return strings.Join(words, ", ")
 }
 
-// Target returns a target of a gate: sm_90+ for all from sm_90 on, sm_100f for its family.
+// Target formats a target of a gate: sm_90+ for sm_90 and later, sm_100f for its family.
 func Target(on string) string {
 	if last := on[len(on)-1]; last == 'a' || last == 'f' {
 		return "sm_" + on
@@ -61,7 +61,7 @@ func Target(on string) string {
 	return "sm_" + on + "+"
 }
 
-// Operands returns operands as the manual writes them.
+// Operands formats operands in the notation of the manual.
 func (w Words) Operands(f *isa.Form, list []isa.Operand) string {
 	var b strings.Builder
 	for i, o := range list {
@@ -93,12 +93,12 @@ func (w Words) Operands(f *isa.Form, list []isa.Operand) string {
 	return b.String()
 }
 
-// Absent reports whether an operand can never be there.
+// Absent reports whether an operand never occurs in f.
 func (w Words) Absent(f *isa.Form, o *isa.Operand) bool {
 	return (o.Presence == isa.PresentIf || o.Presence == isa.PresentWhen) && w.Expr(f, o.If) == Never
 }
 
-// lines says of each operand, and of its parts, what may be there.
+// lines describes what each operand, and each part of it, accepts.
 func (w Words) lines(f *isa.Form, list []isa.Operand, under string) []Line {
 	var out []Line
 	for _, o := range list {

@@ -21,7 +21,7 @@ func TestForms(t *testing.T) {
 		syntax string
 		lines  []notation.Line
 	}{
-		// A slot whose name begins like the table's own words for integers (.i32) is a slot all the same.
+		// A slot named .int is not confused with the table's own types for integers, such as .i32.
 		{"add", 0, "add.int d, a, b", []notation.Line{
 			{Name: "d", Text: ".int register, written"}, {Name: "a", Text: ".int register or constant"}, {Name: "b", Text: ".int register or constant"},
 		}},

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Kind says in words what may be as an operand.
+// Kind describes in words what an operand kind accepts.
 func (w Words) Kind(f *isa.Form, k *isa.OperandKind, access isa.Access) string {
 	t := typeText(f, k.Type)
 	s := ""
@@ -77,7 +77,8 @@ func typeText(f *isa.Form, t isa.TypeRef) string {
 	word := t.Type.String()
 	if t.Slot >= 0 {
 		word = f.Slots[t.Slot].Name
-	} else if bits, ok := strings.CutPrefix(word, ".i"); ok { // the table's own word
+		// the table's own type for integers
+	} else if bits, ok := strings.CutPrefix(word, ".i"); ok {
 		word = bits + "-bit integer"
 	}
 	switch {
@@ -91,7 +92,7 @@ func typeText(f *isa.Form, t isa.TypeRef) string {
 	return word
 }
 
-// space returns an address in the space that a reference names.
+// space describes an address in the state space that a reference names.
 func (w Words) space(f *isa.Form, s isa.SpaceRef) string {
 	var generic isa.Space
 	text := "address in " + s.Space.String()
@@ -135,7 +136,7 @@ func countText(f *isa.Form, c isa.Count) string {
 	return ""
 }
 
-// Table returns a table of what goes together: its columns, then its rows.
+// Table formats a table of valid combinations: its columns, then its rows.
 func (w Words) Table(f *isa.Form, t *isa.Table) []string {
 	out := []string{"(" + strings.Join(w.Columns(f, t), " ") + ") is one of"}
 	for _, r := range t.Rows {
@@ -158,7 +159,7 @@ func (w Words) Table(f *isa.Form, t *isa.Table) []string {
 	return out
 }
 
-// Columns returns the names of the columns of a table.
+// Columns returns the column names of a table.
 func (w Words) Columns(f *isa.Form, t *isa.Table) []string {
 	var out []string
 	for _, c := range t.Columns {
@@ -189,15 +190,15 @@ func (w Words) Cell(cell []isa.Mod) string {
 	return "(" + strings.Join(words, " ") + ")"
 }
 
-// Never is the text of a condition that no way of writing the form meets: it speaks of a modifier
-// that only other forms of the instruction have.
+// Never is the text of a condition that is never true, because it names a modifier that only other
+// forms of the instruction have.
 const Never = "never"
 
-// Expr writes a condition the way the spec does.
+// Expr formats a condition in the notation of the spec.
 func (w Words) Expr(f *isa.Form, x isa.Expr) string {
 	type part struct {
 		text string
-		rank int // how strongly it binds
+		rank int // operator precedence
 	}
 	var stack []part
 	pop := func() part {

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package npy reads and writes arrays of numbers as NumPy saves them. It knows numbers in little-endian order, and arrays by rows.
+// Package npy reads and writes arrays in the NPY format of NumPy. It supports little-endian numbers
+// and row-major arrays.
 package npy
 
 import (
@@ -14,9 +15,9 @@ import (
 	"strings"
 )
 
-// An Array is numbers of one type. Bytes are in little-endian order.
+// An Array holds numbers of one type. Bytes are in little-endian order.
 type Array struct {
-	Type  string // as PTX calls it: f32, s8, u64; b16 is two bytes of a type that NumPy does not have, such as bf16
+	Type  string // PTX type: f32, s8, u64; b16 is a 2-byte type that NumPy lacks, such as bf16
 	Shape []int
 	Bytes []byte
 }
@@ -30,7 +31,7 @@ func (a *Array) Len() int {
 	return n
 }
 
-// words returns the types, as NumPy writes them.
+// words maps the types to NumPy's names.
 func words() map[string]string {
 	return map[string]string{
 		"|i1": "s8", "|u1": "u8", "|b1": "u8", "<i2": "s16", "<u2": "u16", "<i4": "s32", "<u4": "u32", "<i8": "s64", "<u8": "u64",
@@ -38,7 +39,7 @@ func words() map[string]string {
 	}
 }
 
-// Size returns the bytes of an element of a type, 0 for none that this package knows.
+// Size returns the number of bytes of an element; 0 for an unsupported type.
 func Size(t string) int {
 	n, err := strconv.Atoi(strings.TrimLeft(t, "bfsu"))
 	if err != nil || n%8 != 0 {
@@ -49,7 +50,7 @@ func Size(t string) int {
 
 const magic = "\x93NUMPY"
 
-// most is the largest header that is believed: they have some hundred bytes.
+// most is the maximum accepted header size; headers have a few hundred bytes.
 const most = 1 << 20
 
 // Read reads an array.
@@ -85,7 +86,7 @@ func Read(r io.Reader) (*Array, error) {
 		return nil, err
 	}
 	need := int64(a.Len()) * int64(Size(a.Type))
-	// What is there, not what the header promises, decides how much memory is taken.
+	// The memory allocated depends on the bytes present, not on the size in the header.
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(r, need+1)); err != nil {
 		return nil, err
@@ -97,7 +98,8 @@ func Read(r io.Reader) (*Array, error) {
 	return a, nil
 }
 
-// parse reads the header, which is a dictionary of Python: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
+// parse parses the header, a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape':
+// (2, 3), }.
 func parse(header string) (*Array, error) {
 	descr := regexp.MustCompile(`'descr':\s*'([^']*)'`).FindStringSubmatch(header)
 	order := regexp.MustCompile(`'fortran_order':\s*(True|False)`).FindStringSubmatch(header)
@@ -151,7 +153,7 @@ func (a *Array) Write(w io.Writer) error {
 		shape = strings.TrimSuffix(shape, " ")
 	}
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
-	// The numbers begin at a multiple of 64 bytes.
+	// The data begin at a multiple of 64 bytes.
 	pad := 63 - (10+len(header))%64
 	header += strings.Repeat(" ", pad) + "\n"
 	out := append([]byte(magic), 1, 0, byte(len(header)), byte(len(header)>>8))

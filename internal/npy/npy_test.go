@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBytes holds a file against what numpy.save(numpy.array([[1, 2, 3]], "<f4")) writes.
+// TestBytes compares a file with the output of numpy.save(numpy.array([[1, 2, 3]], "<f4")).
 func TestBytes(t *testing.T) {
 	header := "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"
 	want := "\x93NUMPY\x01\x00\x76\x00" + header + strings.Repeat(" ", 0x76-len(header)-1) + "\n" + "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40"

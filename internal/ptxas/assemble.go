@@ -13,27 +13,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// Options say how a module is assembled. The zero Options suit any whole program.
+// Options control how a module is assembled. The zero Options suit any whole program.
 type Options struct {
-	Target      string   // the target to assemble for, sm_90a; "" is the module's own
-	Relocatable bool     // -c: calls to functions of other modules are left to the linker
+	Target      string   // the target to assemble for, such as sm_90a; "" for the module's own
+	Relocatable bool     // -c: calls to functions of other modules are resolved by the linker
 	Flags       []string // further options, such as -O1 or -v
 }
 
-// Parse checks a whole module without generating code. The lines of the verdict's messages are
-// the module's.
+// Parse checks a whole module without generating code. Line numbers in the verdict are those of the
+// module.
 func (t *Tool) Parse(ctx context.Context, text string, o Options) (Verdict, error) {
 	_, v, err := t.module(ctx, text, o, false)
 	return v, err
 }
 
-// Assemble makes a cubin of a module. The cubin is nil when ptxas refuses, and the verdict says
-// why.
+// Assemble assembles a module into a cubin. If ptxas rejects the module, the cubin is nil and the
+// verdict says why.
 func (t *Tool) Assemble(ctx context.Context, text string, o Options) ([]byte, Verdict, error) {
 	return t.module(ctx, text, o, true)
 }
 
-// JudgeModules parses many modules, each in a process of its own, and answers in their order.
+// JudgeModules parses many modules, each in its own process, and returns the verdicts in order.
 func (t *Tool) JudgeModules(ctx context.Context, texts []string, o Options) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(texts))
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -61,7 +61,7 @@ func (t *Tool) JudgeModules(ctx context.Context, texts []string, o Options) ([]V
 	return verdicts, context.Cause(ctx)
 }
 
-// Diagnostics returns the verdict's messages as findings about a file called name.
+// Diagnostics returns the messages of a verdict as findings about a file.
 func (v Verdict) Diagnostics(name string) diag.List { return Diagnostics(v.Messages, name) }
 
 func (t *Tool) module(ctx context.Context, text string, o Options, generate bool) ([]byte, Verdict, error) {
@@ -111,7 +111,7 @@ func (t *Tool) module(ctx context.Context, text string, o Options, generate bool
 	return nil, v, nil
 }
 
-// syntaxError reports whether reading ended before the end of the file.
+// syntaxError reports whether ptxas stopped reading before the end of the file.
 func syntaxError(list []Message) bool {
 	for _, m := range list {
 		if m.Level == Fatal && m.Line > 0 {
@@ -121,9 +121,9 @@ func syntaxError(list []Message) bool {
 	return false
 }
 
-// archFor returns the -arch for a module: that of the target asked for, or of its own .target line.
-// A module without a target that ptxas knows gets some architecture, and ptxas will say what is
-// wrong.
+// archFor returns the -arch option for a module: that of the given target, or of the module's
+// .target line. For a module without a known target it returns any architecture; ptxas then reports
+// the error.
 func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) (string, error) {
 	name := target
 	if name == "" {
@@ -152,8 +152,8 @@ func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) 
 	return chosen.Arch, nil
 }
 
-// targetOf finds the sm_ word of the .target line. It reads no more PTX than it must, so that the
-// judge does not depend on the parser it judges.
+// targetOf returns the sm_ word of the .target line. It parses as little PTX as possible, so that
+// the check by ptxas does not depend on the parser under test.
 func targetOf(text string) string {
 	for text != "" {
 		switch {

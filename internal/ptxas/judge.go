@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Judge settles probes under one .version and .target, in parse-only mode, and answers in their
-// order. The error is for what no probe can be blamed for: the pair is impossible, ptxas is
-// missing, the context has ended.
+// Judge checks probes under one .version and .target, in parse-only mode, and returns their
+// verdicts in order. The error is set for failures that no probe caused: an invalid version and
+// target, a missing ptxas, a canceled context.
 //
-// An accepted probe has been part of a run of ptxas without any error: a batch in which others
-// failed is run again without them, because some checks of ptxas are only reached when the first
-// ones found nothing. A syntax error ends the reading of a file, so what follows one is judged
-// again in ever smaller files; ptxas reads any number of files in one process, each on its own,
-// and so a malformed probe costs a small file and not a process.
+// A probe is only accepted if it was part of a run of ptxas without any error. If some probes of a
+// batch fail, the batch is run again without them, because ptxas makes some of its checks only if
+// earlier checks find nothing. ptxas stops reading a file at a syntax error, so the probes after
+// one are checked again in smaller files. One process reads many independent files, so a malformed
+// probe costs a small file and not a process.
 func (t *Tool) Judge(ctx context.Context, version, target string, probes []Probe) ([]Verdict, error) {
 	at, err := t.Target(ctx, target)
 	if err != nil {
@@ -44,30 +44,32 @@ func (t *Tool) Judge(ctx context.Context, version, target string, probes []Probe
 	return b.verdicts, b.all(ctx, folder)
 }
 
-// A batch is one call of Judge.
+// A batch holds the state of one call of Judge.
 type batch struct {
 	tool                  *Tool
 	version, target, arch string
 	probes                []Probe
-	verdicts              []Verdict // each is written by the one worker that holds its probe
+	// each element is written only by the worker that holds its probe
+	verdicts []Verdict
 }
 
-// A job is probes for one run of ptxas, in files of a size.
+// A job is a list of probes for one run of ptxas, in files of a given size.
 type job struct {
 	probes []int
-	size   int  // probes in a file
-	alone  bool // they must not share a file
+	size   int  // probes per file
+	alone  bool // the probes must not share a file
 }
 
-// judgeTime bounds a run over probes, which takes a tenth of a second.
+// judgeTime bounds a run of ptxas over probes, which normally takes 0.1 s.
 const judgeTime = 30 * time.Second
 
 const (
-	chunk    = 4096 // probes of one run: beyond, the process start no longer shows
-	maxFiles = 2000 // files of one run
+	// probes per run; with more, the cost of starting ptxas is no longer noticeable
+	chunk    = 4096
+	maxFiles = 2000 // files per run
 )
 
-// smaller returns the file size for what a syntax error hid.
+// smaller returns the next file size for probes after a syntax error.
 func smaller(size int) int {
 	switch {
 	case size > 32:
@@ -78,7 +80,7 @@ func smaller(size int) int {
 	return 1
 }
 
-// all deals the probes out to the workers.
+// all distributes the probes over the workers.
 func (b *batch) all(ctx context.Context, folder string) error {
 	var together, alone []int
 	for i := range b.probes {
@@ -122,7 +124,7 @@ func (b *batch) all(ctx context.Context, folder string) error {
 	return context.Cause(ctx)
 }
 
-// settle runs a job, and what it leaves open, until every probe has its verdict.
+// settle runs a job, and the jobs that result from it, until every probe has a verdict.
 func (b *batch) settle(ctx context.Context, folder string, first job) error {
 	open := []job{first}
 	for len(open) > 0 {
@@ -151,7 +153,7 @@ func (b *batch) settle(ctx context.Context, folder string, first job) error {
 	return nil
 }
 
-// run writes the files of a job and runs ptxas over them.
+// run writes the files of a job and runs ptxas on them.
 func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result, error) {
 	if err := os.RemoveAll(folder); err != nil {
 		return nil, result{}, err
@@ -176,8 +178,8 @@ func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result
 	return sheets, r, err
 }
 
-// accept takes a run over one file without errors. A run over many proves less: ptxas makes its
-// last checks for the last file only.
+// accept accepts the probes of a run without errors over one file. A run over several files would
+// not be enough, because ptxas makes its last checks only for the last file.
 func (b *batch) accept(s *sheet, r result) {
 	for _, m := range r.messages {
 		o := s.owner(m.Line)
@@ -208,7 +210,7 @@ func sheetOf(sheets []*sheet, m Message) (*sheet, bool) {
 	return sheets[i], true
 }
 
-// crashed narrows a crash down to a probe.
+// crashed narrows a crash of ptxas down to a probe.
 func (b *batch) crashed(j job, r result) []job {
 	if len(j.probes) == 1 {
 		v := &b.verdicts[j.probes[0]]
@@ -223,11 +225,11 @@ func halves(j job) []job {
 	return []job{{j.probes[half:], j.size, j.alone}, {j.probes[:half], j.size, j.alone}}
 }
 
-// sort takes a run with errors: it settles the probes that have errors of their own and returns
+// sort handles a run with errors. It settles the probes that have errors of their own, and returns
 // jobs for the others.
 func (b *batch) sort(j job, sheets []*sheet, r result) []job {
 	said := make(map[*sheet][]Message)
-	var lost []Message // errors that name no file
+	var lost []Message // errors without a file name
 	for _, m := range r.messages {
 		if s, ok := sheetOf(sheets, m); ok {
 			said[s] = append(said[s], m)
@@ -246,7 +248,7 @@ func (b *batch) sort(j job, sheets []*sheet, r result) []job {
 	switch {
 	case settled || len(again) > 0 || len(sheets) > 1:
 	case len(j.probes) == 1:
-		// All that went wrong is this probe's, wherever ptxas saw it.
+		// All errors belong to the only probe, whatever file ptxas names.
 		b.verdicts[j.probes[0]] = Verdict{Status: Rejected, Messages: lost}
 		return nil
 	default:
@@ -268,13 +270,13 @@ func (b *batch) sort(j job, sheets []*sheet, r result) []job {
 	return append(open, job{confirm, len(confirm), false})
 }
 
-// read takes the messages of one file. It settles the probes with errors of their own and returns
-// how many, those without errors, and those that must be judged again because a syntax error came
-// before them or an error has several owners.
+// read handles the messages of one file. It settles the probes with errors of their own and returns
+// their number, the probes without errors, and the probes to check again, because a syntax error
+// came before them or an error may belong to several probes.
 func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 	status := make([]Status, len(s.probes))
 	shared := make([]bool, len(s.probes))
-	end := len(s.probes) // the first probe that was not read
+	end := len(s.probes) // the first probe that ptxas did not read
 	for _, m := range said {
 		o := s.owner(m.Line)
 		if m.Level < Error || o.body == absorber && m.Level == Error {
@@ -293,7 +295,8 @@ func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 			shared[k] = true
 		}
 		if m.Level == Fatal && o.first > 0 {
-			shared[o.first-1] = true // it may be what it left open
+			// the error may come from the preceding probe, for example from an unclosed string
+			shared[o.first-1] = true
 		}
 	}
 	for k, n := range s.probes {

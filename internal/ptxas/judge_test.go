@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tool returns the real assembler. A test that needs it never skips: it says what to do.
+// tool returns the installed ptxas. If there is none the test fails and says how to install it.
 func tool(t testing.TB) *Tool {
 	t.Helper()
 	found, err := Find()
@@ -20,11 +20,11 @@ func tool(t testing.TB) *Tool {
 	return found
 }
 
-// samples are bodies with the status they must get, whatever stands around them.
+// samples are probe bodies with their expected status, whatever other probes surround them.
 var samples = []struct {
 	body   string
 	status Status
-	line   int // of an error, 0 for none or for the closing brace
+	line   int // line of the error; 0 for none, or for the closing brace
 }{
 	{"add.s32 %r0, %r1, %r2;", Accepted, 0},
 	{"add.s32 %r0, %r1, %r2;\nadd.s32 %r0, %r1;", Rejected, 2},
@@ -33,7 +33,8 @@ var samples = []struct {
 	{"add.s32 %r0, %r1, %r2", Malformed, 0},
 	{"bra UNKNOWN;", Rejected, 1},
 	{"/* closed { */ ret; // and \" open", Accepted, 0},
-	{"add.rn.sync.v4.tile.cta_group::1", Malformed, 0}, // leaves modifiers for what comes next
+	// ptxas carries the modifiers over to the next statement
+	{"add.rn.sync.v4.tile.cta_group::1", Malformed, 0},
 	{"{ ret;", Malformed, 0},
 	{"ret; /* open", Malformed, 1},
 	{"} } .entry other () { { ret;", Accepted, 0},
@@ -48,7 +49,7 @@ var samples = []struct {
 
 func TestJudge(t *testing.T) {
 	decls := []string{".reg .b32 %r<4>;"}
-	const n = 360 // probes: enough for several files, kernels and rounds
+	const n = 360 // enough probes for several files, kernels and rounds
 	probes := make([]Probe, n)
 	for i := range probes {
 		probes[i] = Probe{Decls: decls, Body: strings.Split(samples[i%len(samples)].body, "\n")}
@@ -72,7 +73,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A broken declaration is the fault of those who share it, and of nobody else.
+// An error in a shared declaration rejects all probes that share it, and no others.
 func TestJudgeShared(t *testing.T) {
 	probe := func(module, params, decls, body string) Probe {
 		return Probe{Module: []string{module}, Params: []string{params}, Decls: []string{decls}, Body: []string{body}}
@@ -91,7 +92,8 @@ func TestJudgeShared(t *testing.T) {
 		case 3:
 			bad.Params, status = []string{".param .u33 p"}, Malformed
 		case 4:
-			bad.Module, status = nil, Accepted // the symbol is its neighbour's, in the same module
+			// a neighbour in the same module declares the symbol
+			bad.Module, status = nil, Accepted
 		}
 		probes = append(probes, bad)
 		want = append(want, status)
@@ -102,7 +104,8 @@ func TestJudgeShared(t *testing.T) {
 	}
 	for i, v := range got {
 		if i%5 == 4 {
-			continue // what a probe finds at module scope is its caller's affair
+			// module-scope names of other probes are visible; callers must make names unique
+			continue
 		}
 		if v.Status != want[i] && !(want[i] == Malformed && v.Status == Rejected) {
 			t.Errorf("probe %d: %v, want %v", i, v, want[i])
@@ -124,7 +127,7 @@ func TestJudgeOld(t *testing.T) {
 			t.Errorf("%s %s: %v, %v", test.version, test.target, v, err)
 		}
 	}
-	// A gate, from both sides.
+	// An instruction that needs sm_20, on a target before and after it.
 	for target, ok := range map[string]bool{"sm_13": false, "sm_20": true} {
 		v, err := tool(t).Judge(t.Context(), "2.0", target, []Probe{{Decls: []string{".reg .b32 %r<2>;"}, Body: []string{"popc.b32 %r0, %r1;"}}})
 		if err != nil || v[0].OK() != ok {

@@ -11,10 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A Level ranks messages, least first.
+// A Level is the severity of a message, in ascending order.
 type Level uint8
 
-// Levels. Fatal ends the reading of a file: nothing after its line was judged.
+// Levels. After a Fatal message ptxas stops reading the file: later lines were not checked.
 const (
 	Info Level = iota
 	Warning
@@ -22,7 +22,7 @@ const (
 	Fatal
 )
 
-// String returns ptxas's word for l.
+// String returns the word that ptxas prints for l.
 func (l Level) String() string {
 	switch l {
 	case Info:
@@ -35,16 +35,16 @@ func (l Level) String() string {
 	return "fatal"
 }
 
-// A Message is one thing ptxas said.
+// A Message is one message of ptxas.
 type Message struct {
-	File  string // as given to ptxas; "" when it named none
-	Line  int    // from 1; 0 when it named none
+	File  string // as given to ptxas; "" if the message has none
+	Line  int    // counted from 1; 0 if the message has none
 	Level Level
-	Code  string // such as C7515, for advice; "" for most
+	Code  string // code of an advisory message, such as C7515; usually ""
 	Text  string
 }
 
-// String returns the message as ptxas writes it, without the program's name.
+// String returns the message as ptxas prints it, without the program name.
 func (m Message) String() string {
 	var b strings.Builder
 	if m.Line > 0 {
@@ -61,8 +61,8 @@ func (m Message) String() string {
 	return b.String()
 }
 
-// Diagnostic returns m with its place in a file called name. The rule is ptxas's own code where the
-// message has one, "ptxas" otherwise.
+// Diagnostic returns m as a finding about a file. The rule is the code of the message, or "ptxas"
+// if it has none.
 func (m Message) Diagnostic(name string) diag.Diagnostic {
 	d := diag.Diagnostic{Place: diag.Place{File: name, Line: m.Line}, Rule: "ptxas", Message: m.Text}
 	if m.Code != "" {
@@ -84,11 +84,11 @@ var (
 	messageCode = regexp.MustCompile(`^\(([A-Z]\d+)\) `)
 )
 
-// The last words of every run with errors; they say nothing.
+// The last line of every run with errors; it has no information.
 const aborted = "Ptx assembly aborted due to errors"
 
-// parseMessages reads what ptxas printed. An indented line goes on with the message before it, as
-// the resource lines of -v do.
+// parseMessages parses the output of ptxas. An indented line continues the previous message, as the
+// resource lines of -v do.
 func parseMessages(output string) []Message {
 	var list []Message
 	for line := range strings.Lines(output) {
@@ -122,7 +122,7 @@ func parseMessages(output string) []Message {
 	return list
 }
 
-// worst returns the highest level in list, Info when it is empty.
+// worst returns the highest level in list, or Info if it is empty.
 func worst(list []Message) Level {
 	w := Info
 	for _, m := range list {
@@ -131,7 +131,7 @@ func worst(list []Message) Level {
 	return w
 }
 
-// Diagnostics returns the messages as findings about a file called name, sorted.
+// Diagnostics returns messages as sorted findings about a file.
 func Diagnostics(list []Message, name string) diag.List {
 	var l diag.List
 	for _, m := range list {

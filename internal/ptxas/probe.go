@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A Probe is a piece of PTX to be judged. It is put into a kernel in a module with many others:
+// A Probe is a piece of PTX to be checked by ptxas. It is placed in a kernel of a module with many
+// other probes:
 //
 //	Module                      once for all probes with the same line
 //	.entry name (Params) {
@@ -18,32 +19,32 @@ import (
 //	    { Body }
 //	}
 //
-// so Decls is the place for registers that many probes share (declaring them costs ptxas more than
-// reading an instruction), and a probe's own names, labels included, go into its Body. Probes that
-// need names of their own at module scope make them unique. A probe that is about the shape of a
-// module (directives, function headers, broken declarations) is a Module for JudgeModules.
+// Registers that many probes share belong in Decls, because declaring them costs ptxas more time
+// than reading an instruction. Names of one probe, labels included, belong in its Body. Names at
+// module scope must be unique. To check the structure of a module (directives, function headers,
+// broken declarations), use JudgeModules.
 //
-// What a body does to its text may not leave it: bodies with unbalanced braces, block comments, or
-// line markers are found and judged in a module of their own.
+// A body must not affect the text after it: bodies with unbalanced braces, block comments or line
+// markers are detected and checked in a module of their own.
 type Probe struct {
-	Module []string // module-scope declarations, one each
+	Module []string // module-scope declarations, one per element
 	Params []string // kernel parameters, without commas
 	Decls  []string // declarations at the head of the kernel
-	Body   []string // lines to judge
+	Body   []string // lines to check
 }
 
-// A Status is how a probe fared.
+// A Status is the outcome of a probe.
 type Status uint8
 
 // Statuses.
 const (
-	// Accepted is no error, in a module without any error.
+	// Accepted means no error, in a module without any error.
 	Accepted Status = iota
-	// Rejected is at least one error.
+	// Rejected means at least one error.
 	Rejected
-	// Malformed is a syntax error: ptxas stopped reading there.
+	// Malformed means a syntax error, at which ptxas stopped reading.
 	Malformed
-	// Crashed is ptxas dying or never answering.
+	// Crashed means that ptxas crashed or timed out.
 	Crashed
 )
 
@@ -60,8 +61,8 @@ func (s Status) String() string {
 	return "crashed"
 }
 
-// A Verdict is what ptxas said of one probe. The line of a message is the number of the Body line
-// it speaks of, from 1; 0 when it speaks of a declaration, or of no line at all.
+// A Verdict is the result of ptxas for one probe. The line of a message is the index of a Body
+// line, from 1; it is 0 if the message refers to a declaration or to no line.
 type Verdict struct {
 	Status   Status
 	Messages []Message
@@ -82,30 +83,31 @@ func (v Verdict) String() string {
 	return v.Status.String() + ": " + strings.Join(words, "; ")
 }
 
-// sharers bounds the probes of one kernel: enough to make its declarations cheap, and few enough
-// that scopes stay a small list for ptxas.
+// sharers bounds the probes per kernel: enough that the declarations cost little, and few enough
+// that symbol lookup in ptxas stays fast.
 const sharers = 64
 
-// A span is who owns a run of lines of a sheet. It ends where the next one begins.
+// A span is a run of lines of a sheet that belong to the same probes. It ends where the next one
+// begins.
 type span struct {
 	line        int
-	first, last int // the probes that own it, indexes into sheet.probes
-	body        int // number of the Body line, 0 for what surrounds it, or absorber
+	first, last int // the probes it belongs to, as indexes into sheet.probes
+	body        int // number of the Body line; 0 for lines around it, or absorber
 }
 
-// absorber marks the lines at the top of a sheet whose errors are nobody's: where a syntax error
-// ended the file before it in the same process, the modifiers read last are still waiting for an
-// instruction, and the first one of the next file is taken to task for them.
+// absorber marks the lines at the top of a sheet whose errors belong to no probe. If a syntax error
+// ended the previous file of the same process, ptxas still holds the modifiers that it read last,
+// and reports them at the first instruction of the next file.
 const absorber = -1
 
-// A sheet is a module composed of probes.
+// A sheet is a module that contains probes.
 type sheet struct {
-	probes []int // the caller's numbers
+	probes []int // indexes of the caller's probes
 	text   []byte
 	spans  []span
 }
 
-// compose writes the probes with the given numbers into one module.
+// compose writes the probes with the given indexes into one module.
 func compose(version, target string, all []Probe, numbers []int) *sheet {
 	s := &sheet{probes: numbers}
 	b := make([]byte, 0, 128*len(numbers)+256)
@@ -122,7 +124,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 	put(".version " + version)
 	put(".target " + target)
 	if versionOrder(version) >= versionOrder("2.3") {
-		put(".address_size 64") // the directive came with PTX 2.3
+		put(".address_size 64") // the directive was introduced in PTX 2.3
 	}
 	own(0, len(numbers)-1, absorber)
 	put(".entry absorber { ret; }")
@@ -154,7 +156,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 				own(k, k, n+1)
 				put(text)
 			}
-			// What is missing at the end of a body is missed at this brace.
+			// ptxas reports an incomplete statement at the end of a body at this brace.
 			own(k, k, 0)
 			put("}")
 		}
@@ -176,12 +178,12 @@ func sameKernel(a, b *Probe) bool {
 	return slices.Equal(a.Params, b.Params) && slices.Equal(a.Decls, b.Decls)
 }
 
-// contained reports whether the probe's text cannot reach beyond its place in a sheet: a comment
-// or a string left open, a brace too few or too many, or a line marker would.
+// contained reports whether the probe's text cannot affect the text after it. It could with an
+// unclosed comment or string, an unbalanced brace, or a line marker.
 func contained(p *Probe) bool {
 	for _, part := range [...][]string{p.Module, p.Params, p.Decls, p.Body} {
 		depth := 0
-		inside := "" // what ends the comment that goes on
+		inside := "" // the end marker of the comment that is open
 		for _, text := range part {
 			for len(text) > 0 {
 				if inside != "" {

@@ -1,10 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ptxas finds NVIDIA's assembler and uses it as a judge: it assembles modules, checks them
-// without generating code, and settles thousands of short probes in one call. It turns what ptxas
-// prints into messages with lines. It knows nothing of the instruction table: the two must stay
-// independent, or they could not disagree.
+// Package ptxas finds and runs NVIDIA's assembler. It assembles modules, checks them without
+// generating code, and checks thousands of short probes in one call. It parses the messages of
+// ptxas. It does not use the instruction table, so that the two can be compared.
 package ptxas
 
 import (
@@ -22,16 +21,16 @@ import (
 	"time"
 )
 
-// A Tool is one ptxas binary. What it learns about the binary is kept in the Tool, so use one Tool
-// for many calls. It is safe for concurrent use.
+// A Tool is one ptxas binary. It caches facts about the binary, so use one Tool for many calls. It
+// is safe for concurrent use.
 type Tool struct {
-	Path string // the binary
+	Path string // path of the binary
 
-	// Timeout bounds one run of ptxas over a module; a longer one counts as a crash. Zero means
+	// Timeout bounds one run of ptxas on a module; a longer run counts as a crash. Zero means
 	// DefaultTimeout.
 	Timeout time.Duration
 
-	// Workers is how many ptxas processes a call may run at once; zero means one per CPU.
+	// Workers is the number of ptxas processes that a call may run at once; zero means one per CPU.
 	Workers int
 
 	once  sync.Once
@@ -43,26 +42,25 @@ type Tool struct {
 	listErr error
 
 	mutex sync.Mutex
-	named map[string]Target // what target found; the zero Target for a word that is none
-	pairs map[pair]bool     // what Supports found
+	named map[string]Target // results of target; the zero Target for an unknown name
+	pairs map[pair]bool     // results of Supports
 }
 
-// DefaultTimeout bounds one run of ptxas: generous, since the largest modules take minutes to
-// optimise.
+// DefaultTimeout bounds one run of ptxas. The largest modules take minutes to optimize.
 const DefaultTimeout = 10 * time.Minute
 
-// New returns the Tool at path, whether or not anything is there.
+// New returns the Tool at path, without checking that it exists.
 func New(path string) *Tool { return &Tool{Path: path} }
 
-// ErrMissing is the error of Find when there is no ptxas.
+// ErrMissing is the error of Find if there is no ptxas.
 var ErrMissing = errors.New("ptxas not found")
 
 // Find looks for ptxas, in this order: the file named by $PTXAS; the .tools folder that `make
-// tools` fills, beside the nearest go.mod upwards from the working directory; $PATH; and
-// $CUDA_HOME/bin. The error says what to do.
+// tools` fills, in the nearest parent folder with a go.mod; $PATH; and $CUDA_HOME/bin. The error
+// says how to install it.
 func Find() (*Tool, error) {
 	if p := os.Getenv("PTXAS"); p != "" {
-		// A wrong $PTXAS must not fall back on another version in silence.
+		// A wrong $PTXAS is an error: another version must not be used silently.
 		if !isProgram(p) {
 			return nil, fmt.Errorf("%w: $PTXAS is %q, which is not a program", ErrMissing, p)
 		}
@@ -83,8 +81,8 @@ func Find() (*Tool, error) {
 		"(looked at $PTXAS, .tools beside go.mod, $PATH and $CUDA_HOME/bin)", ErrMissing)
 }
 
-// Installed returns the path of a program that `make tools` or `make corpus-tools` installed, ""
-// when it is not there.
+// Installed returns the path of a program that `make tools` or `make corpus-tools` installed; "" if
+// it is missing.
 func Installed(program string) string {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -111,18 +109,18 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// A result is one run of ptxas.
+// A result is the result of one run of ptxas.
 type result struct {
 	messages []Message
 	output   string
 	code     int    // exit status
-	crash    string // how it died, "" if it ended by itself
+	crash    string // how it crashed; "" if it exited
 }
 
 var crashText = regexp.MustCompile(`(?i)internal (?:compiler )?error|segmentation fault|assertion .*failed|core dumped`)
 
-// run runs ptxas in a folder. The error is for what is not ptxas's doing: the binary is missing,
-// the context has ended.
+// run runs ptxas in a folder. The error is set for failures that ptxas did not cause: the binary is
+// missing, or the context was canceled.
 func (t *Tool) run(ctx context.Context, limit time.Duration, folder string, args ...string) (result, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -177,7 +175,7 @@ func (t *Tool) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// scratch makes a folder for one call and the function that removes it.
+// scratch creates a temporary folder and returns the function that removes it.
 func scratch() (string, func(), error) {
 	folder, err := os.MkdirTemp("", "ptxas-")
 	if err != nil {

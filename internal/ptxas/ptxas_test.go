@@ -117,8 +117,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// fake returns a script in place of ptxas. It answers what a Tool asks before it judges; the rest
-// is the test's.
+// fake installs a script in place of ptxas. It answers the queries that a Tool makes before
+// checking; the given script handles the rest.
 func fake(t *testing.T, script string) *Tool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ptxas")
@@ -216,7 +216,7 @@ func TestFind(t *testing.T) {
 	if _, err := Find(); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "make tools") {
 		t.Errorf("error is %v", err)
 	}
-	// From the last place to the first: each new one wins.
+	// From the last place searched to the first: each new one takes precedence.
 	home := program("cuda", "bin", "ptxas")
 	t.Setenv("CUDA_HOME", filepath.Join(folder, "cuda"))
 	expect(t, home)

@@ -17,22 +17,22 @@ import (
 	"strings"
 )
 
-// A Target is a word that ptxas takes in a .target line.
+// A Target is a target that ptxas accepts in a .target line.
 type Target struct {
-	Name string // sm_90a
-	// Arch is the -arch that judges the target without generating code. It is the target's own
-	// virtual architecture where there is one; a target that ptxas only reads (sm_10 to sm_72, and
-	// the renamed sm_101) takes the first one that accepts it.
+	Name string // such as sm_90a
+	// Arch is the -arch option for checking code for this target without generating code. It is the
+	// target's own virtual architecture if there is one. Targets that ptxas only parses (sm_10 to
+	// sm_72, and the renamed sm_101) use the first architecture that accepts them.
 	Arch string
-	// Real is the -arch that generates code for it.
+	// Real is the -arch option that generates code for it.
 	Real string
 }
 
-// facts is what the binary says of itself.
+// facts holds what the binary reports about itself.
 type facts struct {
 	release  string
 	versions []string // oldest first
-	archs    []string // 75, 90a: the architectures that it judges for, by number and then suffix
+	archs    []string // architectures, such as 75 and 90a, by number and then suffix
 }
 
 func (f *facts) newest() string { return f.versions[len(f.versions)-1] }
@@ -43,13 +43,13 @@ func (t *Tool) Release(ctx context.Context) (string, error) {
 	return f.release, err
 }
 
-// Versions returns every .version the binary takes, oldest first.
+// Versions returns every .version that the binary accepts, oldest first.
 func (t *Tool) Versions(ctx context.Context) ([]string, error) {
 	f, err := t.learn(ctx)
 	return f.versions, err
 }
 
-// NewestPTX returns the newest .version the binary takes.
+// NewestPTX returns the newest .version that the binary accepts.
 func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
 	f, err := t.learn(ctx)
 	if err != nil {
@@ -58,14 +58,14 @@ func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
 	return f.newest(), nil
 }
 
-// Targets returns every word the binary takes in a .target line, by number and then suffix. It
-// costs a run of ptxas with hundreds of files; Target asks for one word only.
+// Targets returns every target that the binary accepts, by number and then suffix. It needs a run
+// of ptxas with hundreds of files; Target looks up a single name.
 func (t *Tool) Targets(ctx context.Context) ([]Target, error) {
 	t.listing.Do(func() { t.list, t.listErr = t.probeTargets(context.WithoutCancel(ctx)) })
 	return t.list, t.listErr
 }
 
-// Target finds one target by name.
+// Target looks up one target by name.
 func (t *Tool) Target(ctx context.Context, name string) (Target, error) {
 	target, ok, err := t.target(ctx, name)
 	if err == nil && !ok {
@@ -75,7 +75,7 @@ func (t *Tool) Target(ctx context.Context, name string) (Target, error) {
 	return target, err
 }
 
-// target asks once for each name.
+// target looks up a name, and caches the result.
 func (t *Tool) target(ctx context.Context, name string) (Target, bool, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -99,7 +99,7 @@ func (t *Tool) target(ctx context.Context, name string) (Target, bool, error) {
 	return found, found.Name != "", nil
 }
 
-// Supports reports whether a .version takes a .target at all, as ptxas sees it.
+// Supports reports whether ptxas accepts a .target with a .version.
 func (t *Tool) Supports(ctx context.Context, version, target string) (bool, error) {
 	f, err := t.learn(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 	if ok, known := t.pairs[key]; known {
 		return ok, nil
 	}
-	// The check comes at the very end of a run and sees the last file only, so each pair is a run.
+	// ptxas checks this at the end of a run and only for the last file, so each pair needs a run.
 	ok, err = t.accepts(ctx, at.Arch, header(version, target))
 	if err != nil {
 		return false, err
@@ -127,7 +127,7 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 	return ok, nil
 }
 
-// Since returns the first .version that takes a .target.
+// Since returns the first .version that accepts a .target.
 func (t *Tool) Since(ctx context.Context, target string) (string, error) {
 	versions, err := t.Versions(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func header(version, target string) string {
 	return ".version " + version + "\n.target " + target + "\n.entry k { ret; }\n"
 }
 
-// accepts reports whether one module passes the parse-only check.
+// accepts reports whether a module passes the parse-only check.
 func (t *Tool) accepts(ctx context.Context, arch, text string) (bool, error) {
 	folder, done, err := scratch()
 	if err != nil {
@@ -180,8 +180,8 @@ var (
 	targetText  = regexp.MustCompile(`^sm_[1-9]\d{1,2}[af]?$`)
 )
 
-// probe asks the binary for what its own help says. Which .target words it reads and since which
-// .version is not in there; those are tried.
+// probe reads the help text of the binary. The help does not list the .target words it accepts or
+// their versions; those are found by trial.
 func (t *Tool) probe(ctx context.Context) (facts, error) {
 	var f facts
 	text, err := t.ask(ctx, "--version")
@@ -224,8 +224,8 @@ func (t *Tool) ask(ctx context.Context, option string) (string, error) {
 	return r.output, nil
 }
 
-// probeTargets tries every word of the right shape in a .target line. One process reads any number
-// of files and refuses an unknown word in each, so this costs one run.
+// probeTargets tries every possible name in a .target line. One process reads any number of files
+// and reports an unknown name in each, so this needs one run.
 func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
 	f, err := t.learn(ctx)
 	if err != nil {
@@ -277,9 +277,9 @@ func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
 	return list, nil
 }
 
-// targetAt returns the target with a number and a suffix, with the architecture to judge it with. A
-// word that ptxas reads but has no architecture for goes to the nearest later one that takes it;
-// one that it does not read gives the zero Target.
+// targetAt returns the target of a name, with the architecture for checking it. If ptxas accepts
+// the name but has no such architecture, it uses the nearest later one that accepts the target. For
+// an unknown name it returns the zero Target.
 func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, error) {
 	at := func(arch string) Target {
 		return Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch}
@@ -299,7 +299,7 @@ func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, err
 	return Target{}, nil
 }
 
-// splitArch takes "90a" apart.
+// splitArch splits "90a" into 90 and "a".
 func splitArch(name string) (number int, suffix string) {
 	digits := strings.TrimRight(name, "af")
 	number, _ = strconv.Atoi(digits)
@@ -315,7 +315,7 @@ func archOrder(a, b string) int {
 	return strings.Compare(s, u)
 }
 
-// versionOrder returns a number that grows with the version.
+// versionOrder returns a number by which versions can be compared.
 func versionOrder(v string) int {
 	major, minor, _ := strings.Cut(v, ".")
 	a, _ := strconv.Atoi(major)

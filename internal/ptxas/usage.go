@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// A Usage is what ptxas -v reports of one kernel.
+// A Usage is the resource usage of a kernel, as ptxas -v prints it.
 type Usage struct {
 	Registers               int
 	SpillStores, SpillLoads int // bytes
@@ -22,8 +22,8 @@ var (
 	usageCount  = regexp.MustCompile(`^Used (\d+) registers`)
 )
 
-// Usage assembles a module and returns what its kernels use, by name. The map is empty if ptxas
-// refuses the module; the verdict says why.
+// Usage assembles a module and returns the resource usage of its kernels, by name. If ptxas rejects
+// the module, the map is empty and the verdict says why.
 func (t *Tool) Usage(ctx context.Context, text string, o Options) (map[string]Usage, Verdict, error) {
 	o.Flags = append(slices.Clone(o.Flags), "-v")
 	_, v, err := t.Assemble(ctx, text, o)

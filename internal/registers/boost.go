@@ -11,29 +11,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// A Boost says how trees are grown. The same Boost makes the same trees of the same samples.
+// A Boost holds the parameters of gradient boosting. The same parameters and samples give the same
+// trees.
 type Boost struct {
 	Trees  int
-	Leaves int     // of each tree, at most
-	Rate   float64 // how much of what it finds each tree corrects
-	Least  float64 // weight of the samples of a leaf, at least
-	Ridge  float64 // weight that leans every leaf towards no correction: what few samples say counts less
-	Share  float64 // of the features that each tree may ask for
-	Rows   float64 // of the samples that each tree is made of
-	Own    int     // so many trees more correct the targets before sm_80 only
-	Seed   uint64  // for the lots by which features and samples are drawn
+	Leaves int     // maximum number of leaves of a tree
+	Rate   float64 // learning rate: the share of the error that each tree corrects
+	Least  float64 // minimum total weight of the samples in a leaf
+	// regularization: weight that pulls every leaf towards zero, so that leaves with few samples
+	// count less
+	Ridge float64
+	Share float64 // share of the features that each tree may use
+	Rows  float64 // share of the samples that each tree is fitted to
+	Own   int     // number of additional trees that only affect targets before sm_80
+	Seed  uint64  // seed for sampling features and samples
 }
 
-// Standard is the Boost that correction.txt is made with. Larger models come nearer to the samples
-// they are fitted to, and hardly nearer to the kernels of another producer.
+// Standard are the parameters of correction.txt. Larger models fit their samples better, but hardly
+// improve on kernels of other producers.
 var Standard = Boost{Trees: 240, Leaves: 12, Rate: 0.1, Least: 10, Ridge: 2, Share: 0.4, Rows: 0.8}
 
-// bins is how many values of a feature are reported apart.
+// bins is the number of histogram bins per feature.
 const bins = 64
 
-// column is a feature of all samples, by the number of the bin that each is in.
+// column holds the bin of each sample for one feature.
 type column struct {
-	limits []float64 // the greatest value of each bin but the last
+	limits []float64 // the largest value of each bin except the last
 	bin    []uint8
 }
 
@@ -62,8 +65,9 @@ func columnOf(values []float64) column {
 	return c
 }
 
-// Fit grows trees whose sum is near the targets, by the sum of the squared differences. On the scale of factors few kernels are far off, and
-// trees that follow the size of a difference, not only its sign, come nearer with as many leaves.
+// Fit grows trees whose sum approximates the targets by least squares. On the logarithmic scale few
+// kernels are far off, so squared errors fit better than absolute errors with the same number of
+// leaves.
 func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.Model {
 	random := rand.New(rand.NewPCG(5, 11+o.Seed))
 	columns := make([]column, len(features[0]))
@@ -102,12 +106,11 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 	return m
 }
 
-// ownLimit is the first target that no trees of its own are grown for. What came before takes addresses and gives registers out in
-// ways of its own.
+// ownLimit is the first target without additional trees. Earlier targets compute addresses and
+// allocate registers differently.
 const ownLimit = 80
 
-// only returns a tree that is asked for the targets before ownLimit, and changes nothing for
-// others.
+// only restricts a tree to targets before ownLimit; for others it returns zero.
 func only(t pressure.Tree) pressure.Tree {
 	list := pressure.Tree{{Feature: 0, Limit: ownLimit - 0.5, Less: 1, More: len(t) + 1}}
 	for _, n := range t {
@@ -132,14 +135,14 @@ func valueOf(t pressure.Tree, x []float64) float64 {
 	return t[n].Value
 }
 
-// A grower grows one tree after the other.
+// A grower grows trees one by one.
 type grower struct {
 	Boost
 	columns []column
 	weights []float64
-	rest    []float64 // what is not explained so far
-	pulls   []float64 // what is not explained, by the weight of the sample
-	use     []int     // the features that may be asked for
+	rest    []float64 // residuals
+	pulls   []float64 // residuals times sample weights
+	use     []int     // features that the current tree may use
 }
 
 // leaf is a leaf that may be split.
@@ -148,11 +151,12 @@ type leaf struct {
 	node    int
 	gain    float64
 	feature int
-	at      int // the last bin on the left
+	at      int // the last bin of the left part
 	tallies []tally
 }
 
-// A tally is the samples of a leaf by the bin of a feature that they are in: the sums of their pulls and of their weights.
+// A tally is a histogram of a leaf's samples by the bin of one feature: sums of pulls and of
+// weights.
 type tally struct{ pulls, weights [bins]float64 }
 
 func (g *grower) grow(rows []int32) pressure.Tree {
@@ -184,7 +188,7 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 		}
 		t[l.node] = pressure.Node{Feature: l.feature, Limit: c.limits[l.at], Less: len(t), More: len(t) + 1}
 		t = append(t, pressure.Node{Feature: -1}, pressure.Node{Feature: -1})
-		// The shorter list is gone through, the rest is in the other.
+		// The histogram of the smaller part is computed; the other is the difference.
 		short := less
 		if len(more) < len(less) {
 			short = more
@@ -204,7 +208,7 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 	return t
 }
 
-// tally counts samples by the bins of the features that may be asked for.
+// tally returns a histogram for each feature in use.
 func (g *grower) tally(rows []int32) []tally {
 	list := make([]tally, len(g.use))
 	for i, f := range g.use {
@@ -217,7 +221,7 @@ func (g *grower) tally(rows []int32) []tally {
 	return list
 }
 
-// subtract takes some samples away from others.
+// subtract subtracts one list of histograms from another.
 func subtract(from, part []tally) {
 	for i := range from {
 		for b := range bins {
@@ -227,7 +231,7 @@ func subtract(from, part []tally) {
 	}
 }
 
-// best finds the question that tells best what must grow from what must shrink.
+// best finds the split that reduces the squared error most.
 func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
 	l := leaf{rows: rows, node: node, tallies: tallies}
 	sum, weight := g.sums(rows)
@@ -252,7 +256,7 @@ func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
 	return l
 }
 
-// sums returns those of the pulls and of the weights of samples.
+// sums returns the sum of the pulls and of the weights of samples.
 func (g *grower) sums(rows []int32) (pull, weight float64) {
 	for _, r := range rows {
 		pull += g.pulls[r]

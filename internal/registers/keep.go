@@ -19,7 +19,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// Write writes samples to a compressed file: the names of the features, then a line for each sample.
+// Write writes samples to a compressed file: the feature names, then one line per sample.
 func Write(path string, list []Sample) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func Write(path string, list []Sample) (err error) {
 	return errors.Join(w.Flush(), z.Close())
 }
 
-// Read reads what Write wrote.
+// Read reads a file that Write wrote.
 func Read(path string) ([]Sample, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func Read(path string) ([]Sample, error) {
 	return list, lines.Err()
 }
 
-// Predict asks a model about samples.
+// Predict returns the samples with the predictions of a model.
 func Predict(m *pressure.Model, list []Sample) []Sample {
 	out := slices.Clone(list)
 	for i := range out {
@@ -89,7 +89,7 @@ func Predict(m *pressure.Model, list []Sample) []Sample {
 	return out
 }
 
-// Worst returns the samples that are predicted worst, at most n.
+// Worst returns the n samples with the largest errors.
 func Worst(list []Sample, n int) []Sample {
 	sorted := slices.Clone(list)
 	off := func(s Sample) float64 { return math.Abs(math.Log(float64(s.Predicted) / float64(s.Count))) }

@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// TestExamples holds the predictions for the repository's own kernels against ptxas.
+// TestExamples compares the predictions for the kernels in this repository with ptxas.
 func TestExamples(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -40,15 +40,15 @@ func TestExamples(t *testing.T) {
 	t.Logf("%+v", r)
 	median, ninetieth := 0.085, 0.325
 	if testing.Short() {
-		median, ninetieth = 0.15, 0.35 // of so few files
+		median, ninetieth = 0.15, 0.35 // bounds for this small number of files
 	}
 	if r.Kernels < len(list) || r.Median > median || r.Ninetieth > ninetieth {
 		t.Errorf("of %d files: %+v", len(list), r)
 	}
 }
 
-// TestSlice holds the predictions for modules of other programs against ptxas. All features are worked out anew, so that the
-// test sees a change of the simulation, which TestUnseen does not.
+// TestSlice compares the predictions for the corpus modules with ptxas. It computes all features
+// anew, so it detects changes of the simulation, which TestUnseen does not.
 func TestSlice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it assembles many modules")
@@ -77,8 +77,8 @@ func TestSlice(t *testing.T) {
 	}
 }
 
-// TestUnseen holds the predictions for kernels that the model was not fitted to. Their features are those of the day they
-// were measured, so that this is a test of the model alone.
+// TestUnseen compares predictions for kernels that the model was not fitted to. The features are
+// stored, so it tests only the model.
 func TestUnseen(t *testing.T) {
 	list, err := registers.Read("testdata/unseen.gz")
 	if err != nil {
@@ -91,8 +91,8 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestBoost fits a function that questions can tell: the trees come near it on samples that they have not
-// seen, and are the same the second time.
+// TestBoost fits a function that trees can represent. The result must be close on unseen samples,
+// and identical in a second run.
 func TestBoost(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	n := len(pressure.Names())
@@ -112,7 +112,8 @@ func TestBoost(t *testing.T) {
 	}
 	features, targets, weights := make(1000)
 	boost := registers.Standard
-	boost.Trees, boost.Leaves, boost.Own = 500, 40, 60 // the function has more steps than kernels have
+	// the function has more steps than register counts have
+	boost.Trees, boost.Leaves, boost.Own = 500, 40, 60
 	boost.Least, boost.Ridge = 0.1, 1
 	m := boost.Fit(features, targets, weights)
 	if d := cmp.Diff(m.String(), boost.Fit(features, targets, weights).String()); d != "" {
@@ -128,7 +129,8 @@ func TestBoost(t *testing.T) {
 	}
 }
 
-// TestOwn fits what only the targets before sm_80 have: the trees that these have of their own learn it, and leave the others alone.
+// TestOwn fits a function that differs only before sm_80: the additional trees must learn it, and
+// leave other targets unchanged.
 func TestOwn(t *testing.T) {
 	var features [][]float64
 	var targets, weights []float64
@@ -159,7 +161,8 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestDistinct tells a kernel that several programs have from one that only has the name.
+// TestDistinct removes a kernel that several programs contain, but not another kernel with the same
+// name.
 func TestDistinct(t *testing.T) {
 	list := []registers.Sample{
 		{Source: "a", Kernel: "k", Target: "sm_90", Count: 10, Features: []float64{1, 2}},
@@ -172,8 +175,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestErrors finds the range that holds for nine of ten samples, and gives a large family no more say
-// than the root of its size.
+// TestErrors computes the range that contains 90 % of the samples. A program family counts with the
+// square root of its size.
 func TestErrors(t *testing.T) {
 	var list []registers.Sample
 	for i := range 100 {
@@ -195,8 +198,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestHeldOut predicts the kernels of each producer by a model that has not seen them: what only they
-// show is not learned.
+// TestHeldOut checks that the model for a producer has not seen the kernels of that producer.
 func TestHeldOut(t *testing.T) {
 	var list []registers.Sample
 	for i := range 300 {
@@ -218,7 +220,7 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// TestThin keeps at most as many samples of a program as it is reported, the first one among them.
+// TestThin keeps at most the given number of samples per program, including the first one.
 func TestThin(t *testing.T) {
 	var list []registers.Sample
 	for i := range 30 {
@@ -231,7 +233,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestKeep writes samples and reads them again.
+// TestKeep writes samples and reads them back.
 func TestKeep(t *testing.T) {
 	x := make([]float64, len(pressure.Names()))
 	x[3] = 17
@@ -249,7 +251,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestRow works out the middle and the ninetieth of a hundred.
+// TestRow computes the median and the 90th percentile.
 func TestRow(t *testing.T) {
 	var list []registers.Sample
 	for i := range 10 {
@@ -261,7 +263,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// TestFamilies has a row for each collection, and one for what is of this repository.
+// TestFamilies checks that the table has a row for each collection, and one for this repository.
 func TestFamilies(t *testing.T) {
 	list := []registers.Sample{
 		{Source: "b+x+y", Count: 10, Predicted: 11}, {Source: "arith", Count: 10, Predicted: 10}, {Source: "b+x+z", Count: 10, Predicted: 12},
@@ -277,7 +279,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestProgram tells what files are made from.
+// TestProgram checks which program a file belongs to.
 func TestProgram(t *testing.T) {
 	for file, want := range map[string]string{
 		".corpus/arith.sm_90.plain.ptx":               "arith",

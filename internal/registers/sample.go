@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registers holds package passes/pressure against the assembler: it counts the registers of real
-// kernels with ptxas, compares, and fits the correction that the package comes with.
+// Package registers evaluates package passes/pressure: it counts the registers of real kernels with
+// ptxas, compares them with the predictions, and fits the correction model that the package
+// contains.
 package registers
 
 import (
@@ -26,25 +27,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Sample is a kernel of which ptxas has said how many registers it uses.
+// A Sample is a kernel with the register count that ptxas reports.
 type Sample struct {
-	Source    string // the program that it is from, however compiled
+	Source    string // the program it belongs to, whatever the compiler options
 	File      string
 	Kernel    string
 	Target    string
 	Count     int
-	Predicted int // once a model was asked
+	Predicted int // set by Predict
 	Features  []float64
 }
 
-// A Counter asks ptxas. What it has been told is kept in a folder, if one is given.
+// A Counter runs ptxas to count registers. It caches the results in a folder, if one is given.
 type Counter struct {
 	Tool   *ptxas.Tool
 	Folder string
 }
 
-// Count returns the registers of each kernel of a module; none where ptxas does not take it as a
-// program of its own.
+// Count returns the register count of each kernel of a module; none if ptxas rejects it as a whole
+// program.
 func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error) {
 	sum := sha256.Sum256([]byte(text))
 	kept := filepath.Join(c.Folder, hex.EncodeToString(sum[:12])+".json")
@@ -75,7 +76,8 @@ func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error
 	return counts, os.WriteFile(kept, out, 0o644)
 }
 
-// Collect measures every kernel of some modules. Those that do not lift are left out, and counted.
+// Collect measures every kernel of some modules. It also returns the number of modules that do not
+// lift.
 func (c *Counter) Collect(ctx context.Context, list []roundtrip.Source) (samples []Sample, left int, err error) {
 	results := make([][]Sample, len(list))
 	failures := make([]error, len(list))
@@ -121,9 +123,9 @@ func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sa
 	return samples, true, nil
 }
 
-// Program returns what a file is made from: its name up to the first dot, and of names made of
-// several words the first ones, so that what is alike falls together; for an example the folder of
-// its package.
+// Program returns the program that a file belongs to: the file name up to the first dot, and of a
+// name of several words only the first ones, so that similar programs are grouped. For an example
+// it is the folder of the package.
 func Program(file string) string {
 	base := filepath.Base(file)
 	if folder := filepath.Dir(file); filepath.Base(folder) == "testdata" {

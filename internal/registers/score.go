@@ -16,8 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// A Row is how far off the predictions for some kernels are: the part of the true count, at the median
-// and at the ninetieth of a hundred, and how many are exact.
+// A Row sums up the relative prediction errors of some kernels: the median, the 90th percentile,
+// and the number of exact predictions.
 type Row struct {
 	Name                       string
 	Kernels, Programs          int
@@ -25,7 +25,7 @@ type Row struct {
 	Exact                      float64
 }
 
-// RowOf sums up samples.
+// RowOf returns the row of some samples.
 func RowOf(name string, list []Sample) Row {
 	r := Row{Name: name, Kernels: len(list)}
 	if len(list) == 0 {
@@ -49,18 +49,18 @@ func RowOf(name string, list []Sample) Row {
 	return r
 }
 
-// Table returns rows for all samples and for each target, as Markdown.
+// Table returns rows for all samples and for each target, in Markdown.
 func Table(list []Sample) string {
 	return table("target", list, func(s Sample) string { return s.Target }, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 }
 
-// Families returns rows for all samples and for each collection of programs, as Markdown.
+// Families returns rows for all samples and for each collection of programs, in Markdown.
 func Families(list []Sample) string {
 	return table("collection", list, func(s Sample) string { return Family(s.Source) }, strings.Compare)
 }
 
-// Family returns the collection that a program is from: what precedes the first plus in its name,
-// or "here" for the programs of this repository.
+// Family returns the collection of a program: the part of its name before the first plus, or "here"
+// for the programs of this repository.
 func Family(program string) string {
 	family, _, ok := strings.Cut(program, "+")
 	if !ok {
@@ -69,7 +69,7 @@ func Family(program string) string {
 	return family
 }
 
-// table returns a row for each group of samples, in some order of their names, and one for all.
+// table returns a row for each group of samples, in the order of their names, and one for all.
 func table(what string, list []Sample, group func(Sample) string, order func(a, b string) int) string {
 	groups := make(map[string][]Sample)
 	for _, s := range list {
@@ -87,11 +87,11 @@ func table(what string, list []Sample, group func(Sample) string, order func(a, 
 	return b.String()
 }
 
-// order makes sm_75 come before sm_100.
+// order returns a sort key that puts sm_75 before sm_100.
 func order(target string) string { return fmt.Sprintf("%8s", strings.TrimRight(target, "af")) + target }
 
-// Distinct leaves out samples that are another over again: the same kernel, by its name, what is measured of it and its count,
-// in the same or another program. Public programs copy from one another.
+// Distinct removes duplicate samples: kernels with the same name, features and count, in the same
+// or another program. Public programs copy from each other.
 func Distinct(list []Sample) []Sample {
 	seen := make(map[string]bool)
 	var out []Sample
@@ -118,8 +118,8 @@ func Thin(list []Sample, n int) []Sample {
 	})
 }
 
-// weights returns such that variants of one kernel, and kernels of one program, do not drown the
-// others.
+// weights returns sample weights that keep variants of one kernel, and kernels of one program, from
+// dominating.
 func weights(list []Sample) []float64 {
 	kernels, programs := make(map[string]int), make(map[string]int)
 	for _, s := range list {
@@ -136,8 +136,8 @@ func weights(list []Sample) []float64 {
 	return w
 }
 
-// Model returns fitted to samples: as many trees to what each of the two bases leaves. The base of
-// the model lies in the middle between the two, and each half of the trees has half of the say.
+// Model returns a model fitted to samples. Half of the trees are fitted to the error of each of the
+// two bases, and each half counts half, because the base of the model is the geometric mean.
 func (o Boost) Model(list []Sample) *pressure.Model {
 	features := make([][]float64, len(list))
 	bases := make([][2]float64, len(list))
@@ -165,8 +165,8 @@ func (o Boost) Model(list []Sample) *pressure.Model {
 	return both
 }
 
-// CrossValidate predicts each sample with a model that was fitted to the samples of all other
-// producers; see Family.
+// CrossValidate predicts each sample with a model fitted to the samples of all other producers; see
+// Family.
 func (o Boost) CrossValidate(list []Sample) []Sample {
 	families := make(map[string]bool)
 	for _, s := range list {
@@ -190,7 +190,8 @@ func (o Boost) CrossValidate(list []Sample) []Sample {
 	return out
 }
 
-// leaveOut predicts the samples of one family in out with a model fitted to the others.
+// leaveOut predicts the samples of one family with a model fitted to the others, and stores them in
+// out.
 func (o Boost) leaveOut(family string, list, out []Sample) {
 	var others []Sample
 	for _, s := range list {
@@ -227,8 +228,8 @@ func Errors(list []Sample) []pressure.Error {
 	return out
 }
 
-// quantile returns the value below which a share of all values lies. A group weighs as much as the
-// square root of its size, so that a large one does not decide alone.
+// quantile returns the weighted quantile of all values. A group weighs as much as the square root
+// of its size, so that a large group does not dominate.
 func quantile(groups map[string][]float64, share float64) float64 {
 	type weighted struct{ value, weight float64 }
 	var list []weighted

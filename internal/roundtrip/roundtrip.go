@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package roundtrip proves on whole files that neither formatting nor the way through the intermediate
-// representation changes a program, and that the checks agree with the assembler: each module is formatted, and lifted and
-// lowered, all texts are assembled, and the machine code is compared byte for byte.
+// Package roundtrip checks on whole files that formatting, and lifting to the IR and lowering
+// again, do not change a program, and that the checks agree with ptxas. Each module is formatted,
+// and lifted and lowered; all texts are assembled, and the machine code is compared byte by byte.
 package roundtrip
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas/cubin"
 )
 
-// A Config says what is tried and how.
+// A Config selects the checks.
 type Config struct {
 	Tool   *ptxas.Tool
 	Format func(name, text string) (string, diag.List)
 	Check  func(name, text string) diag.List
-	// Rewrite takes a module through the intermediate representation and back; nil leaves that out.
+	// Rewrite lifts a module to the IR and lowers it again; nil skips this check.
 	Rewrite func(name, text string) (string, diag.List)
-	// Quick leaves out the second assembly where both texts have the same tokens: ptxas gives
-	// nearly all modules the same code each time.
+	// Quick skips the second assembly if both texts have the same tokens. ptxas generates the same
+	// code each time for nearly all modules.
 	Quick bool
-	// Progress hears of each file done, in no order; it may be nil.
+	// Progress is called after each file, in any order; it may be nil.
 	Progress func(done, of int)
 }
 
@@ -39,23 +39,23 @@ type Source struct {
 	Text string
 }
 
-// A Report is what happened to one module.
+// A Report is the result for one module.
 type Report struct {
 	Name      string
 	Bytes     int
-	Accepted  bool // by ptxas
-	Same      bool // formatting left every token in its place
-	Compared  int  // bytes of sections that were compared
-	Rewritten bool // the way through the intermediate representation was tried
-	// Unsteady lists the comparisons of which nothing follows, because ptxas makes other code of the same text from time to
-	// time. They count neither as equal nor as different.
+	Accepted  bool // ptxas accepts the module
+	Same      bool // formatting preserved every token
+	Compared  int  // bytes of the compared sections
+	Rewritten bool // Rewrite was tried
+	// Unsteady lists the comparisons without a result, because ptxas generates varying code from
+	// the same text. They count neither as equal nor as different.
 	Unsteady []string
-	Problems []string // empty when all is well
-	Refusal  string   // why ptxas refuses the module
+	Problems []string // empty if all checks pass
+	Refusal  string   // why ptxas rejects the module
 }
 
-// Run tries every source, in parallel, and reports in their order. The error is for what is no
-// module's fault.
+// Run checks every source, in parallel, and returns the reports in order. The error is set for
+// failures that no module caused.
 func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
 	reports := make([]Report, len(list))
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -91,7 +91,7 @@ func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
 	return reports, context.Cause(ctx)
 }
 
-// try tries one module.
+// try checks one module.
 func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	r := Report{Name: s.Name, Bytes: len(s.Text)}
 	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
@@ -103,7 +103,7 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	r.Accepted = verdict.OK()
 	findings := c.Check(s.Name, s.Text)
 	if !r.Accepted {
-		// The lines of this verdict are those of a text nobody wrote.
+		// The line numbers of this verdict belong to generated text; report those of the original.
 		if real, err := c.Tool.Parse(ctx, s.Text, o); err != nil {
 			return r, err
 		} else if !real.OK() {
@@ -171,7 +171,8 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	return r, c.compare(ctx, &r, "rewritten", before, first, Lines(rewritten), o)
 }
 
-// compare assembles another text of a module and holds it against the cubin that ptxas made of the text before.
+// compare assembles another text of a module and compares the result with the cubin of the original
+// text.
 func (c *Config) compare(ctx context.Context, r *Report, which, before string, first *cubin.Code, text string, o ptxas.Options) error {
 	lines, v, err := c.differences(ctx, first, text, o)
 	switch {
@@ -205,11 +206,11 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 	return nil
 }
 
-// again is how often each of two texts is assembled where their code differs: for some modules with tcgen05 ptxas makes one
-// of several codes each time.
+// again is the number of times that each of two texts is assembled if their code differs. For some
+// modules with tcgen05, ptxas generates varying code.
 const again = 6
 
-// digests returns the set of codes that ptxas makes of each of two texts.
+// digests returns the set of codes that ptxas generates for two texts.
 func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of, other map[string]bool, err error) {
 	list := [2]map[string]bool{}
 	for i, text := range []string{a, b} {
@@ -232,7 +233,7 @@ func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of,
 	return list[0], list[1], nil
 }
 
-// differences returns where the code that ptxas makes of a text differs from the first.
+// differences assembles a text and returns the differences to the first code.
 func (c *Config) differences(ctx context.Context, first *cubin.Code, text string, o ptxas.Options) ([]string, ptxas.Verdict, error) {
 	image, v, err := c.Tool.Assemble(ctx, text, o)
 	if err != nil || !v.OK() {
@@ -245,8 +246,8 @@ func (c *Config) differences(ctx context.Context, first *cubin.Code, text string
 	return cubin.Diff(first, code), v, nil
 }
 
-// assemble assembles a module as a whole program, and as a part of one if it calls what it does
-// not define, or asks for its address.
+// assemble assembles a module as a whole program, or with -c if it calls an undefined function or
+// takes its address.
 func (c *Config) assemble(ctx context.Context, text string) ([]byte, ptxas.Verdict, ptxas.Options, error) {
 	var o ptxas.Options
 	image, v, err := c.Tool.Assemble(ctx, text, o)
@@ -274,7 +275,7 @@ func shorten(s string) string {
 	return s
 }
 
-// firstDifference names the first line that differs.
+// firstDifference returns the first line that differs.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

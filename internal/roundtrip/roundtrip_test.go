@@ -33,7 +33,8 @@ const module = `.version 8.0
 }
 `
 
-// TestRun holds formatters and checkers that are wrong in one way each against what must be said.
+// TestRun runs formatters and checks that each make one kind of mistake, and compares the reports
+// with the expected ones.
 func TestRun(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -49,7 +50,7 @@ func TestRun(t *testing.T) {
 		name, text string
 		format     func(string) string
 		findings   diag.List
-		want       string // part of the first problem, "" for none
+		want       string // substring of the first problem; "" for none
 	}{
 		{"spaces", module, replace("\t", "  "), nil, ""},
 		{"lost instruction", module, replace("\tadd.s32 %r2, %r1, 1;\n", ""), nil, "other code"},
@@ -87,8 +88,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestTargetPlaces takes lists of targets through the intermediate representation. With debug information the place
-// of .branchtargets among the instructions changes the machine code, so the code shows whether it was kept.
+// TestTargetPlaces lifts and lowers lists of branch targets. With debug information, the position
+// of .branchtargets among the instructions changes the machine code, so the comparison shows
+// whether the position was kept.
 func TestTargetPlaces(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -145,7 +147,7 @@ func TestTargetPlaces(t *testing.T) {
 				t.Errorf("%v %s\n%s", r.Problems, r.Refusal, sources[i].Text)
 			}
 		}
-		// The test can see a list that has moved: as texts of one another the sources have other code.
+		// Checks that the test can detect a moved list: the machine code of the sources differs.
 		c.Rewrite = func(string, string) (string, diag.List) { return sources[1].Text, nil }
 		reports, err = Run(t.Context(), c, sources[:1])
 		if err != nil {
@@ -163,7 +165,7 @@ const (
 	funcs = "ts: .calltargets f;\n"
 )
 
-// TestUnsteady compares texts with an assembler that makes other code of one text from time to time.
+// TestUnsteady compares texts with an assembler whose output varies.
 func TestUnsteady(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -174,11 +176,12 @@ func TestUnsteady(t *testing.T) {
 	}
 	changed := strings.Replace(module, "%r1, 1;", "%r1, 7;", 1)
 	for _, test := range []struct {
-		name   string
-		odd    string // whether an assembly, by its number, is one of the odd ones
-		text   string // that formatting leaves
+		name string
+		// shell condition on the number of the assembly: whether its code differs
+		odd    string
+		text   string // the formatted text
 		steady bool
-		want   string // of the first problem
+		want   string // the first problem
 	}{
 		{"steady and the same", "false", module, true, ""},
 		{"steady and other code", "false", changed, true, "the formatted text has other code"},

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Sources reads every .ptx file under a folder, the modules of a .tar.gz archive, or one file.
+// Sources reads every .ptx file in a folder, the modules of a .tar.gz archive, or one file.
 func Sources(path string) ([]Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// Summary writes what went wrong, which modules ptxas refuses, and the counts. It reports whether
-// anything went wrong.
+// Summary writes the problems, the modules that ptxas rejects, and the counts. It reports whether
+// there were problems.
 func Summary(w io.Writer, reports []Report) (bad bool) {
 	var size, code, same, rewritten, refused, unsteady, wrong int
 	for _, r := range reports {

@@ -5,10 +5,10 @@ package roundtrip
 
 import "strings"
 
-// Lines rewrites PTX with one token a line and without comments, so that two spellings of one
-// program have equal line numbers: ptxas lets line numbers reach the names of symbols, the debug
-// text and, with debug information, even the code. It shares nothing with the parser and the
-// formatter, whose judge it serves: a token that they lose must not be lost here.
+// Lines rewrites PTX with one token per line and without comments, so that two formats of one
+// program have equal line numbers. In ptxas, line numbers affect symbol names, debug text and, with
+// debug information, the code. It does not use the parser or the formatter, because it serves to
+// test them: it must keep tokens that they lose.
 func Lines(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)
@@ -26,7 +26,7 @@ func Lines(text string) string {
 			b.WriteString(text[i : i+n])
 			i += n
 		}
-		// The scanner of ptxas wants the number of .version on its line.
+		// ptxas requires the number of .version on the same line.
 		space = '\n'
 		if token == ".version" {
 			space = ' '
@@ -36,8 +36,8 @@ func Lines(text string) string {
 	return b.String()
 }
 
-// sourceLength returns the length of the text in an intermediate language that follows
-// .source_begin, with the line that ends it.
+// sourceLength returns the length of the text that follows .source_begin, including the line that
+// ends it.
 func sourceLength(text string) int {
 	n := 0
 	for line := range strings.SplitAfterSeq(text, "\n") {
@@ -48,8 +48,8 @@ func sourceLength(text string) int {
 	return n
 }
 
-// tokenLength returns the length of what text begins with: white space, a comment, a string, a
-// number, a word or one byte.
+// tokenLength returns the length of the first token: white space, a comment, a string, a number, a
+// word or one byte.
 func tokenLength(text string) int {
 	until := func(end string, from int) int {
 		if i := strings.Index(text[from:], end); i >= 0 {
@@ -75,13 +75,13 @@ func tokenLength(text string) int {
 		}
 		return len(text)
 	case strings.HasPrefix(text, "@@"):
-		return until("\n", 0) // a DWARF line of old modules; its line feed ends it
+		return until("\n", 0) // a DWARF line of old modules, which ends at the line feed
 	case isDigit(c):
 		return numberLength(text)
 	case c == '.' || isLetter(c):
 		n := wordLength(text)
 		if c == '.' && strings.HasPrefix(text[n:], ":") {
-			n++ // .ir_name: is one word
+			n++ // .ir_name: is one token
 		}
 		return n
 	case len(text) > 1 && (c == '<' || c == '>' || c == '=' || c == '!' || c == '&' || c == '|'):
@@ -93,8 +93,9 @@ func tokenLength(text string) int {
 	return 1
 }
 
-// wordLength returns the length of a name with what hangs on it, or of one dot-word. White space
-// may stand before a dot-word, so .v2.f32 is two of them; the parts of a name's suffix must touch.
+// wordLength returns the length of a name with its suffix, or of one word that starts with a dot.
+// White space may precede such a word, so .v2.f32 is two tokens; the parts of a suffix must be
+// adjacent.
 func wordLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; {
@@ -109,7 +110,7 @@ func wordLength(text string) int {
 	return len(text)
 }
 
-// numberLength returns the length of a literal; a sign belongs to it only in an exponent.
+// numberLength returns the length of a numeric literal. A sign is part of it only in an exponent.
 func numberLength(text string) int {
 	prefixed := len(text) > 1 && text[0] == '0' && isLetter(text[1]) && text[1]|0x20 != 'e' && text[1]|0x20 != 'u'
 	for i := 1; i < len(text); i++ {

@@ -1,21 +1,22 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package slab makes many small values in a few large allocations. What is made lives as long as any of its neighbours,
-// or until all of them are taken back at once.
+// Package slab allocates many small values in a few large arrays. A value stays in memory as long
+// as any value of its array is referenced, or until Reset reuses all of them.
 package slab
 
 import "iter"
 
-// An Of hands out values of one type from arrays that grow, so that little is too much for a small module, and there are few
-// for a large one. The zero Of is ready for use. It has functions instead of methods: the compiler makes all methods of a
-// generic type anew in each package that can see a value with such a field, and all who build kernels see those.
+// An Of allocates values of one type from arrays that grow, so that small modules waste little
+// memory and large modules need few arrays. The zero Of is ready for use. It has functions instead
+// of methods: the compiler compiles all methods of a generic type in every package that can see a
+// value with such a field, which includes every package that builds kernels.
 type Of[T any] struct {
-	array  []T   // the one in use
-	at     int   // of it, what is free begins here
-	last   int   // and here, plus one, the list that Append made longer last; 0 for none
-	arrays [][]T // all that were made
-	used   int   // how many of them were in use since the last Reset
+	array  []T   // the array in use
+	at     int   // index of its first free element
+	last   int   // index after the last list that Append extended, plus one; 0 for none
+	arrays [][]T // all arrays
+	used   int   // number of arrays used since the last Reset
 }
 
 const (
@@ -23,19 +24,19 @@ const (
 	most  = 512
 )
 
-// Grow makes room for n values at once.
+// Grow reserves contiguous space for n values.
 func Grow[T any](s *Of[T], n int) {
 	if len(s.array)-s.at < n {
 		more(s, n)
 	}
 }
 
-// more goes on in another array, which has room for n values.
+// more continues in another array with space for n values.
 //
 //go:noinline
 func more[T any](s *Of[T], n int) { s.array, s.at, s.last = next(s, n), 0, 0 }
 
-// next returns the next array that has room for n values.
+// next returns the next array with space for n values.
 func next[T any](s *Of[T], n int) []T {
 	for s.used < len(s.arrays) {
 		s.used++
@@ -52,13 +53,14 @@ func next[T any](s *Of[T], n int) []T {
 	return s.arrays[s.used-1]
 }
 
-// Append returns list with v behind it. The list that it made longer last grows where it stands.
+// Append returns list with v appended. The list that it extended last grows in place.
 func Append[T any](s *Of[T], list []T, v T) []T {
 	n := len(list)
 	switch {
 	case n < cap(list):
 		return append(list, v)
-	case n > 0 && s.last > 0 && s.last-1+n == s.at && s.at < len(s.array) && &list[0] == &s.array[s.last-1]: // nothing was handed out since
+	// nothing was allocated since
+	case n > 0 && s.last > 0 && s.last-1+n == s.at && s.at < len(s.array) && &list[0] == &s.array[s.last-1]:
 		s.at++
 		list = s.array[s.last-1 : s.at : s.at]
 	default:
@@ -73,7 +75,7 @@ func Append[T any](s *Of[T], list []T, v T) []T {
 	return list
 }
 
-// All visits the values that were handed out, and some that were not, which are zero.
+// All visits the allocated values. It may also visit values that are not allocated, which are zero.
 func All[T any](s *Of[T]) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, a := range s.arrays[:s.used] {
@@ -86,7 +88,7 @@ func All[T any](s *Of[T]) iter.Seq[*T] {
 	}
 }
 
-// Reset takes everything back, to hand it out again.
+// Reset frees all values for reuse.
 func Reset[T any](s *Of[T]) {
 	for _, a := range s.arrays[:s.used] {
 		clear(a)
@@ -104,15 +106,15 @@ func One[T any](s *Of[T]) *T {
 	return v
 }
 
-// Room returns a list of the next n values, to be written before Many hands out some of them or
-// all. What it does not hand out is in the next Room as it was left.
+// Room returns a list of the next n values, for the caller to write before Many allocates some or
+// all of them. Values that are not allocated keep their contents in the next Room.
 func Room[T any](s *Of[T], n int) []T {
 	Grow(s, n)
 	return s.array[s.at : s.at+n : s.at+n]
 }
 
-// Many returns a list of n values, zero unless Room has lent them. Appending to it does not touch
-// its neighbours.
+// Many returns a list of n values, which are zero unless they were written through Room. Appending
+// to the list does not overwrite neighbouring values.
 func Many[T any](s *Of[T], n int) []T {
 	if len(s.array)-s.at < n {
 		more(s, n)
@@ -122,7 +124,7 @@ func Many[T any](s *Of[T], n int) []T {
 	return s.array[from:s.at:s.at]
 }
 
-// Copy returns a copy of from, nil if that is empty.
+// Copy returns a copy of from; nil if from is empty.
 func Copy[T any](s *Of[T], from []T) []T {
 	if len(from) == 0 {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// TestReset hands out values of many sizes, takes them back and hands them out again: always zero, never twice.
+// TestReset allocates values of many sizes, frees them and allocates them again. They must be zero
+// and must not overlap.
 func TestReset(t *testing.T) {
 	var s slab.Of[int]
 	for round := range 4 {
@@ -31,7 +32,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestRoom: what Room lends, Many hands out as it was left, and no more of it.
+// TestRoom checks that Many returns the values written through Room, and no others.
 func TestRoom(t *testing.T) {
 	var s slab.Of[string]
 	room := slab.Room(&s, 3)
@@ -47,14 +48,15 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestAppend makes several lists longer in turn, with other values handed out between: each holds what was appended to it.
+// TestAppend extends several lists alternately, with other allocations in between, and checks the
+// contents of each list.
 func TestAppend(t *testing.T) {
 	var s slab.Of[int]
 	lists := make([][]int, 5)
 	for n := range 20_000 {
 		which := n / 7 % len(lists)
 		if n > 15_000 {
-			which = 2 // alone
+			which = 2 // only this list
 		}
 		lists[which] = slab.Append(&s, lists[which], n*len(lists)+which)
 		if n%11 == 0 {
@@ -78,7 +80,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAll: every value that was handed out is visited once.
+// TestAll checks that every allocated value is visited once.
 func TestAll(t *testing.T) {
 	var s slab.Of[int]
 	for n := range 3000 {

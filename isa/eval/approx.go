@@ -9,11 +9,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Approximations are computed in float64 and rounded to nearest, which is closer than the manual
-// promises: rcp, div.full and sqrt within 1 or 2 units in the last place, rsqrt within 2^-22.9,
-// ex2 within 2 units, lg2 within 2^-22, sin and cos within 2^-20.5 up to 2 pi, tanh within 2^-11.
+// Approximate instructions are computed in float64 and rounded to nearest. The result is within the
+// error bounds of the PTX manual: rcp, div.full and sqrt 1 or 2 units in the last place, rsqrt
+// 2^-22.9, ex2 2 units, lg2 2^-22, sin and cos 2^-20.5 up to 2 pi, tanh 2^-11.
 
-// approximate is the approximations of f32 and of half formats.
+// approximate returns the operation of an approximate instruction on f32 or a 16-bit format.
 func approximate(s *spec) *Op {
 	if len(s.types) != 1 {
 		return nil
@@ -28,26 +28,27 @@ func approximate(s *spec) *Op {
 		return nil
 	}
 	fin := s.finisher(f)
-	fin.ftz = fin.ftz || !s.has("approx") && !s.has("full") // PTX before 1.4
+	fin.ftz = fin.ftz || !s.has("approx") && !s.has("full") // PTX before 1.4 flushes by default
 	from := decoder(f)
 	if s.head == "div" {
 		full := s.has("full")
 		return withOperands(t, 2, func(a, b, _ uint64) uint64 {
 			x, y := from(fin.in(a)), from(fin.in(b))
 			if !full && math.Abs(y) > 0x1p126 && !math.IsInf(y, 0) {
-				return fin.odd(x * math.Copysign(0, y)) // the reciprocal is flushed
+				// the reciprocal of y is flushed to zero
+				return fin.odd(x * math.Copysign(0, y))
 			}
 			return fin.odd(divOdd(x, y))
 		})
 	}
 	g := function(s.head)
-	if s.has("2pi") { // of turns
+	if s.has("2pi") { // the angle is a fraction of a full circle
 		g = inTurns[s.head]
 	}
 	if g == nil {
 		return nil
 	}
-	if f == F16 && s.head == "ex2" { // truncated, but for an overflow
+	if f == F16 && s.head == "ex2" { // truncated, except on overflow
 		fin.how = Zero
 		g = func(x float64) float64 {
 			if x >= 16 {
@@ -63,7 +64,7 @@ func approximate(s *spec) *Op {
 	return withOperands(t, 1, lane)
 }
 
-// function returns an approximated function.
+// function returns the float64 function that an approximate instruction computes.
 func function(head string) func(x float64) float64 {
 	switch head {
 	case "rcp":
@@ -86,7 +87,7 @@ func function(head string) func(x float64) float64 {
 	return nil
 }
 
-// inTurns are the functions with .2pi, whose angles are in turns and not in radians.
+// inTurns are the functions with .2pi, whose argument is a fraction of a full circle, not radians.
 var inTurns = map[string]func(x float64) float64{"sin": sineOfTurns, "cos": cosineOfTurns}
 
 func sineOfTurns(x float64) float64 {
@@ -99,14 +100,14 @@ func sineOfTurns(x float64) float64 {
 
 func cosineOfTurns(x float64) float64 { return math.Cos(2 * math.Pi * math.Mod(x, 1)) }
 
-// turns converts an angle from radians. The quotient is truncated to f32, so that of large angles
-// little or nothing is left.
+// turns converts radians to a fraction of a full circle. The quotient is truncated to f32, so that
+// large angles lose most or all of their precision.
 func turns(x float64) float64 {
 	const perRadian = 0x1.45f306p-3 // 1 / 2pi as an f32
 	return F32.Decode(F32.Encode(x*perRadian, Zero))
 }
 
-// exp2 is math.Exp2 without its overflow to infinity below the range of float64 exponents.
+// exp2 is math.Exp2, but does not overflow to infinity below the range of float64 exponents.
 func exp2(x float64) float64 {
 	if x < -1000 {
 		return 0x1p-1000 * float64(bit(!math.IsInf(x, -1)))
@@ -114,8 +115,8 @@ func exp2(x float64) float64 {
 	return math.Exp2(x)
 }
 
-// approximateDouble is rcp.approx.ftz.f64 and rsqrt.approx{.ftz}.f64. With .ftz they use and
-// give the upper 32 bits.
+// approximateDouble returns the operation of rcp.approx.ftz.f64 or rsqrt.approx{.ftz}.f64. With
+// .ftz, only the upper 32 bits of operand and result are used.
 func approximateDouble(s *spec) *Op {
 	g := function(s.head)
 	if g == nil || s.head != "rcp" && s.head != "rsqrt" {

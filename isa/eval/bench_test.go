@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// BenchmarkWarp runs operations that kernels run most, 32 lanes at a time.
+// BenchmarkWarp runs the most frequent operations, 32 lanes at a time.
 func BenchmarkWarp(b *testing.B) {
 	for _, opcode := range []string{
 		"add.s32", "mad.lo.s32", "mad.wide.s32", "shl.b32", "and.b32", "lop3.b32", "setp.lt.s32",

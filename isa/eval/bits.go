@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// bitCount is popc, clz and brev.
+// bitCount returns the operation of popc, clz or brev.
 func bitCount(s *spec) *Op {
 	t := s.typ(0)
 	if t != isa.B32 && t != isa.B64 {
@@ -26,7 +26,8 @@ func bitCount(s *spec) *Op {
 	return unary(t, t, func(a uint64) uint64 { return bits.Reverse64(a) >> (64 - t.Bits()) })
 }
 
-// bfind is the highest bit that differs from the sign.
+// bfind returns the operation of bfind: the position of the highest bit that differs from the sign
+// bit.
 func bfind(s *spec) *Op {
 	t, shift := s.typ(0), s.has("shiftamt")
 	if !isInt(t) {
@@ -48,8 +49,9 @@ func bfind(s *spec) *Op {
 	})
 }
 
-// fns is the n-th bit that is set, from a base on. A base above 31 finds nothing; the manual
-// leaves it open. The least offset has no opposite and gives zero.
+// fns returns the operation of fns: the position of the n-th set bit, starting at a base. The
+// manual does not define two cases: a base above 31 finds nothing, and the smallest negative offset
+// gives zero.
 func fns(*spec) *Op {
 	return ternary(isa.B32, isa.B32, isa.U32, isa.S32, func(mask, base, offset uint64) uint64 {
 		n := signed(offset, 32)
@@ -81,8 +83,9 @@ func fns(*spec) *Op {
 	})
 }
 
-// bitField is bfe: a field of bits, extended by the bit at its end. Fields of 32-bit operands have
-// eight bits of position and length, as in the manual; of 64 bits all bits count.
+// bitField returns the operation of bfe, which extracts a bit field and extends it by its highest
+// bit. For 32-bit operands, the low eight bits of position and length count, as the manual says;
+// for 64-bit operands all bits count.
 func bitField(s *spec) *Op {
 	t := s.typ(0)
 	if !isInt(t) {
@@ -112,7 +115,7 @@ func bitField(s *spec) *Op {
 	})
 }
 
-// bitInsert is bfi, with positions and lengths as in bfe.
+// bitInsert returns the operation of bfi. Positions and lengths are treated as in bfe.
 func bitInsert(s *spec) *Op {
 	t := s.typ(0)
 	read := uint64(255)
@@ -127,7 +130,7 @@ func bitInsert(s *spec) *Op {
 	})
 }
 
-// signZeroExtend is szext.
+// signZeroExtend returns the operation of szext.
 func signZeroExtend(s *spec) *Op {
 	t, clamp := s.typ(0), s.has("clamp")
 	return binary(t, t, isa.U32, func(a, b uint64) uint64 {
@@ -144,7 +147,7 @@ func signZeroExtend(s *spec) *Op {
 	})
 }
 
-// bitMask is bmsk.
+// bitMask returns the operation of bmsk.
 func bitMask(s *spec) *Op {
 	clamp := s.has("clamp")
 	return binary(isa.B32, isa.U32, isa.U32, func(a, b uint64) uint64 {
@@ -160,7 +163,8 @@ func bitMask(s *spec) *Op {
 	})
 }
 
-// carryless is clmad: a product of polynomials over bits.
+// carryless returns the operation of clmad, a carry-less multiply-add: the product of two
+// polynomials over single bits.
 func carryless(s *spec) *Op {
 	high := s.has("hi")
 	return ternary(isa.U64, isa.U64, isa.U64, isa.U64, func(a, b, c uint64) uint64 {
@@ -178,7 +182,7 @@ func carryless(s *spec) *Op {
 	})
 }
 
-// funnel is shf.
+// funnel returns the operation of shf.
 func funnel(s *spec) *Op {
 	left, wrap := s.has("l"), s.has("wrap")
 	return ternary(isa.B32, isa.B32, isa.B32, isa.U32, func(a, b, n uint64) uint64 {
@@ -193,7 +197,7 @@ func funnel(s *spec) *Op {
 	})
 }
 
-// shift is shl and shr. Amounts above the width shift everything out.
+// shift returns the operation of shl or shr. Shift amounts above the width shift all bits out.
 func shift(s *spec) *Op {
 	t := s.typ(0)
 	if op := fastShift(t, s.head == "shl"); op != nil {
@@ -208,7 +212,7 @@ func shift(s *spec) *Op {
 	return binary(t, t, isa.U32, func(a, n uint64) uint64 { return a >> n })
 }
 
-// logic is and, or, xor, not and cnot, of registers and of predicates.
+// logic returns the operation of and, or, xor, not or cnot, on registers or predicates.
 func logic(s *spec) *Op {
 	t := s.typ(0)
 	if t == isa.Predicate {
@@ -235,7 +239,7 @@ func logic(s *spec) *Op {
 	})
 }
 
-// predicateLogic is and, or, xor, not and mov of predicates.
+// predicateLogic returns the operation of and, or, xor, not or mov on predicates.
 func predicateLogic(head string) *Op {
 	f := map[string]func(a, b uint32) uint32{
 		"and": func(a, b uint32) uint32 { return a & b },
@@ -262,7 +266,8 @@ func flag(b bool) uint32 {
 	return 0
 }
 
-// lop3 is any function of three bits. The fourth operand is its truth table.
+// lop3 returns the operation of lop3: any function of three bits, whose truth table is the fourth
+// operand.
 func lop3(s *spec) *Op {
 	f := func(a, b, c, table uint64) (d uint64) {
 		for i := range uint(8) {
@@ -303,7 +308,7 @@ func lop3(s *spec) *Op {
 	return op
 }
 
-// permute is prmt.
+// permute returns the operation of prmt.
 func permute(s *spec) *Op {
 	mode := s.one("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
 	return ternary(isa.B32, isa.B32, isa.B32, isa.B32, func(a, b, c uint64) (d uint64) {
@@ -327,7 +332,7 @@ func permute(s *spec) *Op {
 	})
 }
 
-// permuted returns the source byte of result byte i in a mode of prmt.
+// permuted returns which source byte prmt copies to result byte i in a mode.
 func permuted(mode string, n, i int) int {
 	switch mode {
 	case "f4e":

@@ -5,10 +5,10 @@ package eval
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// mask returns the bits of a type as a mask.
+// mask returns a mask of the bits of a type.
 func mask(t isa.Type) uint64 { return 1<<uint(t.Bits()) - 1 } // all ones for 64 bits
 
-// unary makes an operation of one operand. The result of f is cut to the width of out.
+// unary returns an operation of one operand. The result of f is truncated to the width of out.
 func unary(out, in isa.Type, f func(a uint64) uint64) *Op {
 	om, im := mask(out), mask(in)
 	return &Op{
@@ -23,7 +23,7 @@ func unary(out, in isa.Type, f func(a uint64) uint64) *Op {
 	}
 }
 
-// binary makes an operation of two operands.
+// binary returns an operation of two operands.
 func binary(out, in, in2 isa.Type, f func(a, b uint64) uint64) *Op {
 	om, im, jm := mask(out), mask(in), mask(in2)
 	return &Op{
@@ -38,7 +38,7 @@ func binary(out, in, in2 isa.Type, f func(a, b uint64) uint64) *Op {
 	}
 }
 
-// ternary makes an operation of three operands.
+// ternary returns an operation of three operands.
 func ternary(out, in, in2, in3 isa.Type, f func(a, b, c uint64) uint64) *Op {
 	om, im, jm, km := mask(out), mask(in), mask(in2), mask(in3)
 	return &Op{
@@ -53,7 +53,7 @@ func ternary(out, in, in2, in3 isa.Type, f func(a, b, c uint64) uint64) *Op {
 	}
 }
 
-// many makes an operation of any number of operands of given types and one result.
+// many returns an operation with one result and operands of the given types.
 func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
 	om := mask(out)
 	var im [8]uint64
@@ -81,7 +81,7 @@ func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
 	}
 }
 
-// signed returns the value of the low bits of a.
+// signed returns the low bits of a as a signed integer.
 func signed(a uint64, bits int) int64 { return int64(a) << (64 - bits) >> (64 - bits) }
 
 // isSigned reports whether t is a signed integer type.
@@ -129,7 +129,7 @@ func lanesOf(t isa.Type) (element isa.Type, n int) {
 	return t, 1
 }
 
-// spread repeats an operation on elements over a packed type.
+// spread applies an operation on elements to each element of a packed value.
 func spread(bits, n int, f func(a, b, c uint64) uint64) func(a, b, c uint64) uint64 {
 	m := uint64(1)<<bits - 1
 	return func(a, b, c uint64) (d uint64) {

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// notArithmetic are pure instructions that need more than their operands' values.
+// notArithmetic are pure instructions whose results do not depend on operand values alone, with the
+// reason.
 var notArithmetic = map[string]string{
 	"isspacep": "needs the address map", "cvta": "needs the address map",
 	"cvta.to": "needs the address map", "mapa": "needs the cluster",
@@ -22,13 +23,13 @@ var notArithmetic = map[string]string{
 	"clusterlaunchcontrol.query_cancel": "launch state", "txq.level": "texture",
 }
 
-// A spelling is one opcode with all modifiers, and the form it has.
+// A spelling is an opcode with all its modifiers, and its form.
 type spelling struct {
 	name, opcode string
 	form         *isa.Form
 }
 
-// spellings lists every opcode of the pure instructions, each once for each form.
+// spellings lists every opcode of the pure instructions, once for each form.
 func spellings() (all []spelling) {
 	set := isa.Standard()
 	for ins := range set.All() {

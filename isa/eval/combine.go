@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Combine computes what an atomic operation or a reduction stores: old is in memory, a and b are
-// the operands. Only cas uses b; it stores b where memory equals a.
+// A Combine computes the value that an atomic operation or a reduction stores: old is the value in
+// memory, a and b are the operands. Only cas uses b; it stores b if old equals a.
 type Combine func(old, a, b uint64) uint64
 
-// CombineOf returns the function of an operation such as "add" on a type, for atom, red,
-// multimem, redux and bulk reductions. Modifiers are "noftz", "NaN" and "abs". Sums of f32
-// flush subnormal numbers unless "noftz" is given, as atom does in global memory; give it for
-// shared memory, where atom keeps them. Sums of other types keep them.
+// CombineOf returns the Combine of an operation such as "add" on a type, for atom, red, multimem,
+// redux and bulk reductions. Modifiers are "noftz", "NaN" and "abs". f32 additions flush subnormal
+// results unless "noftz" is given: atom flushes in global memory and keeps subnormal results in
+// shared memory. Additions of other types never flush.
 func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
 	s := &spec{text: op, head: op, words: modifiers, types: []isa.Type{t}}
 	element, n := lanesOf(t)
@@ -114,8 +114,8 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 	return nil
 }
 
-// ReduxOf returns redux.sync: the reduction of the lanes of a mask. Of min and max a single lane,
-// too, gives its magnitude where "abs" says so, and the canonical NaN.
+// ReduxOf returns the operation of redux.sync, which reduces the lanes of a mask. With "abs", min
+// and max return the magnitude even for a single lane, and a NaN becomes the canonical NaN.
 func ReduxOf(op string, t isa.Type, modifiers ...string) (
 	func(x *Vector, lanes uint32) uint64, error) {
 	f, err := CombineOf(op, t, modifiers...)
@@ -131,7 +131,7 @@ func ReduxOf(op string, t isa.Type, modifiers ...string) (
 	}, nil
 }
 
-// Redux reduces the lanes of a mask. A single lane gives its own value.
+// Redux reduces the lanes of a mask. For a single lane it returns the lane's value.
 func Redux(f Combine, x *Vector, lanes uint32) (r uint64) {
 	for first := true; lanes != 0; lanes &= lanes - 1 {
 		l := bits.TrailingZeros32(lanes)

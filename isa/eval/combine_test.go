@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// oracleCombine is what an atomic operation stores, on one element.
+// oracleCombine computes what an atomic operation stores, for one element.
 func oracleCombine(op, t string, modifiers []string, old, a, b uint64) uint64 {
 	width := oracleTypes[t]
 	q := &question{head: op, types: []string{t}, words: modifiers, in: []uint64{old, a}}
@@ -134,7 +134,8 @@ func TestRedux(t *testing.T) {
 	}
 }
 
-// TestPackedApproximations compares pairs with their elements, which the oracle covers.
+// TestPackedApproximations compares packed operations with the operation on each element, which the
+// oracle covers.
 func TestPackedApproximations(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, head := range []string{"ex2.approx.f16", "ex2.approx.ftz.bf16", "tanh.approx.f16", "tanh.approx.bf16"} {

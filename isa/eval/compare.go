@@ -12,7 +12,7 @@ import (
 var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
 	"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
 
-// ordering is how two values compare.
+// ordering is the result of comparing two values.
 type ordering uint8
 
 const (
@@ -55,7 +55,8 @@ func holds(name string) ordering {
 	return unordered // nan
 }
 
-// comparer returns how values of a type compare. The comparisons lo, ls, hi and hs are unsigned.
+// comparer returns a comparison function for values of a type. The PTX comparisons lo, ls, hi and
+// hs are unsigned.
 func comparer(t isa.Type, ftz bool) func(a, b uint64) ordering {
 	if f := FormatOf(t); f != nil {
 		fin := finisher{format: f, ftz: ftz}
@@ -91,7 +92,7 @@ func orderOf(a, b float64) ordering {
 	return unordered
 }
 
-// combine applies the boolean operation of set and setp.
+// combine applies the boolean operator of set or setp.
 func combine(boolean string, x, c bool) bool {
 	switch boolean {
 	case "and":
@@ -104,8 +105,8 @@ func combine(boolean string, x, c bool) bool {
 	return x
 }
 
-// setPredicate is setp. The second predicate is the complement of the comparison, combined in the
-// same way; of packed types it is that of the upper half.
+// setPredicate returns the operation of setp. The second predicate is the complement of the
+// comparison, combined in the same way; for packed types it is the comparison of the upper halves.
 func setPredicate(s *spec) *Op {
 	if len(s.types) != 1 {
 		return nil
@@ -135,7 +136,8 @@ func setPredicate(s *spec) *Op {
 	return op
 }
 
-// fastCompare compares a warp with a loop for the most frequent types, nil for others.
+// fastCompare returns a loop that compares the lanes of a warp, for the most frequent types; nil
+// for others.
 func fastCompare(t isa.Type, name, boolean string, ftz bool) func(f *Frame) {
 	warp := compareLoop(t, ftz)
 	if warp == nil {
@@ -170,7 +172,7 @@ func fastCompare(t isa.Type, name, boolean string, ftz bool) func(f *Frame) {
 	}
 }
 
-// bit returns b as a number; the compiler makes it one instruction.
+// bit returns 1 for true and 0 for false; the compiler makes it one instruction.
 func bit(b bool) uint32 {
 	var x uint32
 	if b {
@@ -230,9 +232,10 @@ func compareLoop(t isa.Type, ftz bool) func(a, b *Vector) (low, equal, high uint
 	return nil
 }
 
-// set is set: a comparison with a number as result. The last type is that of the operands.
+// set returns the operation of set, which stores the result of a comparison as a number. The last
+// type is that of the operands.
 func set(s *spec) *Op {
-	if len(s.types) == 1 { // packed integers: masks
+	if len(s.types) == 1 { // packed integers: the result is a mask
 		return setPacked(s)
 	}
 	if len(s.types) != 2 {
@@ -243,7 +246,7 @@ func set(s *spec) *Op {
 	want, boolean := holds(s.one(comparisons...)), s.one("and", "or", "xor")
 	cmp := comparer(element, s.has("ftz"))
 	result, _ := lanesOf(d)
-	yes := mask(result) // all ones
+	yes := mask(result) // the result for true: all ones
 	if f := FormatOf(result); f != nil {
 		yes = f.one()
 	}
@@ -251,7 +254,7 @@ func set(s *spec) *Op {
 	if boolean != "" {
 		op.PIn = 1
 	}
-	wide := d.Bits() / n // two results in .u32 are two halves
+	wide := d.Bits() / n // two results in .u32 are its two halves
 	if n > 1 && result == d {
 		yes = 1<<wide - 1
 	}
@@ -268,7 +271,8 @@ func set(s *spec) *Op {
 	return op
 }
 
-// setPacked is set of packed integers, whose results are bytes or halves of ones.
+// setPacked returns the operation of set on packed integers, whose result elements are all ones or
+// all zeros.
 func setPacked(s *spec) *Op {
 	want := holds(s.one(comparisons...))
 	return elementwise(s.types[0], 2, func(t isa.Type, a, b uint64) uint64 {
@@ -279,7 +283,7 @@ func setPacked(s *spec) *Op {
 	})
 }
 
-// selectByPredicate is selp.
+// selectByPredicate returns the operation of selp.
 func selectByPredicate(s *spec) *Op {
 	t := s.typ(0)
 	m := mask(t)
@@ -301,7 +305,7 @@ func selectByPredicate(s *spec) *Op {
 	}
 }
 
-// selectBySign is slct.
+// selectBySign returns the operation of slct.
 func selectBySign(s *spec) *Op {
 	if len(s.types) != 2 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// convert is cvt between scalar types. The first type is that of the result.
+// convert returns the operation of cvt between scalar types. The first type is that of the result.
 func convert(s *spec) *Op {
 	if len(s.types) != 2 || s.has("pack") {
 		return nil
@@ -38,7 +38,7 @@ func convertIntegers(s *spec, d, a isa.Type) *Op {
 	return unary(d, a, func(x uint64) uint64 { return saturate(d, isSigned(a), uint64(extend(a, x))) })
 }
 
-// saturate clamps an integer of 64 bits to a type.
+// saturate clamps a 64-bit integer to the range of a type.
 func saturate(d isa.Type, negative bool, x uint64) uint64 {
 	top := mask(d)
 	if isSigned(d) {
@@ -53,7 +53,7 @@ func saturate(d isa.Type, negative bool, x uint64) uint64 {
 	return min(x, top)
 }
 
-// fastExtend converts integers of a warp, nil where there is no loop for the types.
+// fastExtend returns a loop that converts integers of a warp; nil if there is none for these types.
 func fastExtend(d, a isa.Type) func(f *Frame) {
 	m, n := mask(d), mask(a)
 	if !isSigned(a) || d.Bits() <= a.Bits() {
@@ -74,7 +74,7 @@ func fastExtend(d, a isa.Type) func(f *Frame) {
 	}
 }
 
-// integral returns the rounding to an integer that the opcode names.
+// integral returns the rounding to an integer that the opcode specifies, such as .rni.
 func (s *spec) integral() (how Rounding, ok bool) {
 	switch s.one("rni", "rzi", "rmi", "rpi") {
 	case "rni":
@@ -89,8 +89,8 @@ func (s *spec) integral() (how Rounding, ok bool) {
 	return Zero, false
 }
 
-// convertToInteger is cvt from floating point to integers. Results are clamped. A NaN gives zero
-// or, from f64 and to 64-bit integers, the top bit alone.
+// convertToInteger returns the operation of cvt from floating point to integer. Results are
+// clamped. A NaN gives zero; from f64 and to 64-bit integers it gives the top bit.
 func convertToInteger(s *spec, d, a isa.Type) *Op {
 	how, _ := s.integral()
 	f := FormatOf(a)
@@ -134,11 +134,11 @@ func (v value) integer(d isa.Type, how Rounding) uint64 {
 	return -min(n, top+1)
 }
 
-// convertFromInteger is cvt from integers to floating point.
+// convertFromInteger returns the operation of cvt from integer to floating point.
 func convertFromInteger(s *spec, d, a isa.Type) *Op {
 	f := FormatOf(d)
 	fin := s.finisher(f)
-	fin.ftz = false // integers give no subnormal numbers
+	fin.ftz = false // an integer never converts to a subnormal number
 	op := unary(d, a, func(x uint64) uint64 { return fin.out(f.encode(integerValue(a, x), fin.how)) })
 	if a == isa.S32 && d == isa.F32 && fin.how == Nearest && !fin.sat {
 		op.Warp = func(fr *Frame) {
@@ -163,7 +163,8 @@ func integerValue(t isa.Type, x uint64) value {
 	return normalized(negative, 63, x, 0)
 }
 
-// convertFloats is cvt between scalar floating-point types, rounding to an integer included.
+// convertFloats returns the operation of cvt between scalar floating-point types, including
+// rounding to an integer.
 func convertFloats(s *spec, d, a isa.Type) *Op {
 	to, from := FormatOf(d), FormatOf(a)
 	fin := s.finisher(to)
@@ -239,9 +240,9 @@ func widenHalves(from *Format) func(f *Frame) {
 	}
 }
 
-// nanConversion returns what a conversion makes of a NaN. Conversions from and to f64 keep the sign
-// and the upper payload and make it quiet, f32 from bf16 keeps all bits, and so does a conversion
-// between equal types without a modifier. Others give the canonical NaN.
+// nanConversion returns the conversion of a NaN. Conversions from and to f64 keep the sign and the
+// upper payload and make the NaN quiet. f32 from bf16, and a conversion between equal types without
+// a modifier, keep all bits. Others give the canonical NaN.
 func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 	switch {
 	case to == from && (to == F32 || to == F64) && len(s.words) == 2:
@@ -256,7 +257,7 @@ func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 		return func(code uint64) uint64 {
 			code = code >> TF32.unused << TF32.unused
 			if s.has("satfinite") {
-				code -= 1 << TF32.unused // the clamp of an infinity
+				code -= 1 << TF32.unused // infinity clamps to the largest number
 			}
 			return code
 		}
@@ -266,13 +267,13 @@ func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 	return func(uint64) uint64 { return to.nan }
 }
 
-// rewidenNaN keeps the sign and the upper bits of the payload of a NaN.
+// rewidenNaN converts a NaN, keeping its sign and the upper bits of its payload.
 func rewidenNaN(to, from *Format, code uint64) uint64 {
 	payload := code & (1<<from.mantissa - 1) << (52 - from.mantissa) >> (52 - to.mantissa)
 	return code&from.sign()>>(from.Bits-1)<<(to.Bits-1) | to.infinity() | payload
 }
 
-// whole rounds a value to an integer.
+// whole rounds a value to an integral value.
 func (v value) whole(how Rounding) value {
 	if v.class != normal || v.exponent >= 63 {
 		return v
@@ -284,18 +285,19 @@ func (v value) whole(how Rounding) value {
 	return normalized(v.negative, 63, n, 0)
 }
 
-// A clamp is how conversions round: .satfinite gives the largest number for what is too large.
+// A clamp is the rounding of a conversion: .satfinite replaces overflow by the largest finite
+// number.
 type clamp struct {
 	format    *Format
 	how       Rounding
 	satfinite bool
-	pzo       bool // a zero is positive
+	pzo       bool // .pzo: a zero result is positive
 }
 
 func (c clamp) encode(v value) uint64 {
 	f := c.format
 	if f.unsigned {
-		v.negative = false // the sign is dropped
+		v.negative = false // the sign is removed
 	}
 	code := f.encode(v, c.how)
 	code = c.limit(v, code)
@@ -315,7 +317,7 @@ func (c clamp) number(x float64) uint64 {
 	return c.encode(F64.decode(math.Float64bits(x)))
 }
 
-// limit replaces what overflow gave.
+// limit replaces the result of an overflow.
 func (c clamp) limit(v value, code uint64) uint64 {
 	f := c.format
 	magnitude := code &^ f.sign() >> f.unused

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// convertPacked is cvt to and from packed floating-point formats. The operand a is the upper
-// element of the result.
+// convertPacked returns the operation of cvt to or from packed floating-point formats. Operand a
+// becomes the upper element of the result.
 func convertPacked(s *spec) *Op {
 	if len(s.types) < 2 || s.has("pack") {
 		return nil
@@ -32,7 +32,7 @@ func convertPacked(s *spec) *Op {
 	return convertScaled(s, d, a)
 }
 
-// elementBits returns the distance of elements in a packed type.
+// elementBits returns the width of an element in a packed type, padding included.
 func elementBits(t isa.Type) int {
 	_, n := lanesOf(t)
 	if t == isa.S2f6x2 {
@@ -78,7 +78,7 @@ func (c codec) encode(v value) uint64 {
 	return v.integer(isa.S8, c.limit.how) & 255
 }
 
-// times multiplies by a power of two, or divides by it.
+// scaled multiplies a value by a power of two, or divides it.
 func scaled(v value, scale uint64, divide bool) value {
 	if scale&255 == 255 {
 		return nan
@@ -93,7 +93,8 @@ func scaled(v value, scale uint64, divide bool) value {
 	return v
 }
 
-// convertScaled is cvt to or from a packed type, with a scale factor or without.
+// convertScaled returns the operation of cvt to or from a packed type, with or without a scale
+// factor.
 func convertScaled(s *spec, d, a isa.Type) *Op {
 	to, from := codecOf(s, d), codecOf(s, a)
 	if to.format == nil && d != isa.S2f6x2 || from.format == nil && a != isa.S2f6x2 {
@@ -142,7 +143,8 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 	})
 }
 
-// plainPair converts two elements without a scale factor, nil for s2f6 and scale factors.
+// plainPair converts two elements without a scale factor. It returns nil for s2f6 and for
+// conversions with a scale factor.
 func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
 	if to.format == nil || from.format == nil {
 		return nil
@@ -176,12 +178,12 @@ func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
 	return op
 }
 
-// convertStochastic is cvt.rs. Random bits are added to the bits that rounding discards; a carry
-// rounds away from zero.
+// convertStochastic returns the operation of cvt.rs. Random bits are added to the bits that
+// rounding discards; a carry rounds away from zero.
 func convertStochastic(s *spec, d isa.Type) *Op {
 	element, n := lanesOf(d)
 	c := codecOf(s, d)
-	c.limit.how = Nearest // exact, unless it is too large
+	c.limit.how = Nearest // the value is exact unless it overflows
 	in := make([]isa.Type, n, n+1)
 	for i := range in {
 		in[i] = isa.F32
@@ -199,21 +201,22 @@ func convertStochastic(s *spec, d isa.Type) *Op {
 	})
 }
 
-// randomBits returns the random bits of element i from below, and how many there are.
+// randomBits returns the random bits for element i, counted from the lowest, and their number.
 func randomBits(t isa.Type, n, i int, bits uint64) (random uint64, count int) {
-	half := bits >> (16 * (i * 2 / n)) & 0xffff // elements of the upper half take the upper bits
+	// elements of the upper half use the upper random bits
+	half := bits >> (16 * (i * 2 / n)) & 0xffff
 	switch t {
 	case isa.F16:
 		return half & 0x1fff, 13
-	case isa.E2m1: // byte i of f, e, b, a is 0, 2, 1, 3
+	case isa.E2m1: // element i of f, e, b, a uses bytes 0, 2, 1, 3
 		at := [4]int{0, 2, 1, 3}[i]
 		return bits >> (8 * at) & 255, 8
 	}
 	return half, 16
 }
 
-// dithered rounds a value to a format by random bits. The result is exact in the format, or too
-// large for it.
+// dithered rounds a value to a format using random bits. The result is exact in the format, or
+// overflows it.
 func (f *Format) dithered(v value, random uint64, count int) value {
 	if v.class != normal {
 		return v
@@ -222,7 +225,7 @@ func (f *Format) dithered(v value, random uint64, count int) value {
 	if lowest := 1 - f.bias; v.exponent < lowest {
 		drop += lowest - v.exponent
 	}
-	var kept, lost uint64 // lost is aligned to the top
+	var kept, lost uint64 // lost is aligned to the top bit
 	switch {
 	case drop < 64:
 		kept, lost = v.fraction>>drop, v.fraction<<(64-drop)
@@ -238,7 +241,8 @@ func (f *Format) dithered(v value, random uint64, count int) value {
 	return normalized(v.negative, v.exponent+drop, kept, 0)
 }
 
-// pack is cvt.pack: two saturated integers below the low bits of a third operand.
+// pack returns the operation of cvt.pack: two saturated integers, with the low bits of a third
+// operand above them.
 func pack(s *spec) *Op {
 	if !s.has("pack") || len(s.types) < 2 || len(s.types) > 3 || s.types[0].Bits() > 16 {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// doubleArithmetic is the same for f64: to nearest by the machine's own arithmetic, otherwise by
-// integers.
+// doubleArithmetic returns the operations of floatArithmetic for f64. Rounding to nearest uses Go's
+// float64 arithmetic; other roundings use integers.
 func doubleArithmetic(s *spec) *Op {
 	how := s.rounding()
 	fin := s.finisher(F64)
-	fin.ftz = false // means nothing in double precision
+	fin.ftz = false // .ftz has no effect in double precision
 	n := operandCount(s.head)
 	if how == Nearest {
 		f := nearestDouble(s.head)
@@ -35,9 +35,9 @@ func doubleArithmetic(s *spec) *Op {
 	})
 }
 
-// doubleNaN returns the NaN that an f64 operation gives: that of an operand, made quiet, else the
-// default NaN, which has a sign. The operands count in the order b, c, a, but for a
-// quotient a, b.
+// doubleNaN returns the NaN result of an f64 operation: the first NaN operand, made quiet, or else
+// the default NaN, whose sign bit is set. Operands are examined in the order b, c, a, except for a
+// quotient, a, b.
 func doubleNaN(head string, n int, a, b, c uint64) uint64 {
 	order, count := [3]uint64{b, c, a}, 3
 	switch {
@@ -74,7 +74,7 @@ func nearestDouble(head string) func(a, b, c float64) float64 {
 	return math.FMA
 }
 
-// soft computes an operation on exact values.
+// soft computes an operation on exact values and rounds once.
 func soft(head string, a, b, c value, how Rounding) value {
 	switch head {
 	case "add":

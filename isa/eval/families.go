@@ -3,8 +3,8 @@
 
 package eval
 
-// families returns what may build the operation of an opcode's head. A builder returns nil where
-// the types are not its own.
+// families returns the functions that can build the operation of an opcode head. A builder returns
+// nil for types it does not support.
 func families(head string) []func(s *spec) *Op {
 	type list = []func(s *spec) *Op
 	switch head {
@@ -56,7 +56,7 @@ func families(head string) []func(s *spec) *Op {
 	return bitFamilies(head)
 }
 
-// bitFamilies is families for operations on bits.
+// bitFamilies returns the builders for bit operations.
 func bitFamilies(head string) []func(s *spec) *Op {
 	type list = []func(s *spec) *Op
 	switch head {

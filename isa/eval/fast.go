@@ -9,19 +9,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Loops of the operations that kernels run most. They are written out because the compiler does
-// not inline function values.
+// Loops for the most frequent operations. They are written out because the compiler does not inline
+// calls of function values.
 
 const word = 1<<32 - 1
 
-// two completes an operation of two operands with a loop of its own.
+// two returns an operation of two operands with its own loop over the lanes.
 func two(t, out isa.Type, lane func(a, b uint64) uint64, warp func(d, a, b *Vector)) *Op {
 	op := binary(out, t, t, lane)
 	op.Warp, op.Two = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }, warp
 	return op
 }
 
-// three completes an operation of three operands with a loop of its own.
+// three returns an operation of three operands with its own loop over the lanes.
 func three(t, out isa.Type, lane func(a, b, c uint64) uint64, warp func(d, a, b, c *Vector)) *Op {
 	op := ternary(out, t, t, out, lane)
 	op.Warp, op.Three = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1], f.In[2]) }, warp
@@ -235,8 +235,8 @@ func fastShift(t isa.Type, left bool) *Op {
 	return nil
 }
 
-// lop3Warp is lop3 for a warp. For each value of a and b the result is c, its complement or a
-// constant: (c & x) ^ y.
+// lop3Warp computes lop3 for a warp. For each combination of a and b the result is c, its
+// complement or a constant, that is (c & x) ^ y.
 func lop3Warp(f *Frame) {
 	d, a, b, c, table := f.Out[0], f.In[0], f.In[1], f.In[2], f.In[3][0]
 	var x, y [4]uint64

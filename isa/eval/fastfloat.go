@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// fastFloat has loops for add, sub, mul and fma of f32 to nearest.
+// fastFloat returns add, sub, mul and fma of f32, rounded to nearest, with a loop of its own.
 func fastFloat(s *spec) *Op {
 	if s.rounding() != Nearest || s.has("sat") {
 		return nil
@@ -72,8 +72,8 @@ func mulSingle(a, b uint64) uint64 {
 	return uint64(math.Float32bits(r))
 }
 
-// fmaSingle adds in float64. Rounding that sum once more is right unless it lies half way between
-// two numbers of f32, or is subnormal there.
+// fmaSingle adds in float64 and rounds the sum to f32. The result is correct unless the float64 sum
+// is half way between two f32 numbers, or subnormal in f32; fmaRare handles these.
 func fmaSingle(a, b, c uint64) uint64 {
 	p, z := float64(single(a)*single(b)), single(c)
 	r := p + z
@@ -83,7 +83,7 @@ func fmaSingle(a, b, c uint64) uint64 {
 	return fmaRare(p, z)
 }
 
-// fmaSingles is fmaSingle for a warp. It collects the lanes that roundsOnce does not accept without
+// fmaSingles is fmaSingle for a warp. It collects the lanes for which needsMore is set without
 // branches, which would be mispredicted.
 func fmaSingles(d, a, b, c *Vector) {
 	var sums Vector
@@ -100,8 +100,8 @@ func fmaSingles(d, a, b, c *Vector) {
 	*d = sums
 }
 
-// needsMore is 0 for the bits of a sum in float64 that is rounded to f32 as the exact sum is, because
-// it is normal there and not half way between two numbers. It is 1 for others.
+// needsMore returns 0 if rounding the float64 sum x to f32 gives the correctly rounded result: x is
+// normal in f32 and not half way between two f32 numbers. Otherwise it returns 1.
 func needsMore(x uint64) uint64 {
 	tail := x&(1<<29-1) ^ 1<<28
 	exponent := int64(x>>52&2047) - (1023 - 126)
@@ -109,7 +109,7 @@ func needsMore(x uint64) uint64 {
 	return (tail - 1 | uint64(exponent) | uint64(most-exponent)) >> 63
 }
 
-// fmaRare rounds a sum that roundsOnce does not accept.
+// fmaRare rounds a sum for which needsMore is set.
 func fmaRare(p, z float64) uint64 {
 	f := float32(addOdd(p, z))
 	if f != f {
@@ -148,7 +148,7 @@ func fmaPair(a, b, c uint64) uint64 {
 	return fmaSingle(a, b, c) | fmaSingle(a>>32, b>>32, c>>32)<<32
 }
 
-// flush replaces a subnormal f32 by a zero of its sign.
+// flush replaces a subnormal f32 by a zero of the same sign.
 func flush(b uint32) uint32 {
 	if b&0x7f80_0000 == 0 {
 		return b & 0x8000_0000
@@ -156,10 +156,10 @@ func flush(b uint32) uint32 {
 	return b
 }
 
-// flushed reads an f32 with subnormal numbers flushed.
+// flushed decodes an f32, with subnormal numbers flushed to zero.
 func flushed(a uint64) float32 { return math.Float32frombits(flush(uint32(a))) }
 
-// flushedCode returns the code of a result with subnormal numbers flushed.
+// flushedCode encodes a result, with subnormal numbers flushed to zero.
 func flushedCode(r float32) uint64 {
 	if r != r {
 		return singleNaN
@@ -201,11 +201,11 @@ func flushedFloat(head string) *Op {
 	return nil
 }
 
-// mostTiny is the least number that rounds to 2^-126 in 24 bits with exponents of any size. Lesser
-// ones are flushed.
+// mostTiny is the smallest number that rounds to 2^-126 with 24 bits and an unbounded exponent.
+// Smaller results are flushed.
 const mostTiny = 0x1.ffffffp-127
 
-// flushedProduct is a product that is flushed if it is less than mostTiny.
+// flushedProduct returns a product, flushed to zero if it is less than mostTiny.
 func flushedProduct(a, b float32) uint64 {
 	r := a * b
 	if math.Float32bits(r)&^(1<<31) <= 1<<23 && math.Abs(float64(a)*float64(b)) < mostTiny {

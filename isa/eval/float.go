@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// rounding returns the rounding that the opcode names, to nearest if it names none.
+// rounding returns the rounding that the opcode specifies; the default is to nearest.
 func (s *spec) rounding() Rounding {
 	switch s.one("rn", "rz", "rm", "rp", "rna") {
 	case "rz":
@@ -24,11 +24,11 @@ func (s *spec) rounding() Rounding {
 	return Nearest
 }
 
-// Intermediate results of formats narrower than f64 are float64 rounded to odd: the lowest bit is
-// set where the result is inexact. Rounding such a number once more gives the correctly rounded
-// result in every rounding mode, because float64 has more than two bits beyond those formats.
+// Intermediate results of formats narrower than f64 are float64, rounded to odd: the lowest bit is
+// set if the result is inexact. Rounding such a number again gives the correctly rounded result in
+// every rounding mode, because float64 has at least two more bits than those formats.
 
-// odd sets the lowest bit of x where the exact result lies beside x, on the side that rest says.
+// odd rounds to odd: it sets the lowest bit of x if the exact result x+rest is not x.
 func odd(x, rest float64) float64 {
 	if rest == 0 || math.Float64bits(x)&1 != 0 || x-x != 0 {
 		return x
@@ -50,7 +50,7 @@ func addOdd(a, b float64) float64 {
 	return odd(s, rest)
 }
 
-// fmaOdd is for operands whose product is exact.
+// fmaOdd returns a*b + c rounded to odd, for operands whose product is exact in float64.
 func fmaOdd(a, b, c float64) float64 { return addOdd(float64(a*b), c) }
 
 func divOdd(a, b float64) float64 {
@@ -74,7 +74,7 @@ func sqrtOdd(a float64) float64 {
 	return odd(r, rest)
 }
 
-// zeroSum gives a sum that is zero its sign: rounding down, it is -0 unless both terms are +0.
+// zeroSum sets the sign of a zero sum: when rounding down, it is -0 unless both terms are +0.
 func zeroSum(s, a, b float64, how Rounding) float64 {
 	plus := a == 0 && b == 0 && !math.Signbit(a) && !math.Signbit(b)
 	if s == 0 && how == Down && !plus {
@@ -83,7 +83,7 @@ func zeroSum(s, a, b float64, how Rounding) float64 {
 	return s
 }
 
-// A finisher is what is done with results: rounding, flushing, clamping.
+// A finisher rounds, flushes and clamps results.
 type finisher struct {
 	format *Format
 	how    Rounding
@@ -119,8 +119,8 @@ func (f *finisher) least() float64 {
 	return math.Float64frombits(uint64(1024-f.format.bias) << 52)
 }
 
-// tiny reports whether a number that is rounded to all bits of its format, as if exponents had no
-// limit, is subnormal.
+// tiny reports whether a result is subnormal after rounding to the precision of the format with an
+// unbounded exponent.
 func (f *finisher) tiny(x float64) bool {
 	least := f.least()
 	return math.Abs(x) < least && math.Abs(f.format.Decode(f.format.Encode(x*4, f.how))) < least*4
@@ -129,7 +129,7 @@ func (f *finisher) tiny(x float64) bool {
 // one returns the code of 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
-// in flushes an operand.
+// in decodes an operand, with subnormal numbers flushed if the opcode says so.
 func (f *finisher) in(code uint64) uint64 {
 	if f.ftz && f.format.subnormal(code) {
 		return code & f.format.sign()
@@ -158,7 +158,7 @@ func (f *finisher) out(code uint64) uint64 {
 	return code
 }
 
-// nan clamps a NaN.
+// nan applies the clamp to a NaN result.
 func (f *finisher) nan(code uint64) uint64 {
 	if f.sat {
 		return 0
@@ -166,7 +166,7 @@ func (f *finisher) nan(code uint64) uint64 {
 	return code
 }
 
-// odd rounds a float64 that was rounded to odd.
+// odd rounds a float64 that was rounded to odd, and finishes it.
 func (f *finisher) odd(x float64) uint64 {
 	if x != x {
 		return f.out(f.format.nan)
@@ -177,7 +177,7 @@ func (f *finisher) odd(x float64) uint64 {
 	return f.out(encodeFloat(f.format, x, f.how))
 }
 
-// encodeFloat is Encode with a short way for the most frequent formats.
+// encodeFloat is Encode with a faster path for the most frequent formats.
 func encodeFloat(f *Format, x float64, how Rounding) uint64 {
 	if how != Nearest {
 		return f.Encode(x, how)
@@ -191,8 +191,8 @@ func encodeFloat(f *Format, x float64, how Rounding) uint64 {
 	return f.Encode(x, how)
 }
 
-// nearest is Encode to nearest for numbers that do not overflow, of signed formats of up to 10 bits
-// of fraction.
+// nearest is Encode with rounding to nearest, for results that do not overflow and signed formats
+// of at most 10 fraction bits.
 func (f *Format) nearest(x float64) (code uint64, ok bool) {
 	if f.mantissa > 10 || f.unsigned {
 		return 0, false
@@ -219,7 +219,8 @@ func (f *Format) nearest(x float64) (code uint64, ok bool) {
 	return code<<f.unused | b>>63<<(f.Bits-1), true
 }
 
-// An arithmetic is add, sub, mul, fma or mad on float64 numbers that come from narrower formats.
+// arithmetic returns add, sub, mul, fma or mad on float64 numbers that were decoded from narrower
+// formats.
 func arithmetic(head string, how Rounding) func(a, b, c float64) float64 {
 	switch head {
 	case "add":
@@ -254,7 +255,8 @@ func operandCount(head string) int {
 	return 2
 }
 
-// floatArithmetic is add, sub, mul, fma, mad, div, rcp and sqrt of f32, f32x2 and f64.
+// floatArithmetic returns the operation of add, sub, mul, fma, mad, div, rcp or sqrt on f32, f32x2
+// or f64.
 func floatArithmetic(s *spec) *Op {
 	t := s.typ(0)
 	if len(s.types) != 1 || t != isa.F32 && t != isa.F32x2 && t != isa.F64 {
@@ -283,8 +285,8 @@ func floatArithmetic(s *spec) *Op {
 	return withOperands(t, operandCount(s.head), lane)
 }
 
-// legacyApproximate reports whether the opcode is a quotient or root without a rounding, which
-// PTX before 1.4 approximates.
+// legacyApproximate reports whether the opcode is a division or square root without a rounding,
+// which PTX before 1.4 approximates.
 func (s *spec) legacyApproximate() bool {
 	switch s.head {
 	case "div", "rcp", "sqrt":
@@ -293,7 +295,7 @@ func (s *spec) legacyApproximate() bool {
 	return false
 }
 
-// withOperands makes an operation of one to three operands of one type.
+// withOperands returns an operation of one to three operands of one type.
 func withOperands(t isa.Type, n int, f func(a, b, c uint64) uint64) *Op {
 	switch n {
 	case 1:
@@ -304,7 +306,7 @@ func withOperands(t isa.Type, n int, f func(a, b, c uint64) uint64) *Op {
 	return ternary(t, t, t, t, f)
 }
 
-// single returns the number of the bits of an f32.
+// single returns the value of an f32 code.
 func single(a uint64) float64 { return float64(math.Float32frombits(uint32(a))) }
 
 func double(a uint64) float64 { return math.Float64frombits(a) }

@@ -5,7 +5,7 @@ package eval
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// floatSign is abs, neg and copysign of floating-point numbers.
+// floatSign returns the operation of abs, neg or copysign on floating-point numbers.
 func floatSign(s *spec) *Op {
 	t := s.typ(0)
 	element, n := lanesOf(t)
@@ -22,7 +22,7 @@ func floatSign(s *spec) *Op {
 		a = fin.in(a)
 		switch {
 		case f.isNaN(a) && f == F64:
-			return a | 1<<51 // with its sign
+			return a | 1<<51 // quiet, with its sign kept
 		case f.isNaN(a):
 			return f.nan
 		case abs:
@@ -36,7 +36,7 @@ func floatSign(s *spec) *Op {
 	return withOperands(t, 1, lane)
 }
 
-// test is testp.
+// test returns the operation of testp.
 func test(s *spec) *Op {
 	f := FormatOf(s.typ(0))
 	if f == nil {
@@ -65,7 +65,8 @@ func test(s *spec) *Op {
 	}}
 }
 
-// floatExtreme is min and max of floating-point numbers, of two or three operands.
+// floatExtreme returns the operation of min or max of floating-point numbers, with two or three
+// operands.
 func floatExtreme(s *spec, operands int) *Op {
 	t := s.typ(0)
 	element, n := lanesOf(t)
@@ -98,8 +99,8 @@ func floatExtreme(s *spec, operands int) *Op {
 	return withOperands(t, operands, lane)
 }
 
-// extreme returns the larger or smaller of two codes; -0 is less than +0. A NaN loses against a
-// number unless propagate is set.
+// extreme returns the larger or smaller of two codes; -0 is less than +0. If one operand is a NaN,
+// the other one is returned unless propagate is set.
 func extreme(f *Format, largest, propagate bool) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 {
 		x, y := f.isNaN(a), f.isNaN(b)
@@ -120,7 +121,7 @@ func extreme(f *Format, largest, propagate bool) func(a, b uint64) uint64 {
 	}
 }
 
-// order maps codes of numbers to integers that compare as the numbers do, -0 below +0.
+// order maps codes to integers with the same order as their values; -0 is below +0.
 func (f *Format) order(code uint64) int64 {
 	magnitude := int64(code &^ f.sign())
 	if code&f.sign() != 0 {

@@ -22,7 +22,7 @@ const (
 	NearestAway                 // ties away from zero
 )
 
-// specials says which codes of a format are not finite.
+// specials says which codes of a format are infinities or NaN.
 type specials uint8
 
 const (
@@ -34,18 +34,18 @@ const (
 // A Format is a floating-point format.
 type Format struct {
 	Name     string
-	Bits     int // of a code, the bits that are not used included
+	Bits     int // width of a code, including unused bits
 	exponent int
 	mantissa int
 	bias     int
 	unsigned bool
 	unused   int // low bits that are always zero
 	special  specials
-	nan      uint64 // the NaN that operations give
+	nan      uint64 // the canonical NaN
 }
 
 // Formats of the tensor cores and of arithmetic. The canonical NaN of F32 and of the half formats
-// is what hardware gives, that of F64 the default NaN.
+// is the one that hardware returns; that of F64 is the default NaN.
 var (
 	F64   = &Format{"f64", 64, 11, 52, 1023, false, 0, ieee, 0x7ff8_0000_0000_0000}
 	F32   = &Format{"f32", 32, 8, 23, 127, false, 0, ieee, 0x7fff_ffff}
@@ -104,8 +104,8 @@ const (
 	notNumber
 )
 
-// A value is an exact number: fraction * 2^(exponent-63) and something less than the lowest bit of
-// the fraction if more is set. The top bit of fraction is set where the class is normal.
+// A value is an exact number: fraction * 2^(exponent-63), plus something smaller than the lowest
+// bit of the fraction if more is set. The top bit of fraction is set in normal values.
 type value struct {
 	class    class
 	negative bool
@@ -179,8 +179,8 @@ func (f *Format) sign() uint64 {
 	return 1 << (f.Bits - 1)
 }
 
-// encode rounds a value to a code. Of formats without infinity an overflow gives NaN or, where
-// there is none, the largest number. Negative values of unsigned formats give zero.
+// encode rounds a value to a code. If the format has no infinity, an overflow gives NaN, or the
+// largest number if there is no NaN either. Negative values give zero in unsigned formats.
 func (f *Format) encode(v value, how Rounding) uint64 {
 	s := uint64(0)
 	if v.negative {
@@ -221,7 +221,7 @@ func (f *Format) encode(v value, how Rounding) uint64 {
 	return s | code<<f.unused
 }
 
-// infinity returns what stands for infinity, without a sign.
+// infinity returns the code for infinity or its replacement, without a sign.
 func (f *Format) infinity() uint64 {
 	switch f.special {
 	case ieee:
@@ -232,7 +232,7 @@ func (f *Format) infinity() uint64 {
 	return f.largest()
 }
 
-// overflow returns what a number that is too large rounds to.
+// overflow returns the result of rounding a number that is too large.
 func (f *Format) overflow(negative bool, how Rounding) uint64 {
 	if how == Zero || how == Down && !negative || how == Up && negative {
 		return f.largest()
@@ -240,13 +240,13 @@ func (f *Format) overflow(negative bool, how Rounding) uint64 {
 	return f.infinity() >> f.unused
 }
 
-// rounded returns the fraction without its lowest bits.
+// rounded returns the fraction without its `drop` lowest bits, rounded.
 func (v value) rounded(drop int, how Rounding) uint64 {
 	var kept uint64
 	var half, rest bool
 	switch {
 	case drop <= 0:
-		return v.fraction // formats have fewer bits than fractions
+		return v.fraction // formats have fewer bits than a fraction
 	case drop < 64:
 		kept = v.fraction >> drop
 		half = v.fraction>>(drop-1)&1 != 0
@@ -278,7 +278,7 @@ func up(kept uint64, half, rest, negative bool, how Rounding) bool {
 	return false
 }
 
-// encodeScale rounds to a power of two. Numbers below the least one give the least one.
+// encodeScale rounds to a power of two, at least the smallest one of the format.
 func encodeScale(v value, how Rounding) uint64 {
 	e := v.exponent
 	inexact := v.fraction != 1<<63 || v.more
@@ -299,7 +299,7 @@ func encodeScale(v value, how Rounding) uint64 {
 	return uint64(max(e+127, 0))
 }
 
-// Decode returns the number that a code stands for.
+// Decode returns the value of a code.
 func (f *Format) Decode(code uint64) float64 {
 	switch f {
 	case F32, TF32:
@@ -310,16 +310,16 @@ func (f *Format) Decode(code uint64) float64 {
 	return f.decode(code).float()
 }
 
-// Encode returns the code that a number rounds to.
+// Encode returns the code that x rounds to.
 func (f *Format) Encode(x float64, how Rounding) uint64 {
 	return f.encode(F64.decode(math.Float64bits(x)), how)
 }
 
-// float returns the value as a float64 that has room for it.
+// float returns a value that float64 represents exactly.
 func (v value) float() float64 { return math.Float64frombits(F64.encode(v, Nearest)) }
 
 // Smallest returns the code of the smallest normal number.
 func (f *Format) Smallest() uint64 { return 1 << (f.mantissa + f.unused) }
 
-// Split returns the type of the elements of a packed type and their number.
+// Split returns the element type of a packed type and the number of elements.
 func Split(t isa.Type) (element isa.Type, n int) { return lanesOf(t) }

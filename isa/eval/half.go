@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// halfFloat returns the number of an f16 code.
+// halfFloat returns the value of an f16 code.
 func halfFloat(a uint64) float64 {
 	e, m := a>>10&31, a&1023
 	if e == 0 || e == 31 {
@@ -18,7 +18,7 @@ func halfFloat(a uint64) float64 {
 	return math.Float64frombits(a>>15&1<<63 | (e+1023-15)<<52 | m<<42)
 }
 
-// brainFloat returns the number of a bf16 code.
+// brainFloat returns the value of a bf16 code.
 func brainFloat(a uint64) float64 { return single(a << 16) }
 
 // decoder returns the function that decodes codes of a format.
@@ -34,7 +34,7 @@ func decoder(f *Format) func(a uint64) float64 {
 	return f.Decode
 }
 
-// halfArithmetic is add, sub, mul and fma of f16, bf16 and pairs of them.
+// halfArithmetic returns the operation of add, sub, mul or fma on f16, bf16 or pairs of them.
 func halfArithmetic(s *spec) *Op {
 	t := s.typ(0)
 	element, n := lanesOf(t)
@@ -58,13 +58,13 @@ func halfArithmetic(s *spec) *Op {
 	return withOperands(t, count, lane)
 }
 
-// outOfBounds is the NaN of either sign that makes the product of fma.oob, and its sum, zero. An
-// H100 knows no other one, and takes it for an ordinary NaN in the addend.
+// outOfBounds is the NaN, of either sign, that makes the product and result of fma.oob zero. On an
+// H100 no other NaN has this effect, and in the addend it is an ordinary NaN.
 const outOfBounds = 0x7ff7
 
-// mixedArithmetic is add, sub, mul and fma with two scalar or packed types. The first type is
-// that of the result. Of a sum the second type is that of the first operand; of an fma the last
-// type is that of the addend.
+// mixedArithmetic returns the operation of add, sub, mul or fma with two scalar or packed types.
+// The first type is that of the result. The second type is that of the first operand of an
+// addition; the last type is that of the addend of an fma.
 func mixedArithmetic(s *spec) *Op {
 	if len(s.types) < 2 {
 		return nil
@@ -103,7 +103,7 @@ func mixedArithmetic(s *spec) *Op {
 	})
 }
 
-// mixedOperands returns the types of the operands, nil where the operation is none of two types.
+// mixedOperands returns the types of the operands; nil if the operation does not mix two types.
 func (s *spec) mixedOperands() []isa.Type {
 	for _, t := range s.types {
 		e, _ := lanesOf(t)
@@ -115,7 +115,7 @@ func (s *spec) mixedOperands() []isa.Type {
 	switch {
 	case len(t) == 3 && operandCount(s.head) == 2: // d, a, b
 		return t[1:]
-	case len(t) == 2 && s.head == "fma": // d, a and b; the addend is as the result
+	case len(t) == 2 && s.head == "fma": // d, a and b; the addend has the type of the result
 		return []isa.Type{t[1], t[1], t[0]}
 	case len(t) == 2 && operandCount(s.head) == 2:
 		return []isa.Type{t[1], t[0]}
@@ -125,9 +125,9 @@ func (s *spec) mixedOperands() []isa.Type {
 	return nil
 }
 
-// microArithmetic is add, sub, mul and fma of four fp8 numbers with formats of up to eight bits.
-// Exact results are rounded once; an overflow gives the largest number with .satfinite, otherwise
-// infinity or NaN.
+// microArithmetic returns the operation of add, sub, mul or fma on four fp8 numbers with formats of
+// up to eight bits. Exact results are rounded once. An overflow gives the largest number with
+// .satfinite, otherwise infinity or NaN.
 func microArithmetic(s *spec) *Op {
 	out := s.typ(0)
 	if len(s.types) < 2 || out != isa.E4m3x4 && out != isa.E5m2x4 {

@@ -7,7 +7,7 @@ import "testing"
 
 const inf, quiet = 0x7ff << 52, 0xfff8 << 48
 
-// hopperResults are results of an H100 that the manual does not give, or gives otherwise.
+// hopperResults are results of an H100 that the manual does not define, or defines differently.
 var hopperResults = []struct {
 	opcode string
 	in     []uint64
@@ -69,7 +69,7 @@ var hopperResults = []struct {
 	{"ex2.approx.f16", []uint64{0x573c}, 0x7c00},
 }
 
-// TestHopper computes them by lane and by warp.
+// TestHopper computes hopperResults by lane and by warp.
 func TestHopper(t *testing.T) {
 	for _, test := range hopperResults {
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// limits returns the least and the largest value of an integer type of at most 32 bits.
+// limits returns the range of an integer type of at most 32 bits.
 func limits(t isa.Type) (low, high int64) {
 	if isSigned(t) {
 		return -1 << (t.Bits() - 1), 1<<(t.Bits()-1) - 1
@@ -17,7 +17,7 @@ func limits(t isa.Type) (low, high int64) {
 	return 0, 1<<t.Bits() - 1
 }
 
-// extend returns a value of an integer type of at most 32 bits, or the bits of one of 64.
+// extend returns the value of an integer type of at most 32 bits, or the bits of a 64-bit one.
 func extend(t isa.Type, a uint64) int64 {
 	if isSigned(t) {
 		return signed(a, t.Bits())
@@ -25,7 +25,7 @@ func extend(t isa.Type, a uint64) int64 {
 	return int64(a & mask(t))
 }
 
-// elementwise makes an operation of integers or of packed integers from one on elements.
+// elementwise returns an operation on integers or packed integers from a function on elements.
 func elementwise(t isa.Type, operands int, f func(t isa.Type, a, b uint64) uint64) *Op {
 	element, n := lanesOf(t)
 	if !isInt(element) {
@@ -41,7 +41,7 @@ func elementwise(t isa.Type, operands int, f func(t isa.Type, a, b uint64) uint6
 	return binary(t, t, t, func(a, b uint64) uint64 { return g(a, b, 0) })
 }
 
-// intSum is add and sub of integers.
+// intSum returns the operation of add or sub on integers.
 func intSum(s *spec) *Op {
 	t := s.typ(0)
 	element, _ := lanesOf(t)
@@ -73,8 +73,8 @@ func intSum(s *spec) *Op {
 	})
 }
 
-// carrySum is a sum or difference with the condition code. The carry of a difference is its
-// borrow.
+// carrySum returns an addition or subtraction that reads or writes the carry flag. The carry of a
+// subtraction is its borrow.
 func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
 	n := t.Bits()
 	low, high := int64(0), int64(0)
@@ -124,7 +124,7 @@ func count(b bool) int {
 	return 0
 }
 
-// intCarry is addc and subc.
+// intCarry returns the operation of addc or subc.
 func intCarry(s *spec) *Op {
 	t := s.typ(0)
 	if len(s.types) != 1 || !isInt(t) {
@@ -133,7 +133,7 @@ func intCarry(s *spec) *Op {
 	return carrySum(t, s.head == "subc", true, s.has("cc"), s.has("sat"))
 }
 
-// product returns the 128 bits of a product.
+// product returns a 128-bit product.
 func product(t isa.Type, a, b uint64) (hi, lo uint64) {
 	x, y := uint64(extend(t, a)), uint64(extend(t, b))
 	hi, lo = bits.Mul64(x, y)
@@ -148,7 +148,7 @@ func product(t isa.Type, a, b uint64) (hi, lo uint64) {
 	return hi, lo
 }
 
-// part returns the half of a product that lo or hi names.
+// part returns the low or high half of a product.
 func part(t isa.Type, high bool, a, b uint64) uint64 {
 	hi, lo := product(t, a, b)
 	switch {
@@ -175,7 +175,7 @@ func wider(t isa.Type) isa.Type {
 	return 0
 }
 
-// intProduct is mul, mad and madc of integers.
+// intProduct returns the operation of mul, mad or madc on integers.
 func intProduct(s *spec) *Op {
 	t := s.typ(0)
 	how := s.one("lo", "hi", "wide")
@@ -227,8 +227,8 @@ func wideProduct(s *spec, t isa.Type) *Op {
 	})
 }
 
-// carryProduct is mad.cc and madc. The manual has no madc of 16 bits and none that saturates; the
-// assembler makes the high half that of 32-bit operands, and wraps.
+// carryProduct returns the operation of mad.cc or madc. The manual has no 16-bit or saturating
+// madc. ptxas accepts them: it computes the high half from 32-bit operands, and wraps.
 func carryProduct(s *spec, t isa.Type, high bool) *Op {
 	sum := carrySum(t, false, s.head == "madc", s.has("cc"), false)
 	narrow := t.Bits() == 16 && high
@@ -246,7 +246,7 @@ func carryProduct(s *spec, t isa.Type, high bool) *Op {
 	return &op
 }
 
-// intProduct24 is mul24 and mad24.
+// intProduct24 returns the operation of mul24 or mad24.
 func intProduct24(s *spec) *Op {
 	t := s.typ(0)
 	if t != isa.U32 && t != isa.S32 {
@@ -275,7 +275,7 @@ func intProduct24(s *spec) *Op {
 	return ternary(t, t, t, t, func(a, b, c uint64) uint64 { return mul(a, b) + c })
 }
 
-// intSad is sad.
+// intSad returns the operation of sad.
 func intSad(s *spec) *Op {
 	t := s.typ(0)
 	if !isInt(t) {
@@ -289,7 +289,7 @@ func intSad(s *spec) *Op {
 	})
 }
 
-// less compares integers of a type.
+// less reports whether a < b as integers of a type.
 func less(t isa.Type, a, b uint64) bool {
 	if isSigned(t) {
 		return extend(t, a) < extend(t, b)
@@ -297,7 +297,8 @@ func less(t isa.Type, a, b uint64) bool {
 	return a&mask(t) < b&mask(t)
 }
 
-// intQuotient is div and rem of integers. By zero both are all ones; the manual leaves it open.
+// intQuotient returns the operation of div or rem on integers. Division by zero gives all ones,
+// which the manual leaves undefined.
 func intQuotient(s *spec) *Op {
 	t := s.typ(0)
 	if len(s.types) != 1 || !isInt(t) {
@@ -315,11 +316,12 @@ func intQuotient(s *spec) *Op {
 		case rest:
 			return uint64(extend(t, a) % extend(t, b))
 		}
-		return uint64(extend(t, a) / extend(t, b)) // the least value by -1 is itself
+		// the smallest value divided by -1 is itself
+		return uint64(extend(t, a) / extend(t, b))
 	})
 }
 
-// intSign is abs and neg of integers.
+// intSign returns the operation of abs or neg on integers.
 func intSign(s *spec) *Op {
 	t := s.typ(0)
 	abs := s.head == "abs"
@@ -331,7 +333,7 @@ func intSign(s *spec) *Op {
 	})
 }
 
-// intExtreme is min and max of integers.
+// intExtreme returns the operation of min or max on integers.
 func intExtreme(s *spec) *Op {
 	if len(s.types) != 1 {
 		return nil
@@ -351,7 +353,7 @@ func intExtreme(s *spec) *Op {
 	})
 }
 
-// dot is dp4a and dp2a.
+// dot returns the operation of dp4a or dp2a.
 func dot(s *spec) *Op {
 	if len(s.types) != 2 {
 		return nil

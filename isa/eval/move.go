@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// move is mov of one register.
+// move returns the operation of mov between two registers.
 func move(s *spec) *Op {
 	if len(s.types) != 1 {
 		return nil
@@ -38,8 +38,8 @@ func move(s *spec) *Op {
 	return op
 }
 
-// OfMove returns a mov of bits bits in all between vectors of out and in elements: packing,
-// unpacking and copying. Elements of 128 bits are two registers, the low half first.
+// OfMove returns a mov of `bits` bits from a vector of `in` elements to a vector of `out` elements:
+// packing, unpacking and copying. Elements of 128 bits are two registers, the low half first.
 func OfMove(bits, out, in int) (*Op, error) {
 	if op := moveOf(bits, out, in); op != nil {
 		return finish(op), nil
@@ -47,7 +47,7 @@ func OfMove(bits, out, in int) (*Op, error) {
 	return nil, fmt.Errorf("eval: no mov of %d bits from %d to %d registers", bits, in, out)
 }
 
-// moveOf is OfMove with nil for an error.
+// moveOf is OfMove, but returns nil instead of an error.
 func moveOf(bits, out, in int) *Op {
 	types := map[int]isa.Type{8: isa.B8, 16: isa.B16, 32: isa.B32, 64: isa.B64}
 	if bits == 128 {
@@ -82,7 +82,7 @@ func moveOf(bits, out, in int) *Op {
 	return op
 }
 
-// copies is mov of a vector to a vector.
+// copies returns the operation of mov from vector to vector.
 func copies(t isa.Type, n int) *Op {
 	op := &Op{}
 	for range n {

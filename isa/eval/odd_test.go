@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestOddOpcodes builds and runs opcodes of words that do not belong together: nothing panics.
+// TestOddOpcodes builds and runs opcodes with modifiers that do not belong together, and checks
+// that nothing panics.
 func TestOddOpcodes(t *testing.T) {
 	var heads, words []string
 	seen := map[string]bool{}

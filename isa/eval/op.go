@@ -13,22 +13,22 @@ import (
 // Lanes is the number of lanes of a warp.
 const Lanes = 32
 
-// A Vector is one register of a warp: the raw bits of each lane. A result is zero-extended from the
-// width of its type; of an operand only the bits of its type are read.
+// A Vector is one register of a warp: the raw bits of each lane. Results are zero-extended from the
+// width of their type. Of operands, only the bits of their type are read.
 type Vector [Lanes]uint64
 
-// A Frame is the operands and results of one instruction of a warp. Vectors of Out may alias those
-// of In. Predicates are masks with one bit for each lane.
+// A Frame holds the operands and results of one instruction of a warp. Vectors of Out may alias
+// those of In. Predicates are masks with one bit for each lane.
 type Frame struct {
 	In   [8]*Vector
 	Out  [4]*Vector
 	PIn  [2]uint32
 	POut [2]uint32
 
-	cell Cell // work space of operations without a loop of their own
+	cell Cell // scratch space of operations without a loop of their own
 }
 
-// A Cell is the operands and results of one instruction of a lane.
+// A Cell holds the operands and results of one instruction for one lane.
 type Cell struct {
 	In   [8]uint64
 	Out  [4]uint64
@@ -38,20 +38,22 @@ type Cell struct {
 
 // An Op is one operation with all its modifiers.
 type Op struct {
-	In, Out   []isa.Type // of the registers, in the order of the instruction's operands
-	PIn, POut int        // numbers of predicates
-	CarryIn   bool       // the operation reads the condition code as its last predicate operand
-	CarryOut  bool       // the operation writes the condition code as its last predicate result
+	// register operands and results, in the order of the instruction's operands
+	In, Out   []isa.Type
+	PIn, POut int  // numbers of predicate operands and results
+	CarryIn   bool // the operation reads the condition code as its last predicate operand
+	CarryOut  bool // the operation writes the condition code as its last predicate result
 	Lane      func(c *Cell)
-	Warp      func(f *Frame) // all 32 lanes, whatever the guard; operations never trap
+	// computes all 32 lanes, regardless of the guard; operations never trap
+	Warp func(f *Frame)
 
-	// Two and Three are Warp without a frame, for the operations of two and three operands that
-	// kernels run most; nil for others.
+	// Two and Three are Warp without a frame, for the most frequent operations of two and three
+	// operands; nil for others.
 	Two   func(d, a, b *Vector)
 	Three func(d, a, b, c *Vector)
 }
 
-// A spec is an opcode in parts.
+// A spec is an opcode split into its parts.
 type spec struct {
 	text  string
 	head  string
@@ -80,7 +82,7 @@ func (s *spec) has(word string) bool {
 	return false
 }
 
-// one returns the first of the given modifiers that the opcode has, "" if it has none.
+// one returns the first of words that is a modifier of the opcode, or "".
 func (s *spec) one(words ...string) string {
 	for _, w := range s.words {
 		for _, want := range words {
@@ -105,7 +107,7 @@ func (s *spec) is(types ...isa.Type) bool {
 	return true
 }
 
-// typ returns type i, none if there are not so many.
+// typ returns type i, or the zero type if the opcode has fewer.
 func (s *spec) typ(i int) isa.Type {
 	if i < len(s.types) {
 		return s.types[i]
@@ -119,8 +121,8 @@ func Of(opcode string) (*Op, error) {
 	return OfParts(opcode, Parts{})
 }
 
-// OfParts is Of for video instructions, whose operands may select parts of registers or carry a
-// minus sign.
+// OfParts is Of for video instructions, whose operands may select bytes or halves of registers or
+// be negated.
 func OfParts(opcode string, parts Parts) (*Op, error) {
 	s := parse(opcode)
 	if video := videoOf(s, parts); video != nil {
@@ -137,7 +139,7 @@ func OfParts(opcode string, parts Parts) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", opcode)
 }
 
-// OfThree is Of for min and max of three f32 operands, which two operands are spelled like.
+// OfThree is Of for min and max with three f32 operands, whose opcode is the same as with two.
 func OfThree(opcode string) (*Op, error) {
 	s := parse(opcode)
 	if s.is(isa.F32) && (s.head == "min" || s.head == "max") {

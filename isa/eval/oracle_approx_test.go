@@ -7,7 +7,7 @@ import (
 	"math/big"
 )
 
-// Functions by series on numbers of 400 bits.
+// Functions computed from series with 400-bit floating point.
 
 const precision = 400
 
@@ -38,7 +38,7 @@ func logSeries(x *big.Float) *big.Float {
 }
 
 func ln2() *big.Float {
-	// -log(1/2) by its own series: log 2 = 2*atanh(1/3)
+	// -log(1/2) has a series of its own: log 2 = 2*atanh(1/3)
 	return logSeries(newFloat().SetInt64(2))
 }
 
@@ -59,7 +59,7 @@ func log2Exact(x *big.Rat) *big.Rat {
 	return r.Add(r, new(big.Rat).SetInt64(int64(n)))
 }
 
-// pi returns pi by Machin's formula.
+// pi computes pi by Machin's formula.
 func pi() *big.Float {
 	atan := func(n int64) *big.Float { // atan(1/n)
 		sum, power := newFloat(), newFloat().Quo(newFloat().SetInt64(1), newFloat().SetInt64(n))
@@ -80,7 +80,7 @@ func pi() *big.Float {
 
 var piExact = pi()
 
-// sinExact returns sin(x + quarter*pi/2) for |x| up to some hundreds.
+// sinExact returns sin(x + quarter*pi/2) for |x| up to a few hundred.
 func sinExact(x *big.Rat, quarter bool) *big.Rat {
 	half := newFloat().Quo(piExact, newFloat().SetInt64(2))
 	y := ratFloat(x)
@@ -113,7 +113,7 @@ func tanhExact(x *big.Rat) *big.Rat {
 }
 
 // near accepts codes within a relative error of 2^-relative or an absolute error of 2^-absolute,
-// and the correctly rounded number.
+// and the correctly rounded code.
 func (q *question) near(f oracleFormat, want *big.Rat, relative, absolute float64) answer {
 	x := exactNumber{rat: want, neg: want.Sign() < 0}
 	name := q.types[0]
@@ -136,7 +136,7 @@ func (q *question) near(f oracleFormat, want *big.Rat, relative, absolute float6
 		}
 		gap := ratFloat(new(big.Rat).Sub(y.rat, want))
 		gap.Abs(gap)
-		if f.bits == 16 && tiny(f, x) { // subnormal numbers are truncated
+		if f.bits == 16 && tiny(f, x) { // subnormal results are truncated
 			return gap.Cmp(ratFloat(pow2(1-f.bias-f.mantissa))) < 0
 		}
 		return gap.Cmp(bound) <= 0
@@ -148,7 +148,8 @@ func exp2Float(x float64) *big.Float {
 	return ratFloat(r)
 }
 
-// approxAnswer answers questions on approximations of one element; the bounds are the manual's.
+// approxAnswer returns the expected result of an approximate operation on one element, with the
+// error bounds of the manual.
 func approxAnswer(q *question) answer {
 	name, n := splitType(q.types[0])
 	if n > 1 || name == "f64" {
@@ -204,7 +205,7 @@ func approxAnswer(q *question) answer {
 	return answer{}
 }
 
-// radians converts an angle in turns, without the whole ones.
+// radians converts a fraction of a full circle to radians, without full circles.
 func radians(turns *big.Rat) *big.Rat {
 	whole := new(big.Int).Quo(turns.Num(), turns.Denom())
 	rest := new(big.Rat).Sub(turns, new(big.Rat).SetInt(whole))
@@ -212,7 +213,7 @@ func radians(turns *big.Rat) *big.Rat {
 	return rest.Mul(rest, twoPi)
 }
 
-// quotientAnswer answers approximate quotients.
+// quotientAnswer returns the expected result of an approximate division.
 func (q *question) quotientAnswer(name string, f oracleFormat, x exactNumber) answer {
 	y := q.flushIn(name, q.in[1])
 	e := oracleDiv(x, y)
@@ -229,7 +230,7 @@ func (q *question) quotientAnswer(name string, f oracleFormat, x exactNumber) an
 	return q.near(f, e.rat, 22, 0)
 }
 
-// edge returns what the manual's tables say of zeros, infinities and NaN.
+// edge returns the result that the manual's tables give for zeros, infinities and NaN.
 func (q *question) edge(f oracleFormat, x exactNumber) (uint64, bool) {
 	one := uint64(f.bias) << f.mantissa
 	inf := f.round(exactNumber{}, "rn", false)

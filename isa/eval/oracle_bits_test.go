@@ -21,7 +21,7 @@ func fromBits(s string) (x uint64) {
 	return x
 }
 
-// bitAt returns bit i of a register, counted from below.
+// bitAt returns bit i of a register, counted from the lowest.
 func bitAt(s string, i int) byte { return s[len(s)-1-i] }
 
 func reverse(s string) string {
@@ -32,7 +32,8 @@ func reverse(s string) string {
 	return string(b)
 }
 
-// bitsAnswer answers questions on bits, by the manual's loops over text.
+// bitsAnswer returns the expected result of a bit operation, computed on text as in the manual's
+// loops.
 func bitsAnswer(q *question) answer {
 	t := q.types[len(q.types)-1]
 	a := bitString(t, q.in[0])
@@ -87,7 +88,7 @@ func bitsAnswer(q *question) answer {
 	return answer{}
 }
 
-// fieldOperand is a position or a length: eight bits, but of 64-bit fields all 32.
+// fieldOperand decodes a position or a length: its low eight bits, or all 32 for 64-bit fields.
 func fieldOperand(width int, x uint64) int {
 	if width == 64 {
 		return int(uint32(x))
@@ -114,7 +115,7 @@ func extract(a, t string, pos, n int) string {
 
 func nthSet(mask string, base uint32, offset int32) uint64 {
 	if offset == -1<<31 {
-		return 0 // its magnitude is no offset
+		return 0 // its magnitude is not representable
 	}
 	if base > 31 {
 		return 0xffffffff
@@ -139,7 +140,7 @@ func nthSet(mask string, base uint32, offset int32) uint64 {
 	return 0xffffffff
 }
 
-// masks is szext and bmsk as the manual's statements compute them.
+// masks computes szext and bmsk by the statements in the manual.
 func (q *question) masks() uint64 {
 	a, b := uint32(q.in[0]), uint32(q.in[1])
 	clamp := q.has("clamp")
@@ -244,7 +245,7 @@ func (q *question) lop3Text() answer {
 	return r
 }
 
-// permuteTable is the manual's table of source bytes: of d.b3, d.b2, d.b1 and d.b0.
+// permuteTable is the manual's table of source bytes for d.b3, d.b2, d.b1 and d.b0.
 var permuteTable = map[string][4]string{
 	"f4e": {"3210", "4321", "5432", "6543"}, "b4e": {"5670", "6701", "7012", "0123"},
 	"rc8": {"0000", "1111", "2222", "3333"}, "ecl": {"3210", "3211", "3222", "3333"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// convertAnswer answers questions on cvt.
+// convertAnswer returns the expected result of cvt.
 func convertAnswer(q *question) answer {
 	d, a := q.types[0], q.types[1]
 	switch {
@@ -33,7 +33,7 @@ func convertAnswer(q *question) answer {
 	return q.betweenFloats(d, a)
 }
 
-// integerRounding returns the rounding to an integer that an opcode names.
+// integerRounding returns the rounding to an integer that an opcode specifies.
 func (q *question) integerRounding() string {
 	for w, mode := range map[string]string{"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"} {
 		if q.has(w) {
@@ -77,7 +77,7 @@ func (q *question) betweenFloats(d, a string) answer {
 		x.rat = new(big.Rat).SetInt(roundRat(x.rat, mode))
 	}
 	flush := *q
-	if d != "f32" { // only results of f32 are flushed
+	if d != "f32" { // only f32 results are flushed
 		flush.words = without(q.words, "ftz")
 	}
 	code := flush.flushOut(d, x)
@@ -87,7 +87,7 @@ func (q *question) betweenFloats(d, a string) answer {
 	return value1(code)
 }
 
-// notANumber is what Hopper converts a NaN to. The manual says canonical at most.
+// notANumber returns what Hopper converts a NaN to. The manual says at most that it is canonical.
 func (q *question) notANumber(d, a string) uint64 {
 	to, from := oracleFormats[d], oracleFormats[a]
 	x := q.in[0] & (^uint64(0) >> (64 - from.bits))
@@ -149,13 +149,13 @@ func (q *question) packAnswer() answer {
 	return value1(d & 0xffffffff)
 }
 
-// elementWidth returns the distance of the elements of a packed type.
+// elementWidth returns the width of an element of a packed type, padding included.
 func elementWidth(t string) int {
 	_, n := splitType(t)
 	return oracleTypes[t] / n
 }
 
-// fixedOrFloat reads an element; s2f6 is an integer of 64ths.
+// fixedOrFloat decodes an element; s2f6 is an integer multiple of 1/64.
 func fixedOrFloat(e string, code uint64) exactNumber {
 	if e == "s2f6" {
 		x := number("s8", code)
@@ -232,14 +232,15 @@ func (q *question) packedConvert(d, a string) answer {
 	return value1(r)
 }
 
-// stochasticAnswer is cvt.rs: the discarded bits plus the random bits carry, or they do not.
+// stochasticAnswer returns the expected result of cvt.rs: it rounds up if the discarded bits plus
+// the random bits carry.
 func (q *question) stochasticAnswer() answer {
 	d := q.types[0]
 	to, n := splitType(d)
 	f := oracleFormats[to]
 	random := q.in[n]
 	var r uint64
-	for i := range n { // operand i is the i-th element from above
+	for i := range n { // operand i is the i-th element from the highest
 		count, bits := uint(16), random>>16
 		if i*2 >= n {
 			bits = random & 0xffff
@@ -255,7 +256,7 @@ func (q *question) stochasticAnswer() answer {
 		rz := *q
 		rz.words = append(without(q.words, "rs"), "rz")
 		if x.rat != nil && !x.zero() {
-			// Add the random bits as a fraction of the last place, without what is below them.
+			// Adds the random bits as a fraction of the last place, ignoring lower bits.
 			e := max(floorLog(new(big.Rat).Abs(x.rat)), 1-f.bias)
 			ulp := pow2(e - f.mantissa)
 			units := new(big.Rat).Quo(new(big.Rat).Abs(x.rat), ulp)

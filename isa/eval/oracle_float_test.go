@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rnd returns the rounding that an opcode names.
+// rnd returns the rounding that an opcode specifies.
 func (q *question) rnd() string {
 	for _, w := range []string{"rn", "rz", "rm", "rp", "rna"} {
 		if q.has(w) {
@@ -18,7 +18,7 @@ func (q *question) rnd() string {
 	return "rn"
 }
 
-// flushIn reads an operand of a format, flushed if the opcode says so.
+// flushIn decodes an operand of a format, flushed if the opcode says so.
 func (q *question) flushIn(name string, code uint64) exactNumber {
 	f := oracleFormats[name]
 	x := f.value(code)
@@ -39,7 +39,7 @@ func (q *question) flushOut(name string, x exactNumber) uint64 {
 	code := f.round(x, q.rnd(), q.has("satfinite"))
 	y := f.value(code)
 	if q.has("ftz") && name != "f64" && tiny(f, x) {
-		// Rounded to as many bits as of normal numbers, which those of 4x are.
+		// Rounds with the precision of normal numbers: 4x is normal.
 		large := exactNumber{rat: new(big.Rat).Mul(x.rat, pow2(2)), neg: x.neg}
 		large = f.value(f.round(large, q.rnd(), false))
 		if large.rat.Mul(large.rat, pow2(-2)); tiny(f, large) || large.zero() {
@@ -64,7 +64,7 @@ func (q *question) flushOut(name string, x exactNumber) uint64 {
 	return code
 }
 
-// compute is an operation on exact numbers.
+// compute evaluates an operation on exact numbers.
 func (q *question) compute(x []exactNumber) exactNumber {
 	mode := q.rnd()
 	switch q.head {
@@ -98,7 +98,8 @@ func (q *question) operandTypes() []string {
 		return []string{t[0], t[0], t[0]}[:n]
 	case len(t) == n+1:
 		return t[1:]
-	case q.head == "fma" && strings.HasSuffix(t[0], "x4"): // d, a, b; the addend is as d
+	// d, a, b; the addend has the type of d
+	case q.head == "fma" && strings.HasSuffix(t[0], "x4"):
 		return []string{t[1], t[2], t[0]}
 	case q.head == "fma":
 		return []string{t[1], t[1], t[0]}
@@ -106,7 +107,7 @@ func (q *question) operandTypes() []string {
 	return []string{t[1], t[0]}
 }
 
-// floatAnswer answers questions on floating-point arithmetic.
+// floatAnswer returns the expected result of floating-point arithmetic.
 func floatAnswer(q *question) answer {
 	out, n := splitType(q.types[0])
 	if q.head == "fma" && q.has("oob") {
@@ -146,7 +147,8 @@ func (q *question) floatElement(out string, types []string, x []uint64) uint64 {
 	if out == "f64" {
 		numbers64 := q.compute(numbers)
 		if numbers64.nan {
-			order := map[int][]int{1: {0}, 2: {1, 0}, 3: {1, 2, 0}}[len(x)] // as Hopper
+			// the order in which Hopper selects a NaN operand
+			order := map[int][]int{1: {0}, 2: {1, 0}, 3: {1, 2, 0}}[len(x)]
 			if q.head == "div" {
 				order = []int{0, 1}
 			}
@@ -179,7 +181,8 @@ func (q *question) perHalf(f func(x []uint64) uint64) answer {
 	return value1(r)
 }
 
-// signAnswer answers abs, neg, copysign, testp, min and max of floating-point numbers.
+// signAnswer returns the expected result of abs, neg, copysign, testp, min and max of
+// floating-point numbers.
 func signAnswer(q *question) answer {
 	e, n := splitType(q.types[0])
 	f := oracleFormats[e]
@@ -250,7 +253,7 @@ func (q *question) signElement(e string, f oracleFormat, x []uint64) uint64 {
 	return code
 }
 
-// lessExact orders numbers, -0 before +0.
+// lessExact orders numbers; -0 is less than +0.
 func lessExact(a, b exactNumber) bool {
 	rank := func(x exactNumber) int {
 		switch {
@@ -289,7 +292,7 @@ func (q *question) testFloat(f oracleFormat) bool {
 	return false
 }
 
-// compareAnswer answers set, setp, slct and selp.
+// compareAnswer returns the expected result of set, setp, slct and selp.
 func compareAnswer(q *question) answer {
 	switch q.head {
 	case "selp":

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A question is an opcode in parts, with the bits of its operands.
+// A question is an opcode, split into its parts, with the bits of its operands.
 type question struct {
 	head  string
 	words []string
@@ -21,7 +21,7 @@ type question struct {
 
 func (q *question) has(w string) bool { return slices.Contains(q.words, w) }
 
-// oracleTypes lists the type words and their widths.
+// oracleTypes maps type names to their widths in bits.
 var oracleTypes = map[string]int{
 	"pred": 1, "b8": 8, "b16": 16, "b32": 32, "b64": 64, "b128": 128, "s8": 8, "s16": 16, "s32": 32,
 	"s64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64, "f16": 16, "f16x2": 32, "bf16": 16,
@@ -46,7 +46,7 @@ func isIntType(t string) bool {
 	return (t[0] == 's' || t[0] == 'u') && !strings.HasPrefix(t, "ue") && !strings.Contains(t, "f6")
 }
 
-// number returns the integer that bits stand for.
+// number returns the integer with the given bits.
 func number(t string, bits uint64) *big.Int {
 	n := oracleTypes[t]
 	x := new(big.Int).SetUint64(bits)
@@ -85,7 +85,7 @@ func clampBig(t string, x *big.Int) *big.Int {
 	return x
 }
 
-// splitType returns the element of a packed type and how many there are.
+// splitType returns the element type of a packed type and the number of elements.
 func splitType(t string) (string, int) {
 	base, n, packed := strings.Cut(t, "x")
 	if !packed {
@@ -117,7 +117,7 @@ func (q *question) perElement(f func(t string, x []uint64) uint64) uint64 {
 	return r
 }
 
-// answer is what the oracle says.
+// answer is the expected result according to the oracle.
 type answer struct {
 	out    []uint64
 	pred   []bool
@@ -127,7 +127,7 @@ type answer struct {
 
 func value1(x uint64) answer { return answer{out: []uint64{x}, ok: true} }
 
-// integerAnswer answers questions on integer arithmetic.
+// integerAnswer returns the expected result of integer arithmetic.
 func integerAnswer(q *question) answer {
 	t := q.types[0]
 	width := oracleTypes[t]
@@ -187,7 +187,7 @@ func integerAnswer(q *question) answer {
 	return answer{}
 }
 
-// signOrExtreme is abs, neg, min and max.
+// signOrExtreme returns the expected result of abs, neg, min and max.
 func (q *question) signOrExtreme() answer {
 	switch q.head {
 	case "abs", "neg":
@@ -215,7 +215,7 @@ func (q *question) signOrExtreme() answer {
 	return answer{}
 }
 
-// withCarry is a sum or difference of big integers with the condition code.
+// withCarry returns the expected result of an addition or subtraction with carry.
 func (q *question) withCarry(t string, a, b *big.Int) answer {
 	width := oracleTypes[t]
 	carry := big.NewInt(0)
@@ -243,7 +243,7 @@ func (q *question) withCarry(t string, a, b *big.Int) answer {
 	return r
 }
 
-// multiply is mul, mad and madc.
+// multiply returns the expected result of mul, mad and madc.
 func (q *question) multiply(t string, done func(*big.Int) answer) answer {
 	width := oracleTypes[t]
 	p := new(big.Int).Mul(number(t, q.in[0]), number(t, q.in[1]))
@@ -256,7 +256,7 @@ func (q *question) multiply(t string, done func(*big.Int) answer) answer {
 	}
 	carries := q.head == "madc" || q.has("cc")
 	switch {
-	case q.has("hi") && carries && width == 16: // the operands are registers of 32 bits
+	case q.has("hi") && carries && width == 16: // ptxas uses 32-bit operands
 		p.Rsh(p, 32)
 	case q.has("hi"):
 		p.Rsh(p, uint(width))

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// ask1 answers a question, whatever it is about.
+// ask1 returns the expected result of any operation that the oracle covers.
 func ask1(q *question) answer {
 	if len(q.types) == 0 {
 		return answer{}
@@ -104,8 +104,8 @@ func integerBits(r *rand.Rand, width int) uint64 {
 	return r.Uint64()
 }
 
-// floatBits returns zeros, limits, ties of narrower formats, and random numbers, many of them near
-// each other.
+// floatBits returns zeros, limits, ties of narrower formats, and random numbers, many of them close
+// together.
 func floatBits(r *rand.Rand, f oracleFormat, try int) uint64 {
 	top := uint64(1)<<(f.exponent+f.mantissa) - 1
 	sign := r.Uint64() & 1 << (f.exponent + f.mantissa)
@@ -128,8 +128,7 @@ func floatBits(r *rand.Rand, f oracleFormat, try int) uint64 {
 	return (r.Uint64()&top | sign) << f.low
 }
 
-// wholeOracle returns the number of warps of inputs for each opcode, and whether all opcodes are
-// compared.
+// wholeOracle returns the number of input warps per opcode, and whether all opcodes are compared.
 func wholeOracle() (warps int, whole bool) {
 	if n, err := strconv.Atoi(os.Getenv("EVAL_ORACLE")); err == nil && n > 0 {
 		return (n + Lanes - 1) / Lanes, true
@@ -137,8 +136,8 @@ func wholeOracle() (warps int, whole bool) {
 	return 1, false
 }
 
-// TestOracle compares every opcode of pure arithmetic with the oracle. It takes a slice of the
-// opcodes; EVAL_ORACLE=1000 takes all, with that many inputs.
+// TestOracle compares opcodes of pure arithmetic with the oracle. By default it takes every n-th
+// opcode; EVAL_ORACLE=1000 takes all of them, with 1000 input warps each.
 func TestOracle(t *testing.T) {
 	warps, whole := wholeOracle()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -179,7 +178,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// compareWarp asks the lane function and the warp function about the inputs of a warp.
+// compareWarp compares the lane function and the warp function with the oracle on the inputs of one
+// warp.
 func compareWarp(r *rand.Rand, op *Op, opcode string, try int) (answered int, err error) {
 	var frame Frame
 	var vectors [12]Vector
@@ -187,7 +187,7 @@ func compareWarp(r *rand.Rand, op *Op, opcode string, try int) (answered int, er
 		for l := range Lanes {
 			vectors[i][l] = operandBits(r, op.In[i], try)
 			if i == 3 && opcode[:4] == "lop3" {
-				vectors[i][l] = vectors[i][0] & 255 // a constant
+				vectors[i][l] = vectors[i][0] & 255 // a constant operand
 			}
 		}
 		frame.In[i] = &vectors[i]

@@ -7,10 +7,10 @@ import (
 	"math/big"
 )
 
-// The oracle computes with rational numbers of any size and rounds them by its own rules. It shares
-// no code with the package.
+// The oracle computes with rational numbers of arbitrary precision and has its own rounding. It
+// shares no code with the package.
 
-// oracleFormat describes a format by the manual's numbers.
+// oracleFormat describes a format with the numbers given in the manual.
 type oracleFormat struct {
 	bits, exponent, mantissa, bias int
 	kind                           string // "ieee", "nan" (one NaN, no infinity), "finite", "scale"
@@ -34,9 +34,9 @@ var oracleFormats = map[string]oracleFormat{
 	"ue8m0": {8, 8, 0, 127, "scale", 0xff, 0, true},
 }
 
-// An exact number: a rational, an infinity or a NaN. Zeros have a sign.
+// exactNumber is a rational, an infinity or a NaN. Zeros have a sign.
 type exactNumber struct {
-	rat      *big.Rat // nil where it is not finite
+	rat      *big.Rat // nil if the number is not finite
 	nan, neg bool
 }
 
@@ -117,7 +117,7 @@ func roundRat(r *big.Rat, mode string) *big.Int {
 	return q
 }
 
-// round returns the code of a number; saturate gives the largest for what is too large.
+// round returns the code of a number; with saturate, an overflow gives the largest number.
 func (f oracleFormat) round(x exactNumber, mode string, saturate bool) uint64 {
 	sign := uint64(0)
 	neg := x.neg
@@ -149,7 +149,7 @@ func (f oracleFormat) round(x exactNumber, mode string, saturate bool) uint64 {
 	if mode == "rm" && !neg || mode == "rp" && neg {
 		mode = "rz"
 	} else if mode == "rm" {
-		mode = "rp" // of the magnitude
+		mode = "rp" // rounding of the magnitude
 	}
 	if f.kind == "scale" {
 		if abs.Sign() == 0 {
@@ -169,7 +169,7 @@ func (f oracleFormat) round(x exactNumber, mode string, saturate bool) uint64 {
 	}
 	n := max(floorLog(abs), 1-f.bias)
 	q := roundRat(new(big.Rat).Mul(abs, pow2(f.mantissa-n)), mode).Uint64()
-	code := uint64(n-1+f.bias)<<f.mantissa + q // a carry goes to the exponent
+	code := uint64(n-1+f.bias)<<f.mantissa + q // a carry increments the exponent
 	if code > largest {
 		code = inf
 		if saturate || mode == "rz" {
@@ -179,7 +179,7 @@ func (f oracleFormat) round(x exactNumber, mode string, saturate bool) uint64 {
 	return sign | code<<f.low
 }
 
-// Arithmetic on exact numbers. mode gives the sign of sums that are zero.
+// Arithmetic on exact numbers. mode determines the sign of zero sums.
 
 func oracleAdd(a, b exactNumber, mode string) exactNumber {
 	switch {
@@ -233,8 +233,8 @@ func oracleDiv(a, b exactNumber) exactNumber {
 	return exactNumber{rat: new(big.Rat).Quo(a.rat, b.rat), neg: neg}
 }
 
-// oracleSqrt returns a root that rounds as the exact one does: with 200 bits, and one bit more
-// where it is inexact.
+// oracleSqrt returns a number that rounds like the exact square root: 200 bits of it, and one more
+// bit set if it is inexact.
 func oracleSqrt(a exactNumber) exactNumber {
 	switch {
 	case a.nan || a.neg && !a.zero():

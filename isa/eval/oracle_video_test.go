@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// videoStep is the arithmetic of a video instruction on extended operands.
+// videoStep computes a video instruction on extended operands.
 func (q *question) videoStep(a, b *big.Int) *big.Int {
 	r := new(big.Int)
 	switch strings.TrimRight(q.head, "24") {
@@ -78,7 +78,7 @@ func videoAnswer(q *question) answer {
 	return value1(wrap(32, r))
 }
 
-// videoClamp is .sat as Hopper has it: see videoSaturate.
+// videoClamp applies .sat as Hopper does; see videoSaturate.
 func (q *question) videoClamp(d string, r *big.Int) *big.Int {
 	switch q.head {
 	case "vshl":
@@ -92,7 +92,7 @@ func (q *question) videoClamp(d string, r *big.Int) *big.Int {
 	return clampBig(d, r)
 }
 
-// twos takes the low bits of a number for a signed one.
+// twos returns the low bits of a number as a signed integer.
 func twos(x *big.Int, bits uint) *big.Int {
 	all := new(big.Int).Lsh(big.NewInt(1), bits)
 	r := new(big.Int).Mod(x, all)
@@ -120,7 +120,7 @@ func (q *question) videoSecond(d string, r *big.Int) *big.Int {
 		}
 	}
 	less := r.Cmp(c) < 0
-	if d == "u32" && r.Sign() < 0 { // as large as an unsigned number can be
+	if d == "u32" && r.Sign() < 0 { // clamped to the largest unsigned value
 		less = false
 	}
 	if less == q.has("min") {
@@ -154,7 +154,8 @@ func (q *question) videoMultiply(t []string) answer {
 	return value1(wrap(32, r))
 }
 
-// packedVideoAnswer is for the default selection: all of a, and all of b.
+// packedVideoAnswer returns the expected result of a packed video instruction with the default
+// selectors: all of a, and all of b.
 func packedVideoAnswer(q *question) answer {
 	n := int(q.head[len(q.head)-1] - '0')
 	width := 32 / n
@@ -192,7 +193,7 @@ func TestVideoParts(t *testing.T) {
 		{"vsub.s32.u32.s32.add", Parts{Select: [4]string{"", "b2", "b3"}},
 			0x00050000, 0xff000000, 10, 16},
 		{"vshl.s32.u32.u32.sat.clamp", Parts{Select: [4]string{"h1"}}, 0x443795ac, 0x11, 0xfffe70ca,
-			0x70ca}, // the least word has a lower half of zero
+			0x70ca}, // the most negative word has a lower half of zero
 		{"vset.u32.u32.lt", Parts{Select: [4]string{"h1", "h0", "h1"}}, 1, 0x20000, 0xabcd, 0x0001abcd},
 		{"vmad.s32.s32.s32", Parts{Minus: [4]bool{false, true, false, false}}, 3, 5, 100, 85},
 		{"vmad.u32.u32.u32", Parts{Minus: [4]bool{3: true}}, 3, 5, 7, 8},

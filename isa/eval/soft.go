@@ -31,12 +31,12 @@ func sum(a, b value, how Rounding) value {
 	return add128(a, a.fraction, 0, b, b.fraction, 0, how)
 }
 
-// add128 adds two numbers with fractions of 128 bits, of which the top bits are set.
+// add128 adds two numbers with normalized 128-bit fractions.
 func add128(a value, ah, al uint64, b value, bh, bl uint64, how Rounding) value {
 	if a.exponent < b.exponent || a.exponent == b.exponent && (ah < bh || ah == bh && al < bl) {
 		a, ah, al, b, bh, bl = b, bh, bl, a, ah, al
 	}
-	// One bit of room for a carry.
+	// Make space for a carry bit.
 	al = al>>1 | ah<<63 | al&1
 	ah >>= 1
 	bh, bl = shiftDown(bh, bl, uint(a.exponent-b.exponent)+1)
@@ -54,7 +54,7 @@ func add128(a value, ah, al uint64, b value, bh, bl uint64, how Rounding) value 
 	return normalized(a.negative, a.exponent+1, ah, al)
 }
 
-// shiftDown shifts right and keeps in the lowest bit whether bits were lost.
+// shiftDown shifts right and sets the lowest bit if any set bit was shifted out.
 func shiftDown(hi, lo uint64, n uint) (uint64, uint64) {
 	lost := false
 	if n >= 128 {
@@ -73,7 +73,7 @@ func shiftDown(hi, lo uint64, n uint) (uint64, uint64) {
 	return hi, lo
 }
 
-// normalized makes a value of a fraction of 128 bits that is not zero.
+// normalized returns the value of a nonzero 128-bit fraction.
 func normalized(negative bool, exponent int, hi, lo uint64) value {
 	n := bits.LeadingZeros64(hi)
 	if hi == 0 {
@@ -88,7 +88,7 @@ func normalized(negative bool, exponent int, hi, lo uint64) value {
 	return value{class: normal, negative: negative, exponent: exponent, fraction: hi, more: lo != 0}
 }
 
-// times returns a * b and the lower bits of the fraction.
+// times returns a * b, with the lower 64 bits of the fraction in low.
 func times(a, b value) (v value, low uint64) {
 	v.negative = a.negative != b.negative
 	switch {
@@ -155,7 +155,7 @@ func root(a value) value {
 	case a.class != normal:
 		return a
 	}
-	// The root of hi:lo is a fraction of 64 bits where the top two bits of hi are not both zero.
+	// The root of hi:lo is a normalized 64-bit fraction if one of the top two bits of hi is set.
 	hi, lo, e := a.fraction, uint64(0), a.exponent
 	if e&1 == 0 {
 		hi, lo = hi>>1, hi<<63

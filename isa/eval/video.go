@@ -9,13 +9,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Parts is what the operands of a video instruction say besides their registers.
+// Parts holds what the operands of a video instruction specify besides registers.
 type Parts struct {
-	Select [4]string // part of d, a, b and c: "b0", "h1", "h10", "b3210"; "" for the default
-	Minus  [4]bool   // minus sign before a, b or c
+	// selected part of d, a, b and c: "b0", "h1", "h10", "b3210"; "" for the default
+	Select [4]string
+	Minus  [4]bool // minus sign before a, b or c
 }
 
-// videoOf is the video instructions.
+// videoOf returns the operation of a video instruction.
 func videoOf(s *spec, p Parts) *Op {
 	for _, t := range s.types {
 		if t != isa.U32 && t != isa.S32 {
@@ -41,8 +42,8 @@ func videoOf(s *spec, p Parts) *Op {
 	return nil
 }
 
-// selector reports whether a name is empty or one of the given letters and up to most digits, each
-// within the letter's range.
+// selector reports whether a name is empty or a valid selector: one of the given letters followed
+// by up to most digits, each within the letter's range.
 func selector(name, letters string, most int, highest map[byte]byte) bool {
 	name = strings.TrimPrefix(name, ".")
 	if name == "" {
@@ -59,7 +60,7 @@ func selector(name, letters string, most int, highest map[byte]byte) bool {
 	return true
 }
 
-// portion extracts a part of a register and extends it by the type.
+// portion extracts a part of a register and extends it according to its type.
 func portion(t isa.Type, x uint64, name string) int64 {
 	wide, at := 32, 0
 	name = strings.TrimPrefix(name, ".")
@@ -77,7 +78,7 @@ func portion(t isa.Type, x uint64, name string) int64 {
 	return int64(x)
 }
 
-// videoWord is portion for vmad, where whole words are signed.
+// videoWord is portion for vmad, which treats whole words as signed.
 func videoWord(t isa.Type, x uint64, name string) int64 {
 	if partWidth(name) == 32 {
 		return signed(x, 32)
@@ -85,7 +86,7 @@ func videoWord(t isa.Type, x uint64, name string) int64 {
 	return portion(t, x, name)
 }
 
-// partWidth returns the width of the part that a name selects.
+// partWidth returns the width in bits of the part that a name selects.
 func partWidth(name string) int {
 	switch strings.TrimPrefix(name, ".") {
 	case "b0", "b1", "b2", "b3":
@@ -96,7 +97,7 @@ func partWidth(name string) int {
 	return 32
 }
 
-// clampBits clamps to a signed or unsigned number of some bits.
+// clampBits clamps to a signed or unsigned integer of the given width.
 func clampBits(x int64, bits int, isSigned bool) int64 {
 	if isSigned {
 		return min(max(x, -1<<(bits-1)), 1<<(bits-1)-1)
@@ -104,7 +105,7 @@ func clampBits(x int64, bits int, isSigned bool) int64 {
 	return min(max(x, 0), 1<<bits-1)
 }
 
-// videoScalar is vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr and vset.
+// videoScalar returns the operation of vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr or vset.
 func videoScalar(s *spec, p Parts) *Op {
 	t := s.types
 	if s.head == "vset" && len(t) == 2 {
@@ -121,7 +122,7 @@ func videoScalar(s *spec, p Parts) *Op {
 		in = append(in, d)
 	}
 	wide := partWidth(p.Select[0])
-	compare := s.types[0] // of vset, whose result has no type, that of a
+	compare := s.types[0] // the result of vset has no type; use the type of a
 	return many(d, in, func(x *[8]uint64) uint64 {
 		r := f(portion(ta, x[0], p.Select[1]), portion(tb, x[1], p.Select[2]))
 		r = videoSaturate(s.head, r, d, wide, s.has("sat"))
@@ -148,11 +149,11 @@ func videoScalar(s *spec, p Parts) *Op {
 	})
 }
 
-// videoSaturate clamps the result of a scalar video instruction and returns the value that a second
-// operation compares. The assembler replaces these instructions on Hopper, with results that depart
-// from the manual. Unsigned words are clamped from below only, except results of shifts. Shifts are
-// clamped to a word even where only a part of it is written, and vshl keeps 34 bits before that.
-// Sums and clamped shifts are compared as signed words.
+// videoSaturate clamps the result of a scalar video instruction, and returns the value that the
+// second operation uses. On Hopper ptxas replaces these instructions, with results that differ from
+// the manual. Unsigned words are clamped only from below, except results of shifts. Shifts are
+// clamped to a word even if only a part of it is written, and vshl keeps 34 bits before that. Sums
+// and clamped shifts are compared as signed words.
 func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
 	shift := head == "vshl" || head == "vshr"
 	if sat {
@@ -220,8 +221,9 @@ func orderOf64(a, b int64) ordering {
 	return same
 }
 
-// videoProduct is vmad. Where a or b is unsigned and the result is scaled or clamped, Hopper takes
-// whole words for signed all the same; a and b of fewer bits are extended by their types.
+// videoProduct returns the operation of vmad. If a or b is unsigned and the result is scaled or
+// clamped, Hopper still treats whole words as signed; narrower parts are extended according to
+// their types.
 func videoProduct(s *spec, p Parts) *Op {
 	if len(s.types) != 3 {
 		return nil
@@ -282,7 +284,7 @@ func packedSelectors(p Parts, letter string, n int, highest byte) bool {
 	return true
 }
 
-// videoPacked is the instructions on two halves or four bytes.
+// videoPacked returns the operation of a video instruction on two halves or four bytes.
 func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
 	n := int(s.head[len(s.head)-1] - '0')
 	if !packedSelectors(p, letter, n, highest) {

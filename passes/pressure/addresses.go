@@ -8,11 +8,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// addresses folds constants that are added to addresses into the accesses, and products of an index and a size into the sums that
-// they are for; it returns these products by the register that they are in.
+// addresses folds constant offsets into memory accesses, and index*size products into the additions
+// that use them. It returns the folded products by their result register.
 func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
-	other := make([]int32, len(s.f.Regs)) // uses that are no addresses
-	sums := make([]int32, len(s.f.Regs))  // uses in 64-bit sums
+	other := make([]int32, len(s.f.Regs)) // uses other than as an address
+	sums := make([]int32, len(s.f.Regs))  // uses in 64-bit additions
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
 			if skip[in] || in.Directive() {
@@ -69,17 +69,18 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 	return wide
 }
 
-// factor reports whether an operand is a constant, or a register that is written once.
+// factor reports whether an operand is a constant or a register that is written once.
 func (s *words) factor(o *ir.Operand) bool {
 	_, ok := s.once(o)
 	return ok || o.Kind == ir.Int
 }
 
-// productReach is how many instructions on a product is sought in sums.
+// productReach is the largest distance, in instructions, between a product and the additions it is
+// folded into.
 const productReach = 4096
 
-// stays reports whether the register in an operand of the first of some instructions is not written before the last that
-// reads register d, all reads of which are among them.
+// stays reports whether the register in o, an operand of list[0], is unchanged until the last read
+// of register d. It returns false if an instruction outside list reads d.
 func (s *words) stays(list []*ir.Instr, o *ir.Operand, d int) bool {
 	r := o.Reg
 	if _, ok := s.of(r); !ok || o.Kind != ir.Register {

@@ -5,7 +5,8 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// What setmaxnreg takes: multiples of 8 from 24 to 256, for the threads of a warpgroup.
+// setmaxnreg accepts multiples of 8 from 24 to 256. It sets the register count of the threads of a
+// warpgroup.
 const (
 	budgetStep       = 8
 	leastBudget      = 24
@@ -13,8 +14,8 @@ const (
 	warpgroupThreads = 128
 )
 
-// Budgets describes the setmaxnreg instructions of a kernel: warps release registers and
-// others take them. All come from the pool of the thread block, which the launch provides.
+// Budgets describes the setmaxnreg instructions of a kernel. Some warps release registers and
+// others acquire them, all from the pool that the thread block gets at launch.
 type Budgets struct {
 	Roles  []Budget
 	Groups int // warpgroups of a block; 0 if directives do not give the block size
@@ -23,17 +24,16 @@ type Budgets struct {
 // A Budget is one setmaxnreg.
 type Budget struct {
 	Instr *ir.Instr
-	Count int  // registers per thread from here on
-	Takes bool // inc: takes more; else dec: releases
-	Words int  // the most live registers after it, up to the next setmaxnreg
+	Count int  // registers per thread after this instruction
+	Takes bool // true for setmaxnreg.inc, which acquires registers; false for .dec
+	Words int  // peak of live registers after it, up to the next setmaxnreg
 	Valid bool // Count is a multiple of 8 from 24 to 256
 }
 
-// pinned reports whether a kernel changes its registers while it runs. Its count is then settled by the
-// directives, not by what it uses.
+// pinned reports whether a kernel uses setmaxnreg. Its directives then decide its register count.
 func (b Budgets) pinned() bool { return len(b.Roles) > 0 }
 
-// Pool returns the registers of a thread block whose threads start with count each.
+// Pool returns the number of registers of a thread block whose threads start with count each.
 func (b Budgets) Pool(count int) int { return b.Groups * warpgroupThreads * count }
 
 // A Share is an assignment of warpgroups to budgets.
@@ -42,8 +42,8 @@ type Share struct {
 	Words  int   // registers in total
 }
 
-// Shares returns the assignments of warpgroups to roles, at least one each, that fit into the
-// pool when each thread starts with count registers.
+// Shares returns the ways to distribute warpgroups over roles, at least one warpgroup each, that
+// fit into the pool if each thread starts with count registers.
 func (b Budgets) Shares(count int) []Share {
 	if b.Groups < len(b.Roles) || len(b.Roles) == 0 || b.Groups > 16 {
 		return nil
@@ -70,11 +70,11 @@ func (b Budgets) Shares(count int) []Share {
 	return list
 }
 
-// mostRoles is how many setmaxnreg of a kernel are looked at. A block has 16 warpgroups at most, and each changes its
-// budget a few times.
+// mostRoles is the number of setmaxnreg instructions examined per kernel. A block has at most 16
+// warpgroups, and each changes its budget a few times.
 const mostRoles = 256
 
-// budgets finds the setmaxnreg of a kernel, and what is in use behind each.
+// budgets finds the setmaxnreg instructions of a kernel and the peak of live registers after each.
 func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	b := Budgets{Groups: threads / warpgroupThreads}
 	g := x.graph
@@ -97,11 +97,12 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	return b
 }
 
-// from returns the most that is in use from an op on, up to the next setmaxnreg on each way.
+// from returns the peak of live registers from an op on, up to the next setmaxnreg on each path.
 func (g *graph) from(out [][]word, block, at int) int {
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
 	most := 0
-	// part looks at a block from op `from` on, and reports whether control gets to its end.
+	// part scans a block from op `from` on, and reports whether control reaches the end of the
+	// block.
 	part := func(b, from int) bool {
 		ops := g.ops[b]
 		to := len(ops)

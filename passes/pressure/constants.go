@@ -5,7 +5,7 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// A load says where a constant is put into registers of the thread.
+// A load says where a constant is loaded into a register.
 type load uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	held          // once
 )
 
-// kept reports whether a register, or one of a vector's, must hold its constant.
+// kept reports whether a register, or one register of a vector, must hold its constant.
 func (s *words) kept(d *ir.Operand) bool {
 	found := false
 	d.Walk(func(o *ir.Operand) {
@@ -25,11 +25,11 @@ func (s *words) kept(d *ir.Operand) bool {
 	return found
 }
 
-// bases finds the registers whose constants must be put into registers of the thread: those that are the address of an
-// access to memory, and on targets whose instructions take no operands from the constant bank those that
-// are added to what differs between threads.
+// bases finds registers whose constants must be loaded into per-thread registers: addresses of
+// memory accesses, and, on targets whose instructions cannot read the constant bank, constants that
+// are added to per-thread values.
 func (s *words) bases(number int) {
-	from := make([]int32, len(s.f.Regs)) // what a register is a copy of
+	from := make([]int32, len(s.f.Regs)) // the register that each register is a copy of
 	for i := range from {
 		from[i] = int32(i)
 	}
@@ -51,7 +51,7 @@ func (s *words) bases(number int) {
 		}
 		for n := 0; from[r] != int32(r); n++ {
 			if n > len(from) {
-				return // each is a copy of the other
+				return // the two are copies of each other
 			}
 			r = int(from[r])
 		}
@@ -77,14 +77,15 @@ func (s *words) bases(number int) {
 	}
 }
 
-// constantFree is the first target whose multiplications and additions take no operand from the constant bank.
+// constantFree is the first target (sm_90) whose multiplications and additions cannot read the
+// constant bank.
 const constantFree = 90
 
-// reload puts constants that sums need into registers anew in each block, as the assembler does, which would
-// rather load them again than keep them.
+// reload loads the constants of additions again in each block, as ptxas does: it prefers a second
+// load to a longer live range.
 func (g *graph) reload() {
 	s := g.words
-	makers := make(map[word]*op) // of the first word of each
+	makers := make(map[word]*op) // that define the first word of each
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			if o := &g.ops[b][i]; len(o.defs) > 0 && s.loaded[s.owner[o.defs[0]]] == reloaded && s.writes[s.owner[o.defs[0]]] == 1 {
@@ -106,7 +107,7 @@ func (g *graph) reload() {
 	loops := g.loops()
 	for b := range g.ops {
 		if loops[b] {
-			continue // what a loop needs is loaded before it
+			continue // constants of a loop are loaded before it
 		}
 		clear(now)
 		var list []op
@@ -141,13 +142,14 @@ func (g *graph) reload() {
 	}
 }
 
-// reloadWindow is how many ops on a constant that was put into registers is still there.
+// reloadWindow is the number of ops for which a loaded constant stays in its register.
 const reloadWindow = 24
 
-// loops says which blocks are in loops: between where a branch back goes to and where it comes from.
+// loops marks the blocks inside loops, that is, between the target and the source of a backward
+// branch.
 func (g *graph) loops() []bool {
 	list := make([]bool, len(g.ops))
-	reach := -1 // the last block that a branch back to here or before comes from
+	reach := -1 // the last block with a backward branch to this block or an earlier one
 	last := make([]int, len(g.ops))
 	for b := range last {
 		last[b] = -1
@@ -166,7 +168,7 @@ func (g *graph) loops() []bool {
 	return list
 }
 
-// extended reports whether an operand is a value of 32 bits with its sign extended.
+// extended reports whether an operand is a sign-extended 32-bit value.
 func (s *words) extended(o *ir.Operand) bool {
 	r, ok := s.of(o.Reg)
 	return ok && s.by[r] != nil && s.by[r].Op == "cvt.s64.s32"

@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// copies finds the instructions that move words about without making any: moves between registers that
-// are written once, conversions of width, packing and unpacking, addresses of variables and parameters of
-// the kernel, constants. What they write needs no registers of its own. It reports which are such.
+// copies finds instructions whose results need no registers of their own, and marks them in skip:
+// moves between registers that are written once, width conversions, packing and unpacking,
+// constants, and addresses of variables and kernel parameters.
 func (s *words) copies(skip map[*ir.Instr]bool) {
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
@@ -36,7 +36,7 @@ func (s *words) copied(in *ir.Instr) bool {
 		}
 		return s.moved(d, from)
 	case "cvta":
-		// Generic and global addresses are the same numbers; of a shared one the lower half is.
+		// Generic and global addresses are equal. Of a shared address, the lower half is equal.
 		switch {
 		case in.Mod("global") || in.Mod("param") || in.Mod("const"):
 			return s.moved(d, from)
@@ -48,14 +48,14 @@ func (s *words) copied(in *ir.Instr) bool {
 	case "shr":
 		return s.upper(in, d, from)
 	case "ld":
-		// Constants, and the parameters of a kernel, lie where most instructions can take them from.
+		// Most instructions can read constants and kernel parameters from the constant bank.
 		return (s.f.Kernel && in.Mod("param") || in.Mod("const")) && s.fixed(from) && !s.kept(d) && s.constant(d)
 	}
 	return false
 }
 
-// known treats what the assembler works out itself: instructions that have no operands but constants and the addresses of shared and
-// local variables.
+// known treats instructions that ptxas evaluates itself: their operands are constants and addresses
+// of shared and local variables.
 func (s *words) known(in *ir.Instr) bool {
 	if !in.Has("pure") || in.Has("convergent") {
 		return false
@@ -98,7 +98,7 @@ func (s *words) fixed(o *ir.Operand) bool {
 	return ok && s.writes[r] == 1 && s.find(s.first[r]) == nothing
 }
 
-// constant makes all words of an operand, which may be a vector, constants.
+// constant marks all words of an operand, which may be a vector, as constants.
 func (s *words) constant(d *ir.Operand) bool {
 	if d.Kind == ir.Vector {
 		for i := range d.Args() {
@@ -121,7 +121,7 @@ func (s *words) constant(d *ir.Operand) bool {
 	return true
 }
 
-// moved makes one register a copy of what an operand is.
+// moved makes register d a copy of an operand.
 func (s *words) moved(d, from *ir.Operand) bool {
 	switch from.Kind {
 	case ir.Int, ir.Single, ir.Double, ir.Function:
@@ -151,8 +151,8 @@ func (s *words) moved(d, from *ir.Operand) bool {
 	return true
 }
 
-// packed treats mov.b64 {a,b}, c and mov.b64 c, {a,b}, where the parts are whole words. Halves of a word
-// are read where they are; putting two into one word is work.
+// packed treats mov.b64 {a,b}, c and mov.b64 c, {a,b} whose parts are whole words. Reading half a
+// word is free; combining two halves into one word needs an instruction.
 func (s *words) packed(d, from *ir.Operand) bool {
 	if from.Kind == ir.Vector && d.Kind == ir.Register {
 		i, ok := s.once(d)
@@ -195,7 +195,7 @@ func (s *words) packed(d, from *ir.Operand) bool {
 	return true
 }
 
-// converted treats conversions between integers of 32 and 64 bits.
+// converted treats conversions between 32-bit and 64-bit integers.
 func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 	i, ok := s.once(d)
 	j, also := s.once(from)
@@ -213,7 +213,8 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 		s.alias[s.first[i]+1] = nothing
 		return true
 	case bits(to) == 64 && bits(of) == 32 && in.Op == "cvt.s64.s32":
-		// The lower half is what it was; sums before sm_120 make the upper one on their way.
+		// The lower half is unchanged. Before sm_120, 64-bit additions compute the upper half
+		// themselves.
 		if !s.copyWord(s.first[i], s.first[j]) {
 			return false
 		}
@@ -232,7 +233,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 	return false
 }
 
-// upper treats a shift of 64 bits to the right by 32, which leaves the upper word.
+// upper treats a 64-bit right shift by 32, whose result is the upper word.
 func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 || in.Mod("s64") {
 		return false
@@ -246,7 +247,7 @@ func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 	return true
 }
 
-// types returns the last two modifiers of an opcode, which for cvt are what it makes and of what.
+// types returns the last two modifiers of an opcode: for cvt, the result type and the source type.
 func types(in *ir.Instr) (to, of string) {
 	list := strings.Split(in.Op, ".")
 	if len(list) < 3 {
@@ -255,10 +256,10 @@ func types(in *ir.Instr) (to, of string) {
 	return list[len(list)-2], list[len(list)-1]
 }
 
-// whole reports whether a type's word is an integer's.
+// whole reports whether the name of a type is that of an integer.
 func whole(t string) bool { return t[0] == 'u' || t[0] == 's' || t[0] == 'b' && t[len(t)-1] != '6' }
 
-// bits returns the number at the end of a type's word.
+// bits returns the number at the end of a type name.
 func bits(t string) int {
 	n := 0
 	for _, c := range t {

@@ -5,19 +5,20 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// What code for a debugger keeps in registers by convention.
+// Register conventions of code compiled for a debugger (-g).
 const (
-	savedFirst  = 16 // the first register that a function that is called leaves as it is
-	returnFirst = 20 // two that hold where it returns to
-	callLeast   = 22 // registers that there are where functions are called
-	describing  = 2  // registers that describe global memory, all the time
+	savedFirst  = 16 // the first callee-saved register
+	returnFirst = 20 // first of the two registers with the return address
+	callLeast   = 22 // least register count of a kernel that calls functions
+	describing  = 2  // registers with the descriptor of global memory, always live
 )
 
-// describes is the first target whose accesses to global memory need a description of it.
+// describes is the first target whose global memory accesses need a descriptor.
 const describes = 80
 
-// debugged measures a function that is translated for a debugger: instruction by instruction in the order of the text, with
-// nothing folded or dropped. Words take the lowest registers that are free, but those that are in use across a call.
+// debugged measures a function compiled for a debugger: instructions stay in text order, and
+// nothing is folded or removed. Words take the lowest free registers, except words that are live
+// across a call.
 func (x *measure) debugged(f *ir.Func) {
 	s := newWords(f, x.number)
 	g := s.graph(x.number, nil, nil)
@@ -65,7 +66,8 @@ func global(in *ir.Instr) bool {
 	return false
 }
 
-// debugRegisters sets the registers that are taken, which for code that is ordered as the text is are the same by every measure.
+// debugRegisters sets the register count, which does not depend on the style because nothing is
+// reordered.
 func (x *measure) debugRegisters(n int) {
 	x.registers, x.registersLoops = [3]int{n, n, n}, n
 	x.lean, x.leanLoops, x.earlyLoops, x.earlyFull, x.earlyLoopsFull = n, n, n, n, n
@@ -74,8 +76,8 @@ func (x *measure) debugRegisters(n int) {
 	}
 }
 
-// vectorWords returns the words of the longest vector of an op. It is made side by side and then
-// moved to where its parts belong.
+// vectorWords returns the number of words of the longest vector of an op. The vector is loaded into
+// adjacent registers and then moved to the registers of its elements.
 func vectorWords(o *op) int {
 	n := 0
 	for i := range o.in.Args {
@@ -86,7 +88,7 @@ func vectorWords(o *op) int {
 	return n
 }
 
-// crossing returns the words that are in use across calls.
+// crossing returns the words that are live across calls.
 func (g *graph) crossing(out [][]word) []bool {
 	list := make([]bool, len(g.words.alias))
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
@@ -112,7 +114,7 @@ func (g *graph) crossing(out [][]word) []bool {
 	return list
 }
 
-// text returns the order in which ops stand.
+// text returns the ops in text order.
 func text(ops []op) []int32 {
 	order := make([]int32, len(ops))
 	for i := range order {

@@ -5,13 +5,13 @@ package pressure
 
 import "container/heap"
 
-// deep schedules the ops of a block forward for few registers: an op that needs no more registers
-// than it frees comes at once; otherwise the op that became ready last, so that one of several
-// similar values is completed before the next is started.
+// deep schedules the ops of a block forward for few registers. An op that needs no more registers
+// than it frees is scheduled at once. Otherwise the op that became ready last is scheduled, so that
+// one of several similar values is completed before the next is started.
 func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool, users map[word][]int32) []int32 {
 	n := len(ops)
 	left := append([]int32(nil), e.preds...)
-	since := make([]int64, n) // when it became possible
+	since := make([]int64, n) // when the op became ready
 	done := make([]bool, n)
 	key := func(i int32) int64 {
 		net := 0
@@ -48,7 +48,7 @@ func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool, users map[wo
 			if uses[u]--; uses[u] != 1 || s.class[u] != general || stamp[u] {
 				continue
 			}
-			for _, other := range users[u] { // the last that reads it frees it
+			for _, other := range users[u] { // the last reader frees the register
 				if !done[other] && left[other] == 0 {
 					heap.Push(&open, item{key(other), other})
 				}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDeep has eight sums of four loaded values each, of which the text has all loads first, then the sums level by level: one after the
-// other they need few registers.
+// TestDeep schedules eight sums of four loaded values each. In text order all loads come first,
+// then the additions level by level; computed one after the other, the sums need few registers.
 func TestDeep(t *testing.T) {
 	var loads, sums, stores strings.Builder
 	for i := range 8 {
@@ -35,8 +35,8 @@ ret;`
 	}
 }
 
-// TestForgotten has what is kept for nobody: an atomic under a guard writes what nothing reads, so
-// that what was put there before need not be held through the loop.
+// TestForgotten has an atomic under a guard whose result is never read, so the old value of the
+// result register need not stay live through the loop.
 func TestForgotten(t *testing.T) {
 	body := `
 ld.param.u64 %rd1, [p];
@@ -57,8 +57,8 @@ ret;`
 	}
 }
 
-// TestDeadMatrix has a product of matrices that nothing reads: the assembler drops it, and what it
-// is made of.
+// TestDeadMatrix has an MMA whose result is never read: ptxas removes it, and the instructions that
+// compute its operands.
 func TestDeadMatrix(t *testing.T) {
 	body := `
 mov.u32 %r9, %tid.x;
@@ -71,7 +71,8 @@ ret;`
 	}
 }
 
-// TestMatrixAddress has matrices at constant distances from one address, which go into the accesses.
+// TestMatrixAddress has matrices at constant distances from one address. The distances are folded
+// into the accesses.
 func TestMatrixAddress(t *testing.T) {
 	body := `
 mov.u32 %r9, %tid.x;
@@ -87,7 +88,7 @@ ret;`
 	}
 }
 
-// TestDescriptors has the descriptors of matrices in registers of the warp, whatever they are made of.
+// TestDescriptors checks that matrix descriptors take uniform registers, however they are computed.
 func TestDescriptors(t *testing.T) {
 	body := `
 ld.param.u64 %rd1, [p];

@@ -5,11 +5,11 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// pairSums reports whether a target adds pairs of registers in one instruction.
+// pairSums reports whether a target adds 64-bit register pairs in one instruction.
 func pairSums(number int) bool { return number >= 120 || number >= 107 && number < 110 }
 
-// extends returns the upper half that a load of at most 32 bits into a register of 64 leaves to an
-// instruction of its own; nothing if there is none.
+// extends returns the upper half of a 64-bit register that receives a load of at most 32 bits, if a
+// separate instruction must compute it; otherwise it returns nothing.
 func (s *words) extends(in *ir.Instr) word {
 	if in.Head() != "ld" || len(in.Args) < 2 || in.Mod("param") || in.Mod("const") {
 		return nothing
@@ -26,7 +26,7 @@ func (s *words) extends(in *ir.Instr) word {
 	return nothing
 }
 
-// extend adds the op that makes the upper half, if the last of a list leaves one to it.
+// extend appends the op that computes that upper half, if the last op of list needs one.
 func (s *words) extend(list []op, a *arena) []op {
 	o := &list[len(list)-1]
 	high := s.extends(o.in)
@@ -36,12 +36,13 @@ func (s *words) extend(list []op, a *arena) []op {
 	o.defs = o.defs[:1]
 	upper := op{in: &ir.Instr{Op: "mov.b32", Pos: o.in.Pos}, upper: true, defs: a.keep([]word{high}), latency: 5, stall: 1}
 	if o.in.Mod("s32") || o.in.Mod("s16") || o.in.Mod("s8") {
-		upper.uses = a.keep(o.defs) // the sign, else zero
+		upper.uses = a.keep(o.defs) // sign extension; otherwise zero extension
 	}
 	return append(list, upper)
 }
 
-// factors puts the factors of products that sums with constants need into registers, once in each block.
+// factors loads the factors of products in additions with constants into registers, once in each
+// block.
 func (g *graph) factors() {
 	s := g.words
 	for b := range g.ops {

@@ -5,13 +5,14 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// fusedSources is how many registers an instruction of the machine reads at most.
+// fusedSources is the maximum number of source registers of a machine instruction.
 const fusedSources = 3
 
-// fuse makes one op of two that the machine has one instruction for: sums of three, a shift or a product in a sum, any
-// logical function of three. What is in between needs no register then, and fewer ops wait for one another.
+// fuse combines two ops for which the hardware has one instruction: three-input additions, a shift
+// or product with an addition (IMAD, LEA), or any three-input logical function (LOP3). The
+// intermediate value then needs no register, and dependence chains become shorter.
 func (g *graph) fuse() {
-	count := make([]int32, len(g.words.alias)) // uses of each word
+	count := make([]int32, len(g.words.alias)) // number of uses of each word
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			for _, u := range g.ops[b][i].uses {
@@ -49,16 +50,16 @@ func (g *graph) fuse() {
 	}
 }
 
-// A part is what an instruction can be of a larger one.
+// A part is the role an instruction can have in a fused instruction.
 type part uint8
 
 const (
 	alone part = iota
-	sum        // of 32 bits
+	sum        // 32-bit addition
 	sum64
 	logical
-	scaled   // a shift by a constant, or a product
-	scaled64 // of 64 bits
+	scaled   // shift by a constant, or product
+	scaled64 // the same in 64 bits
 )
 
 func fusion(in *ir.Instr) part {
@@ -85,7 +86,7 @@ func fusion(in *ir.Instr) part {
 	return alone
 }
 
-// fusible reports whether what op m of a block makes need not be made before op o, the only one that uses it.
+// fusible reports whether op m of a block, whose only user is op o, can be computed as part of o.
 func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) bool {
 	if made.in == nil || made.fused || o.fused {
 		return false
@@ -97,7 +98,7 @@ func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) b
 	}
 	for _, u := range made.uses {
 		if at, ok := maker[u]; ok && at > m {
-			return false // what it is made of has changed
+			return false // an operand of made is overwritten in between
 		}
 	}
 	switch a, b := fusion(made.in), fusion(o.in); {
@@ -111,7 +112,7 @@ func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) b
 	return false
 }
 
-// joined returns uses with what an op reads in the place of what it makes.
+// joined returns uses with the result of made replaced by made's operands.
 func joined(uses []word, made *op) []word {
 	var list []word
 	for _, u := range uses {
@@ -127,7 +128,7 @@ func joined(uses []word, made *op) []word {
 	return list
 }
 
-// present returns the ops that are left.
+// present returns the ops that have not been fused into others.
 func present(ops []op) []op {
 	kept := ops[:0]
 	for _, o := range ops {

@@ -11,44 +11,44 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// How many instructions the kernels of a module may gain by inlining: each the given number of
-// times its share of the module, or a number if all of them together stay small, so that the work
-// for a module is in proportion to its size.
+// Bounds on the instructions that inlining may add to a kernel: a multiple of the kernel's share of
+// the module, or a constant if all kernels together stay small. The work for a module stays
+// proportional to its size.
 const (
 	inlineShare = 4
 	inlineLeast = 2000
 	inlineTotal = 100000
 )
 
-// An inliner inlines the bodies of functions into their callers, as the assembler does with
-// small ones. The assembler compiles other functions for their callers without a register
-// convention, so the live registers are the same for those. Calls through pointers, of
-// undefined functions, and recursive calls remain calls.
+// An inliner inlines functions into their callers, as ptxas does with small functions. Larger
+// functions are compiled by ptxas for their callers without a register convention, so the live
+// registers are the same. Calls through pointers, of undefined functions, and recursive calls
+// remain calls.
 type inliner struct {
 	defined map[string]*ir.Func
-	move    *isa.Candidate // the forms of instructions that stand for the passing of arguments, and for returns
+	move    *isa.Candidate // instruction forms for passing arguments and for returns
 	jump    *isa.Candidate
 	out     *ir.Func
-	left    int // instructions that may still come
+	left    int // instructions that may still be added
 	slots   map[slot]*ir.Reg
 	open    []*ir.Func
-	from    map[*ir.Instr]*ir.Instr // what instructions are copies of
+	from    map[*ir.Instr]*ir.Instr // the original of each copied instruction
 }
 
-// A slot is a part of a parameter of a call. It is a register once the call is gone.
+// A slot is a part of a call parameter. Inlining makes it a register.
 type slot struct {
 	of     *ir.Var
 	offset int64
 	bits   int
 }
 
-// A frame is what the names of a function stand for in one copy of its body.
+// A frame maps the names of a function to their replacements in one copy of its body.
 type frame struct {
 	regs   map[*ir.Reg]*ir.Reg
 	blocks map[*ir.Block]*ir.Block
 	vars   map[*ir.Var]*ir.Var
-	passed map[*ir.Var]bool // parameters of calls that go
-	behind *ir.Block        // where it returns to; nil for the kernel itself
+	passed map[*ir.Var]bool // parameters of removed calls
+	behind *ir.Block        // the block to return to; nil for the kernel itself
 }
 
 // newInliner returns an inliner for kernels of a module.
@@ -62,8 +62,8 @@ func newInliner(m *ir.Module, defined map[string]*ir.Func) *inliner {
 	return &inliner{defined: defined, move: move.Form, jump: jump.Form, from: make(map[*ir.Instr]*ir.Instr)}
 }
 
-// inlined returns f with what it calls in place of the calls; f itself if there is nothing to do.
-// At most `room` instructions come.
+// inlined returns f with its calls inlined, or f itself if no call can be inlined. At most `room`
+// instructions are added.
 func (n *inliner) inlined(f *ir.Func, room int) *ir.Func {
 	if !slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
 		return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return n.callee(in) != nil })
@@ -142,7 +142,7 @@ func (n *inliner) body(f *ir.Func, x frame) {
 	}
 }
 
-// fits returns the function that an instruction calls, if its body can take the place of the call.
+// fits returns the function that an instruction calls, if it can be inlined.
 func (n *inliner) fits(in *ir.Instr) *ir.Func {
 	f := n.callee(in)
 	if f == nil || slices.Contains(n.open, f) || len(n.open) > inlineDepth {
@@ -163,10 +163,10 @@ func (n *inliner) fits(in *ir.Instr) *ir.Func {
 	return f
 }
 
-// inlineDepth is how deep calls may lie in one another.
+// inlineDepth is the maximum nesting depth of inlined calls.
 const inlineDepth = 32
 
-// arguments returns the operands of a call that stand for its results and its parameters.
+// arguments returns the operands of a call that are its results and its parameters.
 func arguments(in *ir.Instr) (results, params []ir.Operand) {
 	for i := range in.Args {
 		switch {
@@ -180,7 +180,8 @@ func arguments(in *ir.Instr) (results, params []ir.Operand) {
 	return results, params
 }
 
-// call puts the body of what an instruction calls behind a block, and returns the block that goes on after it.
+// call appends the inlined body to a block, and returns the block that execution continues with
+// after it.
 func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Block {
 	results, params := arguments(in)
 	inner := frame{regs: make(map[*ir.Reg]*ir.Reg, len(f.Regs)), vars: make(map[*ir.Var]*ir.Var), behind: &ir.Block{}}
@@ -214,7 +215,7 @@ func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Blo
 	return inner.behind
 }
 
-// give makes an argument what a parameter stands for.
+// give binds a parameter to an argument.
 func (n *inliner) give(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame, in *ir.Instr) {
 	switch {
 	case a.Var() != nil && p.Reg == nil:
@@ -226,7 +227,8 @@ func (n *inliner) give(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame, 
 	}
 }
 
-// pass turns a load or store of a parameter of a call into moves between registers, and reports whether it was one.
+// pass replaces a load or store of a call parameter by moves between registers, and reports whether
+// in was one.
 func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	head := in.Head()
 	if head != "ld" && head != "st" || !in.Mod("param") || len(in.Args) != 2 {
@@ -263,7 +265,7 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	return true
 }
 
-// slot returns the register of a part of a parameter.
+// slot returns the register for a part of a parameter.
 func (n *inliner) slot(x frame, v *ir.Var, offset int64, bits int) *ir.Reg {
 	key := slot{x.variable(v), offset, max(32, bits)}
 	r := n.slots[key]
@@ -278,12 +280,12 @@ func (n *inliner) slot(x frame, v *ir.Var, offset int64, bits int) *ir.Reg {
 	return r
 }
 
-// add appends a move to a block, which stands for an instruction.
+// add appends a move to a block, in place of an instruction.
 func (n *inliner) add(b *ir.Block, to, from ir.Operand, g ir.Guard, in *ir.Instr) {
 	n.put(b, &ir.Instr{Op: "mov.b32", Guard: g, Form: n.move, Pos: in.Pos, Args: []ir.Operand{to, from}}, in)
 }
 
-// put appends an instruction to a block in the place of another.
+// put appends an instruction to a block in place of another.
 func (n *inliner) put(b *ir.Block, in, of *ir.Instr) {
 	b.Instrs = append(b.Instrs, in)
 	n.from[in] = of
@@ -336,7 +338,7 @@ func (x frame) guard(g ir.Guard) ir.Guard {
 	return g
 }
 
-// variable returns what a variable stands for. Parameters of calls are one variable for each copy.
+// variable returns the replacement of a variable. A call parameter has one variable per copy.
 func (x frame) variable(v *ir.Var) *ir.Var {
 	if x.behind == nil || v.Space != isa.Param {
 		return v

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// called is a kernel that calls a function, and written the same with the function's body in the call's place.
+// called is a kernel that calls a function, and the same kernel with the function inlined by hand.
 const (
 	called = `.version 8.7
 .target TARGET
@@ -80,13 +80,13 @@ DONE:
 `
 )
 
-// TestInlined measures a kernel that calls a function as one that does the same itself.
+// TestInlined checks that a kernel with a call measures like the same kernel inlined by hand.
 func TestInlined(t *testing.T) {
 	call := strings.ReplaceAll(called, "TARGET", "sm_90")
 	same := strings.ReplaceAll(written, "TARGET", "sm_90")
 	for _, test := range []struct {
 		name string
-		near int // a move that is left may cost a register or save one
+		near int // accepted difference: a remaining move may cost or save a register
 	}{{"lean", 1}, {"early", 1}, {"dense", 1}, {"calls", 0}, {"predicates", 0}, {"ldglobal", 0}, {"blocks", 0}} {
 		want, got := feature(t, same, test.name), feature(t, call, test.name)
 		if got < want-test.near || got > want+test.near {
@@ -98,7 +98,8 @@ func TestInlined(t *testing.T) {
 	}
 }
 
-// TestNotInlined keeps calls that cannot be replaced: of a function by itself, of one that is not here, and through a pointer.
+// TestNotInlined checks that calls which cannot be inlined remain: recursive, of an undefined
+// function, and through a pointer.
 func TestNotInlined(t *testing.T) {
 	text := `.version 8.7
 .target sm_90
@@ -152,8 +153,8 @@ func TestNotInlined(t *testing.T) {
 	}
 }
 
-// TestDebug holds code for a debugger against what is known of it: nothing is folded, calls stay, and a function that calls has a least
-// number of registers.
+// TestDebug checks the rules of code for a debugger: nothing is folded, calls remain, and a kernel
+// with calls has a minimum register count.
 func TestDebug(t *testing.T) {
 	plain := strings.ReplaceAll(written, "TARGET", "sm_90")
 	for _, test := range []struct {
@@ -172,7 +173,8 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// TestKnown measures what is worked out before the kernel runs, and arms of conditions that write what nothing else does.
+// TestKnown measures values that ptxas computes before the kernel runs, and if/else branches that
+// write registers of their own.
 func TestKnown(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"addresses of local variables", `

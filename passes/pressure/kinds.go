@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A kind is a group of instructions that need registers in a like way.
+// A kind is a group of instructions with similar register needs.
 type kind uint8
 
 const (
@@ -53,14 +53,14 @@ const (
 	kindCount
 )
 
-// kindNames are the kinds as features are named.
+// kindNames are the names of the kinds in feature names.
 var kindNames = [kindCount]string{
 	"div32", "div64", "divf32", "divf64", "root", "rootf64", "function", "f64", "f32", "f16", "int32", "int64", "int16",
 	"ldglobal", "ldshared", "ldlocal", "ldconst", "stglobal", "stshared", "stlocal", "generic", "atom", "shfl", "bar", "tex",
 	"mma", "wgmma", "tcgen05", "cp", "ldmatrix", "special", "setmaxnreg", "cvt", "selp", "setp", "mbarrier", "mov",
 }
 
-// heads are the kinds of instructions whose first word says it all.
+// heads are the kinds of instructions that the first word of the opcode decides.
 var heads = map[string]kind{
 	"ex2": kindFunction, "lg2": kindFunction, "sin": kindFunction, "cos": kindFunction, "tanh": kindFunction, "rsqrt": kindFunction,
 	"atom": kindAtomic, "red": kindAtomic, "shfl": kindShuffle, "vote": kindShuffle, "match": kindShuffle, "redux": kindShuffle,

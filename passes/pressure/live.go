@@ -5,14 +5,14 @@ package pressure
 
 import "slices"
 
-// live works out which words are read behind each block. Most words stay within a block; of those that
-// do not, each is followed from its uses back to where it is made, so that the cost is the size of the
-// answer.
+// live computes the words that are live at the end of each block. Most words are local to a block.
+// Each other word is followed from its uses back to its definitions, so that the cost is
+// proportional to the result.
 func (g *graph) live() [][]word {
 	s := g.words
 	blocks := len(g.ops)
-	read := make([][]word, blocks) // words read before they are made
-	made := make(map[word][]int32) // blocks that make a word which is read elsewhere
+	read := make([][]word, blocks) // words read before the block defines them
+	made := make(map[word][]int32) // blocks that define a word which other blocks read
 	stamp := make([]int32, len(s.alias))
 	seen := make([]int32, len(s.alias))
 	for b := range g.ops {
@@ -65,8 +65,8 @@ func (g *graph) live() [][]word {
 		}
 	}
 	out := make([][]word, blocks)
-	makes := make([]word, blocks) // the word that a block is known to make
-	in := make([]word, blocks)    // the word that is live at its start
+	makes := make([]word, blocks) // the word that a block was last seen to define
+	in := make([]word, blocks)    // the word last seen live at its start
 	at := make([]word, blocks)    // and at its end
 	for i := range makes {
 		makes[i], in[i], at[i] = nothing, nothing, nothing

@@ -12,49 +12,50 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// rooms are the register targets for which blocks are scheduled: no limit, and the limits for
-// decreasing occupancy. The limit for full occupancy is added.
+// rooms are the register limits for which blocks are scheduled: no limit, and the limits of
+// decreasing occupancy. The limit of full occupancy is added per target.
 var rooms = [...]int{math.MaxInt, 20, 42, 58, 74, 122}
 
-// margin is what ptxas needs in addition to live words: the stack pointer, and losses to alignment.
+// margin is the number of registers that ptxas needs in addition to live words: the stack pointer,
+// and losses to alignment.
 const margin = 6
 
-// A measure holds the features of a function that the model uses.
+// A measure holds the features of a function that the correction model uses.
 type measure struct {
-	number           int // of the target
+	number           int // compute capability of the target, such as 90
 	full             int
-	order, loops     peak // in the order of the text; and with loops' counters in registers of the warp
+	order, loops     peak // peaks in text order; loops: with loop counters in uniform registers
 	lean, leanLoops  int
 	early            [len(rooms)]int
-	registers        [3]int // registers taken, by style
-	registersLoops   int    // with the counters of loops in registers of the warp
-	slow             int    // ops that call a subroutine in rare cases
+	registers        [3]int // assigned registers, by style
+	registersLoops   int    // the same with loop counters in uniform registers
+	slow             int    // ops that call a subroutine for rare operands
 	debug            int    // 1 in code for a debugger
-	shorts           int    // words of 16 bits where most are in use
-	inlined          int    // calls that the body of what is called took the place of
+	shorts           int    // 16-bit words at the peak
+	inlined          int    // inlined calls
 	earlyLoops       int
-	earlyFull        int // ordered for as many registers as all threads leave each
+	earlyFull        int // peak if scheduled for the register limit of full occupancy
 	earlyLoopsFull   int
 	blocks, ops      int
 	largest          int // ops of the largest block
-	back, unrolled   int // loops
-	crossing         int // most words in use between blocks
-	limit, threads   int // of the directives
-	callee           int // most words that what it calls needs
-	outside, calls   int // calls to what is not here, and all
+	back, unrolled   int // number of loops
+	crossing         int // maximum number of words live between blocks
+	limit, threads   int // from directives
+	callee           int // maximum number of words of a called function
+	outside, calls   int // calls to undefined functions, and all calls
 	local, params    int // bytes
-	widest           int // operand that is a vector
-	loads, loadWords int // most in a block
-	across           int // words in use across calls
-	pairs            int // words that are halves of 64 bits where most are in use
+	widest           int // size of the widest vector operand
+	loads, loadWords int // maximum in a block
+	across           int // words live across calls
+	pairs            int // words at the peak that are halves of 64-bit values
 	vectors          int // vector loads
 	kinds            [kindCount]int
 	graph            *graph
 	out              [][]word
 }
 
-// fullOccupancy returns how many registers each thread may have when as many threads run as ever
-// can.
+// fullOccupancy returns the number of registers per thread when the maximum number of threads is
+// resident.
 func fullOccupancy(number int) int { return machineOf(number).fullRegisters() }
 
 // Names returns the names of the features, in their order.
@@ -67,7 +68,7 @@ func Names() []string {
 	return append(names, kindNames[:]...)
 }
 
-// features returns the numbers that belong to Names.
+// features returns the values of the features in the order of Names.
 func (x *measure) features() []float64 {
 	list := []int{
 		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
@@ -82,7 +83,7 @@ func (x *measure) features() []float64 {
 	return values
 }
 
-// Places of features that are read back.
+// Indices of features that are read back.
 const (
 	featureLean      = 6
 	featureEarlyFull = 15
@@ -99,8 +100,8 @@ type measurer struct {
 	defined map[string]*ir.Func
 	known   map[*ir.Func]*measure
 	inliner *inliner
-	room    int  // instructions that each kernel may gain by inlining
-	debug   bool // code for a debugger, which the assembler does not optimise
+	room    int  // instructions that inlining may add to each kernel
+	debug   bool // code for a debugger, which ptxas does not optimize
 }
 
 func newMeasurer(m *ir.Module) *measurer {
@@ -127,7 +128,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 		return x
 	}
 	x := &measure{number: r.module.Target.Info().Number}
-	r.known[f] = x // a function that calls itself finds what is known so far
+	r.known[f] = x // a recursive function uses the features known so far
 	x.full = fullOccupancy(x.number)
 	if r.debug {
 		x.debug = 1
@@ -140,7 +141,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 		x.optimised(body)
 	}
 	g, out := x.graph, x.out
-	f = g.words.f // with what it calls
+	f = g.words.f // including the inlined functions
 	x.pairs = g.atPeak(out, x.order, func(r *ir.Reg) bool { return r.Type.Bits() > 32 })
 	x.shorts = g.atPeak(out, x.order, func(r *ir.Reg) bool { return r.Type.Bits() == 16 })
 	x.unrolled, x.slow = g.unrolled, g.slow
@@ -174,7 +175,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	return x
 }
 
-// optimised measures a function as the assembler translates it by default.
+// optimised measures a function as ptxas compiles it by default.
 func (x *measure) optimised(f *ir.Func) {
 	g := newGraph(f, x.number)
 	out := g.live()
@@ -196,7 +197,7 @@ func (x *measure) optimised(f *ir.Func) {
 	copy(x.early[:], peaks)
 }
 
-// call adds what a call needs.
+// call adds the needs of a call.
 func (r *measurer) call(x *measure, in *ir.Instr) {
 	x.calls++
 	for i := range in.Args {
@@ -223,7 +224,7 @@ func (r *measurer) call(x *measure, in *ir.Instr) {
 	}
 }
 
-// block counts what a block holds.
+// block counts the instructions of a block by kind.
 func (x *measure) block(b int) {
 	g := x.graph
 	if len(g.ops[b]) > 0 {
@@ -256,9 +257,9 @@ func (x *measure) block(b int) {
 	}
 }
 
-// limits returns the most registers that the directives of a kernel allow each thread, and the
-// threads of a block; 0 where they say nothing. More blocks at once than the machine can run are no
-// wish that the assembler heeds.
+// limits returns the maximum number of registers per thread that a kernel's directives allow, and
+// the threads of a block; 0 if directives do not say. A .minnctapersm that the multiprocessor
+// cannot satisfy is ignored, as ptxas ignores it.
 func limits(f *ir.Func, m machine) (registers, threads int) {
 	blocks := 1
 	for i := range f.Attrs {
@@ -285,8 +286,8 @@ func limits(f *ir.Func, m machine) (registers, threads int) {
 	return registers, threads
 }
 
-// product returns the product of the numbers in a directive's text: "32, 4, 1" is 128. What is no
-// number counts as one, and nothing grows beyond what a thread block can be by far.
+// product returns the product of the numbers in a directive's text: 128 for "32, 4, 1". Text that
+// is not a number counts as one. The result is capped far above the size of a thread block.
 func product(text string) int {
 	p := 1
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {

@@ -9,20 +9,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// access says what an op does to memory, as far as the order of ops depends on it.
+// access describes the memory effect of an op, as far as the order of ops depends on it.
 type access uint8
 
 const (
 	untouched access = iota
-	loads            // from where nothing is stored
+	loads            // load from memory that is never stored to
 	loadsGlobal
 	loadsShared
 	storesGlobal
 	storesShared
-	ordered // nothing passes it
+	ordered // no access may be reordered across it
 )
 
-// memory returns what an instruction does to memory.
+// memory returns the memory effect of an instruction.
 func memory(in *ir.Instr) access {
 	switch head := in.Head(); head {
 	case "ld", "ldu", "ldmatrix":
@@ -63,7 +63,7 @@ func memory(in *ir.Instr) access {
 	return ordered
 }
 
-// locate finds what the address of a load or store is made of.
+// locate finds the base and offset of the address of a load or store.
 func (s *words) locate(o *op) {
 	o.base = nothing
 	switch o.memory {
@@ -109,12 +109,12 @@ func (s *words) locate(o *op) {
 	}
 }
 
-// apart reports whether two accesses touch different bytes.
+// apart reports whether two accesses touch disjoint bytes.
 func apart(a, b *op) bool {
 	return a.base != nothing && a.base == b.base && (a.offset+a.size <= b.offset || b.offset+b.size <= a.offset)
 }
 
-// plain reports whether an instruction takes addresses with a number added to them.
+// plain reports whether an instruction accepts address operands with an offset.
 func plain(in *ir.Instr) bool {
 	switch in.Head() {
 	case "ld", "st", "atom", "red", "ldu", "prefetch", "ldmatrix", "stmatrix":
@@ -125,8 +125,8 @@ func plain(in *ir.Instr) bool {
 	return false
 }
 
-// held returns how many registers an access to memory needs for what has none of its own: addresses
-// and values that are constants must be put into registers for it.
+// held returns the number of extra registers that a memory access needs: constant addresses and
+// constant values must be loaded into registers.
 func (s *words) held(in *ir.Instr) int {
 	switch in.Head() {
 	case "ld", "st", "atom", "red":
@@ -168,8 +168,8 @@ func (s *words) held(in *ir.Instr) int {
 	return n
 }
 
-// slow reports whether an instruction is many, of which some are a subroutine that rare operands need. They end
-// the block as far as the order of instructions goes.
+// slow reports whether ptxas expands an instruction into many, with a subroutine for rare operands.
+// Nothing is reordered across such an instruction.
 func slow(in *ir.Instr) bool {
 	switch in.Head() {
 	case "div", "rem":
@@ -180,8 +180,9 @@ func slow(in *ir.Instr) bool {
 	return false
 }
 
-// slowly reports whether an instruction reads its operands and writes its result some time after it was issued, on a target
-// with this number: what goes to memory, and what is done by a unit that warps share.
+// slowly reports whether an instruction reads its operands and writes its result some time after it
+// was issued, on a target with this number: memory accesses, and instructions of units that warps
+// share.
 func slowly(in *ir.Instr, number int) bool {
 	switch in.Head() {
 	case "ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt", "popc", "bfind", "clz", "brev", "shfl", "redux", "match", "movmatrix":
@@ -199,11 +200,11 @@ func slowly(in *ir.Instr, number int) bool {
 	return memory(in) != untouched
 }
 
-// quickFloats is the first target that turns integers of 32 bits into floats without such a unit.
+// quickFloats is the first target that converts 32-bit integers to floats without a shared unit.
 const quickFloats = 90
 
-// cost is about how many registers an instruction needs for itself, and how many cycles pass until its
-// results are there. The registers of what is slow are those that ptxas takes for it, measured one by one.
+// cost returns the approximate number of temporary registers of an instruction and its latency in
+// cycles. The registers of slow instructions were measured with ptxas one by one.
 func cost(in *ir.Instr) (temps, latency int) {
 	double := in.Mod("f64")
 	switch head := in.Head(); head {
@@ -266,8 +267,8 @@ func cost(in *ir.Instr) (temps, latency int) {
 	return 0, 5
 }
 
-// stall returns how many cycles the order of ops waits for what an instruction makes: about as long
-// as memory that is near takes, but no more than one for anything else.
+// stall returns for how many cycles the scheduler waits for the result of an instruction: the
+// latency of loads from shared, constant and parameter memory, and one cycle for the others.
 func stall(in *ir.Instr) int {
 	switch {
 	case in.Head() != "ld":

@@ -5,11 +5,11 @@ package pressure
 
 import "slices"
 
-// guardedOps is how long the arms of a condition may be that become guarded instructions.
+// guardedOps is the maximum length of a conditional branch that becomes predicated instructions.
 const guardedOps = 8
 
 // merge joins blocks as ptxas does before it schedules: a block with a single predecessor is
-// appended to it, and short arms of conditions become predicated. Merged blocks become empty,
+// appended to it, and short conditional branches become predicated. Merged blocks become empty,
 // without predecessors.
 func (g *graph) merge() {
 	gone := make([]bool, len(g.ops))
@@ -28,7 +28,7 @@ func (g *graph) merge() {
 	}
 }
 
-// joinNext puts the only successor of b, which has no other predecessor, behind b.
+// joinNext appends the only successor of b to b, if it has no other predecessor.
 func (g *graph) joinNext(b int, gone []bool) bool {
 	if len(g.flow.Succs[b]) != 1 || g.flow.Leaves[b] {
 		return false
@@ -42,14 +42,14 @@ func (g *graph) joinNext(b int, gone []bool) bool {
 	return true
 }
 
-// cutEnd drops the branch at the end of a block.
+// cutEnd removes the branch at the end of a block.
 func (g *graph) cutEnd(b int) {
 	if k := len(g.ops[b]); k > 0 && g.ops[b][k-1].in.Head() == "bra" {
 		g.ops[b] = g.ops[b][:k-1]
 	}
 }
 
-// take appends block n to block b, and gives b what n led to.
+// take appends block n to block b, which gets the successors of n.
 func (g *graph) take(b, n int, gone []bool) {
 	g.prepend(b, n)
 	gone[n] = true
@@ -66,8 +66,8 @@ func (g *graph) take(b, n int, gone []bool) {
 	g.flow.Succs[n], g.flow.Preds[n], g.flow.Leaves[n] = nil, nil, false
 }
 
-// prepend puts the ops of block b before those of block n, and gives them all to b. Blocks are merged from the last to
-// the first, so the ops of n may be many: they stay where they are if there is room before them.
+// prepend joins the ops of blocks b and n in b. Blocks are merged from the last to the first, so
+// the ops of n may be many: they are not moved if there is free space before them.
 func (g *graph) prepend(b, n int) {
 	x, y, room := g.ops[b], g.ops[n], g.room[n]
 	beside := len(room) > 0 && len(y) > 0 && cap(room) > len(room) && &room[:len(room)+1][len(room)] == &y[0]
@@ -84,8 +84,8 @@ func (g *graph) prepend(b, n int) {
 	g.ops[n], g.room[n] = nil, nil
 }
 
-// guard turns the arms of a condition at the end of b into guarded ops: b leads to an arm and behind it,
-// or to two arms that meet again.
+// guard predicates the conditional at the end of b: an if without else, or an if with else whose
+// branches join again.
 func (g *graph) guard(b int, gone []bool) bool {
 	if len(g.flow.Succs[b]) != 2 || g.flow.Leaves[b] {
 		return false
@@ -105,7 +105,7 @@ func (g *graph) guard(b int, gone []bool) bool {
 	return true
 }
 
-// arm reports whether block n is a short piece between b and to.
+// arm reports whether block n is a short branch between b and to.
 func (g *graph) arm(b, n, to int) bool {
 	if n == b || n == to || n == 0 || len(g.flow.Preds[n]) != 1 || len(g.flow.Succs[n]) != 1 || g.flow.Succs[n][0] != to || g.flow.Leaves[n] || len(g.ops[n]) > guardedOps {
 		return false
@@ -119,8 +119,8 @@ func (g *graph) arm(b, n, to int) bool {
 	return true
 }
 
-// absorb appends an arm to b under its guard. What it writes keeps its old value where the guard is false: what it has
-// behind b without the arm, or what the first of two arms made of it.
+// absorb appends a branch to b under its guard. A register that it writes keeps its old value where
+// the guard is false: the value in b, or the one written by the first of two branches.
 func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	k := len(g.ops[b])
 	var test []word
@@ -164,5 +164,5 @@ func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	g.flow.Succs[n], g.flow.Preds[n] = nil, nil
 }
 
-// single reports whether a word is made in one place.
+// single reports whether a word has one definition.
 func (s *words) single(w word) bool { return s.made[w] || s.writes[s.owner[w]] == 1 }

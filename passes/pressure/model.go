@@ -13,18 +13,18 @@ import (
 	"sync"
 )
 
-// A Model corrects the count that the simulation finds. Each tree asks questions about a kernel and
-// ends in a number; the sum of these numbers is the logarithm of a factor.
+// A Model corrects the register count of the simulation. Each decision tree maps the features of a
+// kernel to a number; the sum of these numbers is the logarithm of a factor.
 type Model struct {
 	Trees  []Tree
-	Errors []Error // in the order of their limits; the last one has no limit
+	Errors []Error // in ascending order of UpTo; the last one has no limit
 }
 
-// An Error describes how far predictions were off for kernels of producers that the model was not
-// fitted to.
+// An Error describes the prediction error on kernels of producers (compilers) that the model was
+// not fitted to.
 type Error struct {
-	UpTo      int     // the largest predicted count that it holds for; 0 for no limit
-	Low, High float64 // nine of ten true counts were between these multiples of the prediction
+	UpTo      int     // largest predicted count it applies to; 0 for no limit
+	Low, High float64 // 90 % of true counts were between these multiples of the prediction
 }
 
 // A Tree is a list of nodes with the root first.
@@ -53,7 +53,7 @@ var calibration = sync.OnceValue(func() *Model {
 	return m
 })
 
-// Factor returns the factor for the base of a kernel with these features.
+// Factor returns the correction factor for the base count of a kernel with these features.
 func (m *Model) Factor(features []float64) float64 {
 	sum := 0.0
 	for _, t := range m.Trees {
@@ -70,7 +70,7 @@ func (m *Model) Factor(features []float64) float64 {
 	return math.Exp(sum)
 }
 
-// Between returns the range in which nine of ten true counts lie if the prediction is n.
+// Between returns the range that contains 90 % of true counts if the prediction is n.
 func (m *Model) Between(n int) (low, high int) {
 	for _, e := range m.Errors {
 		if e.UpTo == 0 || n <= e.UpTo {
@@ -80,9 +80,10 @@ func (m *Model) Between(n int) (low, high int) {
 	return n, n
 }
 
-// String returns the model as correction.txt holds it: a line of the features' names, a line for
-// each Error, and a line for each tree, its nodes with the root first. A node is a feature's index,
-// <, a limit, and the distances to the two nodes that it leads to; or = and ValueScale times a value.
+// String returns the format of correction.txt: a line with the feature names, a line for each
+// Error, and a line for each tree with its nodes, root first. An inner node is a feature index,
+// "<", a limit, and the distances to its two children. A leaf is "=" and its value times
+// ValueScale.
 func (m *Model) String() string {
 	var b strings.Builder
 	b.WriteString("# What passes/pressure multiplies its simulated count by. Made by `make registers-fit`.\n")
@@ -106,7 +107,8 @@ func (m *Model) String() string {
 	return b.String()
 }
 
-// ValueScale is how many steps of a leaf's value make one in correction.txt.
+// ValueScale is the factor by which correction.txt multiplies leaf values to store them as
+// integers.
 const ValueScale = 100000
 
 // ParseModel reads the format of String. The features must be those of this package.

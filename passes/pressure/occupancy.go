@@ -3,26 +3,26 @@
 
 package pressure
 
-// Numbers that all targets share: 32-bit registers of a multiprocessor, what one thread can have, and the
-// steps in which they are given, for a warp.
+// Limits that all targets share: the 32-bit registers of a multiprocessor, the maximum per thread,
+// and the granularity of their allocation to a warp.
 const (
 	fileWords     = 65536
 	mostRegisters = 255
 	warpThreads   = 32
 	registerStep  = 8 // per thread
-	leastCount    = 4 // what the assembler reports at least
+	leastCount    = 4 // the least count that ptxas reports
 )
 
-// A machine is what a multiprocessor of a target holds.
+// A machine holds the resources of a multiprocessor of a target.
 type machine struct {
-	warps  int // at once
+	warps  int // resident
 	blocks int
-	shared int64 // bytes for thread blocks
+	shared int64 // bytes available to thread blocks
 }
 
 // machineOf returns the multiprocessor of a target by its number, from the table of compute
-// capabilities of the CUDA programming guide. A target it does not know counts as the nearest
-// below.
+// capabilities of the CUDA programming guide. An unknown target is treated as the nearest lower
+// one.
 func machineOf(number int) machine {
 	const k = 1 << 10
 	switch {
@@ -39,27 +39,28 @@ func machineOf(number int) machine {
 	case number < 107:
 		return machine{64, 32, 228 * k}
 	case number < 110:
-		return machine{32, 16, 228 * k} // ptxas takes .minnctapersm for no more warps and blocks
+		// ptxas limits .minnctapersm to these warps and blocks
+		return machine{32, 16, 228 * k}
 	case number < 120:
 		return machine{48, 24, 228 * k}
 	}
 	return machine{48, 24, 100 * k}
 }
 
-// fullRegisters returns how many registers each thread may have when all warps run.
+// fullRegisters returns the number of registers per thread when all warps are resident.
 func (m machine) fullRegisters() int {
 	return fileWords / (m.warps * warpThreads) / registerStep * registerStep
 }
 
-// An Occupancy is how many warps of a kernel run at once on a multiprocessor.
+// An Occupancy is the number of warps of a kernel that can be resident on a multiprocessor.
 type Occupancy struct {
 	Warps, Of int
-	Blocks    int    // thread blocks at once; 0 if their size is unknown
+	Blocks    int    // resident thread blocks; 0 if their size is unknown
 	Bound     string // the limiting resource: "registers", "warps", "blocks", "shared memory"
 }
 
-// occupancy returns what registers, threads of a block and bytes of shared memory allow. With
-// threads zero it counts warps one by one.
+// occupancy returns the occupancy for a number of registers per thread, threads per block and bytes
+// of shared memory per block. If threads is zero, it counts single warps.
 func (m machine) occupancy(registers, threads int, shared int64) Occupancy {
 	step := (max(registers, 1) + registerStep - 1) / registerStep * registerStep
 	byRegisters := fileWords / (step * warpThreads)

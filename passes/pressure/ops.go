@@ -8,36 +8,40 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An op is an instruction that is left when copies are gone: what it reads and makes, in words, each once.
+// An op is an instruction that remains after copies are removed, with the words it reads and
+// writes, each listed once.
 type op struct {
-	in      *ir.Instr
-	uses    []word
-	defs    []word
-	temps   int // registers it needs for itself while it works: a division is many instructions
-	latency int // cycles until what it makes can be used, about
-	stall   int // cycles that the order waits for what it makes
+	in   *ir.Instr
+	uses []word
+	defs []word
+	// registers for its own computation: a division is expanded into many instructions
+	temps   int
+	latency int // approximate cycles until its result can be used
+	stall   int // cycles that the scheduler waits for its result
 	memory  access
-	slowly  bool      // its operands and results are not free as soon as it is issued
-	upper   bool      // it makes the upper half of what the op before it loads, and is not in the text
-	fused   bool      // two instructions of the text in one
-	slow    bool      // rare cases are a subroutine: nothing is moved across
-	base    word      // what the address of a load or store is made of, or nothing
-	offset  int64     // and what is added
-	scale   *ir.Instr // the product in a sum with a constant, whose factor must be in a register
-	size    int64     // bytes
+	slowly  bool // its operands and results stay occupied some time after it is issued
+	// computes the upper half of the value that the op before it loads; not in the text
+	upper  bool
+	fused  bool  // two instructions of the text combined into one
+	slow   bool  // calls a subroutine for rare operands: nothing is reordered across it
+	base   word  // base word of the address of a load or store, or nothing
+	offset int64 // and the offset added to it
+	// the product in an addition with a constant; its factor must be in a register
+	scale *ir.Instr
+	size  int64 // bytes
 }
 
-// A graph is the ops of a function by its blocks, without those whose results nothing needs.
+// A graph holds the ops of a function by block, without those whose results are never used.
 type graph struct {
 	words    *words
 	flow     *ir.Flow
 	ops      [][]op
-	room     [][]op        // before the ops of each block in their memory, while blocks are merged
-	point    Point         // where most words are in use in the order of the text
-	behind   [][]word      // what is read behind each block, before blocks are merged
-	started  map[word]bool // those that are given a constant somewhere
-	unrolled int           // loops
-	slow     int           // ops that call a subroutine in rare cases
+	room     [][]op        // free space before the ops of each block while blocks are merged
+	point    Point         // the peak of live words in text order
+	behind   [][]word      // words live at the end of each block before blocks are merged
+	started  map[word]bool // words that are set to a constant by some op
+	unrolled int           // number of unrolled loops
+	slow     int           // ops that call a subroutine for rare operands
 }
 
 func newGraph(f *ir.Func, number int) *graph {
@@ -68,7 +72,7 @@ func newGraph(f *ir.Func, number int) *graph {
 	return g
 }
 
-// graph makes ops of the instructions that are not skipped.
+// graph builds ops from the instructions that are not skipped.
 func (s *words) graph(number int, skip map[*ir.Instr]bool, wide map[int]*ir.Instr) *graph {
 	g := &graph{words: s, flow: ir.FlowOf(s.f), ops: make([][]op, len(s.f.Blocks))}
 	arena := &arena{}
@@ -98,7 +102,7 @@ func (a *arena) keep(list []word) []word {
 	return kept
 }
 
-// op returns what an instruction needs and makes.
+// op returns the op of an instruction.
 func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) op {
 	var uses, defs [64]word
 	u, d := uses[:0], defs[:0]
@@ -112,7 +116,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 		if access != isa.Write {
 			constant = constant || s.find(s.first[i]) == nothing
 			if from := wide[i]; from != nil && in.Head() == "add" {
-				// The product goes into the sum: what it is made of is read here.
+				// The product is part of the addition, whose op reads the operands of the product.
 				product = true
 				if from.Args[2].Kind == ir.Int {
 					factor = from
@@ -136,10 +140,11 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 	o.temps += s.held(in)
 	o.slow = slow(in)
 	if in.Mod("cas") && len(o.defs) > 0 {
-		o.temps += len(o.defs) // what it compares with lies beside what it writes: a copy
+		// atom.cas needs its operands in adjacent registers next to its result: a copy
+		o.temps += len(o.defs)
 	}
 	if number < constantFree && product && constant {
-		o.scale = factor // an instruction takes one constant
+		o.scale = factor // an instruction has at most one constant operand
 	}
 	o.memory = memory(in)
 	o.slowly = slowly(in, number)
@@ -150,10 +155,10 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 	return o
 }
 
-// sharedLatency is how many cycles pass until a unit that warps share has made a result, about.
+// sharedLatency is the approximate latency, in cycles, of a unit that warps share.
 const sharedLatency = 20
 
-// written adds the words of a register that are not other words' copies to a list.
+// written adds the words of a register, except copies of other words, to a list.
 func (s *words) written(list []word, reg int) []word {
 	for j := range word(s.width[reg]) {
 		if w := s.first[reg] + j; s.find(w) == w && !has(list, w) {
@@ -163,7 +168,7 @@ func (s *words) written(list []word, reg int) []word {
 	return list
 }
 
-// add adds a register's words to a list, each once.
+// add adds a register's words to a list, without duplicates.
 func (s *words) add(list []word, reg int) []word {
 next:
 	for j := range word(s.width[reg]) {
@@ -183,8 +188,8 @@ next:
 	return list
 }
 
-// rename gives what is written several times in one block a word of its own each time, but for the last,
-// so that nothing seems to wait for what it has nothing to do with.
+// rename gives each definition of a word in a block a word of its own, except the last, which
+// removes false dependences.
 func (g *graph) rename() {
 	s := g.words
 	count := make([]int32, len(s.alias))
@@ -222,7 +227,7 @@ func (g *graph) rename() {
 	}
 }
 
-// sweep drops ops whose results nothing needs.
+// sweep removes ops whose results are never used.
 func (g *graph) sweep() {
 	count := make([]int32, len(g.words.alias))
 	type place struct{ block, at int32 }
@@ -232,7 +237,7 @@ func (g *graph) sweep() {
 		case "ld":
 			return !o.in.Mod("volatile")
 		case "mma", "ldmatrix", "wmma":
-			return true // though all threads of a warp take part
+			return true // although all threads of a warp execute it
 		}
 		return o.in.Has("pure") && !o.in.Has("convergent")
 	}
@@ -294,8 +299,8 @@ func (g *graph) sweep() {
 	}
 }
 
-// forget removes operands that an op reads only because its guard may be false and keep the
-// old value, if that value is never read afterwards.
+// forget removes operands that an op reads only because its guard may be false and its result then
+// keeps the old value, if the result is never read afterwards.
 func (o *op) forget(count []int32) {
 	kept := o.uses[:0]
 	for _, u := range o.uses {

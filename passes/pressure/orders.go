@@ -5,7 +5,7 @@ package pressure
 
 import "container/heap"
 
-// queue is a heap of ops by a key, the greatest first; of equals the one that stands first.
+// queue is a heap of ops with the greatest key first; equal keys are in text order.
 type queue []item
 
 type item struct {
@@ -21,8 +21,8 @@ func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
 func (q *queue) Pop() any     { l := *q; x := l[len(l)-1]; *q = l[:len(l)-1]; return x }
 
-// early schedules the ops of a block for speed: ops on the longest latency chain come first, and
-// ready ops run while others wait. Above the register target, ops that free registers come first.
+// early schedules the ops of a block for speed: ops on the critical path come first, and ready ops
+// run while others wait. Above the register target, ops that free registers come first.
 func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int, base []int32) []int32 {
 	n := len(ops)
 	height := make([]int32, n)
@@ -33,7 +33,7 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 		}
 	}
 	left := append([]int32(nil), e.preds...)
-	ready := make([]int32, n) // when
+	ready := make([]int32, n) // cycle at which each op is ready
 	var waiting, open queue
 	for i := range n {
 		if left[i] == 0 {
@@ -79,7 +79,7 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 			continue
 		}
 		if inUse >= room && freed(&ops[it.at]) <= 0 {
-			// No room: go on as the lean order has it.
+			// The register target is exceeded: continue in the lean order.
 			for done[base[next]] {
 				next++
 			}

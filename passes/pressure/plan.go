@@ -20,7 +20,7 @@ func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (
 	return leanest, peaks
 }
 
-// A planner schedules blocks; it keeps memory that every block needs.
+// A planner schedules blocks; it reuses its buffers for every block.
 type planner struct {
 	g          *graph
 	t          *tally
@@ -28,7 +28,7 @@ type planner struct {
 	readers    map[word][]int32
 	users      map[word][]int32
 	uses       []int32
-	stamp      []bool // what is read behind the block
+	stamp      []bool // words live at the end of the block
 	allocators []*allocator
 }
 
@@ -50,7 +50,7 @@ func (p *planner) most(ops []op, out []word, order []int32) int {
 	return n
 }
 
-// block raises peaks to those of a block, and returns its least peak.
+// block raises peaks to those of a block, and returns the least peak of the block.
 func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	e := p.g.order(ops, p.last, p.readers)
 	for _, w := range out {
@@ -89,7 +89,7 @@ func (p *planner) assign(ops []op, order []int32, out []word) {
 	}
 }
 
-// leave clears what is known of a block.
+// leave clears the state for a block.
 func (p *planner) leave(ops []op, out []word) {
 	p.count(ops, 0)
 	for _, w := range out {
@@ -97,7 +97,7 @@ func (p *planner) leave(ops []op, out []word) {
 	}
 }
 
-// count sets the uses of the words of a block to zero, or adds to them.
+// count resets the use counts of the words of a block, or adds to them.
 func (p *planner) count(ops []op, add int32) {
 	for i := range ops {
 		for _, u := range ops[i].uses {
@@ -109,7 +109,7 @@ func (p *planner) count(ops []op, add int32) {
 	}
 }
 
-// livePlace returns the words in registers of their own where the most are in use.
+// livePlace returns the live words at a peak that have registers of their own.
 func (g *graph) livePlace(out [][]word, p peak) []word {
 	if len(g.ops) == 0 || p.count == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (g *graph) livePlace(out [][]word, p peak) []word {
 	return list
 }
 
-// atPeak returns how many of the words at a place are of registers of some kind.
+// atPeak returns how many words at a peak belong to registers that kind accepts.
 func (g *graph) atPeak(out [][]word, p peak, kind func(*ir.Reg) bool) int {
 	n := 0
 	for _, w := range g.livePlace(out, p) {

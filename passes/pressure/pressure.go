@@ -20,30 +20,31 @@ type Kernel struct {
 	Func      *ir.Func
 	Target    isa.Target
 	Registers int // per thread, as ptxas -v reports them: an estimate
-	// Low and High bound the true count in nine of ten kernels of producers that the estimate was not
-	// fitted to.
+	// Low and High bound the true count in 90 % of the kernels of producers (compilers) that the
+	// estimate was not fitted to.
 	Low, High int
-	// Exact says that Registers and Spills were counted by the assembler.
+	// Exact says that Registers and Spills come from ptxas.
 	Exact     bool
 	Least     int  // minimum number of live words, for any order within the blocks
-	Wanted    int  // what Registers would be without limits by directives or the target
-	Limit     int  // the most that directives allow, 0 if they do not say
-	Threads   int  // of a block, if directives give it
-	Spills    bool // more registers may be needed than allowed: likely, not certain
+	Wanted    int  // Registers without the limits of directives or the target
+	Limit     int  // the maximum that directives allow, 0 if they do not say
+	Threads   int  // threads per block, if directives give it
+	Spills    bool // the kernel may need more registers than allowed: likely, not certain
 	Peak      Point
 	Occupancy Occupancy
 	Shared    int64 // declared shared memory in bytes
 	Budgets   Budgets
 }
 
-// A Point is the place in the text where the most registers are live.
+// A Point is the instruction at which the most registers are live.
 type Point struct {
-	Instr *ir.Instr // nil in a kernel that needs none; in the kernel or a function it calls
-	Words int       // live 32-bit registers there, including those of the instruction
-	Live  []Live    // in the order of their declarations, those of called functions last
+	// in the kernel or a function it calls; nil if the kernel needs no registers
+	Instr *ir.Instr
+	Words int    // live 32-bit registers, including the instruction's own
+	Live  []Live // in the order of their declarations, those of called functions last
 }
 
-// A Live is a live register of the text, and how many 32-bit registers it takes.
+// A Live is a live virtual register, and how many 32-bit registers it takes.
 type Live struct {
 	Reg   *ir.Reg
 	Words int
@@ -75,7 +76,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 		most = k.Limit
 	}
 	k.Least = x.lean
-	k.Spills = !k.Budgets.pinned() && k.Least+1 > most // one more is the stack's address
+	k.Spills = !k.Budgets.pinned() && k.Least+1 > most // one more for the stack pointer
 	k.Peak = x.graph.point
 	if of := r.inliner.from[k.Peak.Instr]; of != nil {
 		k.Peak.Instr = of
@@ -85,7 +86,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	return k
 }
 
-// Counted replaces the estimate by what the assembler reports.
+// Counted replaces the estimate by the counts that ptxas reports.
 func (k *Kernel) Counted(registers int, spills bool) {
 	k.Registers, k.Low, k.High, k.Exact, k.Spills = registers, registers, registers, true, spills
 	k.Occupancy = machineOf(k.Target.Info().Number).occupancy(registers, k.Threads, k.Shared)
@@ -109,10 +110,9 @@ func Measure(m *ir.Module) []Measured {
 	return list
 }
 
-// Bases returns two counts that the simulation computes for a kernel. The first counts live
-// words in blocks scheduled for speed, as far as all threads can still run, plus what the
-// assembler needs. The second counts registers after assigning words to them. Their errors
-// differ, so trees are fitted to both.
+// Bases returns two register counts from the simulation. The first counts live words in blocks
+// scheduled for speed at full occupancy, plus what ptxas needs. The second counts registers after
+// they are assigned to words. Their errors differ, so trees are fitted to both.
 func Bases(features []float64) [2]float64 {
 	most := float64(mostRegisters)
 	if limit := features[featureLimit]; limit > 0 {
@@ -124,28 +124,28 @@ func Bases(features []float64) [2]float64 {
 	}
 }
 
-// leastRegisters is about the least count of a kernel that uses registers at all.
+// leastRegisters is the approximate minimum count of a kernel that uses registers.
 const leastRegisters = 8
 
-// Base returns the geometric mean of the Bases.
+// Base returns the geometric mean of the two Bases.
 func Base(features []float64) float64 {
 	b := Bases(features)
 	return math.Sqrt(b[0] * b[1])
 }
 
-// wanted is a count without limits.
+// wanted returns the predicted count without limits.
 func wanted(m *Model, features []float64) int {
 	if features[featureOps] <= 1 || features[featureLean] == 0 && features[featureCalls] == 0 {
-		return leastCount // nothing is ever in a register
+		return leastCount // the kernel uses no registers
 	}
 	return max(leastCount, even(Base(features)*m.Factor(features)))
 }
 
-// even returns the nearest even number: nine of ten counts are even, since values of 64 bits lie in
-// pairs of registers and two are set aside.
+// even rounds to the nearest even number. 90 % of counts are even, because 64-bit values take
+// aligned register pairs and ptxas reserves two registers.
 func even(x float64) int { return 2 * int(math.Round(x/2)) }
 
-// Predict returns the count for a kernel with these features.
+// Predict returns the predicted register count for a kernel with these features.
 func Predict(m *Model, features []float64) int {
 	most := mostRegisters
 	if n := int(features[featureLimit]); n > 0 {
@@ -158,7 +158,7 @@ func Predict(m *Model, features []float64) int {
 	return min(wanted(m, features), most)
 }
 
-// Between returns the range in which nine of ten true counts lie for kernels with these features.
+// Between returns the range that contains 90 % of true counts for kernels with these features.
 func Between(m *Model, features []float64) (low, high int) {
 	n, most := Predict(m, features), mostRegisters
 	if limit := int(features[featureLimit]); limit > 0 {
@@ -171,14 +171,14 @@ func Between(m *Model, features []float64) (low, high int) {
 	return min(low, most), min(high, most)
 }
 
-// pointAt returns a peak in the terms of the text.
+// pointAt returns a peak as a Point: the instruction and registers of the text.
 func (g *graph) pointAt(out [][]word, p peak) Point {
 	if p.count == 0 {
 		return Point{}
 	}
 	at := p.at
 	for g.ops[p.block][at].upper && at > 0 {
-		at-- // to the load in the text
+		at-- // the load that the text has
 	}
 	point := Point{Instr: g.ops[p.block][at].in, Words: p.count}
 	count := make([]int, len(g.words.f.Regs))
@@ -193,7 +193,7 @@ func (g *graph) pointAt(out [][]word, p peak) Point {
 	return point
 }
 
-// shared returns the bytes of shared memory with a size that a kernel and the module declare.
+// shared returns the bytes of shared memory of known size that a kernel and the module declare.
 func (r *measurer) shared(f *ir.Func) int64 {
 	var sum int64
 	for _, v := range f.Vars {
@@ -209,7 +209,7 @@ func (r *measurer) shared(f *ir.Func) int64 {
 	return sum
 }
 
-// names reports whether a function names a variable.
+// names reports whether a function uses a variable.
 func names(f *ir.Func, v *ir.Var) bool {
 	found := false
 	for _, b := range f.Blocks {

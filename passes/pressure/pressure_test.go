@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// module lifts a text that must lift.
+// module lifts a text, and fails the test if it has errors.
 func module(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
 	file, list := ptx.Parse(name, text)
@@ -32,11 +32,11 @@ func module(t testing.TB, name, text string) *ir.Module {
 	return m
 }
 
-// kernel returns a kernel with some registers and a body.
+// kernel returns the text of a kernel with some registers and a body.
 func kernel(target, attributes, body string) string {
 	version := "8.7"
 	if strings.HasPrefix(target, "sm_107") {
-		version = "9.4" // the first that has it
+		version = "9.4" // the first PTX version with this target
 	}
 	return ".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n" + attributes + `
 {
@@ -49,7 +49,7 @@ func kernel(target, attributes, body string) string {
 ` + body + "\n}\n"
 }
 
-// TestPoint reads off small kernels where most words are in use, and which.
+// TestPoint checks the peak and its live registers in small kernels.
 func TestPoint(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"nothing", "ret;", "0:"},
@@ -147,7 +147,7 @@ ret;`, "4: st.global.u64 %rd1*2 %rd2*2"},
 	}
 }
 
-// TestLimits holds the directives' limits against what the manual says of them.
+// TestLimits checks the limits that directives set against the PTX manual.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		attributes     string
@@ -159,7 +159,8 @@ func TestLimits(t *testing.T) {
 		{".maxntid 32, 4, 2", 255, 256},
 		{".reqntid 256\n.minnctapersm 4", 64, 256},
 		{".maxntid 384", 168, 384},
-		{".maxntid 1024\n.minnctapersm 4", 64, 1024}, // more threads than there can be: ptxas warns and goes on without
+		// more threads than possible: ptxas warns and ignores it
+		{".maxntid 1024\n.minnctapersm 4", 64, 1024},
 		{".maxntid 32\n.minnctapersm 33", 255, 32},
 		{".maxnreg 32\n.maxntid 128", 32, 128},
 	} {
@@ -170,7 +171,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestShares lists the ways to share warpgroups out among budgets.
+// TestShares lists the ways to distribute warpgroups over budgets.
 func TestShares(t *testing.T) {
 	body := `
 mov.u32 %r1, %tid.x;
@@ -196,7 +197,7 @@ ret;`
 	}
 }
 
-// TestModel writes the model and reads it again, and refuses what is none.
+// TestModel writes a model and parses it again, and rejects malformed models.
 func TestModel(t *testing.T) {
 	text := pressure.Calibrated().String()
 	m, err := pressure.ParseModel(text)
@@ -214,8 +215,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestCorpus measures real modules: the same twice over, counts within what a thread can have, and words in
-// use that add up.
+// TestCorpus measures real modules: two runs agree, counts are within the limits of a thread, and
+// the live words add up.
 func TestCorpus(t *testing.T) {
 	list, err := roundtrip.Sources("../../internal/corpus/testdata/corpus.tar.gz")
 	if err != nil {
@@ -251,7 +252,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestManyBlocks measures a kernel of 20,000 blocks with values that live through all of them.
+// TestManyBlocks measures a kernel of 20,000 blocks with values that are live in all of them.
 func TestManyBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n")

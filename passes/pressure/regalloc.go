@@ -5,22 +5,22 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// A style is a way to choose among the registers that are free.
+// A style is a rule for choosing among free registers.
 type style uint8
 
 const (
-	dense  style = iota // the lowest
-	banked              // one in another bank than what is read together with it
+	dense  style = iota // the lowest free register
+	banked              // one in another bank than a register that is read by the same instruction
 	rested              // and not one that a load or store may still have to read
 )
 
-// rest is how many ops pass until an access to memory has read its registers for sure.
+// rest is the number of ops after which a memory access has certainly read its registers.
 const rest = 16
 
-// maxRegister bounds the registers that are looked through.
+// maxRegister bounds the search for free registers.
 const maxRegister = 512
 
-// stackRegister is the register that holds the stack's address.
+// stackRegister is the register of the stack pointer.
 const stackRegister = 1
 
 // An allocator assigns words to machine registers, block by block in scheduled order. The halves of
@@ -29,27 +29,28 @@ const stackRegister = 1
 type allocator struct {
 	s        *words
 	style    style
-	room     int     // registers up to which the style matters more than to use few
-	place    []int16 // of each word, or -1
-	group    []int32 // the group that a word is in, or -1, and which of its words it is
+	room     int     // up to this many registers, the style is preferred to using few registers
+	place    []int16 // register of each word, or -1
+	group    []int32 // the group that a word is in, or -1, and its index in the group
 	member   []uint8
 	groups   []span
-	busy     [maxRegister]int32 // how many words hold a register
-	ready    [maxRegister]int32 // when it is read for sure
-	most     int                // registers up to the highest that was taken
-	crossing []bool             // words that must be where calls leave them alone; none if it is nil
+	busy     [maxRegister]int32 // the number of words that hold each register
+	ready    [maxRegister]int32 // the op after which the register has certainly been read
+	most     int                // highest register used so far, plus one
+	crossing []bool             // words that need callee-saved registers; nil if there are none
 }
 
-// A span is words that lie side by side.
+// A span is a group of words in adjacent registers.
 type span struct {
 	size int
-	base int16 // or -1
+	base int16 // first register, or -1
 }
 
-// setAside is how many registers ptxas -v counts beyond those that code can name, on all targets.
+// setAside is the number of registers that ptxas -v counts in addition to those that instructions
+// use, on all targets.
 const setAside = 2
 
-// allocators returns new allocators of the given styles, for a target with full registers per
+// allocators returns new allocators of the given styles, for a target with `full` registers per
 // thread at full occupancy. If a subroutine may be called, ptxas uses as few registers as possible.
 func (g *graph) allocators(full int, styles ...style) []*allocator {
 	var list []*allocator
@@ -76,7 +77,8 @@ func newAllocator(s *words, style style, room int) *allocator {
 	return a
 }
 
-// gather finds the words of an op that must lie side by side: those of a vector, and the halves of what is wide.
+// gather finds the words of an op that must be adjacent: elements of a vector, and halves of 64-bit
+// values.
 func (a *allocator) gather(o *op) {
 	for i := range o.in.Args {
 		arg := &o.in.Args[i]
@@ -94,7 +96,8 @@ func (a *allocator) gather(o *op) {
 	a.halves(o.uses)
 }
 
-// sparse reports whether an instruction writes only what is needed of the vector that it makes.
+// sparse reports whether ptxas writes only those elements of the instruction's result vector that
+// are used.
 func sparse(in *ir.Instr) bool {
 	switch in.Head() {
 	case "tex", "tld4", "suld":
@@ -114,7 +117,7 @@ func (a *allocator) count(o *ir.Operand) int {
 	return n
 }
 
-// halves joins words that follow one another and are of one register.
+// halves joins consecutive words of the same register.
 func (a *allocator) halves(list []word) {
 	for i := 0; i < len(list); {
 		j := i + 1
@@ -126,7 +129,7 @@ func (a *allocator) halves(list []word) {
 	}
 }
 
-// join makes a group of words, if none of them is in one.
+// join makes a group of words, unless one of them is already in a group.
 func (a *allocator) join(list []word) {
 	if len(list) < 2 {
 		return
@@ -143,7 +146,7 @@ func (a *allocator) join(list []word) {
 	}
 }
 
-// block assigns registers to the words of a scheduled block. Uses counts the uses of each word in
+// block assigns registers to the words of a scheduled block. uses counts the uses of each word in
 // the block, and stamp marks those that are live at its end.
 func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []int32, stamp []bool, users map[word][]int32) {
 	clear(a.busy[:])
@@ -175,13 +178,14 @@ func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []
 		}
 		if o.slowly && !shared {
 			for _, u := range o.uses {
-				a.wait(u, now) // what is loaded may take the place of its own address
+				// a loaded value may take the register of its own address
+				a.wait(u, now)
 			}
 		}
 	}
 }
 
-// wait keeps the register of a word from being taken while what reads it may still have to.
+// wait reserves the register of a word as long as a pending access may still read it.
 func (a *allocator) wait(w word, now int) {
 	if p := a.place[w]; p >= 0 {
 		a.ready[p] = int32(now + rest)
@@ -244,7 +248,7 @@ func (a *allocator) leave(w word) {
 	}
 }
 
-// sit assigns a register to a word, which op o makes unless it is live from the start.
+// sit assigns a register to a word that op o defines, or that is live at the start of the block.
 func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32) {
 	if g := a.group[w]; g >= 0 {
 		if a.groups[g].base < 0 && o != nil {
@@ -263,7 +267,7 @@ func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32
 	a.take(w, a.choose(1, bank, now, a.from(w)))
 }
 
-// from returns the first register that a word may take.
+// from returns the first register that may hold a word.
 func (a *allocator) from(w word) int {
 	if int(w) < len(a.crossing) && a.crossing[w] {
 		return savedFirst
@@ -271,9 +275,9 @@ func (a *allocator) from(w word) int {
 	return 0
 }
 
-// inherit returns where the group of a word can start so that the word takes the register of an
-// operand that dies, which has the same index in a group of the same size: a vector that is made
-// from another; -1 if there is none.
+// inherit returns the start of a word's group such that the word takes the register of an operand
+// that dies and has the same index in a group of the same size, as when a vector is computed from
+// another; -1 if there is none.
 func (a *allocator) inherit(w word, o *op) int16 {
 	for _, u := range o.uses {
 		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] && a.groups[g].size == a.groups[a.group[w]].size && a.place[u] >= 0 && a.busy[a.place[u]] == 0 {
@@ -290,8 +294,8 @@ func (a *allocator) take(w word, register int) {
 	a.most = max(a.most, register+1)
 }
 
-// bank returns which half of the registers, the even or the odd, a word should be in, for the sake
-// of what it is read together with; -1 if that does not matter.
+// bank returns which register bank a word should be in, 0 for even and 1 for odd registers, given
+// the operands it is read together with; -1 if it does not matter.
 func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 	var count [2]int
 	list := users[w]
@@ -301,7 +305,7 @@ func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 			case u == w:
 			case a.group[u] >= 0:
 				if a.member[u] == 0 {
-					count[0]++ // wherever it will be
+					count[0]++ // not assigned yet: count both banks
 				}
 			case p >= 0 && a.busy[p] > 0:
 				count[p&1]++
@@ -317,7 +321,7 @@ func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 	return -1
 }
 
-// choose finds registers side by side that are free, from one on.
+// choose finds free adjacent registers, starting at `from`.
 func (a *allocator) choose(size, bank, now, from int) int {
 	step := 1
 	for step < size && step < 4 {

@@ -14,13 +14,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// feature returns what is measured of the one kernel of a text.
+// feature returns the value of a feature for the one kernel of a text.
 func feature(t *testing.T, text, name string) int {
 	t.Helper()
 	return int(pressure.Measure(module(t, name, text))[0].Features[slices.Index(pressure.Names(), name)])
 }
 
-// Bodies of kernels, most of which other tests share.
+// Kernel bodies, most of which are shared with other tests.
 const (
 	triad = `
 ld.param.u64 %rd1, [p];
@@ -128,8 +128,8 @@ st.global.f32 [%rd7+4096], %f9;
 ret;`
 )
 
-// TestSeats holds the simulation alone, without what is fitted, against the assembler: kernels of one block whose
-// registers it takes as the assembler does.
+// TestSeats compares the simulation, without the fitted correction, with the counts of ptxas, on
+// one-block kernels for which they are equal.
 func TestSeats(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -175,7 +175,7 @@ func TestSeats(t *testing.T) {
 	}
 }
 
-// TestUnrolled tells loops that the assembler unrolls from those that it does not.
+// TestUnrolled checks which loops ptxas unrolls.
 func TestUnrolled(t *testing.T) {
 	loop := func(start, step, bound, work string) string {
 		return kernel("sm_90", "", `
@@ -215,7 +215,8 @@ ret;`)
 	}
 }
 
-// TestSlow holds that nothing is moved across what may call a subroutine: loads behind it do not need registers before it.
+// TestSlow checks that nothing is reordered across an op that may call a subroutine: the results of
+// later loads need no registers before it.
 func TestSlow(t *testing.T) {
 	body := func(divide string) string {
 		text := "ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\n" + divide + " %f2, %f1, 0f40400000;\nst.global.f32 [%rd1], %f2;\n"
@@ -237,7 +238,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestCopiesInACircle measures registers that are copies of each other, which no program needs.
+// TestCopiesInACircle measures registers that are copies of each other, a cycle that no real
+// program has.
 func TestCopiesInACircle(t *testing.T) {
 	text := kernel("sm_90", "", "mov.u64 %rd1, %rd2;\nmov.u64 %rd2, %rd1;\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd2], %r1;\nret;")
 	if n := pressure.Of(module(t, "circle", text))[0].Registers; n < 4 {

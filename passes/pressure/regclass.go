@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// classify finds the words that one register per warp (a uniform register) can hold: those that
-// instructions of the uniform unit compute from uniform values. With loops, words that are written
-// more than once are included.
+// classify finds the words that a uniform register (one value per warp) can hold: those that
+// uniform instructions compute from uniform values. With loops set, it includes words that are
+// written more than once.
 func (g *graph) classify(number int, loops bool) {
 	s := g.words
 	for w := range s.class {
@@ -22,7 +22,7 @@ func (g *graph) classify(number int, loops bool) {
 			}
 		}
 	}
-	differs := make([]bool, len(s.class)) // of predicates
+	differs := make([]bool, len(s.class)) // predicates that differ between threads
 	for changed := true; changed; {
 		changed = false
 		for b := range g.ops {
@@ -54,8 +54,9 @@ func (g *graph) classify(number int, loops bool) {
 	g.descriptors()
 }
 
-// descriptors makes words uniform that only tensor core instructions read, such as matrix
-// descriptors: these instructions read nothing else, and ptxas computes or moves such words there.
+// descriptors makes words uniform that only tensor-core instructions read, such as matrix
+// descriptors. These instructions read only uniform registers, and ptxas computes such words there
+// or moves them there.
 func (g *graph) descriptors() {
 	s := g.words
 	described, other := make(map[word]bool), make(map[word]bool)
@@ -79,7 +80,7 @@ func (g *graph) descriptors() {
 	}
 }
 
-// loads reports whether an op puts a constant into registers of the thread.
+// loads reports whether an op loads a constant into a per-thread register.
 func (s *words) loads(o *op) bool {
 	for _, d := range o.defs {
 		if s.loaded[s.owner[d]] != unloaded {
@@ -89,7 +90,7 @@ func (s *words) loads(o *op) bool {
 	return false
 }
 
-// warpWide reports whether an instruction has a twin that works on one value per warp.
+// warpWide reports whether an instruction has a uniform variant.
 func warpWide(in *ir.Instr, number int) bool {
 	switch in.Head() {
 	case "mov":
@@ -113,9 +114,9 @@ func warpWide(in *ir.Instr, number int) bool {
 	return false
 }
 
-// special reports whether an instruction reads a special register into another.
+// special reports whether an instruction moves a special register into a register.
 func special(in *ir.Instr) bool { return len(in.Args) > 1 && in.Args[1].Kind == ir.Special }
 
-// threadAddresses is the first target on which the address of an access must be in registers of the thread. Before, registers
-// of the warp will do.
+// threadAddresses is the first target on which an address must be in a per-thread register. Earlier
+// targets accept uniform registers.
 const threadAddresses = 80

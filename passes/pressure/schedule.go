@@ -5,13 +5,13 @@ package pressure
 
 import "slices"
 
-// A tally counts the registers in use as ops go by, one way or the other.
+// A tally counts the live registers while ops are stepped over, forward or backward.
 type tally struct {
 	s    *words
-	live []int32 // a word is live where its stamp is the present one
+	live []int32 // a word is live if its entry equals the current stamp
 	mark int32
 	now  int
-	warp int // words in registers of the warp
+	warp int // words in uniform registers
 	flag int // predicates
 }
 
@@ -55,10 +55,11 @@ func (t *tally) leave(w word) bool {
 	return true
 }
 
-// back goes from behind an op to before it. It returns how many registers are in use while it works.
+// back steps backward over an op. It returns the number of registers that are live while the op
+// executes.
 func (t *tally) back(o *op) int {
 	for _, d := range o.defs {
-		t.enter(d) // even what nothing reads is written somewhere
+		t.enter(d) // a result that is never read still needs a register
 	}
 	during := t.now
 	for _, d := range o.defs {
@@ -70,13 +71,13 @@ func (t *tally) back(o *op) int {
 	return max(during, t.now) + o.temps
 }
 
-// A peak is the most that is in use at once.
+// A peak is the maximum number of live registers.
 type peak struct {
 	count     int
-	block, at int // in the order that was looked at
-	warp      int // the most words in registers of the warp
-	flags     int // the most predicates
-	inner     int // the most in use in loops of one block
+	block, at int // in the order in which ops were examined
+	warp      int // maximum number of words in uniform registers
+	flags     int // maximum number of predicates
+	inner     int // maximum in loops of one block
 }
 
 // inOrder returns the peak when ops run in the order of the text.
@@ -101,21 +102,21 @@ func (g *graph) inOrder(out [][]word) peak {
 	return p
 }
 
-// edges are the ops of a block that must come before others: succs of each.
+// edges are the dependences between the ops of a block: the successors of each op.
 type edges struct {
 	succs [][]edge
-	preds []int32 // how many
+	preds []int32 // number of predecessors
 }
 
-// An edge leads to an op that comes later: since it reads what is made, or only since the two may not change places, for which
-// it need not wait.
+// An edge leads to a later op. That op either reads the result, or only must not be reordered
+// before this one and need not wait for it.
 type edge struct {
 	to   int32
 	read bool
 }
 
-// wait returns how many cycles an op behind an edge runs after the op before it at least, as far as
-// chains of ops are measured.
+// wait returns the latency of an edge for computing the critical path: the minimum number of cycles
+// between the two ops.
 func (e edge) wait(o *op) int32 {
 	if e.read {
 		return int32(o.latency)
@@ -123,9 +124,8 @@ func (e edge) wait(o *op) int32 {
 	return 1
 }
 
-// stall returns how many cycles the order holds an op behind an edge back, if there is something
-// else to do: hardly any. The assembler leaves it to other warps to hide what global memory takes,
-// but for what comes from near.
+// stall returns how many cycles the scheduler delays the later op if other ops are ready. ptxas
+// leaves the latency of global memory to other warps, and covers only short latencies.
 func (e edge) stall(o *op) int32 {
 	if e.read {
 		return int32(o.stall)
@@ -133,10 +133,10 @@ func (e edge) stall(o *op) int32 {
 	return 1
 }
 
-// window is how many stores back the dependences of accesses are sought.
+// window is how many earlier stores are searched for dependences of an access.
 const window = 64
 
-// order finds what depends on what in a block.
+// order finds the dependences within a block.
 func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *edges {
 	clear(last)
 	clear(readers)
@@ -154,8 +154,9 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 	}
 	add := func(from, to int32) { link(from, to, false) }
 	fence := int32(-1)
-	var since []int32          // accesses behind the fence
-	var read, wrote [2][]int32 // and those of each space, if something may depend on them
+	var since []int32 // accesses since the last fence
+	// and accesses of each state space, if later ones may depend on them
+	var read, wrote [2][]int32
 	after := func(list []int32, n int32) {
 		for _, m := range list {
 			if !apart(&ops[m], &ops[n]) {
@@ -163,7 +164,7 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 			}
 		}
 	}
-	wall := int32(-1) // the last op that nothing is moved across
+	wall := int32(-1) // the last op that nothing is reordered across
 	for i := range ops {
 		o := &ops[i]
 		n := int32(i)
@@ -228,7 +229,7 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 		add(fence, n)
 		since = append(since, n)
 	}
-	// What leaves the block stays last.
+	// The branch at the end of the block stays last.
 	if n := len(ops); n > 0 && ops[n-1].in.Ends() {
 		for i := range n - 1 {
 			if len(e.succs[i]) == 0 {

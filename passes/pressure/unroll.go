@@ -9,17 +9,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// How ptxas unrolls: short single-block loops with a constant step, unless a pragma forbids it.
-// Loops with a known count are unrolled completely; here only some iterations are, because the
-// register count no longer grows.
+// Limits of unrolling in ptxas: it unrolls short single-block loops with a constant step, unless a
+// pragma forbids it. ptxas unrolls loops with a known trip count completely; the simulation unrolls
+// some iterations only, because the register count no longer grows.
 const (
 	unrollTimes = 4
 	unrollMost  = 12
-	unrollOps   = 48 // of a body that waits for memory
-	unrollShort = 21 // of any other
+	unrollOps   = 48 // for a body that waits for memory
+	unrollShort = 21 // for other bodies
 )
 
-// unroll does to loops of one block what the assembler does: it repeats short bodies.
+// unroll repeats the bodies of short single-block loops as ptxas does.
 func (g *graph) unroll() int {
 	g.findStarted()
 	n := 0
@@ -32,9 +32,8 @@ func (g *graph) unroll() int {
 	return n
 }
 
-// counted returns how many times the assembler repeats block b, if that is a loop that it unrolls:
-// short, and left when something that grows by the same amount each time reaches what does not
-// change.
+// counted returns how many times ptxas repeats block b; 0 if it does not unroll it. The loop must
+// be short, and end when a value with a constant step reaches a loop-invariant value.
 func (g *graph) counted(b int) int {
 	ops := g.ops[b]
 	if len(ops) < 2 || len(ops) > unrollOps {
@@ -67,7 +66,7 @@ func (g *graph) counted(b int) int {
 	if !waits && len(ops) > unrollShort {
 		return 0
 	}
-	// The guard is a comparison with something that the loop does not write.
+	// The guard compares with a loop-invariant value.
 	guard, ok := g.words.of(last.in.Guard.Reg)
 	if !ok {
 		return 0
@@ -123,7 +122,7 @@ func (g *graph) writes(b int, r *ir.Reg) bool {
 	return false
 }
 
-// steps reports whether a register of block b is made by adding a constant.
+// steps reports whether block b computes a register by adding a constant to it.
 func (g *graph) steps(b int, r *ir.Reg) bool {
 	for range len(g.ops[b]) {
 		o := g.maker(b, r)
@@ -142,7 +141,7 @@ func (g *graph) steps(b int, r *ir.Reg) bool {
 	return false
 }
 
-// maker returns the op of block b that makes a register last.
+// maker returns the last op of block b that writes a register.
 func (g *graph) maker(b int, r *ir.Reg) *op {
 	i, ok := g.words.of(r)
 	if !ok {
@@ -157,7 +156,7 @@ func (g *graph) maker(b int, r *ir.Reg) *op {
 	return nil
 }
 
-// starts reports whether a register is given a constant somewhere.
+// starts reports whether some op sets a register to a constant.
 func (g *graph) starts(r *ir.Reg) bool {
 	i, ok := g.words.of(r)
 	if !ok {
@@ -166,7 +165,7 @@ func (g *graph) starts(r *ir.Reg) bool {
 	return g.started[g.words.find(g.words.first[i])]
 }
 
-// findStarted notes the words that are given a constant somewhere. Loops that are repeated give none to others.
+// findStarted marks the words that are set to a constant. Unrolling does not add such words.
 func (g *graph) findStarted() {
 	g.started = make(map[word]bool)
 	for b := range g.ops {
@@ -191,21 +190,22 @@ func (s *words) fresh(w word) word {
 	return n
 }
 
-// repeat puts the body of a loop the given number of times in a row, each with words of its own.
+// repeat repeats the body of a loop the given number of times, each time with new words.
 func (g *graph) repeat(b, times int) {
 	s := g.words
 	body := g.ops[b]
 	count := len(body)
 	test := &body[count-1]
 	now := make(map[word]word)
-	ahead := make(map[word]int64) // what has been added to a word that stands for its later self
+	// the constant that has been added to a word since the first iteration
+	ahead := make(map[word]int64)
 	at := func(w word) word {
 		if n, ok := now[w]; ok {
 			return n
 		}
 		return w
 	}
-	// What is used otherwise than to be added to, or as an address?
+	// Words that are used other than in additions or as an address.
 	other := make(map[word]bool)
 	for i := range body {
 		o := &body[i]

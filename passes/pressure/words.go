@@ -8,42 +8,44 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A word is 32 bits of a virtual register, or less: what a register of the machine holds. Words are
-// numbered in a function.
+// A word is a 32-bit part of a virtual register, or a smaller register: the content of one hardware
+// register. Words are numbered per function.
 type word int32
 
-// nothing is a word that needs no register: a constant, or something in the constant bank.
+// nothing is the word of a value that needs no register: a constant, or a value in the constant
+// bank.
 const nothing word = -1
 
-// A class says which registers of the machine hold a word.
+// A class says which kind of hardware register holds a word.
 type class uint8
 
 const (
 	general   class = iota
-	uniform         // one value per warp, made by the unit for such values
-	predicate       // has registers of its own
+	uniform         // one value per warp, computed by the uniform datapath
+	predicate       // in predicate registers
 )
 
-// words are the words of a function's registers, with those that are other words' copies.
+// words maps the registers of a function to words, and words to the words they are copies of.
 type words struct {
-	f       *ir.Func
-	number  map[*ir.Reg]int
-	first   []word // of each register; its words follow one another
-	width   []int32
-	writes  []int32     // how many instructions write each register
-	reads   []int32     // how often each register is read
-	summed  []int32     // and in sums of 64 bits
-	by      []*ir.Instr // what writes each register, one of those that do
-	target  int
-	low     map[word]word // the lower halves, of other registers, of upper ones
-	alias   []word        // what a word is a copy of; itself for most
-	owner   []int32       // the register of each word
+	f      *ir.Func
+	number map[*ir.Reg]int
+	first  []word // first word of each register; the others follow it
+	width  []int32
+	writes []int32     // number of instructions that write each register
+	reads  []int32     // number of reads of each register
+	summed []int32     // and of reads in 64-bit additions
+	by     []*ir.Instr // one of the instructions that write each register
+	target int
+	// for an upper half, the lower half when it belongs to another register
+	low     map[word]word
+	alias   []word  // the word that each word is a copy of; itself for most
+	owner   []int32 // the register of each word
 	class   []class
-	from    []int32 // the register that a register is plus a number, and the number: addresses
+	from    []int32 // for registers computed as base plus constant: the base and the constant
 	plus    []int64
-	made    []bool // made while loops were unrolled, in one place
-	loaded  []load // registers with a constant that is needed in registers of the thread
-	literal []bool // registers whose value is known when the kernel is assembled, but for the stack's address
+	made    []bool // words with one definition that were added by unrolling
+	loaded  []load // where each register's constant is loaded, if it must be in a register
+	literal []bool // registers whose value ptxas knows, except the stack pointer
 }
 
 // widthOf returns the number of words of a register.
@@ -112,7 +114,7 @@ func newWords(f *ir.Func, target int) *words {
 	return w
 }
 
-// find returns the word that w is a copy of in the end.
+// find returns the original word that w is a copy of, through all copies.
 func (s *words) find(w word) word {
 	for w != nothing && s.alias[w] != w {
 		next := s.alias[w]
@@ -124,13 +126,14 @@ func (s *words) find(w word) word {
 	return w
 }
 
-// of returns the number of a register, if it is one of the function's.
+// of returns the index of a register, if it belongs to the function.
 func (s *words) of(r *ir.Reg) (int, bool) {
 	i, ok := s.number[r]
 	return i, ok
 }
 
-// once returns the register that an operand is, whole, if exactly one instruction writes it.
+// once returns the register of an operand, if the operand is a whole register that exactly one
+// instruction writes.
 func (s *words) once(o *ir.Operand) (int, bool) {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return 0, false
@@ -139,7 +142,7 @@ func (s *words) once(o *ir.Operand) (int, bool) {
 	return i, ok && s.writes[i] == 1
 }
 
-// copyWord makes word to a copy of from, unless that would make it its own.
+// copyWord makes word to a copy of from, unless that would create a cycle.
 func (s *words) copyWord(to, from word) bool {
 	if from != nothing {
 		if from = s.find(from); from == to {
@@ -153,7 +156,7 @@ func (s *words) copyWord(to, from word) bool {
 // sum64s reports whether an instruction adds 64-bit values.
 func sum64s(in *ir.Instr) bool { return in.Op == "add.s64" || in.Op == "add.u64" }
 
-// lower returns the lower half of another register that a word is the upper half to, or nothing.
+// lower returns the lower half that belongs to an upper half in another register, or nothing.
 func (s *words) lower(w word) word {
 	if l, ok := s.low[w]; ok {
 		return s.find(l)

@@ -14,7 +14,6 @@ package verify
 import (
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
@@ -95,6 +94,9 @@ type Options struct {
 	Limits trace.Limits
 	// Effort multiplies the work limits of a kernel and of the whole module; 0 means 1.
 	Effort int
+	// Block is the block size of kernels that do not declare theirs, and Grid the number of blocks
+	// along each axis; zeros if they are unknown.
+	Block, Grid [3]int
 }
 
 // MostEffort is the largest value of Options.Effort.
@@ -125,6 +127,7 @@ type kernelState struct {
 	cases     int
 	spent     int                 // steps
 	boxes     map[*ir.Var]int64   // see Pass.Copied
+	elements  map[*ir.Var]int64   // see Pass.Element
 	sizes     map[*ir.Instr]int64 // see Pass.Access
 	gapSizes  map[*ir.Instr]int64 // see Pass.GapSize
 	extents   map[*ir.Instr]int64 // see Pass.Extent
@@ -160,120 +163,6 @@ func (l *byValue[T]) put(v *value.Value, x *T) {
 		*l = append(*l, make([]*T, n)...)
 	}
 	(*l)[v.ID] = x
-}
-
-// A Finding can be modified until its pass ends.
-type Finding struct {
-	diag.Diagnostic
-	in          *ir.Instr
-	kernelState *kernelState
-	plain       string // the message without a count of others
-	with        string // the end of the message that names values which were tried
-	joined      bool   // it is shown as a part of another finding
-}
-
-// Report records that an instruction breaks a rule. Of several findings of one rule at one
-// place, the first is kept unless a later one is more severe.
-func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any) *Finding {
-	f := &Finding{in: in, kernelState: p.kernelState}
-	f.Diagnostic = diag.Diagnostic{Place: p.kernelState.place(in), Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
-	if in != nil {
-		_, f.From = p.Module.At(in.Pos)
-	}
-	for from := p.Callers[in]; from != nil; from = from.From {
-		f.Also(from.Call, "called from here")
-	}
-	p.kernelState.list = append(p.kernelState.list, f)
-	return f
-}
-
-// place returns the source position of an instruction.
-func (s *kernelState) place(in *ir.Instr) diag.Place {
-	if in == nil {
-		return diag.Place{File: s.module.Name}
-	}
-	at, _ := s.module.At(in.Pos)
-	if in.Guard.Reg == nil && at.IsValid() && at.EndLine == at.Line {
-		at.EndColumn = at.Column + len(in.Op)
-	}
-	return at
-}
-
-// As sets the severity.
-func (f *Finding) As(s diag.Severity) *Finding {
-	f.Severity = s
-	return f
-}
-
-// Also adds a related place to the finding.
-func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
-	if in != nil {
-		f.Related = append(f.Related, diag.Related{Place: f.kernelState.place(in), Message: fmt.Sprintf(format, args...)})
-	}
-	return f
-}
-
-// Join makes f a related place of another finding, which is about the same mistake, and no finding
-// of its own. A few places are enough.
-func (f *Finding) Join(other *Finding, format string, args ...any) {
-	const few = 8
-	f.joined = true
-	known := slices.ContainsFunc(other.Related, func(r diag.Related) bool {
-		return r.Place == f.Place
-	})
-	if !known && f.in != other.in && len(other.Related) < few {
-		other.Also(f.in, format, args...)
-	}
-}
-
-// On adds the path: the branches of a trace up to an event, or the last four of them.
-func (f *Finding) On(t *trace.Trace, upto int) *Finding {
-	last := make(map[*ir.Instr]int)
-	var list []trace.Choice
-	for _, c := range t.Choices {
-		if a, _ := c.Cond.Condition(); a != nil && a.Op == "done" {
-			continue
-		}
-		if i, again := last[c.In]; again {
-			list[i] = c
-			continue
-		}
-		last[c.In] = len(list)
-		list = append(list, c)
-	}
-	if len(list) > 4 {
-		list = list[len(list)-4:]
-	}
-	for _, c := range list {
-		word := "is not taken"
-		if c.Taken {
-			word = "is taken"
-		}
-		f.Also(c.In, "on this path, the branch %s", word)
-	}
-	if t.Facts.With != "" {
-		f.with = ", where " + t.Facts.With
-		f.Message += f.with
-	}
-	return f
-}
-
-// Instr returns the instruction that the finding is about, nil for the kernel as a whole.
-func (f *Finding) Instr() *ir.Instr { return f.in }
-
-// ForAllValues makes f an error: it occurs for all values that were tried, so that its message
-// does not name those of one path.
-func (f *Finding) ForAllValues() {
-	f.Severity = diag.Error
-	f.Message = strings.TrimSuffix(f.Message, f.with)
-}
-
-// OnlyWith makes f a review that names the values that the path of t needs.
-func (f *Finding) OnlyWith(t *trace.Trace) {
-	f.Severity = diag.Review
-	if few := t.Facts.Few(); f.with == "" && few != "" {
-		f.Message += ", where " + few
-	}
 }
 
 // Reports returns how many findings were reported for the kernel so far.
@@ -341,6 +230,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {
 		opt.Limits = trace.Default()
 	}
+	opt.Limits.Grid = opt.Grid
 	opt.Effort = min(max(opt.Effort, 1), MostEffort)
 	opt.Limits.Steps *= opt.Effort
 	opt.Limits.Traces *= opt.Effort
@@ -349,6 +239,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	notes := suppressions(m)
 	var kernels []*ir.Func
 	for _, f := range m.Funcs() {
+		opt.declare(f)
 		if f.Kernel && (len(list) > 0 || opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
 			kernels = append(kernels, f)
 		}
@@ -361,6 +252,17 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	r.Findings = r.Findings.Sort()
 	return r
 }
+
+// declare gives a kernel that does not declare its block size the one of the options.
+func (o *Options) declare(f *ir.Func) {
+	if b := o.Block; f.Kernel && b[0] > 0 && f.Attr(".reqntid") == nil {
+		f.Attrs = append(slices.Clip(f.Attrs), ir.Directive{Name: ".reqntid",
+			Text: fmt.Sprintf("%d, %d, %d", b[0], max(1, b[1]), max(1, b[2]))})
+	}
+}
+
+// Alone reports whether the grid is known to have one block.
+func (p *Pass) Alone() bool { return p.Kernel.Grid == [3]int{1, 1, 1} }
 
 // add adds the results of one kernel to the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {
@@ -394,63 +296,4 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, note
 // wanted reports whether a rule of a is selected.
 func wanted(a *Analyzer, rules map[string]bool) bool {
 	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] }) || slices.ContainsFunc(a.Tells, func(id string) bool { return rules[id] })
-}
-
-// shown returns how many findings of one rule and severity are shown per kernel; the last says how
-// many more there are. An unrolled loop repeats its mistakes.
-func shown(s diag.Severity) int {
-	switch s {
-	case diag.Error:
-		return 4
-	case diag.Review:
-		return 2
-	}
-	return math.MaxInt
-}
-
-// settle selects the findings to keep: for each rule and position the gravest, and the first of
-// equals, and a limited number of each rule.
-func (s *kernelState) settle(rules map[string]bool) []*Finding {
-	type key struct {
-		at   ir.Pos // a function has one position, however often it is called
-		rule string
-	}
-	best := make(map[key]int)
-	var list []*Finding
-	for _, f := range s.list {
-		if f.joined || rules != nil && !rules[f.Rule] {
-			continue
-		}
-		k := key{rule: f.Rule}
-		if f.in != nil {
-			k.at = f.in.Pos
-		}
-		if i, ok := best[k]; ok {
-			if f.Severity < list[i].Severity {
-				list[i] = f
-			}
-			continue
-		}
-		best[k] = len(list)
-		list = append(list, f)
-	}
-	type kind struct {
-		rule     string
-		severity diag.Severity
-	}
-	alike := make(map[kind][]*Finding)
-	return slices.DeleteFunc(list, func(f *Finding) bool {
-		k, few := kind{f.Rule, f.Severity}, shown(f.Severity)
-		alike[k] = append(alike[k], f)
-		n := len(alike[k])
-		if n <= few {
-			return false
-		}
-		last := alike[k][few-1]
-		if n == few+1 {
-			last.plain = last.Message
-		}
-		last.Message = fmt.Sprintf("%s (and %d more in this kernel)", last.plain, n-few)
-		return true
-	})
 }

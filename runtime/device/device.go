@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package device defines the interface between package runtime and whatever runs kernels: a
-// GPU behind the CUDA driver, or the emulator. It holds the interface and its plain values. It
-// checks nothing, because package runtime checks before it calls.
+// Package device defines the interface between package runtime and devices: a GPU behind the CUDA
+// driver, or the emulator. It contains the interface and its data types. Implementations need not
+// check arguments, because package runtime checks them first.
 package device
 
 import (
@@ -23,9 +23,10 @@ type Device interface {
 	Info() Info
 	Memory() (free, total int64, err error)
 	Synchronize() error // waits for all work
-	Lost() error        // why all further calls fail; nil while the device works
+	Lost() error        // the error that makes all further calls fail; nil while the device works
 	Close() error
-	Do(func() error) error // runs with the device current on a thread of its own, for libraries
+	// runs a function on a thread on which the device is current, for libraries
+	Do(func() error) error
 
 	Allocate(bytes int64) (Address, error)
 	Free(Address) error
@@ -40,7 +41,7 @@ type Device interface {
 	Copy(to, from Address, bytes int64, stream Handle) error
 	CopyTo(other Device, to, from Address, bytes int64, stream Handle) error
 	Fill(to Address, pattern uint32, width int, count int64, stream Handle) error // width: 1, 2 or 4 bytes
-	Reach(other Device) error                                                     // lets kernels here access memory there
+	Reach(other Device) error                                                     // lets kernels on this device access memory of another one
 
 	NewStream(o StreamOptions) (Handle, error)
 	FreeStream(Handle) error
@@ -57,7 +58,8 @@ type Device interface {
 
 	Load(Image) (Loaded, error)
 	Unload(Handle) error
-	Kernel(module Handle, name string, params int) (Kernel, error) // with so many parameters; -1 if unknown
+	// params is the number of parameters; -1 if unknown
+	Kernel(module Handle, name string, params int) (Kernel, error)
 	Variable(module Handle, name string) (Address, int64, error)
 
 	Begin(stream Handle) error // the stream records its work instead of executing it
@@ -72,32 +74,33 @@ type Device interface {
 type Kernel interface {
 	Info() KernelInfo
 	Launch(*Launch) error
-	Blocks(threads, shared int) (int, error) // that fit on one multiprocessor
-	Clusters(*Launch) (int, error)           // that fit on the device
+	// maximum number of resident blocks per multiprocessor
+	Blocks(threads, shared int) (int, error)
+	Clusters(*Launch) (int, error) // maximum number of resident clusters on the device
 }
 
 // Info describes a device and its limits.
 type Info struct {
-	Name         string // as its vendor calls it
-	Place        string // cuda:0, emu:sm_90a: the argument of Open
-	Target       string // the newest PTX target that it runs, with its suffix: sm_90a
-	Bus          string // PCI bus id, 0000:3b:00.0; "" if it has none
-	Driver       string // the version of what runs it
+	Name         string // product name
+	Place        string // argument of Open, such as cuda:0 or emu:sm_90a
+	Target       string // the newest PTX target that it runs, with its suffix, such as sm_90a
+	Bus          string // PCI bus id, such as 0000:3b:00.0; "" if it has none
+	Driver       string // version of the driver or emulator
 	PTX          string // the newest PTX version that it accepts; "" for all
-	Capability   int    // 90
-	Memory       int64  // bytes
-	L2           int    // bytes
+	Capability   int    // compute capability, such as 90
+	Memory       int64  // in bytes
+	L2           int    // in bytes
 	SMs          int    // multiprocessors
 	WarpSize     int
-	Clock        int // kHz, at most
-	MemoryClock  int // kHz
-	MemoryBits   int // width of the memory bus
+	Clock        int // maximum, in kHz
+	MemoryClock  int // in kHz
+	MemoryBits   int // width of the memory bus in bits
 	MaxGrid      [3]int
 	MaxBlock     [3]int
-	MaxThreads   int // of a block
-	Threads      int // of a multiprocessor
-	Blocks       int // of a multiprocessor
-	Registers    int // of a block
+	MaxThreads   int // per block
+	Threads      int // per multiprocessor
+	Blocks       int // per multiprocessor
+	Registers    int // per block
 	Shared       int // bytes per block without opt-in
 	SharedOptIn  int // bytes per block with opt-in
 	SharedPerSM  int
@@ -105,43 +108,43 @@ type Info struct {
 	Cooperative  bool
 	TensorMaps   bool
 	PeerCapable  bool
-	Emulated     bool // by this program, which is slower than hardware by far
-	AllTargets   bool // modules for every target run, each with the limits of its target
-	MaxParameter int  // bytes of kernel parameters
+	Emulated     bool // an emulated device, which is much slower than hardware
+	AllTargets   bool // modules for every target can run, each with the limits of its target
+	MaxParameter int  // maximum size of kernel parameters in bytes
 }
 
 // StreamOptions are the properties of a stream.
 type StreamOptions struct {
 	Apart    bool // not ordered with the default stream
-	Priority int  // lower is more urgent; 0 is the default
+	Priority int  // a lower number is more urgent; 0 is the default
 }
 
 // An Image is code to load.
 type Image struct {
 	Name  string
-	PTX   string // or
+	PTX   string // used if Cubin is empty
 	Cubin []byte
-	Debug bool // with line numbers for debuggers and profilers
-	// Cache is the directory of modules that ptxas has assembled; with "", the device assembles
-	// what it can itself.
+	Debug bool // keep line numbers for debuggers and profilers
+	// Cache is the directory of modules that ptxas has assembled. With "", the device assembles PTX
+	// itself if it can.
 	Cache string
 }
 
-// Loaded is a module on a device, and what assembled it.
+// Loaded is a module on a device, with the name of its assembler.
 type Loaded struct {
 	Module    Handle
-	Assembler string // "the driver, CUDA 13.0", "ptxas 13.5"; "" if loaded as a cubin
-	Cached    bool   // it was in the cache
+	Assembler string // such as "the driver, CUDA 13.0" or "ptxas 13.5"; "" for a cubin
+	Cached    bool   // the module came from the cache
 }
 
 // KernelInfo describes a loaded kernel.
 type KernelInfo struct {
 	Registers  int // per thread
 	Shared     int // declared by the kernel, in bytes
-	Local      int // bytes per thread: spills and arrays
-	MaxThreads int // per block, with these registers
+	Local      int // bytes per thread, for spills and local arrays
+	MaxThreads int // largest block size with this register count
 	Params     []Param
-	Known      bool // Params are the parameters of the kernel.
+	Known      bool // Known says that Params are known.
 }
 
 // A Param is the offset and size of a parameter.
@@ -150,14 +153,16 @@ type Param struct{ Offset, Size int }
 // A Launch describes a kernel launch. Values holds its arguments as the kernel finds them in
 // its parameter space, each at one of the Places.
 type Launch struct {
-	Stream       Handle
-	Grid         [3]uint32
-	Block        [3]uint32
-	Cluster      [3]uint32       // zero for none
-	Shared       uint32          // dynamic
-	Context      context.Context // ends the launch where the device can; nil for none
-	Cooperative  bool            // cooperative: all blocks run at the same time
-	Programmatic bool            // programmatic: may start before the preceding work has ended
+	Stream  Handle
+	Grid    [3]uint32
+	Block   [3]uint32
+	Cluster [3]uint32 // zero if the launch has no cluster size
+	Shared  uint32    // dynamic shared memory in bytes
+	// cancels the launch, if the device supports that; nil for none
+	Context     context.Context
+	Cooperative bool // cooperative: all blocks run at the same time
+	// programmatic dependent launch: may start before the preceding kernel has ended
+	Programmatic bool
 	Values       []byte
 	Places       []int
 }
@@ -169,9 +174,9 @@ type TensorMap struct {
 	Address  Address
 	Sizes    []uint64
 	Strides  []uint64 // strides in bytes, without that of the innermost dimension
-	Box      []uint32 // of a tiled map
+	Box      []uint32 // box of a tiled map
 	Steps    []uint32 // element strides: a box takes every n-th element
-	Lower    []int32  // of an im2col map: the corners of the pixel box
+	Lower    []int32  // of an im2col map: the offsets of the bounding box
 	Upper    []int32
 	Channels uint32
 	Pixels   uint32
@@ -181,7 +186,7 @@ type TensorMap struct {
 	NaN                            bool // elements out of bounds are NaN, not zero
 }
 
-// A TensorType is the element type of a tensor map, with the numbers of the CUDA driver.
+// A TensorType is the element type of a tensor map, with the values of CUtensorMapDataType.
 type TensorType uint32
 
 // Element types of tensor maps.

@@ -20,12 +20,12 @@ var (
 
 // A Fault is a failed call to a device.
 type Fault struct {
-	Call string // cuMemAlloc_v2
+	Call string // such as cuMemAlloc_v2
 	Code int
-	Name string // CUDA_ERROR_OUT_OF_MEMORY
-	Text string // out of memory
+	Name string // such as CUDA_ERROR_OUT_OF_MEMORY
+	Text string // such as "out of memory"
 	Kind error  // one of the errors above, or nil
-	Note string // what to do
+	Note string // advice
 }
 
 // Error returns the failed call and its error.
@@ -44,7 +44,7 @@ func (f *Fault) Unwrap() error { return f.Kind }
 // A Rejection is PTX that could not be assembled.
 type Rejection struct {
 	Module   string
-	Findings diag.List // with lines of the PTX
+	Findings diag.List // at lines of the PTX
 	Log      string    // output of the assembler, if it could not be parsed
 	Cause    error
 }

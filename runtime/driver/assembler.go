@@ -17,7 +17,7 @@ import (
 // An assembler is a ptxas on this machine.
 type assembler struct{ path string }
 
-// findAssembler looks for ptxas in the places that the whole project uses.
+// findAssembler searches for ptxas as package internal/ptxas does.
 func findAssembler() (assembler, error) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -26,7 +26,8 @@ func findAssembler() (assembler, error) {
 	return assembler{tool.Path}, nil
 }
 
-// older reports whether the assembler is older than a CUDA version, or its version is unknown.
+// older reports whether the assembler is older than a CUDA version. It also returns true if its
+// version is unknown.
 func (a assembler) older(than string) bool {
 	out, err := exec.Command(a.path, "--version").Output()
 	if err != nil {
@@ -38,14 +39,15 @@ func (a assembler) older(than string) bool {
 	return !ok || have.less(want)
 }
 
-// assemble makes a cubin for a compute capability, which may be newer than the module's target. The
-// log is the assembler's output if it fails.
+// assemble assembles a cubin for a compute capability, which may be newer than the module's target.
+// If that fails, log is the assembler's output.
 func (a assembler) assemble(image device.Image, capability int) (cubin []byte, log string, err error) {
 	folder, err := os.MkdirTemp("", "ptxdsl-")
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // what stays there is the system's to clean
+	// files that cannot be removed are left to the system
+	defer func() { _ = os.RemoveAll(folder) }()
 	in, out := filepath.Join(folder, "m.ptx"), filepath.Join(folder, "m.cubin")
 	if err := os.WriteFile(in, []byte(image.PTX), 0o600); err != nil {
 		return nil, "", err

@@ -14,12 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A store is the location of one assembled module in the cache: a file named by a hash of
-// everything that it was made from, starting with a checksum of the rest. Files are written
-// under a temporary name and renamed, so that concurrent processes do not disturb each other
-// and never read an incomplete file. A failure of the cache costs time but is not an error.
+// A store is a cache entry for one assembled module: a file named by a hash of all its inputs,
+// which starts with a checksum of the contents. Files are written under a temporary name and
+// renamed, so that concurrent processes never read an incomplete file. A failure of the cache costs
+// time but is not an error.
 type store struct {
-	folder string // "" where nothing is kept
+	folder string // "" if nothing is cached
 	path   string
 }
 
@@ -42,7 +42,7 @@ func (c *Context) store(image device.Image, assembler string) store {
 	return store{image.Cache, filepath.Join(image.Cache, name[:2], name+".cubin")}
 }
 
-// load returns the cubin. It is not ok if there is none, or it is damaged.
+// load returns the cached cubin; ok is false if there is none or it is damaged.
 func (s store) load() (cubin []byte, ok bool) {
 	if s.folder == "" {
 		return nil, false
@@ -68,7 +68,7 @@ func (s store) drop() {
 	}
 }
 
-// save keeps a cubin.
+// save stores a cubin.
 func (s store) save(cubin []byte) {
 	if s.folder == "" || os.MkdirAll(filepath.Dir(s.path), 0o755) != nil {
 		return
@@ -93,7 +93,8 @@ func (s store) save(cubin []byte) {
 // driverRelease returns the release of the driver's kernel module, which is more precise than the
 // CUDA version.
 func driverRelease() string {
-	b, _ := os.ReadFile("/proc/driver/nvidia/version") // not there: the CUDA version must do
+	// if the file is missing, the CUDA version is used
+	b, _ := os.ReadFile("/proc/driver/nvidia/version")
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	return string(line)
 }

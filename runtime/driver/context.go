@@ -28,14 +28,14 @@ type Context struct {
 	current []uintptr // the context as an argument
 	info    device.Info
 
-	launches sync.Pool // of *packet
+	launches sync.Pool // pool of *packet
 
 	mutex  sync.Mutex
 	graphs map[device.Handle]uintptr // CUgraph by CUgraphExec
 	peers  map[*Context]bool
 
 	lost   atomic.Pointer[device.Fault]
-	latest atomic.Pointer[kernel] // launched
+	latest atomic.Pointer[kernel] // the kernel launched last
 	closed atomic.Bool
 }
 
@@ -96,7 +96,7 @@ func (c *Context) call(f Function, args ...uintptr) error {
 	return nil
 }
 
-// raw is call for functions that may return a non-zero value without an error.
+// raw is call for functions whose nonzero result may not be an error.
 //
 //go:uintptrescapes
 func (c *Context) raw(f Function, args ...uintptr) uintptr {
@@ -119,8 +119,8 @@ func (c *Context) Do(work func() error) error {
 	return work()
 }
 
-// fail returns a CUresult as an error. An error that makes the context unusable is kept, with the
-// last launched kernel.
+// fail converts a CUresult to an error. If the error makes the context unusable, it is stored with
+// the last launched kernel.
 func (c *Context) fail(f Function, code uintptr) error {
 	if lost := c.lost.Load(); lost != nil {
 		return c.gone(lost)
@@ -136,15 +136,15 @@ func (c *Context) fail(f Function, code uintptr) error {
 	return c.gone(c.lost.Load())
 }
 
-// gone returns the error of all calls on a lost device. On an H200 with driver 580, nothing
-// recovered one within the process: neither resetting nor releasing the context, in any order, nor
-// creating another.
+// gone returns the error for every call on a lost device. On an H200 with driver 580 the context
+// could not be recovered within the process: neither by resetting nor by releasing it, in any
+// order, nor by creating another one.
 func (c *Context) gone(fault *device.Fault) error {
 	return fmt.Errorf("cuda:%d is lost to this process, with everything in its memory; restart "+
 		"the process to use it again: %w", c.number, fault)
 }
 
-// Lost returns why the device is unusable, or nil.
+// Lost returns the error that made the device unusable, or nil.
 func (c *Context) Lost() error {
 	if fault := c.lost.Load(); fault != nil {
 		return c.gone(fault)
@@ -176,7 +176,7 @@ func (c *Context) Close() error {
 	return nil
 }
 
-// Attributes of devices, as the driver numbers them.
+// Values of CUdevice_attribute.
 const (
 	attrMaxThreads        = 1
 	attrMaxBlockX         = 2
@@ -201,13 +201,14 @@ const (
 	attrTensorMaps        = 127
 )
 
-// properties queries the contents of Info.
+// properties queries the device attributes for Info.
 func (c *Context) properties() error {
 	var failed error
 	attribute := func(n uintptr) int {
 		var value int32
 		if code := c.library.raw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), n, c.device); code != 0 {
-			if n < attrBlocksPerSM && failed == nil { // an old driver does not know the later ones
+			// an old driver lacks the newer attributes
+			if n < attrBlocksPerSM && failed == nil {
 				failed = c.library.fault(cuDeviceGetAttribute, code)
 			}
 			return 0

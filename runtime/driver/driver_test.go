@@ -35,7 +35,7 @@ func refused(t *testing.T, err error, kind error, words string) {
 	}
 }
 
-// open returns GPU 0 of a driver that pretends.
+// open returns GPU 0 of a fake driver.
 func open(t *testing.T, d *fakecuda.Driver) *driver.Context {
 	t.Helper()
 	l, err := d.Library()
@@ -92,7 +92,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestInfo holds what is asked of a device.
+// TestInfo checks the device properties.
 func TestInfo(t *testing.T) {
 	d := fakecuda.New()
 	i := open(t, d).Info()
@@ -111,12 +111,12 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// module is PTX of a version.
+// module returns PTX of a version.
 func module(version string) string {
 	return ".version " + version + "\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
 }
 
-// stub puts a program in the place of ptxas. It answers with "cubin" and counts its runs.
+// stub installs a script in place of ptxas. It writes "cubin" and counts its runs.
 func stub(t *testing.T, release, script string) (runs func() int) {
 	t.Helper()
 	folder := t.TempDir()
@@ -144,7 +144,7 @@ done
 	}
 }
 
-// TestTooNew holds what becomes of PTX that is newer than the driver.
+// TestTooNew loads PTX that is newer than the driver.
 func TestTooNew(t *testing.T) {
 	d := fakecuda.New()
 	c := open(t, d)
@@ -168,7 +168,7 @@ func TestTooNew(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
-	// The driver may say so itself, of a version that should be known to it.
+	// The driver may also reject a version that should be supported.
 	runs = stub(t, "13.5", "")
 	d.Fail = func(symbol string) uintptr {
 		if symbol == "cuModuleLoadDataEx" {
@@ -185,7 +185,7 @@ func TestTooNew(t *testing.T) {
 	check(t, c.Unload(loaded.Module))
 }
 
-// TestCache holds when ptxas assembles, and what is kept.
+// TestCache checks when ptxas is run, and what is cached.
 func TestCache(t *testing.T) {
 	d := fakecuda.New()
 	c := open(t, d)
@@ -207,7 +207,7 @@ func TestCache(t *testing.T) {
 			t.Errorf("time %d: %+v, %d runs", i, l, runs())
 		}
 	}
-	// Another text, and debug information, are other modules.
+	// Another text, or debug information, makes another cache entry.
 	other := image
 	other.PTX += "// other\n"
 	debug := image
@@ -215,7 +215,7 @@ func TestCache(t *testing.T) {
 	if load(other).Cached || load(debug).Cached || runs() != 3 {
 		t.Errorf("%d runs", runs())
 	}
-	// A damaged file is made anew, and one that the driver refuses too.
+	// A damaged file is replaced, and so is one that the driver rejects.
 	files, err := filepath.Glob(filepath.Join(folder, "*", "*.cubin"))
 	check(t, err)
 	if len(files) != 3 {
@@ -240,7 +240,7 @@ func TestCache(t *testing.T) {
 	if load(image).Cached {
 		t.Error("it was kept, too")
 	}
-	// Without a folder, and with a ptxas that is older than the driver, that assembles.
+	// The driver assembles if there is no cache folder, or if ptxas is older than the driver.
 	plain := image
 	plain.Cache = ""
 	if l := load(plain); l.Assembler != "the driver, CUDA 13.0" {
@@ -250,7 +250,8 @@ func TestCache(t *testing.T) {
 	if l := load(image); l.Assembler != "the driver, CUDA 13.0" || runs() != 0 {
 		t.Errorf("%+v, %d runs", l, runs())
 	}
-	// What ptxas does not take the driver may, and what fails in the cache does not fail the program.
+	// If ptxas rejects a module, the driver assembles it; failures of the cache do not fail the
+	// program.
 	stub(t, "13.5", "exit 3")
 	if l := load(image); l.Assembler != "the driver, CUDA 13.0" {
 		t.Errorf("%+v", l)
@@ -265,7 +266,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestRealAssembler holds that ptxas makes a cubin for the device of a module for an older one.
+// TestRealAssembler checks that ptxas assembles a module for an older target into a cubin for the
+// device.
 func TestRealAssembler(t *testing.T) {
 	folder := t.TempDir()
 	c := open(t, fakecuda.New())
@@ -289,14 +291,14 @@ func TestRealAssembler(t *testing.T) {
 	}
 }
 
-// TestCacheTogether has many load one module at once, into one folder.
+// TestCacheTogether loads one module from many goroutines with one cache folder.
 func TestCacheTogether(t *testing.T) {
 	stub(t, "13.5", "")
 	folder := t.TempDir()
 	var group sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
-		c := open(t, fakecuda.New()) // as a process of its own has
+		c := open(t, fakecuda.New()) // as if in a separate process
 		group.Go(func() {
 			for range 5 {
 				loaded, err := c.Load(device.Image{Name: "m", PTX: module("8.0"), Cache: folder})
@@ -316,7 +318,7 @@ func TestCacheTogether(t *testing.T) {
 	}
 }
 
-// TestRejected holds what becomes of what the assembler in the driver says.
+// TestRejected checks how the messages of the driver's assembler are reported.
 func TestRejected(t *testing.T) {
 	d := fakecuda.New()
 	d.Reject = true
@@ -337,7 +339,7 @@ func TestRejected(t *testing.T) {
 	refused(t, err, nil, "the module is empty")
 }
 
-// TestLaunchAllocations holds that the driver's side of a launch does not allocate.
+// TestLaunchAllocations checks that the driver's part of a launch does not allocate.
 func TestLaunchAllocations(t *testing.T) {
 	d := fakecuda.New()
 	l, err := driver.With(driver.TableOf(func(symbol string) func([]uintptr) uintptr {
@@ -362,7 +364,9 @@ func TestLaunchAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if each >= 1 { // below one: the race detector makes pools forget one in four, and a packet is two allocations
+		// less than one: under the race detector pools drop one entry in four, and a packet needs two
+		// allocations
+		if each >= 1 {
 			t.Errorf("a launch allocates %v times", each)
 		}
 	}

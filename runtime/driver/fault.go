@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// absent is not a CUresult: the function does not exist.
+// absent is the result of a function that the driver lacks; it is not a CUresult.
 const absent = 0xffff_ffff
 
 // CUresult values that are handled specially.
@@ -25,7 +25,7 @@ const (
 	errECC           = 214
 	errInvalidPTX    = 218
 	errNVLink        = 220
-	errUnsupported   = 222 // PTX version
+	errUnsupported   = 222 // unsupported PTX version
 	errNotFound      = 500
 	errNotReady      = 600
 	errIllegal       = 700
@@ -39,7 +39,7 @@ const (
 	errProgram       = 718
 	errLaunchFailed  = 719
 	errContained     = 721
-	errTooLarge      = 720 // cooperative launch
+	errTooLarge      = 720 // cooperative launch too large
 	errCluster       = 912
 )
 
@@ -53,7 +53,7 @@ func sticky(code uintptr) bool {
 	return false
 }
 
-// note explains an error in terms of kernel launches if the driver's text does not.
+// note returns advice for an error, if the driver's text does not explain it.
 func note(code uintptr) string {
 	switch code {
 	case errIllegal:
@@ -83,7 +83,7 @@ func note(code uintptr) string {
 	return ""
 }
 
-// fault returns a CUresult as an error.
+// fault converts a CUresult to an error.
 func (l *Library) fault(f Function, code uintptr) *device.Fault {
 	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
 	if code == absent {

@@ -17,7 +17,7 @@ import (
 
 // Find opens the CUDA driver of this machine.
 func Find() (*Library, error) {
-	// Error details are kept per thread, so stay on one.
+	// dlerror keeps its message per thread, so stay on one thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var tried []string

@@ -6,7 +6,7 @@ package driver
 // A Function is an entry point of the CUDA driver.
 type Function int
 
-// The entry points of the driver. The headers map the plain names to those with _v2.
+// The entry points of the driver. The CUDA headers map the plain names to symbols with _v2.
 const (
 	cuInit Function = iota
 	cuDriverGetVersion
@@ -72,7 +72,7 @@ const (
 	functionCount
 )
 
-// An entry is the symbol of a function in the library.
+// An entry names the symbol of a function.
 type entry struct {
 	symbol string
 	since  string // the CUDA version that introduced it, if a driver of CUDA 11.4 may lack it

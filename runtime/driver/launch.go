@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Attributes of functions, as the driver numbers them.
+// Values of CUfunction_attribute.
 const (
 	funcMaxThreads   = 0
 	funcShared       = 1
@@ -22,8 +22,8 @@ const (
 	funcRegisters    = 4
 	funcMaxDynamic   = 8
 	funcNonPortable  = 14
-	portableClusters = 8  // largest cluster that every device with clusters supports
-	widest           = 16 // largest cluster with the non-portable attribute
+	portableClusters = 8  // largest cluster size that every device with clusters supports
+	widest           = 16 // largest cluster size with the non-portable attribute
 )
 
 // A kernel is a kernel of a loaded module.
@@ -65,7 +65,7 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 		var offset, size uint64
 		switch code := c.raw(cuFuncGetParamInfo, k.function, uintptr(i), uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); {
 		case code == errInvalidValue && params < 0:
-			return k, nil // one beyond the last
+			return k, nil // index after the last parameter
 		case code != 0:
 			return nil, c.fail(cuFuncGetParamInfo, code)
 		}
@@ -74,7 +74,7 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 	return k, nil
 }
 
-// Info returns what the driver found out about k.
+// Info returns the properties of k that the driver reports.
 func (k *kernel) Info() device.KernelInfo { return k.info }
 
 // A launchAttribute is a CUlaunchAttribute.
@@ -84,7 +84,7 @@ type launchAttribute struct {
 	value [16]uint32
 }
 
-// Attributes of launches, as the driver numbers them.
+// Values of CUlaunchAttributeID.
 const (
 	launchCooperative  = 2
 	launchCluster      = 4
@@ -106,7 +106,7 @@ type launchConfig struct {
 // that launches do not allocate.
 type packet struct {
 	args       [11]uintptr
-	values     []uintptr // where the arguments of the kernel are
+	values     []uintptr // addresses of the kernel's arguments
 	config     launchConfig
 	attributes [3]launchAttribute
 }
@@ -144,7 +144,7 @@ func (p *packet) configure(l *device.Launch) {
 	}
 }
 
-// Launch launches k. The values stay as they are until it returns; the driver has copied them then.
+// Launch launches k. The driver copies the argument values before it returns.
 func (k *kernel) Launch(l *device.Launch) error {
 	c := k.context
 	if lost := c.lost.Load(); lost != nil {
@@ -190,7 +190,7 @@ func (c *Context) run(f Function, args []uintptr) uintptr {
 	return code
 }
 
-// allow requests what a launch needs beyond the defaults.
+// allow raises the limits of the kernel if a launch needs more than the defaults.
 func (k *kernel) allow(l *device.Launch) error {
 	if l.Shared > k.dynamic.Load() {
 		k.mutex.Lock()
@@ -211,7 +211,7 @@ func (k *kernel) allow(l *device.Launch) error {
 	return nil
 }
 
-// Blocks returns how many blocks fit on a multiprocessor.
+// Blocks returns the maximum number of resident blocks per multiprocessor.
 func (k *kernel) Blocks(threads, shared int) (int, error) {
 	if err := k.allow(&device.Launch{Shared: uint32(shared)}); err != nil {
 		return 0, err
@@ -221,7 +221,7 @@ func (k *kernel) Blocks(threads, shared int) (int, error) {
 	return int(n), err
 }
 
-// Clusters returns how many clusters fit on the device.
+// Clusters returns the maximum number of resident clusters on the device.
 func (k *kernel) Clusters(l *device.Launch) (int, error) {
 	if err := k.allow(l); err != nil {
 		return 0, err

@@ -23,10 +23,10 @@ type Table [functionCount]func(args []uintptr) uintptr
 // A Library is an open CUDA driver.
 type Library struct {
 	table   Table
-	version int // of CUDA: 13000
+	version int // CUDA version, such as 13000
 }
 
-// TableOf returns the Table of the functions that lookup finds by symbol.
+// TableOf returns a Table with the functions that lookup returns for their symbols.
 func TableOf(lookup func(symbol string) func(args []uintptr) uintptr) Table {
 	var t Table
 	for f, e := range entries() {
@@ -93,7 +93,7 @@ func (l *Library) raw(f Function, args ...uintptr) uintptr {
 	return uintptr(uint32(l.table[f](args)))
 }
 
-// text returns the C string that a function stores the address of.
+// text returns the C string whose address a function stores.
 func (l *Library) text(f Function, code uintptr) string {
 	var s *byte
 	if l.raw(f, code, uintptr(unsafe.Pointer(&s))) != 0 || s == nil {

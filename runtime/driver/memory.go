@@ -22,7 +22,7 @@ func (c *Context) Free(a device.Address) error { return c.call(cuMemFree, uintpt
 
 // AllocateHost allocates pinned host memory, which the device can access directly.
 func (c *Context) AllocateHost(n int64) (unsafe.Pointer, error) {
-	const portable = 1 // pinned for every context of the process
+	const portable = 1 // pinned for all contexts of the process
 	var p unsafe.Pointer
 	err := c.call(cuMemHostAlloc, uintptr(unsafe.Pointer(&p)), uintptr(n), portable)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Context) Fill(to device.Address, pattern uint32, width int, count int64
 	return c.call(f, uintptr(to), uintptr(pattern), uintptr(count), uintptr(stream))
 }
 
-// Reach lets kernels here access the memory of another GPU.
+// Reach lets kernels on this GPU access the memory of another GPU.
 func (c *Context) Reach(other device.Device) error {
 	o, ok := other.(*Context)
 	if !ok {
@@ -105,10 +105,12 @@ func (c *Context) Reach(other device.Device) error {
 // Encode returns the 128 bytes of a tensor map; the driver requires them to be aligned to 64
 // bytes.
 func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
-	words := make([]uint64, 16+7) // one of its offsets is such a multiple
+	// over-allocated, because one of 16 offsets is suitably aligned
+	words := make([]uint64, 16+7)
 	at := unsafe.Pointer(&words[0])
 	at = unsafe.Add(at, -uintptr(at)&63)
-	power := func(n int) uintptr { // 0, 32, 64, 128 to 0, 1, 2, 3; 16 is the first of interleaving
+	// maps 0, 32, 64, 128 to 0, 1, 2, 3; interleaving starts at 16
+	power := func(n int) uintptr {
 		switch n {
 		case 32:
 			return 1
@@ -128,7 +130,7 @@ func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
 	if m.NaN {
 		fill = 1
 	}
-	// Rank one has no strides, but the driver requires an address.
+	// A tensor of rank one has no strides, but the driver requires a non-nil address.
 	strides, lower, upper := append([]uint64{}, m.Strides...), append([]int32{}, m.Lower...), append([]int32{}, m.Upper...)
 	strides, lower, upper = append(strides, 0), append(lower, 0), append(upper, 0)
 	var err error

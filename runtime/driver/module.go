@@ -17,10 +17,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Load loads a module. The driver can assemble PTX itself and has a cache of its own. Loading
-// from our cache is faster; its modules are assembled by ptxas, if there is one that is at
-// least as new as the driver's assembler, so that the cache never makes code slower. PTX that
-// is newer than the driver always needs ptxas, whose output runs on older drivers too.
+// Load loads a module. The driver can assemble PTX itself and has a cache of its own. Loading from
+// the cache of this package is faster. Its modules are assembled by ptxas, if there is one at least
+// as new as the driver's assembler, so that the code is never slower. PTX that is newer than the
+// driver always needs ptxas, whose output runs on older drivers too.
 //
 // The driver's linker could also return the assembled code, but it assembles relocatable code,
 // which uses more registers and is slower.
@@ -49,7 +49,7 @@ func (c *Context) Load(image device.Image) (device.Loaded, error) {
 	return device.Loaded{Module: module, Assembler: "the driver, CUDA " + c.library.Version()}, nil
 }
 
-// rejected converts a failure to assemble to an error with lines. PTX that is too new for the
+// rejected converts an assembly failure to an error with source lines. PTX that is too new for the
 // driver is assembled with ptxas.
 func (c *Context) rejected(image device.Image, v version, log string, err error) (device.Loaded, error) {
 	var f *device.Fault
@@ -65,8 +65,8 @@ func (c *Context) rejected(image device.Image, v version, log string, err error)
 	return device.Loaded{}, err
 }
 
-// cached loads the cubin of a module from the cache, or assembles it with ptxas. If it is not ok,
-// the driver must assemble.
+// cached loads the cubin of a module from the cache, or assembles it with ptxas. If it returns
+// false, the driver must assemble the module.
 func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	tool, err := findAssembler()
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 		if tool.older(c.library.Version()) {
 			return device.Loaded{}, false
 		}
-		// The driver rejects what ptxas rejects, and its message is the one to show.
+		// The driver will reject what ptxas rejects, and its message is shown.
 		if cubin, _, err = tool.assemble(image, c.info.Capability); err != nil {
 			return device.Loaded{}, false
 		}
@@ -92,7 +92,7 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, true
 }
 
-// assembled loads PTX that is newer than the driver, with ptxas.
+// assembled loads PTX that is newer than the driver by assembling it with ptxas.
 func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
 	old := fmt.Errorf("%w: PTX %s requires a driver for CUDA %s, but this one is for CUDA %s",
 		device.ErrTooOld, v, v.needs(), c.library.Version())
@@ -114,14 +114,14 @@ func (c *Context) assembled(image device.Image, v version) (device.Loaded, error
 	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, err
 }
 
-// A log receives the driver's output while it assembles.
+// A log receives the messages of the driver's assembler.
 type log struct {
 	options []uint32
 	values  []uintptr
 	errors  []byte
 }
 
-// Options of the assembler in the driver, as it numbers them.
+// Values of CUjit_option.
 const (
 	jitErrorLog     = 5
 	jitErrorLogSize = 6
@@ -138,14 +138,14 @@ func newLog(lines bool) *log {
 	return l
 }
 
-// onHeap makes a slice that does not move with the stack.
+// onHeap returns a slice that does not move with the stack.
 //
 //go:noinline
 func onHeap(n int) []byte { return make([]byte, n) }
 
 func (l *log) text() string { return cString(l.errors) }
 
-// load hands an image to the driver: a cubin, or PTX with a zero at its end.
+// load passes an image to the driver: a cubin, or zero-terminated PTX.
 func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 	if len(image) == 0 {
 		return 0, errors.New("the module is empty")

@@ -26,7 +26,7 @@ func (c *Context) FreeStream(s device.Handle) error { return c.call(cuStreamDest
 // WaitStream waits for the work of a stream.
 func (c *Context) WaitStream(s device.Handle) error { return c.call(cuStreamSynchronize, uintptr(s)) }
 
-// StreamDone reports whether a stream has done its work.
+// StreamDone reports whether the work of a stream is complete.
 func (c *Context) StreamDone(s device.Handle) (bool, error) {
 	return c.ready(cuStreamQuery, uintptr(s))
 }
@@ -44,7 +44,7 @@ func (c *Context) ready(f Function, what uintptr) (bool, error) {
 
 // NewEvent creates an event, with timing if requested.
 func (c *Context) NewEvent(timed bool) (device.Handle, error) {
-	const blocking, untimed = 1, 2 // a waiting thread sleeps
+	const blocking, untimed = 1, 2 // blocking: a waiting thread sleeps
 	flags := uintptr(blocking)
 	if !timed {
 		flags |= untimed
@@ -70,7 +70,7 @@ func (c *Context) WaitFor(s, e device.Handle) error {
 // WaitEvent waits for an event.
 func (c *Context) WaitEvent(e device.Handle) error { return c.call(cuEventSynchronize, uintptr(e)) }
 
-// EventDone reports whether an event has happened.
+// EventDone reports whether an event is complete.
 func (c *Context) EventDone(e device.Handle) (bool, error) { return c.ready(cuEventQuery, uintptr(e)) }
 
 // Elapsed returns the time between two events.
@@ -79,8 +79,8 @@ func (c *Context) Elapsed(from, to device.Handle) (milliseconds float32, err err
 	return milliseconds, err
 }
 
-// Begin starts recording on a stream. It uses the relaxed mode: the others tie the recording
-// to a thread, but goroutines move between threads.
+// Begin starts recording on a stream, in relaxed mode. The other modes tie the recording to a
+// thread, but goroutines move between threads.
 func (c *Context) Begin(s device.Handle) error {
 	const relaxed = 2
 	return c.call(cuStreamBeginCapture, uintptr(s), relaxed)

@@ -95,6 +95,7 @@ type demand struct {
 	write bool
 	read  bool // the bytes must have been written
 	later bool // in shared and local memory, where the value is used
+	multi bool // at a multimem address
 
 	// For an observer.
 	quiet bool // who locates the memory reports the access
@@ -228,6 +229,9 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 	if q.write && r.fixed {
 		return w.denied(bits.TrailingZeros32(mask), "kernels cannot write "+r.name)
 	}
+	if r.copies != nil && !q.multi {
+		return w.denied(bits.TrailingZeros32(mask), notMultimem)
+	}
 	if q.write || !q.read || !w.mustBeWritten(r) {
 		return true
 	}
@@ -290,6 +294,9 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		}
 		if q.write && r.fixed {
 			return w.denied(l, "kernels cannot write "+r.name)
+		}
+		if r.copies != nil && !q.multi {
+			return w.denied(l, notMultimem)
 		}
 		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {

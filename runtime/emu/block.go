@@ -34,6 +34,8 @@ type block struct {
 	threadInstructions int64
 	changes            int64 // stores, arrivals and whatever others can see
 	fault              *Fault
+
+	dependents bool // a thread has run griddepcontrol.launch_dependents
 }
 
 // start makes b the block id of its grid.
@@ -49,7 +51,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	b.barriers, b.fault = [16]barrier{}, nil
 	b.executed, b.threadInstructions, b.changes, b.clock = 0, 0, 0, 0
 	clear(b.phases)
-	b.tensorGroup = 0
+	b.tensorGroup, b.dependents = 0, false
 	b.registers = registerPool{launch: launchRegisters(g.image.entry, threads, g.device.info.Registers)}
 	clear(b.collectors)
 	b.groups = b.groups[:0]

@@ -129,7 +129,7 @@ const mostCalls = 4096
 func (w *warp) pass(mask uint32, from *frame, a *argument, to *frame, p *place) {
 	var values [2]eval.Vector
 	n := w.fetch(mask, from, a.regs, a.at, a.size, &values)
-	if n == 0 {
+	if n == 0 || len(a.regs) == 0 && len(p.regs) == 0 {
 		w.copyLocal(mask, to.local+uint64(p.at), from.local+a.at, uint64(min(a.size, p.size)))
 		return
 	}

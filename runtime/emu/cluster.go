@@ -24,6 +24,7 @@ type cluster struct {
 
 	products productCache
 	refused  bool // a thread has seen that there is no cluster left to take over
+	released bool // it is not held when it launches dependents
 }
 
 // An outcome is how far a cluster came.
@@ -54,7 +55,7 @@ func (c *cluster) start(id [3]uint32) {
 		c.blocks = append(c.blocks, &block{grid: g, cluster: c, phases: map[uint64]*phaseState{}})
 	}
 	c.id, c.still, c.rounds, c.sum = id, 0, 0, -1
-	c.barrier, c.queue, c.refused = clusterBarrier{}, asyncQueue{}, false
+	c.barrier, c.queue, c.refused, c.released = clusterBarrier{}, asyncQueue{}, false, false
 	seed := uint64(id[0]) | uint64(id[1])<<24 | uint64(id[2])<<44
 	c.random = rand.New(rand.NewPCG(g.seed, seed))
 	c.order = c.order[:0]
@@ -70,7 +71,7 @@ func (c *cluster) start(id [3]uint32) {
 // run runs the cluster for about so many instructions of warps.
 func (c *cluster) run(budget int) outcome {
 	for budget > 0 && !c.grid.stop.Load() {
-		ran, busy, alive := 0, false, false
+		ran, busy, alive, hold := 0, false, false, c.grid.holds.Load() && !c.released
 		c.shuffle()
 		for _, w := range c.order {
 			if w.live == 0 {
@@ -82,6 +83,9 @@ func (c *cluster) run(budget int) outcome {
 			ran, busy = ran+n, busy || n >= quantum
 			if w.block.fault != nil {
 				return faulted
+			}
+			if hold && c.launchesDependents() {
+				return goesOn
 			}
 		}
 		if !alive {

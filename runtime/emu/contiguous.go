@@ -36,7 +36,7 @@ func (w *warp) contiguous(a *addressRef, q *demand) (r *region, at uint64, ok bo
 	switch space {
 	case isa.Global:
 		r = w.recent[w.cur.pc&15]
-		if r == nil || low < r.base || low+n > r.end() {
+		if r == nil || low < r.base || low+n > r.end() || r.copies != nil {
 			return nil, 0, false // locate finds the region and notes it
 		}
 		low -= r.base

@@ -128,14 +128,6 @@ func fence(d *decoder) (step, error) {
 	}, nil
 }
 
-// dependents decodes griddepcontrol.
-func dependents(*decoder) (step, error) {
-	return func(w *warp, mask uint32) action {
-		w.tell(EventDependents, mask, nil)
-		return advance
-	}, nil
-}
-
 // nanosleep decodes nanosleep: others have their turn.
 func nanosleep(*decoder) (step, error) {
 	return func(w *warp, mask uint32) action {

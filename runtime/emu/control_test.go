@@ -30,6 +30,7 @@ out:
 	st.param.b32 [r], %b; ret;
 }
 .func (.reg .b32 r) twice (.reg .b32 n) { add.u32 r, n, n; ret; }
+.func (.reg .b32 r) same (.reg .b32 n) { match.sync.any.b32 r, n, -1; ret; }
 .func (.reg .b32 r) thrice (.reg .b32 n) { mad.lo.u32 r, n, 2, n; ret; }
 .visible .entry k(.param .u64 out) {
 	.reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %d<20>;
@@ -70,6 +71,36 @@ func TestControl(t *testing.T) {
 				return 0
 			}
 			return 1
+		}},
+		// Lanes of one mask meet at different instructions with the same qualifiers.
+		{"shuffle from two branches", `and.b32 %r1, %r0, 1; setp.eq.u32 %p2, %r1, 0; mov.u32 %r3, 7; mov.u32 %r4, 30; @%p2 bra a;
+			add.u32 %r5, %r0, 100; shfl.sync.idx.b32 %r2, %r5, 4, 31, -1; bra e;
+			a: shfl.sync.idx.b32 %r2, %r0, 9, 31, -1; e:`, func(i int) uint32 {
+			if i%2 == 1 {
+				return uint32(i/32*32 + 4) // an even lane has its index
+			}
+			return uint32(i/32*32 + 109) // an odd lane has its index and 100
+		}},
+		{"ballot from two branches", `and.b32 %r1, %r0, 3; setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p2, %r1, 3; setp.lt.u32 %p3, %r1, 2; @%p3 bra a;
+			vote.sync.ballot.b32 %r2, %p2, -1; bra e; a: vote.sync.ballot.b32 %r2, %p1, -1; e:`, func(int) uint32 { return 0x99999999 }},
+		{"reduction from two branches", `setp.lt.u32 %p1, %r0, 48; mov.u32 %r3, -1; @%p1 bra a; redux.sync.add.u32 %r2, %r0, %r3; bra e;
+			a: mov.u32 %r4, 1000; redux.sync.add.u32 %r2, %r4, -1; e:`, func(i int) uint32 {
+			if i < 32 {
+				return 32000
+			}
+			return 16*1000 + (48+63)*16/2
+		}},
+		{"match from a function and a branch", `and.b32 %r1, %r0, 7; setp.lt.u32 %p1, %r0, 37; @%p1 bra a; call (%r2), same, (%r1); bra e;
+			a: match.sync.any.b32 %r2, %r1, -1; e:`, func(i int) uint32 { return 0x01010101 << (i % 8) }},
+		{"election from two branches", `setp.lt.u32 %p1, %r0, 3; mov.u32 %r2, 0; @%p1 bra a; elect.sync %r3|%p2, -1; @%p2 mov.u32 %r2, 1; bra e;
+			a: elect.sync %r3|%p2, -1; @%p2 mov.u32 %r2, 2; e: mad.lo.u32 %r2, %r3, 10, %r2;`, func(i int) uint32 {
+			switch i {
+			case 0:
+				return 2
+			case 32:
+				return 1
+			}
+			return 0
 		}},
 		{"vote of some", `setp.lt.u32 %p1, %r0, 32; and.b32 %r1, %r0, 1; setp.eq.u32 %p2, %r1, 0; @%p2 bra a; vote.sync.ballot.b32 %r2, %p1, 0xaaaaaaaa; bra e;
 			a: vote.sync.ballot.b32 %r2, %p1, 0x55555555; e:`, func(i int) uint32 {

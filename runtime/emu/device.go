@@ -16,7 +16,7 @@ import (
 )
 
 // A Device is an emulated device. Work runs when it is asked for, in the goroutine that asks, so that
-// streams have nothing to wait for.
+// streams have nothing to wait for but a launch that is paused for those that depend on it.
 type Device struct {
 	options Options
 	info    device.Info
@@ -33,9 +33,11 @@ type Device struct {
 	streams map[device.Handle]*stream
 	modules map[device.Handle]*module
 	graphs  map[device.Handle][]func() error
+	pending *grid // a launch that is paused, nil for none
 	peers   []*Device
 	// Devices that reach the memory here.
 	reachedBy []*Device
+	multicast bool // it has memory with a multicast address
 	grids     uint64
 	clock     uint64 // instructions of all launches so far
 	closed    bool
@@ -95,8 +97,8 @@ func (d *Device) Memory() (free, total int64, err error) {
 	return d.memory.total - d.memory.used, d.memory.total, nil
 }
 
-// Synchronize waits for nothing: work is done when it was asked for.
-func (d *Device) Synchronize() error { return nil }
+// Synchronize ends the launch that is paused. Other work is done when it was asked for.
+func (d *Device) Synchronize() error { return d.settle() }
 
 // Lost returns nil: a kernel with a fault does not end the device.
 func (d *Device) Lost() error { return nil }
@@ -105,7 +107,7 @@ func (d *Device) Lost() error { return nil }
 func (d *Device) Close() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.closed = true
+	d.closed, d.pending = true, nil
 	d.memory.list.Store(new([]*region))
 	d.memory.peers.Store(new([]*memory))
 	clear(d.pinned)
@@ -135,6 +137,9 @@ func (d *Device) Allocate(bytes int64) (device.Address, error) {
 
 // Free frees what Allocate allocated.
 func (d *Device) Free(at device.Address) error {
+	if err := d.settle(); err != nil {
+		return err
+	}
 	if !d.memory.free(uint64(at)) {
 		return refuse("cuMemFree_v2", invalidValue, "0x%x is not the address of an allocation", at)
 	}
@@ -215,7 +220,12 @@ func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int6
 	if !ok {
 		return fault("copy", nil, "from %s to %s: they are not of one kind", d.info.Place, other.Info().Place)
 	}
-	return d.do(s, func() error { return o.copyFrom(d, to, from, bytes) })
+	return d.do(s, func() error {
+		if err := o.settle(); err != nil {
+			return err
+		}
+		return o.copyFrom(d, to, from, bytes)
+	})
 }
 
 // copyFrom copies from a device, with what is known of the bytes.
@@ -303,6 +313,9 @@ func (d *Device) accepts(m *module) error {
 
 // Unload drops a module and its variables.
 func (d *Device) Unload(h device.Handle) error {
+	if err := d.settle(); err != nil {
+		return err
+	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	m := d.modules[h]
@@ -328,7 +341,7 @@ func (d *Device) Variable(h device.Handle, name string) (device.Address, int64, 
 	return 0, 0, fault("variable", nil, "there is no variable %s in global memory", name)
 }
 
-// run runs a grid when no other runs, unless its context ends before.
+// run runs a grid when no other runs, unless its context ends before. A grid that is paused goes on.
 func (d *Device) run(g *grid) error {
 	ctx := g.launch.Context
 	if ctx == nil {
@@ -341,16 +354,43 @@ func (d *Device) run(g *grid) error {
 		return fmt.Errorf("kernel %s was not started: %w", g.image.entry.Name, context.Cause(ctx))
 	}
 	d.mutex.Lock()
-	d.grids++
-	g.number, g.began = d.grids, d.clock
+	if g.number == 0 {
+		d.grids++
+		d.stats.Launches++
+		g.number, g.began = d.grids, d.clock
+		g.quota, g.turn = -1, turnLength
+	}
 	d.mutex.Unlock()
 	begin := time.Now()
-	err := g.run(ctx, d.options.Workers)
+	var err error
+	if p := g.primary; p != nil && !p.complete.Load() {
+		err = d.beside(ctx, g)
+		d.count(p)
+	}
+	if err == nil && !g.complete.Load() {
+		g.holds.Store(!g.seen && g.mayOverlap())
+		g.seen = true
+		err = g.run(ctx, d.options.Workers)
+	}
+	d.count(g)
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.stats.Launches++
-	d.stats.Instructions += g.executed.Load()
 	d.stats.Time += time.Since(begin)
-	d.clock += uint64(g.executed.Load())
+	if err == nil && g.paused && !g.complete.Load() {
+		d.pending = g
+	}
+	if g.complete.Load() {
+		g.primary = nil
+	}
 	return err
+}
+
+// count adds the instructions of a grid to the statistics.
+func (d *Device) count(g *grid) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	n := g.executed.Load() - g.counted
+	g.counted += n
+	d.stats.Instructions += n
+	d.clock += uint64(n)
 }

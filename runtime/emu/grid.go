@@ -44,6 +44,8 @@ type grid struct {
 	executed atomic.Int64 // instructions of threads
 	ended    atomic.Int64 // blocks
 	stop     atomic.Bool  // the context has ended
+
+	overlap // with the launches before and after it
 }
 
 // sharedBytes returns the bytes of shared memory of a block.
@@ -67,10 +69,9 @@ func (g *grid) clusters() [3]uint32 {
 	return n
 }
 
-// run runs the grid with so many workers.
+// run runs the grid with so many workers, to its end or until it is paused.
 func (g *grid) run(ctx context.Context, workers int) error {
-	n := g.clusters()
-	total := uint64(n[0]) * uint64(n[1]) * uint64(n[2])
+	total := g.total()
 	workers = int(min(uint64(max(workers, 1)), total))
 	if g.observer != nil {
 		workers = 1
@@ -79,7 +80,9 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	}
 	defer context.AfterFunc(ctx, func() { g.stop.Store(true) })()
 	defer g.watch(g.device.options.Progress)()
-	if g.alone = workers == 1; g.alone {
+	g.paused = false
+	g.alone = workers == 1 && !g.device.shares()
+	if workers == 1 {
 		g.work(total)
 	} else {
 		var all sync.WaitGroup
@@ -91,11 +94,19 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	if g.fault != nil {
 		return g.fault
 	}
-	if done := g.ended.Load(); done < int64(total)*int64(g.clusterBlocks()) {
+	if done, all := g.ended.Load(), int64(total)*int64(g.clusterBlocks()); done == all {
+		g.complete.Store(true)
+	} else if g.stop.Load() {
 		return fmt.Errorf("kernel %s was stopped after %d of %d blocks: %w", g.image.entry.Name,
-			done, int64(total)*int64(g.clusterBlocks()), context.Cause(ctx))
+			done, all, context.Cause(ctx))
 	}
 	return nil
+}
+
+// total returns the number of clusters.
+func (g *grid) total() uint64 {
+	n := g.clusters()
+	return uint64(n[0]) * uint64(n[1]) * uint64(n[2])
 }
 
 // clusterBlocks returns the number of blocks of a cluster.
@@ -118,7 +129,7 @@ func (g *grid) work(total uint64) {
 			return
 		}
 		before, changes := c.executed(), c.changes()
-		out := c.run(turnLength)
+		out := c.run(g.turn)
 		g.executed.Add(c.executed() - before)
 		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
 			out = faulted
@@ -149,7 +160,7 @@ func (c *cluster) changes() (n int64) {
 func (g *grid) take(total uint64) *cluster {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if g.fault != nil {
+	if g.fault != nil || g.pauses(total) {
 		return nil
 	}
 	if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total) {
@@ -202,12 +213,12 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 		}
 	case goesOn:
 		g.stalled = 0
-		g.waiting = append(g.waiting, c)
+		g.keep(c)
 	case stuck:
 		c.still = 0
 		g.stalled++
 		g.waiting = append(g.waiting, c)
-		if g.stalled > 2*len(g.waiting)+2 && g.running == 0 && g.fault == nil {
+		if g.stalled > 2*len(g.waiting)+2 && g.running == 0 && g.fault == nil && !g.relax() {
 			g.fault = g.hang()
 		}
 	}
@@ -217,8 +228,7 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 func (g *grid) changing() bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	n := g.clusters()
-	return g.running > 1 || len(g.waiting) > 0 || g.next < uint64(n[0])*uint64(n[1])*uint64(n[2])
+	return g.running > 1 || len(g.waiting) > 0 || g.next < g.total()
 }
 
 // mostReported is how many warps a report of a hang lists.
@@ -265,7 +275,8 @@ func (w *warp) report(f *fragment) string {
 	case f.state == waitsConverge:
 		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
 	case f.state == waitsLanes:
-		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere", f.group.mask&w.live&^f.mask)
+		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere",
+			f.group.mask&w.live&^f.mask)
 	}
 	place := fmt.Sprintf("%s:%d", e.Place.File, e.Place.Line)
 	if e.Source != "" {

@@ -59,7 +59,7 @@ func (k *kernel) Info() device.KernelInfo { return k.info }
 func (k *kernel) Launch(l *device.Launch) error {
 	launch := *l // who launches uses its memory again
 	launch.Values, launch.Places = slices.Clone(l.Values), nil
-	return k.device.do(l.Stream, func() error { return k.run(&launch) })
+	return k.device.inOrder(l.Stream, func() error { return k.run(&launch) })
 }
 
 // run runs a launch.
@@ -68,6 +68,10 @@ func (k *kernel) run(l *device.Launch) error {
 		return err
 	}
 	d := k.device
+	before, err := d.after(l)
+	if err != nil {
+		return err
+	}
 	params := newRegion("kernel parameters", paramWindow, k.image.body.paramBytes())
 	params.init, params.fixed = nil, true
 	copy(params.data, l.Values)
@@ -76,6 +80,7 @@ func (k *kernel) run(l *device.Launch) error {
 		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
 		stepper: stepperOf(d.options.Observer),
 	}
+	g.primary = before
 	return d.run(g)
 }
 

@@ -114,7 +114,7 @@ func newEntries() map[isa.Kind]entry {
 }
 
 // tensorModes are the modes of tensor copies that are not emulated: the manual leaves open how elements
-// of the halo are counted, and where overriding sizes are in their operand.
+// of the halo are counted.
 func tensorModes() []isa.Mod {
-	return []isa.Mod{isa.ModIm2colW, isa.ModIm2colW128, isa.ModIm2colNoOffsW, isa.ModOverrideGlobalDim, isa.ModOverrideGlobalDimStride}
+	return []isa.Mod{isa.ModIm2colW, isa.ModIm2colW128, isa.ModIm2colNoOffsW}
 }

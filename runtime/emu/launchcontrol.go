@@ -49,7 +49,7 @@ func tryCancel(d *decoder) (step, error) {
 		return nil, err
 	}
 	all := op.Has(isa.ModMulticastClusterAll)
-	q := demand{space: op.Space, size: answerBytes, align: answerBytes, write: true}
+	q := demand{space: op.Space, size: answerBytes, align: answerBytes, write: true, quiet: true}
 	return func(w *warp, mask uint32) action {
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)

@@ -71,10 +71,13 @@ func load(d *decoder) (step, error) {
 		if strong {
 			w.yield = true
 			w.spins++
-			w.block.grid.order()
+			w.order()
 		}
 		for i := range x.regs {
 			x.loadElement(w, mask, i)
+		}
+		if w.cur.frame.unwritten != nil {
+			x.markLoaded(w, mask)
 		}
 		return advance
 	}, nil
@@ -183,10 +186,11 @@ func store(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order, scope: op.Scope}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order,
+		scope: op.Scope, multi: op.Kind == isa.KindMultimemSt}
 	strong := op.Order > isa.Weak
 	return func(w *warp, mask uint32) action {
-		if mask == full && !strong && !w.observing() {
+		if mask == full && !strong && !w.observing() && w.cur.frame.unwritten == nil {
 			if r, low, ok := w.contiguous(&at, &q); ok {
 				w.block.changes++
 				data := r.data[low:]
@@ -203,14 +207,19 @@ func store(d *decoder) (step, error) {
 			return failed
 		}
 		if strong {
-			w.block.grid.order()
+			w.order()
 		}
 		w.block.changes++
 		if w.observing() {
 			x.tell(w, mask, &q)
 		}
-		for i := range x.regs {
-			x.storeElement(w, mask, i)
+		for range w.replicas(&q) {
+			for i := range x.regs {
+				x.storeElement(w, mask, i)
+			}
+		}
+		if w.cur.frame.unwritten != nil && x.markStored(w, mask) {
+			return failed
 		}
 		return advance
 	}, nil
@@ -252,6 +261,20 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 
 // ordering is a lock that orders strong accesses of concurrent workers.
 type ordering struct{ sync.Mutex }
+
+// inCluster reports whether the access at hand is to shared memory, which only the worker that runs the
+// cluster reaches.
+func (w *warp) inCluster() bool {
+	r := w.where.region
+	return r != nil && r.base == sharedWindow
+}
+
+// order orders the access at hand and those around it as the workers see them.
+func (w *warp) order() {
+	if !w.inCluster() {
+		w.block.grid.order()
+	}
+}
 
 // order orders accesses before it and behind it as the workers see them.
 func (g *grid) order() {
@@ -295,17 +318,21 @@ func atomically(d *decoder) (step, error) {
 		in[i] = d.fit(in[i], t)
 	}
 	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true,
-		quiet: true, order: op.Order, scope: op.Scope}
+		quiet: true, order: op.Order, scope: op.Scope, multi: op.Kind == isa.KindMultimemRed}
 	return func(w *warp, mask uint32) action {
-		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
+		if !w.locate(&at, mask, &q) {
 			return failed
+		}
+		for range w.replicas(&q) {
+			if !w.initialized(mask, &q) {
+				return failed
+			}
 		}
 		if w.observing() {
 			w.tellAccess(EventAtomic, mask, &q, nil)
 		}
 		before := w.block.changes
-		g := w.block.grid
-		if !g.alone {
+		if g := w.block.grid; !g.alone && !w.inCluster() {
 			g.device.ordering.Lock()
 			defer g.device.ordering.Unlock()
 		}
@@ -316,18 +343,20 @@ func atomically(d *decoder) (step, error) {
 				b = w.value(&in[1], &w.scratch[1])
 			}
 			old := &w.out[i&3]
-			for m := mask; m != 0; m &= m - 1 {
-				l := bits.TrailingZeros32(m)
-				r := w.where.of(l)
-				data := r.data[w.where.at[l]+uint64(i)*width:]
-				old[l] = read(data, width)
-				f := combine
-				if r.base == sharedWindow {
-					f = inShared
-				}
-				if x := f(old[l], a[l], b[l]); x != old[l] {
-					put(data, width, x)
-					w.block.changes++
+			for range w.replicas(&q) {
+				for m := mask; m != 0; m &= m - 1 {
+					l := bits.TrailingZeros32(m)
+					r := w.where.of(l)
+					data := r.data[w.where.at[l]+uint64(i)*width:]
+					old[l] = read(data, width)
+					f := combine
+					if r.base == sharedWindow {
+						f = inShared
+					}
+					if x := f(old[l], a[l], b[l]); x != old[l] {
+						put(data, width, x)
+						w.block.changes++
+					}
 				}
 			}
 			if i < len(out) {

@@ -43,6 +43,8 @@ type region struct {
 	size  uint64   // of a freed region, whose bytes are gone
 	owner *block   // of shared memory
 	named []symbol // what lies where, for messages
+
+	copies []*region // of a multicast address: the memory on each device, data is that of the first
 }
 
 // A symbol is a named part of a region.

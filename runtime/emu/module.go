@@ -110,6 +110,7 @@ type image struct {
 	sharedSize    int                // bytes that are declared
 	sharedSymbols []symbol
 	clustered     bool
+	dependents    bool // it has griddepcontrol.launch_dependents
 	constants     map[uint64]*eval.Vector
 	problems      diag.List
 }

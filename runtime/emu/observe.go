@@ -57,7 +57,8 @@ const (
 	EventTest       // threads saw a phase complete: Mask, At, Order, Scope
 	EventDependents // griddepcontrol: Mask, and Form for what it does
 	EventStep       // an instruction, for a Stepper: Mask
-	EventTensor     // a tcgen05 instruction that orders others: Mask, Form
+	EventTensor     // a tcgen05 instruction that orders others: Mask, Form; At and Size of a deallocation
+	EventProduct    // tcgen05.mma issues a product: Mask, and Count for its multiplications
 )
 
 // A Proxy is the path on which an access reaches memory.

@@ -46,6 +46,13 @@ func (d *Device) reaches(o *Device) bool {
 	return slices.Contains(d.peers, o)
 }
 
+// shares reports whether kernels of other devices can use the memory here, or those here that of others.
+func (d *Device) shares() bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.multicast || len(d.peers)+len(d.reachedBy) > 0
+}
+
 // numberOf returns the number of the device.
 func (d *Device) numberOf() int {
 	d.mutex.Lock()

@@ -29,7 +29,8 @@ type command struct {
 	not    bool  // of the guard
 	leader bool  // control may come here by a branch, and fragments may join here
 	at     *ir.Instr
-	source int32 // index of the line that .loc names, or 0
+	source int32       // index of the line that .loc names, or 0
+	meets  *collective // what lanes exchange here, nil for nothing
 }
 
 // A program is a decoded function.

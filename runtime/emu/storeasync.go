@@ -11,15 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// asyncKinds adds stores and reductions that complete later, and what accesses a multimem address. A
-// multimem address is that of one allocation: a device has no others at the same address.
+// asyncKinds adds stores and reductions that complete later, and what accesses a multimem address.
 func asyncKinds(kinds map[isa.Kind]entry) {
 	for k, e := range map[isa.Kind]entry{
 		isa.KindStAsync:                      {make: storeAsync},
 		isa.KindRedAsync:                     {make: reduceAsync},
 		isa.KindStBulk:                       {make: storeBulk},
 		isa.KindMultimemSt:                   {make: store},
-		isa.KindMultimemLdReduce:             {make: load},
+		isa.KindMultimemLdReduce:             {make: loadReduce},
 		isa.KindMultimemRed:                  {make: atomically},
 		isa.KindMultimemStAsync:              {make: storeAsync},
 		isa.KindMultimemRedAsync:             {make: reduceAsync},

@@ -10,8 +10,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// do does work of a stream: now, or when the graph runs that the stream records.
+// do does work of a stream that is no launch: now, or when the graph runs that the stream records. A
+// launch that is paused ends first.
 func (d *Device) do(h device.Handle, work func() error) error {
+	return d.inOrder(h, func() error {
+		if err := d.settle(); err != nil {
+			return err
+		}
+		return work()
+	})
+}
+
+// inOrder does work of a stream: now, or when the graph runs that the stream records.
+func (d *Device) inOrder(h device.Handle, work func() error) error {
 	d.mutex.Lock()
 	s := d.streams[h]
 	if s == nil {
@@ -51,7 +62,7 @@ func (d *Device) FreeStream(h device.Handle) error {
 func (d *Device) WaitStream(h device.Handle) error { return d.do(h, func() error { return nil }) }
 
 // StreamDone reports true.
-func (d *Device) StreamDone(device.Handle) (bool, error) { return true, nil }
+func (d *Device) StreamDone(device.Handle) (bool, error) { return true, d.settle() }
 
 // NewEvent makes an event.
 func (d *Device) NewEvent(bool) (device.Handle, error) {
@@ -89,7 +100,7 @@ func (d *Device) Record(event, s device.Handle) error {
 // WaitFor holds a stream for nothing: the event has passed.
 func (d *Device) WaitFor(s, event device.Handle) error { return d.WaitStream(s) }
 
-// WaitEvent waits for nothing.
+// WaitEvent waits for nothing: the event has passed.
 func (d *Device) WaitEvent(device.Handle) error { return nil }
 
 // EventDone reports true.

@@ -29,7 +29,7 @@ func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindTcgen05Cp] = entry{make: tensorFill}
 	to[isa.KindTcgen05Shift] = entry{make: tensorShift}
 	to[isa.KindTcgen05Commit] = entry{make: tensorCommit}
-	later := []isa.Mod{isa.ModKindTi16, isa.ModDecompressLutB}
+	later := []isa.Mod{isa.ModDecompressLutB}
 	to[isa.KindTcgen05Mma] = entry{make: tensorMMA, without: later}
 	to[isa.KindTcgen05MmaWs] = entry{make: tensorMMA, without: later}
 }
@@ -222,9 +222,22 @@ func tensorDealloc(d *decoder) (step, error) {
 			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x, which were not allocated together; %s", n, at, t)
 		}
 		w.block.changes++
-		w.tell(EventTensor, mask, nil)
+		w.tellRelease(mask, at, n)
 		return advance
 	}, nil
+}
+
+// tellRelease shows an observer that columns are deallocated.
+func (w *warp) tellRelease(mask, at, columns uint32) {
+	if !w.observing() {
+		return
+	}
+	e := w.event(EventTensor, mask)
+	e.Size = uint64(4 * columns)
+	for l := range e.At {
+		e.At[l] = Address{isa.Tensor, uint32(w.block.number()), uint64(at)}
+	}
+	w.block.grid.observer.Observe(e)
 }
 
 // tensorFence decodes tcgen05.fence, which orders nothing that the emulator does out of order.

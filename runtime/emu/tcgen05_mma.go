@@ -118,6 +118,11 @@ func (t *tensorProduct) run(w *warp, mask uint32) action {
 		if why := j.capture(l); why != "" {
 			return w.fault(l, nil, "%s", why)
 		}
+		if w.observing() {
+			e := w.event(EventProduct, 1<<l)
+			e.Count = int64(j.in.M) * int64(j.in.N) * int64(j.in.K)
+			w.block.grid.observer.Observe(e)
+		}
 		if act := w.issueTensor(l, j.run); act != advance {
 			return act
 		}
@@ -224,7 +229,7 @@ func (j *tensorJob) fits() string {
 			return fmt.Sprintf("there is no m%dn%d of kind %s with .ws", o.M, o.N, j.kind)
 		}
 		return ""
-	case j.kind == "i8" && pair:
+	case (j.kind == "i8" || j.kind == "ti16") && pair:
 		step, least = 32, 32
 	case j.kind == "i8" && o.N > 32:
 		step = 16

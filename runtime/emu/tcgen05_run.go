@@ -257,6 +257,9 @@ func (j *tensorJob) leftInTensor(b *block, first int) string {
 			if wide != p.A.Bits && code&255&^(keep<<inset) != 0 {
 				return fmt.Sprintf("byte 0x%02x of A in tensor memory is no element of %s", code&255, p.A.Name)
 			}
+			if err := p.A.Check(code >> inset & keep); err != nil {
+				return err.Error()
+			}
 			p.SetA(first+row, i, code>>inset&keep, j.in.NegateA)
 		}
 	}

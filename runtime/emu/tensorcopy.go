@@ -34,6 +34,7 @@ func tensorCopy(d *decoder) (step, error) {
 		}
 	}
 	t.at, t.offsets, t.base = d.registersNamed("at"), d.registersNamed("offsets"), d.valueNamed("base")
+	t.sizes, t.low, t.high = d.registersNamed("sizes"), d.registersNamed("low"), d.valueNamed("high")
 	if t.o.mask = d.valueNamed("mask"); t.o.mask == nil {
 		t.o.mask = d.valueNamed("mask32")
 	}
@@ -80,6 +81,9 @@ type tensorStep struct {
 	at      []ref
 	offsets []ref // of a filter
 	base    *ref  // the address of the tensor, which replaces that of the map
+	sizes   []ref // of the tensor, which replace those of the map
+	low     []ref // bits 4 to 35 of strides, which replace those of the map
+	high    *ref  // bits 36 to 39 of them, four a stride
 	mode    tensorMode
 	loads   bool
 	reduces string
@@ -123,12 +127,12 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		if why := t.fits(box); why != "" {
 			return w.fault(l, nil, "%s", why)
 		}
-		if t.base != nil {
-			box.address = w.value(t.base, &w.scratch[2])[l]
-		}
 		var start [mostDims]int64
 		for i := range t.at {
 			start[i] = int64(int32(w.value(&t.at[i], &w.scratch[2])[l]))
+		}
+		if why := t.override(w, l, box, start); why != "" {
+			return w.fault(l, nil, "%s", why)
 		}
 		for i := range t.offsets {
 			box.offsets[i] = int64(w.value(&t.offsets[i], &w.scratch[2])[l] & 0xffff)

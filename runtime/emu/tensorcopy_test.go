@@ -182,6 +182,30 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				}
 				return uint32(i + 1)
 			}},
+		{name: "other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled, box: []int{8, 32}, bytes: 1024,
+			// A tensor of 5 rows of 20 words, 512 bytes apart, from row 1 and column 4 of the other.
+			copy: "add.u64 %d12, %d9, 272; mov.b16 %h1, 20; mov.b16 %h2, 0x4405; mov.b32 %r20, 32; mov.b16 %h3, 0;\n" +
+				"cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.override::global_address.override::global_dim_stride " +
+				"[s], [%d7, %d12, {%h1, %h2}, {%r20}, %h3, {0, 0}], [bar];",
+			before: "ld.u64 %d9, [%d7];", // a map begins with the address
+			want: func(i int) uint32 {
+				if row, col := i/32, i%32; row < 5 && col < 20 {
+					return uint32((1+2*row)*64 + 4 + col + 1)
+				}
+				return 0
+			}},
+		{name: "store with other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled, box: []int{8, 32}, stores: true,
+			copy: "add.u64 %d12, %d9, 272; mov.b16 %h1, 20; mov.b16 %h2, 0x4405; mov.b32 %r20, 32; mov.b16 %h3, 0;\n" +
+				"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.override::global_address.override::global_dim_stride " +
+				"[%d7, %d12, {%h1, %h2}, {%r20}, %h3, {0, 0}], [s];",
+			before: "ld.u64 %d9, [%d7];",
+			want: func(i int) uint32 {
+				row, col := i/64-1, i%64-4
+				if row >= 0 && row%2 == 0 && row/2 < 5 && col >= 0 && col < 20 {
+					return uint32(1000 + row/2*32 + col)
+				}
+				return uint32(i + 1)
+			}},
 		{name: "tile store", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32}, stores: true,
 			copy: "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d7, {48, 12}], [s];",
 			want: func(i int) uint32 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
@@ -34,13 +33,14 @@ type warp struct {
 	localRegion region         // local memory: that of one lane behind that of another
 	perLane     uint64         // bytes of one lane
 
-	frame   eval.Frame
-	scratch [8]eval.Vector
-	out     [4]eval.Vector
-	where   access
-	address eval.Vector
-	space   isa.Space   // that the addresses are in, Generic where they are in several
-	recent  [16]*region // by the address of the instruction
+	frame    eval.Frame
+	scratch  [8]eval.Vector
+	exchange exchange
+	out      [4]eval.Vector
+	where    access
+	address  eval.Vector
+	space    isa.Space   // that the addresses are in, Generic where they are in several
+	recent   [16]*region // by the address of the instruction
 
 	root                   *frame       // of the kernel
 	spare                  []*frame     // of calls that have returned
@@ -82,7 +82,7 @@ type frame struct {
 	lanes   uint32     // that have not returned
 	results []argument // of the caller
 
-	unwritten map[*ir.Reg]unwrittenValue // nil where there are none
+	unwritten *shadow // nil where nothing is marked
 }
 
 // A join is a place at which the lanes that diverged before it wait for each other.
@@ -101,7 +101,7 @@ type waitState uint8
 const (
 	runs            waitState = iota
 	waitsConverge             // for the other lanes, at an instruction that all run together
-	waitsLanes                // for the lanes of a mask, at one instruction
+	waitsLanes                // for the lanes of a mask, at instructions of one kind
 	waitsMembers              // for the lanes of a mask, wherever they wait for each other
 	waitsBarrier              // for other warps
 	waitsCluster              // for other blocks of the cluster
@@ -201,21 +201,29 @@ func (w *warp) burst(budget int) (n int, last action) {
 			if in.not {
 				p = ^p
 			}
+			if s := f.frame.unwritten; s != nil && s.preds[in.guard]&mask != 0 {
+				if last = w.runGuarded(in, mask&p, s.preds[in.guard]&mask); last != advance {
+					break
+				}
+				f.pc++
+				continue
+			}
 			if mask &= p; mask == 0 {
 				f.pc++
 				continue
 			}
-		}
-		if f.frame.unwritten != nil && w.usesUnwritten(in, mask) {
-			last = failed
-			break
 		}
 		counted += bits.OnesCount32(mask)
 		if stepper != nil && in.at != nil {
 			w.block.clock++
 			w.block.grid.step(w, mask)
 		}
-		switch last = in.run(w, mask); last {
+		if f.frame.unwritten == nil {
+			last = in.run(w, mask)
+		} else {
+			last = w.runMarked(in, mask)
+		}
+		switch last {
 		case advance:
 			f.pc++
 			if w.yield {

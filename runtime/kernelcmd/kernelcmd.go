@@ -23,8 +23,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Main parses the command line, does what it asks for, and exits if that fails. Flags of the
-// program's own are defined before Main is called. Check may be nil.
+// Main parses the command line, executes it, and exits with an error if that fails. Define the
+// program's own flags before calling Main. check may be nil.
 //
 //	-target sm_90a  the target to build for, instead of the one given here
 //	-lines          adds .loc lines that lead profilers to the Go source
@@ -93,7 +93,7 @@ func Run(w io.Writer, name, device, target string, check func(*kerneltest.T) err
 	return err
 }
 
-// open opens a device, and says why if it is not a GPU and none was named.
+// open opens a device. If it is an emulated device and none was named, note says why.
 func open(device, target string) (d *runtime.Device, note string, err error) {
 	if device == "" {
 		device = "cuda:0"
@@ -109,7 +109,7 @@ func open(device, target string) (d *runtime.Device, note string, err error) {
 	return d, note, err
 }
 
-// first shows the first elements of a result.
+// first formats the first elements of a result.
 func first(r kerneltest.Result) string {
 	var words []string
 	for _, x := range r.First {
@@ -121,8 +121,8 @@ func first(r kerneltest.Result) string {
 	return strings.Join(words, " ")
 }
 
-// OneOf defines a flag whose value is one of a list. The default is the first. Word returns how a value
-// is written.
+// OneOf defines a flag whose value is one of a list. The default is the first value. word returns
+// the text of a value.
 func OneOf[T any](name, usage string, word func(T) string, values ...T) *T {
 	chosen := new(T)
 	words := make([]string, len(values))

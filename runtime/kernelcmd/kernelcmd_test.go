@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestOneOf checks the default of a flag, and what it says about a wrong value.
+// TestOneOf checks the default of a flag, and the message for an invalid value.
 func TestOneOf(t *testing.T) {
 	chosen := Type(isa.F16, isa.Bf16, isa.S8)
 	if *chosen != isa.F16 {
@@ -26,7 +26,7 @@ func TestOneOf(t *testing.T) {
 	}
 }
 
-// TestRun checks what a run prints: the device, the numbers, and what is wrong.
+// TestRun checks the output of a run: the device, the numbers, and mismatches.
 func TestRun(t *testing.T) {
 	check := func(want float32) func(*kerneltest.T) error {
 		return func(t *kerneltest.T) error {

@@ -14,13 +14,13 @@ import (
 // A Tolerance is the error that an element may have. The parts add up, as in numpy.allclose. The zero
 // Tolerance allows no error.
 type Tolerance struct {
-	Abs float64 // the absolute error; see Sum
-	Rel float64 // the error relative to the expected number
+	Abs float64 // absolute error; see Sum
+	Rel float64 // error relative to the expected number
 
 	ulps              float64
 	digits, exponents int
-	every, power      float64 // of RoundedEvery and TruncatedEvery
-	sum               float64 // what Sum multiplies Abs by; 0 without Sum
+	every, power      float64 // parameters of RoundedEvery and TruncatedEvery
+	sum               float64 // factor of Sum for Abs; 0 without Sum
 }
 
 // Abs returns a tolerance of an absolute error.
@@ -116,11 +116,11 @@ func (t Tolerance) String() string {
 
 // A Result is one comparison.
 type Result struct {
-	What      string // what was compared, with its size
+	What      string // what is compared, with its size
 	Elements  int
-	Wrong     int // how many elements differ by more than the tolerance allows
+	Wrong     int // number of elements that differ by more than the tolerance
 	Tolerance Tolerance
-	// The worst element is the one whose error is largest in relation to what is allowed.
+	// The worst element is the one with the largest error relative to its tolerance.
 	Index     int
 	Position  string // Index, or row and column
 	Got, Want float64
@@ -129,7 +129,7 @@ type Result struct {
 	First     []float64 // the first elements that the kernel computed
 }
 
-// Share returns the largest error as a part of what is allowed; 0 if all elements are equal.
+// Share returns the largest error as a fraction of the tolerance; 0 if all elements are equal.
 func (r *Result) Share() float64 {
 	if r.Error == 0 {
 		return 0
@@ -157,8 +157,8 @@ func (m *Mismatch) Error() string {
 }
 
 // Compare compares the results of a kernel with a reference, and returns a *Mismatch if an element
-// differs by more than the tolerance allows. NaN is equal to NaN only. What says what is compared,
-// with its size.
+// differs by more than the tolerance allows. NaN is equal to NaN only. what describes the
+// comparison and its size in messages.
 func Compare[G, W ~float32 | ~float64](t *T, what string, got []G, want []W, tolerance Tolerance) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d elements, want %d", what, len(got), len(want))
@@ -169,21 +169,23 @@ func Compare[G, W ~float32 | ~float64](t *T, what string, got []G, want []W, tol
 }
 
 // Equal compares the results of a kernel with a reference, and returns a *Mismatch if an element is
-// not equal. Elements of floating-point types may differ in the sign of zero and in the bits of NaN.
+// not equal. Floating-point zeros of either sign are equal, and so are all NaN.
 func Equal[E runtime.Element](t *T, what string, got, want []E) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d elements, want %d", what, len(got), len(want))
 	}
 	return t.compare(what, len(got), func(i int) (float64, float64) {
 		g, w := float64(got[i]), float64(want[i])
-		if got[i] != want[i] && g == w { // integers that differ by less than a float64 can show
+		// large integers whose difference float64 cannot represent
+		if got[i] != want[i] && g == w {
 			g = math.Nextafter(g, math.Inf(1))
 		}
 		return g, w
 	}, nil, Tolerance{})
 }
 
-// compare compares n elements and records the result. Position names an element; nil is its index.
+// compare compares n elements and records the result. position names an element; if nil, its index
+// is used.
 func (t *T) compare(what string, n int, pair func(i int) (got, want float64), position func(i int) string,
 	tolerance Tolerance,
 ) error {

@@ -65,8 +65,8 @@ func ExampleNew() {
 }
 
 func ExampleTolerance() {
-	// A product with sums in F32, which tensor cores truncate after every 16 products, and results
-	// rounded to BF16.
+	// A GEMM with F32 accumulators, which tensor cores truncate after every 16 products, and
+	// results rounded to BF16.
 	t := kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 	fmt.Printf("%v\n%.4g\n", t, t.Sum(256).Allows(1))
 	// Output:

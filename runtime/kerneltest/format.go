@@ -22,8 +22,8 @@ type Format[E runtime.Element] struct {
 	Low, High float64
 
 	edges     []E
-	digits    int // of the significand, with the leading one; 0 for integers
-	exponents int // the exponent of the smallest normal number
+	digits    int // bits of the significand, including the leading one; 0 for integers
+	exponents int // exponent of the smallest normal number
 }
 
 // The formats of Go's types, of F16, BF16 and of TF32.
@@ -99,9 +99,9 @@ func (f Format[E]) Encode(xs []float64) []E {
 	return out
 }
 
-// Edges returns the elements at which kernels fail first: both zeros, ones, the smallest and the
-// largest numbers, the infinities and NaN, or the smallest and largest integers. For the formats of
-// Narrow it returns all elements.
+// Edges returns the elements at which kernels most often fail: both zeros, ones, the smallest and
+// the largest numbers, the infinities and NaN, or the smallest and largest integers. For the
+// formats of Narrow it returns all elements.
 func (f Format[E]) Edges() []E { return append([]E(nil), f.edges...) }
 
 // ULPs returns a tolerance of n units in the last place of the expected number.
@@ -155,7 +155,7 @@ func (t *T) Uint32s(n int) []uint32 {
 	return xs
 }
 
-// A layout is how the bits of a narrow number are shared out.
+// A layout describes the bit fields of a narrow floating-point type.
 type layout struct {
 	exponents, fractions, bias int
 	unsigned                   bool

@@ -14,8 +14,8 @@ import (
 // rows.
 type GEMM struct{ M, N, K int }
 
-// Cost is the cost of g for Sizes: with matrix instructions, a device does a few dozen multiplications
-// in the time of one element of a vector.
+// Cost returns the cost of g for Sizes. It is lower than the number of multiplications, because
+// matrix instructions compute a few dozen of them in the time of one vector element.
 func (g GEMM) Cost() int { return g.M * g.N * g.K / 32 }
 
 // String returns the size, such as 128x256x64.
@@ -27,7 +27,7 @@ func (g GEMM) PadK(n int) GEMM {
 	return g
 }
 
-// sampled is how many elements of a product CompareGEMM compares.
+// sampled is the number of elements of a large product that CompareGEMM compares.
 const sampled = 4000
 
 // CompareGEMM compares a product with one computed in float64. It compares all elements of a small
@@ -90,18 +90,20 @@ func (c *rowCache) row(i int) []float64 {
 	return row
 }
 
-// A Matrix is the elements of a matrix as a kernel gets them, and their values for the reference.
+// A Matrix holds the elements of a matrix as they are passed to a kernel, and their values for the
+// reference.
 type Matrix struct {
 	Rows, Cols int
-	// Stored is the columns of the stored matrix if they differ from Cols, as in a sparse matrix.
+	// Stored is the number of columns of the stored matrix if it differs from Cols, as in a sparse
+	// matrix.
 	Stored int
 	value  func(row, col int) float64
 	in     *Array
 }
 
-// MatrixOf returns a matrix of elements. Value returns the number at a row and column, which may
-// depend on several elements, such as one with a scale factor. Value is nil for arguments of Multiply
-// other than A and B.
+// MatrixOf returns a matrix of elements. value returns the number at a row and column, which may
+// depend on several elements, such as one with a scale factor. value may be nil for arguments of
+// Multiply other than A and B.
 func MatrixOf[E runtime.Element](rows, cols int, elements []E, value func(row, col int) float64) Matrix {
 	return Matrix{Rows: rows, Cols: cols, value: value, in: In(elements)}
 }
@@ -112,8 +114,8 @@ func RandomMatrix[E runtime.Element](t *T, rows, cols int, f Format[E]) Matrix {
 	return MatrixOf(rows, cols, xs, func(row, col int) float64 { return f.Float(xs[row*cols+col]) })
 }
 
-// RandomPacked returns a matrix of random integers of 1, 2 or 4 bits, of which the first in a byte has
-// the lowest bits. Value returns the integer that the bits stand for.
+// RandomPacked returns a matrix of random integers of 1, 2 or 4 bits; the first integer in a byte
+// has the lowest bits. value returns the integer for a bit pattern.
 func RandomPacked(t *T, rows, cols, bits int, value func(bits uint8) int) Matrix {
 	xs := make([]uint8, rows*cols*bits/8)
 	for i := range xs {
@@ -125,9 +127,9 @@ func RandomPacked(t *T, rows, cols, bits int, value func(bits uint8) int) Matrix
 	})
 }
 
-// Multiply launches a kernel that computes D = A·Bᵀ, and compares D as CompareGEMM does. It gives the
-// kernel its arguments by the names of its parameters: a, b and d are the matrices, or tensor maps of
-// them, m, n and k the sizes, and all others are in more. D is zero before the launch.
+// Multiply launches a kernel that computes D = A·Bᵀ, and compares D as CompareGEMM does. It passes
+// arguments by parameter name: a, b and d are the matrices, or tensor maps of them; m, n and k are
+// the sizes; all others are taken from more. D is zero before the launch.
 func Multiply[E runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a, b Matrix, f Format[E],
 	tolerance Tolerance, more map[string]Matrix,
 ) error {

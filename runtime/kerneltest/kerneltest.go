@@ -16,17 +16,17 @@ import (
 type T struct {
 	Device *runtime.Device
 	Rand   *rand.Rand // the source of random inputs, with a fixed seed
-	// Budget bounds the sizes that Sizes and Lengths return. Zero is no bound.
+	// Budget bounds the sizes that Sizes and Lengths return. Zero means no bound.
 	Budget int
-	// Edit, if it is not nil, changes each module before it is loaded. It returns the module, or
-	// what to load in its place.
+	// Edit, if not nil, changes each module before it is loaded. It returns the module, or a
+	// replacement.
 	Edit func(m *dsl.Module) (runtime.Source, error)
 
 	notes   []string
 	results []Result
 }
 
-// EmulatorBudget is a Budget with which the emulator runs a check in seconds.
+// EmulatorBudget is a Budget with which a check takes seconds on the emulator.
 const EmulatorBudget = 70_000
 
 // New returns a T for a device. Budget is EmulatorBudget if the device is emulated.
@@ -72,9 +72,9 @@ func Skip(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSkip, fmt.Sprintf(format, args...))
 }
 
-// Needs returns an error that wraps ErrSkip if the device does not have a feature, which came with
-// compute capability from (90 for sm_90) and was removed in before. A before of 0 means that all
-// later devices have it.
+// Needs returns an error that wraps ErrSkip if the device lacks a feature that was introduced with
+// compute capability from (such as 90 for sm_90) and removed in before. A before of 0 means that
+// the feature was not removed.
 func (t *T) Needs(feature string, from, before int) error {
 	c := t.Device.Info().Capability
 	switch {
@@ -87,8 +87,8 @@ func (t *T) Needs(feature string, from, before int) error {
 }
 
 // Sizes returns the sizes whose cost is within t.Budget, so that one list serves the emulator and a
-// GPU. The cost is about the number of elements that a launch computes. The first size is always
-// among them.
+// GPU. cost returns about the number of elements that a launch computes. The first size is always
+// included.
 func Sizes[S any](t *T, cost func(S) int, list ...S) []S {
 	var within []S
 	for i, s := range list {
@@ -104,7 +104,7 @@ func (t *T) Lengths(list ...int) []int {
 	return Sizes(t, func(n int) int { return n }, list...)
 }
 
-// Note adds a line to what is printed beside the results.
+// Note adds a line to the printed results.
 func (t *T) Note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }

@@ -18,7 +18,7 @@ import (
 // random returns a T without a device.
 func random() *T { return &T{Rand: rand.New(rand.NewPCG(1, 2))} }
 
-// says checks that an error contains words, or that there is none.
+// says checks that an error contains words, or is nil if words is "".
 func says(t *testing.T, err error, words string) {
 	t.Helper()
 	if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 	} {
 		says(t, Compare(random(), "x", c.got, c.want, c.tolerance), c.words)
 	}
-	// Integers that a float64 cannot tell apart.
+	// Integers whose difference float64 cannot represent.
 	says(t, Equal(random(), "x", []uint64{1 << 63}, []uint64{1<<63 + 1}), "1 of 1")
 	says(t, Equal(random(), "x", []uint32{7}, []uint32{7}), "")
 	says(t, Equal(random(), "x", []float32{nan}, []float32{nan}), "")
@@ -83,7 +83,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestTight checks that a loose tolerance is found, in whatever run it is least loose.
+// TestTight checks that a loose tolerance is reported, judged by the run with the largest error.
 func TestTight(t *testing.T) {
 	run := func(difference float64, k int) DeviceRun {
 		r := random()
@@ -96,7 +96,7 @@ func TestTight(t *testing.T) {
 	}{
 		{Runs{run(0.3, 1)}, false},
 		{Runs{run(0.2, 1)}, true},
-		{Runs{run(0.2, 1), run(3, 100)}, false}, // 3 of 10 is more than a fourth
+		{Runs{run(0.2, 1), run(3, 100)}, false}, // 3 of 10 is more than a quarter
 		{Runs{run(0, 1)}, true},
 	} {
 		var spy recorder
@@ -107,7 +107,7 @@ func TestTight(t *testing.T) {
 	}
 }
 
-// A recorder is a test that notes whether it fails.
+// A recorder is a testing.TB that records whether it fails.
 type recorder struct {
 	testing.TB
 	failed bool
@@ -117,8 +117,8 @@ func (r *recorder) Helper()               {}
 func (r *recorder) Failed() bool          { return false }
 func (r *recorder) Errorf(string, ...any) { r.failed = true }
 
-// TestCompareGEMM checks that one wrong element in a corner is found, and a wrong tile of a large
-// product.
+// TestCompareGEMM checks that one wrong element in a corner is detected, and a wrong tile of a
+// large product.
 func TestCompareGEMM(t *testing.T) {
 	r := random()
 	g := GEMM{M: 64, N: 96, K: 32}
@@ -140,7 +140,7 @@ func TestCompareGEMM(t *testing.T) {
 		return product(row, col)
 	}, a, b, Abs(1e-3)), "of 4004 elements are wrong; the worst is [63 95]")
 	says(t, r.CompareGEMM(g, func(row, col int) float64 {
-		if row/16 == 2 && col/16 == 3 { // this tile lacks its last product
+		if row/16 == 2 && col/16 == 3 { // this tile lacks the last K step
 			return product(row, col) - a(row, g.K-1)*b(col, g.K-1)
 		}
 		return product(row, col)
@@ -224,7 +224,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// scale is a kernel that doubles n elements, or one more.
+// scale builds a kernel that doubles n elements, or by mistake n+1.
 func scale(m *dsl.Module) {
 	k := m.Kernel("scale", dsl.Threads(64))
 	x, y, n := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y"), dsl.Param[dsl.U32](k, "n")
@@ -232,7 +232,7 @@ func scale(m *dsl.Module) {
 	k.If(i.LT(n), func() { y.Store(i, x.Load(i).MulF(2)) })
 }
 
-// TestLaunch checks arguments, results, and that the emulator reports accesses after the end.
+// TestLaunch checks arguments and results, and that the emulator reports out-of-bounds accesses.
 func TestLaunch(t *testing.T) {
 	r := Open(t, "emu:sm_80")
 	k, err := r.Kernel("scale", scale)
@@ -251,7 +251,7 @@ func TestLaunch(t *testing.T) {
 	says(t, r.Launch(k, runtime.Threads(5), In(x), Out(y)), "takes 3 arguments")
 }
 
-// TestSkip checks what a device that lacks a feature reports.
+// TestSkip checks the result on a device that lacks a feature.
 func TestSkip(t *testing.T) {
 	r := Open(t, "emu:sm_80")
 	err := r.Needs("clusters", 90, 0)

@@ -27,8 +27,8 @@ type buffer interface {
 	Close() error
 }
 
-// guard is how many elements after the end of a result are checked on a GPU. The emulator finds
-// such accesses itself.
+// guard is the number of elements after the end of a result that are checked on a GPU. The emulator
+// reports such accesses itself.
 const guard = 1024
 
 // In copies x to the device before the launch.
@@ -41,8 +41,8 @@ func Out[E runtime.Element](x []E) *Array { return array(x, false, true) }
 // InOut copies x to the device before the launch and back after it.
 func InOut[E runtime.Element](x []E) *Array { return array(x, true, true) }
 
-// Tensor sets the sizes of the tensor, outermost first. Launch then passes a tensor map if the
-// parameter of the kernel is one, and else a pointer.
+// Tensor sets the sizes of the tensor, outermost first. If the parameter of the kernel is a tensor
+// map, Launch passes one; otherwise it passes a pointer.
 func (a *Array) Tensor(sizes ...int) *Array {
 	a.sizes = sizes
 	return a
@@ -58,7 +58,8 @@ func array[E runtime.Element](x []E, in, out bool) *Array {
 				}
 				return runtime.Alloc[E](t.Device, len(x))
 			}
-			// On a GPU, elements that the kernel does not write must not look like results.
+			// On a GPU, fill the buffer so that elements the kernel does not write cannot look like
+			// results.
 			all := make([]E, len(x)+guard)
 			view := bytesOf(all)
 			for i := range view {

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// Open returns a T for a device as runtime.Open takes it: "" is the first GPU, or the emulator where
-// there is none. The device is closed when the test ends.
+// Open returns a T for a device name of runtime.Open; "" is the first GPU, or the emulator if there
+// is none. The device is closed when the test ends.
 func Open(t testing.TB, device string) *T {
 	t.Helper()
 	d, err := runtime.Open(device)
@@ -35,7 +35,7 @@ func Open(t testing.TB, device string) *T {
 
 // A DeviceRun is the result of a check on one device.
 type DeviceRun struct {
-	Device  string // as runtime.Open takes it
+	Device  string // name for runtime.Open
 	Results []Result
 	Notes   []string
 	Time    time.Duration
@@ -100,9 +100,9 @@ func (r Result) String() string {
 	return fmt.Sprintf("%s, largest error %.3g, allowed %.3g (%v)", s, r.Error, r.Allowed, r.Tolerance)
 }
 
-// Tight fails the test if a tolerance is more than factor times the largest error that was compared
-// with it, on all devices and for all sizes. It catches tolerances that hide mistakes. With go test
-// -short it does nothing, because errors are smaller at small sizes.
+// Tight fails the test if a tolerance is more than factor times the largest error that occurred,
+// over all devices and sizes. It detects tolerances that would hide mistakes. With go test -short
+// it does nothing, because errors are smaller at small sizes.
 func (r Runs) Tight(t testing.TB, factor float64) {
 	t.Helper()
 	if t.Failed() || testing.Short() {

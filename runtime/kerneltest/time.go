@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Median returns how long a launch takes: the median of 30, by the clock of the device. Launches of
-// the first tenth of a second do not count, because an idle device runs slower.
+// Median returns the duration of a launch: the median of 30 launches, by the clock of the device.
+// Launches in the first 0.1 s are not counted, because an idle device runs slower.
 func (t *T) Median(launch func() error) (time.Duration, error) {
 	first, e1 := t.Device.Event()
 	last, e2 := t.Device.Event()

@@ -7,5 +7,5 @@ package main
 
 import "time"
 
-// cpuTime returns no time: the processor time of the process is not known here.
+// cpuTime returns zero: on this system the processor time of the process is unknown.
 func cpuTime() time.Duration { return 0 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command emubench measures the emulator: instructions of threads per second on one core, matrix
-// products, scaling over cores, and the time and memory of a large grid.
+// Command emubench measures the emulator: thread instructions per second on one core, GEMMs,
+// scaling over cores, and the time and memory of a large grid.
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// jobs returns what can be measured, by name.
+// jobs returns the available measurements by name.
 func jobs() map[string]func(name string, rounds int) error {
 	return map[string]func(string, int) error{
 		"saxpy": func(name string, n int) error {
@@ -88,10 +88,10 @@ func print(s sample, err error) error {
 	return nil
 }
 
-// A job prepares a kernel on a device and returns what launches it.
+// A job prepares a kernel on a device and returns a function that launches it.
 type job func(d *runtime.Device) (func() error, error)
 
-// measure runs a job with so many workers and returns the round with the median CPU time.
+// measure runs a job with a number of workers and returns the round with the median CPU time.
 func measure(name string, workers, rounds int, target string, j job) (sample, error) {
 	if workers == 0 {
 		workers = goruntime.GOMAXPROCS(0)
@@ -136,7 +136,7 @@ func floats[T runtime.Element](d *runtime.Device, n int, of func(float32) T) (*r
 
 func same(x float32) float32 { return x }
 
-// saxpyJob is example 02 with n elements.
+// saxpyJob runs example 02 with n elements.
 func saxpyJob(n int) job {
 	return func(d *runtime.Device) (func() error, error) {
 		k, err := kernel(d, "saxpy", saxpy.Build)
@@ -150,7 +150,7 @@ func saxpyJob(n int) job {
 	}
 }
 
-// rmsnormJob is example 08 with 1024 rows of 1024 f32.
+// rmsnormJob runs example 08 with 1024 rows of 1024 F32 elements.
 func rmsnormJob(d *runtime.Device) (func() error, error) {
 	const rows, hidden = 1024, 1024
 	k, err := kernel(d, fmt.Sprintf("rmsnorm_f32_%d", hidden), func(m *dsl.Module) {
@@ -170,7 +170,7 @@ func rmsnormJob(d *runtime.Device) (func() error, error) {
 	return launch, errors.Join(e1, e2, e3)
 }
 
-// mmaJob is example 13, a square product with cp.async and mma.sync in f16.
+// mmaJob runs example 13, a square GEMM with cp.async and mma.sync in F16.
 func mmaJob(n int) job {
 	return func(d *runtime.Device) (func() error, error) {
 		tiling := multistage.Default(isa.F16)
@@ -187,7 +187,7 @@ func mmaJob(n int) job {
 	}
 }
 
-// wgmmaJob is example 15, a square product with TMA and wgmma in bf16.
+// wgmmaJob runs example 15, a square GEMM with TMA and wgmma in BF16.
 func wgmmaJob(n int) job {
 	return func(d *runtime.Device) (func() error, error) {
 		k, err := kernel(d, "matmul", func(m *dsl.Module) { hopper.Build(m, hopper.Default) })
@@ -199,31 +199,37 @@ func wgmmaJob(n int) job {
 	}
 }
 
-// scaling measures saxpy and mma.sync with one worker and with two, in turns.
+// scaling measures saxpy and mma.sync alternately with one worker and with two.
 func scaling(_ string, rounds int) error {
 	for _, j := range []struct {
 		name, target string
 		run          job
 	}{{"saxpy, 8 Mi elements", "", saxpyJob(1 << 23)}, {"mma.sync 512x512x512 f16", "sm_80",
 		mmaJob(512)}} {
-		var walls [2][]time.Duration
+		var walls, cpus [2][]time.Duration
 		for range max(rounds, 3) {
 			for w := range walls {
 				s, err := measure(j.name, w+1, 1, j.target, j.run)
 				if err != nil {
 					return err
 				}
-				walls[w] = append(walls[w], s.wall)
+				walls[w], cpus[w] = append(walls[w], s.wall), append(cpus[w], s.cpu)
 			}
 		}
 		best := func(w int) time.Duration { return slices.Min(walls[w]) }
 		fmt.Printf("\n%s: %.3f s with 1 worker, %.3f s with 2 (the best of %d rounds in turns): %.2fx\n",
 			j.name, best(0).Seconds(), best(1).Seconds(), len(walls[0]), best(0).Seconds()/best(1).Seconds())
+		median := func(w int) float64 {
+			slices.Sort(cpus[w])
+			return cpus[w][len(cpus[w])/2].Seconds()
+		}
+		fmt.Printf("processor time: %.3f s and %.3f s; idle processors would give up to %.2fx\n", median(0),
+			median(1), 2*median(0)/median(1))
 	}
 	return nil
 }
 
-// grid measures a grid of 4096 blocks of 256 threads: its time, and how much the heap grows.
+// grid measures a grid of 4096 blocks of 256 threads: its time, and the growth of the heap.
 func grid(string, int) error {
 	const n = 4096 * 256 * 4
 	before := heap()
@@ -247,7 +253,7 @@ func grid(string, int) error {
 	return nil
 }
 
-// heap returns the bytes that were allocated so far.
+// heap returns the number of bytes allocated so far.
 func heap() uint64 {
 	var m goruntime.MemStats
 	goruntime.ReadMemStats(&m)

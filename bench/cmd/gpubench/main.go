@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gpubench measures the examples on a GPU against the libraries that are there, and prints a table.
+// Command gpubench measures the examples on a GPU, compares them with the installed libraries, and
+// prints a table.
 package main
 
 import (

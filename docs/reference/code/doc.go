@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package code has the Go code of the CUDA-to-Go tables. A comment //cuda: has the CUDA code; the
-// lines that follow it are the same in Go.
+// Package code contains the Go code of the CUDA-to-Go tables. A comment //cuda: has the CUDA code;
+// the lines after it are the equivalent Go code.
 package code
 
 import "github.com/ptxdsl/ptxdsl/dsl"
@@ -15,5 +15,5 @@ type (
 
 func add(a, b f32) f32 { return a.Add(b) }
 
-// use keeps values that a row of a table computes and nothing else needs.
+// use marks values that only illustrate a table row as used.
 func use(...any) {}

@@ -5,7 +5,7 @@ package code
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Kernels shows the head of a kernel and its parameters.
+// Kernels shows kernel declarations and parameters.
 func Kernels(m *dsl.Module) {
 	//cuda: `__global__ __launch_bounds__(256) void f(...)`
 	k := m.Kernel("f", dsl.Threads(256))

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// MMA shows a product with cp.async and mma.sync.
+// MMA shows a GEMM with cp.async and mma.sync.
 func MMA(m *dsl.Module) {
 	k := m.Kernel("mma", dsl.Threads(256))
 	rows, cols := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n")

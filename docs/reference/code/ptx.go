@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl/op"
 )
 
-// Rotate is a kernel that is written out instruction by instruction: it rotates each word left.
+// Rotate builds a kernel instruction by instruction: it rotates each word left by 8 bits.
 func Rotate(m *dsl.Module) {
 	k := m.Kernel("rotate", dsl.Threads(256))
 	x := dsl.Param[dsl.U64](k, "x")

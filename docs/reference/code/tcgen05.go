@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TCGEN05 shows a product with tcgen05 by a pair of blocks.
+// TCGEN05 shows a GEMM with tcgen05 on a CTA pair.
 func TCGEN05(m *dsl.Module) {
 	k := m.Kernel("tcgen05", dsl.Threads(256), dsl.Cluster(2))
 

@@ -5,7 +5,7 @@ package code
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Warps shows what the threads of a warp, a block and a cluster do together.
+// Warps shows operations of all threads of a warp, a block and a cluster.
 func Warps(m *dsl.Module) {
 	k := m.Kernel("warps", dsl.Threads(256), dsl.Cluster(2))
 	x := dsl.Global[dsl.F32](k, "x")

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// WGMMA shows a product with TMA copies and wgmma.
+// WGMMA shows a GEMM with TMA copies and wgmma.
 func WGMMA(m *dsl.Module) {
 	//cuda: three warpgroups, and a cluster of two blocks
 	k := m.Kernel("wgmma", dsl.Warpgroups(3), dsl.Cluster(2))

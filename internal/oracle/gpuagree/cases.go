@@ -16,9 +16,10 @@ import (
 // Rows is the number of inputs of a case: 32 warps of 32 lanes.
 const Rows = 1024
 
-// A Case is one operation on the inputs of a warp. Scalar cases have an Op, products an MMA.
+// A Case is one operation on the inputs of 32 warps. Scalar cases have an Op, matrix products an
+// MMA.
 type Case struct {
-	ID        string // the opcode, with what else tells cases apart
+	ID        string // the opcode, with anything else that distinguishes cases
 	Opcode    string
 	Family    string
 	Immediate int // truth table of lop3, or sparsity selector
@@ -27,12 +28,12 @@ type Case struct {
 	Group     *tensorcore.Product
 }
 
-// skipped are instructions that are pure but no arithmetic of a lane, or whose results the manual
-// leaves to the machine.
+// skipped are pure instructions that are not arithmetic of a lane, or whose results the manual
+// leaves to the implementation.
 var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep",
 	"txq", "suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
 
-// tables are the truth tables of lop3 that are tried.
+// tables are the truth tables of lop3 that are tested.
 var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe,
 	0xff}
 
@@ -79,7 +80,7 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 	return all, nil
 }
 
-// spellings iterates over the modifiers of a form that go together.
+// spellings iterates over the valid combinations of a form's modifiers.
 func spellings(form *isa.Form) func(yield func([]isa.Mod) bool) {
 	return func(yield func([]isa.Mod) bool) {
 		slots := make([]isa.Mod, len(form.Slots))
@@ -106,7 +107,7 @@ func spellings(form *isa.Form) func(yield func([]isa.Mod) bool) {
 	}
 }
 
-// open reports whether modifiers are legal at a version and target.
+// open reports whether modifiers are legal for a version and target.
 func open(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Target) bool {
 	opens, gone := form.Bounds(slots)
 	for _, g := range opens {
@@ -120,7 +121,7 @@ func open(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Targe
 func scalarCases(opcode, family string, add func(Case)) {
 	op, err := eval.Of(opcode)
 	if err != nil {
-		return // the tests of eval report it
+		return // the tests of package eval report this
 	}
 	if !strings.HasPrefix(opcode, "lop3") {
 		add(Case{ID: opcode, Opcode: opcode, Family: family, Op: op})

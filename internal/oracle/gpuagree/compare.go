@@ -13,13 +13,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tally is how the cases of a family agree. Known differences are not among Differing.
+// A Tally counts how many cases of a family agree. Known differences do not count as differing.
 type Tally struct {
 	Family                                 string
 	Cases, Equal, Within, Known, Differing int
 }
 
-// A Difference is the first input of a case that gives another result. Reason is set where the
+// A Difference is the first input for which a case gives a different result. Reason is set if the
 // difference is known.
 type Difference struct {
 	ID        string
@@ -31,7 +31,7 @@ type Difference struct {
 	Count     int
 }
 
-// Compare compares a record with what this package expects.
+// Compare compares a record with the expected results.
 func Compare(r *Record) ([]Tally, []Difference, error) {
 	s, err := NewSetting(r.Version, r.Target)
 	if err != nil {
@@ -43,7 +43,7 @@ func Compare(r *Record) ([]Tally, []Difference, error) {
 		result := &r.Results[i]
 		c := s.byID[result.ID]
 		if c == nil && knownDifference(result.ID) != "" {
-			continue // no instruction of the manual
+			continue // not an instruction of the manual
 		}
 		if c == nil {
 			return nil, nil, fmt.Errorf("case %s is not known", result.ID)
@@ -82,11 +82,11 @@ func Compare(r *Record) ([]Tally, []Difference, error) {
 	return list, differences, nil
 }
 
-// difference finds the first result that differs by more than the manual allows.
+// difference returns the first result that differs by more than the manual allows.
 func (c *Case) difference(result *Result, want []uint64, in *Inputs) (*Difference, error) {
 	d := &Difference{ID: c.ID}
 	if result.Raw == nil {
-		d.Count = -1 // the record has hashes alone
+		d.Count = -1 // the record only has hashes
 		return d, nil
 	}
 	got, err := inflate(result.Raw)
@@ -118,7 +118,7 @@ func (c *Case) outType(i int) isa.Type {
 	return 0
 }
 
-// operands returns the inputs of a row.
+// operands returns the operands of a row.
 func (c *Case) operands(in *Inputs, row int) (list []uint64) {
 	if c.Op == nil {
 		return nil
@@ -135,7 +135,7 @@ func (c *Case) operands(in *Inputs, row int) (list []uint64) {
 	return list
 }
 
-// Print writes a comparison as a table, and the differences.
+// Print writes a comparison as a table, followed by the differences.
 func Print(w io.Writer, r *Record, tallies []Tally, differences []Difference) error {
 	fmt.Fprintf(w, "%s\n%s, %s, PTX %s\n", r.Note, r.Device, r.Target, r.Version)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

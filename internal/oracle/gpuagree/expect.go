@@ -84,7 +84,7 @@ func (c *Case) expectProduct(in *Inputs, out []uint64) {
 	}
 }
 
-// clean cuts results to the width of their types, as registers may be wider.
+// clean truncates results to the width of their types; registers may be wider.
 func (c *Case) clean(out []uint64) {
 	if c.Op == nil {
 		return
@@ -99,7 +99,7 @@ func (c *Case) clean(out []uint64) {
 	}
 }
 
-// approximate reports whether the manual allows a case an error.
+// approximate reports whether the manual allows an error in a case.
 func (c *Case) approximate() bool {
 	if c.Op == nil {
 		return false
@@ -112,8 +112,8 @@ func (c *Case) approximate() bool {
 	return strings.Contains(rest, "approx") || strings.HasPrefix(rest, "full")
 }
 
-// within reports whether an approximate result is within the manual's error of the exact one. The
-// bounds are absolute for sin, cos, lg2 and tanh, otherwise relative.
+// within reports whether an approximate result is within the error bound of the manual. The bound
+// is absolute for sin, cos, lg2 and tanh, otherwise relative.
 func (c *Case) within(t isa.Type, got, want uint64) bool {
 	element, n := eval.Split(t)
 	f := eval.FormatOf(element)

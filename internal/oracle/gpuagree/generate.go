@@ -15,10 +15,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// perModule is the number of kernels of a module.
+// perModule is the number of kernels per module.
 const perModule = 250
 
-// A Plan says which kernels a folder holds.
+// A Plan lists the kernels in a folder.
 type Plan struct {
 	Target  string
 	Version string
@@ -28,10 +28,10 @@ type Plan struct {
 // A PlanModule is one cubin and the cases of its kernels.
 type PlanModule struct {
 	Cubin string
-	Cases []string // by ID; kernel i is named k and i
+	Cases []string // case IDs; kernel i is named k followed by i
 }
 
-// Setting is the cases and the inputs of a target.
+// A Setting holds the cases and inputs of a target.
 type Setting struct {
 	Cases  []Case
 	Inputs *Inputs
@@ -59,13 +59,13 @@ func NewSetting(version, target string) (*Setting, error) {
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		s.byID[c.ID] = c
-		c.Kernel("k", s.Inputs) // names every column
+		c.Kernel("k", s.Inputs) // creates the columns of the inputs
 	}
 	return s, nil
 }
 
-// Generate assembles the kernels of all cases into a folder. It returns the cases that the
-// assembler refuses, with its words.
+// Generate assembles the kernels of all cases into a folder. It returns the cases that ptxas
+// rejects, with its messages.
 func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target string,
 	log func(string)) (*Plan, map[string]string, error) {
 	s, err := NewSetting(version, target)
@@ -97,14 +97,14 @@ func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target str
 	return plan, refused, os.WriteFile(filepath.Join(folder, "plan.json"), text, 0o666)
 }
 
-// assemble makes a cubin of cases and drops those that ptxas refuses.
+// assemble assembles cases into a cubin and removes those that ptxas rejects.
 func assemble(ctx context.Context, tool *ptxas.Tool, s *Setting, cases []Case,
 	version, target string, refused map[string]string) ([]byte, []string, error) {
 	for {
 		var text strings.Builder
 		fmt.Fprintf(&text, ".version %s\n.target %s\n.address_size 64\n", version, target)
 		var kept, ids []string
-		var first []int // the line at which a kernel begins
+		var first []int // first line of each kernel
 		for i := range cases {
 			c := &cases[i]
 			if refused[c.ID] != "" {

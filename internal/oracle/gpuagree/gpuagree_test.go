@@ -14,7 +14,8 @@ const (
 	target  = "sm_90a"
 )
 
-// TestComparison records what this package expects, with one result changed, and finds it.
+// TestComparison records the expected results with one of them changed, and checks that the change
+// is found.
 func TestComparison(t *testing.T) {
 	s, err := NewSetting(version, target)
 	if err != nil {
@@ -67,7 +68,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// TestKernelsAreTheSame makes every kernel twice.
+// TestKernelsAreTheSame checks that generating a kernel twice gives the same text.
 func TestKernelsAreTheSame(t *testing.T) {
 	a, err := NewSetting(version, target)
 	if err != nil {

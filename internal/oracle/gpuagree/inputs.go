@@ -14,15 +14,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// An Inputs holds columns of input words by name; every case reads some of them.
+// An Inputs holds named columns of input words; every case reads some of them.
 type Inputs struct {
 	names []string
 	at    map[string]int
 	data  [][]uint64
 }
 
-// column returns the index of a column and makes it if there is none. The words of a column depend
-// on its name alone.
+// column returns the index of a column, and creates it if needed. The words of a column depend only
+// on its name.
 func (in *Inputs) column(name string, word func(r *rand.Rand, row int) uint64) int {
 	if at, ok := in.at[name]; ok {
 		return at
@@ -43,7 +43,7 @@ func (in *Inputs) column(name string, word func(r *rand.Rand, row int) uint64) i
 	return in.at[name]
 }
 
-// Words returns all columns one after the other.
+// Words returns the words of all columns, column by column.
 func (in *Inputs) Words() []uint64 {
 	var all []uint64
 	for _, d := range in.data {
@@ -52,8 +52,8 @@ func (in *Inputs) Words() []uint64 {
 	return all
 }
 
-// scalar returns the column of operand i of a type. Shifts and positions have operands of their
-// own, because most numbers are too large for them.
+// scalar returns the column of operand i of a type. Shift amounts and bit positions have columns of
+// their own, because most random numbers are too large for them.
 func (in *Inputs) scalar(c *Case, i int) int {
 	t := c.Op.In[i]
 	name := t.String() + string(rune('a'+i))
@@ -68,7 +68,7 @@ func (in *Inputs) scalar(c *Case, i int) int {
 	return in.column(name, func(r *rand.Rand, _ int) uint64 {
 		x := packed(r, t)
 		if fns || small && r.IntN(4) > 0 {
-			x = uint64(r.IntN(32)) // the upper bits of a register are not read
+			x = uint64(r.IntN(32)) // the upper bits of the operand are ignored
 			if !fns {
 				x += uint64(r.IntN(48))
 			}
@@ -83,7 +83,7 @@ func (in *Inputs) predicate(i int) int {
 	return in.column(name, func(r *rand.Rand, _ int) uint64 { return r.Uint64() & 1 })
 }
 
-// packed returns random bits of a type, with the edges of its elements among them.
+// packed returns random bits of a type, including edge cases of its elements.
 func packed(r *rand.Rand, t isa.Type) uint64 {
 	element, n := eval.Split(t)
 	width := t.Bits() / n
@@ -136,7 +136,7 @@ func floatBits(r *rand.Rand, f *eval.Format) uint64 {
 	return r.Uint64()
 }
 
-// fragment returns the column of register i of an operand of a product.
+// fragment returns the column of register i of an MMA operand.
 func (in *Inputs) fragment(operand string, e *tensorcore.Element, layout tensorcore.Layout,
 	i int) int {
 	name := operand + " " + e.Name + layout.Container() + string(rune('0'+i))
@@ -145,8 +145,8 @@ func (in *Inputs) fragment(operand string, e *tensorcore.Element, layout tensorc
 	})
 }
 
-// elementBits returns random bits of an element. A quarter of the warps have numbers of any size,
-// infinities and NaN included.
+// elementBits returns random bits of an element. A quarter of the warps get numbers of any
+// magnitude, including infinities and NaN.
 func elementBits(r *rand.Rand, e *tensorcore.Element, row int) uint64 {
 	f := e.Format()
 	if f == nil {
@@ -171,7 +171,7 @@ func elementBits(r *rand.Rand, e *tensorcore.Element, row int) uint64 {
 	return f.Encode(math.Exp2((2*r.Float64()-1)*span)*float64(1-2*r.IntN(2)), eval.Nearest)
 }
 
-// metadata returns the column of sparse metadata: four bits a chunk.
+// metadata returns the column of sparse metadata: four bits per chunk.
 func (in *Inputs) metadata(m *tensorcore.MMA) int {
 	codes, name := []uint64{4, 8, 9, 12, 13, 14}, "metadata"
 	if m.ElementA() == tensorcore.TF32 {
@@ -180,7 +180,7 @@ func (in *Inputs) metadata(m *tensorcore.MMA) int {
 	return in.column(name, metadataWord(codes))
 }
 
-// metadataWord returns random metadata: eight times four bits.
+// metadataWord returns random metadata: eight groups of four bits.
 func metadataWord(codes []uint64) func(r *rand.Rand, row int) uint64 {
 	return func(r *rand.Rand, _ int) (x uint64) {
 		for range 8 {

@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A kernel is the text of a case: 32 warps read their inputs and write their results, eight bytes
-// each. Registers have untyped bits, which go with every type of their width.
+// A kernel is the text of a case's kernel: 32 warps read their inputs and write their results,
+// eight bytes each. Registers have untyped-bits types, which are compatible with every type of
+// their width.
 type kernel struct {
 	text strings.Builder
 	regs strings.Builder
@@ -26,8 +27,8 @@ func (k *kernel) register(class, name string) string {
 	return name
 }
 
-// class returns the class of the register for a type. Bytes are in wider registers, except beside
-// bf16, where the assembler wants a register of eight bits.
+// class returns the register class for a type. Bytes are in wider registers, except with bf16,
+// where ptxas requires an 8-bit register.
 func (c *Case) class(t isa.Type) string {
 	switch bits := t.Bits(); {
 	case bits == 8 && strings.Contains(c.Opcode, ".bf16"):
@@ -40,14 +41,14 @@ func (c *Case) class(t isa.Type) string {
 	return "b64"
 }
 
-// load reads a column into a register.
+// load emits code that loads a column into a register.
 func (k *kernel) load(column int, class, name string) string {
 	k.register(class, name)
 	k.line("ld.global.%s %s, [%%in+%d];", class, name, column*Rows*8)
 	return name
 }
 
-// loadPredicate reads a column into a predicate.
+// loadPredicate emits code that loads a column into a predicate.
 func (k *kernel) loadPredicate(column, i int) string {
 	x := k.load(column, "b32", fmt.Sprintf("%%q%d", i))
 	p := k.register("pred", fmt.Sprintf("%%p%d", i))
@@ -55,7 +56,7 @@ func (k *kernel) loadPredicate(column, i int) string {
 	return p
 }
 
-// store writes result i.
+// store emits code that stores result i.
 func (k *kernel) store(i int, class, name string) {
 	k.line("st.global.%s [%%out+%d], %s;", class, i*Rows*8, name)
 }
@@ -77,8 +78,8 @@ func (c *Case) results() int {
 	return len(c.Op.Out) + c.predicates()
 }
 
-// predicates returns the number of predicate results that the instruction can write: setp of one
-// half has no second one.
+// predicates returns the number of predicate results of the instruction: setp on a single half has
+// no second one.
 func (c *Case) predicates() int {
 	half := strings.HasSuffix(c.Opcode, ".f16") || strings.HasSuffix(c.Opcode, ".bf16")
 	if half && strings.HasPrefix(c.Opcode, "setp") {
@@ -87,7 +88,7 @@ func (c *Case) predicates() int {
 	return c.Op.POut
 }
 
-// Kernel returns the text of the kernel of a case.
+// Kernel returns the PTX of the kernel of a case.
 func (c *Case) Kernel(name string, in *Inputs) string {
 	k := &kernel{}
 	switch {
@@ -156,7 +157,7 @@ func (c *Case) scalar(k *kernel, in *Inputs) {
 	}
 }
 
-// carryIn sets the condition code from a column of zeros and ones.
+// carryIn emits code that sets the carry flag from a column of zeros and ones.
 func (k *kernel) carryIn(column int, minus bool) {
 	x := k.load(column, "b32", "%carry")
 	t := k.register("b32", "%unused")
@@ -167,7 +168,7 @@ func (k *kernel) carryIn(column int, minus bool) {
 	}
 }
 
-// carryOut stores the condition code as zero or one.
+// carryOut emits code that stores the carry flag as zero or one.
 func (k *kernel) carryOut(i int, minus bool) {
 	x := k.register("b32", "%carried")
 	if minus {
@@ -212,7 +213,7 @@ func (c *Case) product(k *kernel, in *Inputs) {
 	}
 }
 
-// A fragment is the columns of an operand of a product.
+// A fragment holds the columns of an MMA operand.
 type fragment struct {
 	name    string
 	bits    int

@@ -5,9 +5,9 @@ package gpuagree
 
 import "strings"
 
-// knownDifference returns why a case differs on a GPU for a reason that is not arithmetic: the
-// assembler accepts an instruction that the manual does not have, and makes another one of it.
-// Empty for cases that must agree.
+// knownDifference returns why a case differs on a GPU although the arithmetic is right: ptxas
+// accepts an instruction that the manual lacks, and replaces it by another. It returns "" for cases
+// that must agree.
 func knownDifference(id string) string {
 	words := strings.Split(id, ".")
 	last := words[len(words)-1]

@@ -19,10 +19,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// mostResults is the number of result columns that a case may have.
+// mostResults is the maximum number of result columns of a case.
 const mostResults = 32
 
-// A Record is what a GPU computed. Note says with which driver and tools, and when.
+// A Record holds what a GPU computed. Note says with which driver and tools, and when.
 type Record struct {
 	Note    string
 	Device  string
@@ -31,17 +31,17 @@ type Record struct {
 	Results []Result
 }
 
-// A Result is what a GPU computed for one case. Hashes are of the results of a warp, all columns.
-// Raw results are kept where they differ from the expected ones, and of approximations.
+// A Result is what a GPU computed for one case. Each hash covers all result columns of one warp.
+// Raw results are kept if they differ from the expected ones, and for approximate instructions.
 type Result struct {
 	ID     string
 	Hashes []uint64
-	Short  []byte // instead of Hashes in a trimmed record: four bytes of each
-	Raw    []byte // 64-bit words, deflated
+	Short  []byte // replaces Hashes in a trimmed record: four bytes of each
+	Raw    []byte // 64-bit words, compressed
 	Error  string
 }
 
-// agrees reports whether the hashes are those of given results.
+// agrees reports whether the hashes match the given results.
 func (r *Result) agrees(want []uint64) bool {
 	list := hashes(want)
 	if r.Short != nil {
@@ -59,8 +59,8 @@ func shorten(hashes []uint64) []byte {
 	return b
 }
 
-// Trim shortens the hashes of a record, and drops raw results but for those of approximations that
-// differ from the expected ones. All cases and inputs still count.
+// Trim shortens the hashes of a record, and drops raw results except those of approximate
+// instructions that differ from the expected ones. The record still covers all cases and inputs.
 func (r *Record) Trim() error {
 	s, err := NewSetting(r.Version, r.Target)
 	if err != nil {
@@ -100,7 +100,8 @@ func hashes(out []uint64) []uint64 {
 	return list
 }
 
-// deflate packs words: bytes of equal weight together, so that they pack well.
+// deflate compresses words. Bytes of equal significance are stored together, which compresses
+// better.
 func deflate(words []uint64) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
@@ -218,7 +219,7 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting,
 	return results, nil
 }
 
-// result packs the results of a case.
+// result builds the Result of a case.
 func (c *Case) result(words []uint64, in *Inputs) (Result, error) {
 	got := append([]uint64(nil), words[:c.results()*Rows]...)
 	c.clean(got)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReplay compares every case and every input with the results of an H100. The record has hashes
-// of all results, and the results of approximations that differ. The table is in
+// TestReplay compares every case and every input with the results of an H100. The record contains
+// hashes of all results, and those results of approximate instructions that differ. The table is in
 // bench/results/gpu-agree.md.
 func TestReplay(t *testing.T) {
 	const cases, equal, within, known = 7235, 7179, 30, 26
@@ -39,7 +39,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayFindsADifference changes one byte of the record.
+// TestReplayFindsADifference checks that a changed byte of the record is detected.
 func TestReplayFindsADifference(t *testing.T) {
 	r, err := Read("testdata/h100.rec")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// Products of warpgroups: the eight warpgroups of a block each fill a tile of A and one of B in
-// shared memory, without swizzle, 16 bytes a thread, and multiply 64 rows by 64 columns.
+// Cases of wgmma: the eight warpgroups of a block each write a tile of A and one of B to shared
+// memory, without swizzle, 16 bytes per thread, and multiply 64 rows by 64 columns.
 
 const groupColumns = 64
 
@@ -36,13 +36,13 @@ func groupCases(opcode string, sm int, add func(Case)) error {
 	return nil
 }
 
-// units returns the number of 16-byte units of a row of an operand.
+// units returns the number of 16-byte units in a row of an operand.
 func units(depth int, e *tensorcore.Element) int { return depth * e.Bits / 128 }
 
 // groupRegisters returns the number of accumulator registers.
 func (c *Case) groupRegisters() int { return groupColumns / 2 * c.Group.D.Bits / 32 }
 
-// tile returns the columns of a tile: two words of a unit, for each unit that a thread fills.
+// tile returns the input columns of a tile: two words for each 16-byte unit that a thread writes.
 func (in *Inputs) tile(operand string, e *tensorcore.Element, n int) (columns []int) {
 	for i := range 2 * n {
 		name := fmt.Sprintf("tile %s %s %d", operand, e.Name, i)
@@ -56,7 +56,7 @@ func (in *Inputs) tile(operand string, e *tensorcore.Element, n int) (columns []
 	return columns
 }
 
-// accumulators returns the columns of C.
+// accumulators returns the input columns of C.
 func (c *Case) accumulators(in *Inputs) (columns []int) {
 	d := c.Group.D
 	for i := range c.groupRegisters() {
@@ -71,7 +71,7 @@ func (c *Case) accumulators(in *Inputs) (columns []int) {
 	return columns
 }
 
-// groupMetadata returns the column of sparse metadata.
+// groupMetadata returns the input column of sparse metadata.
 func (in *Inputs) groupMetadata(p *tensorcore.Product) int {
 	codes, name := []uint64{4, 8, 9, 12, 13, 14}, "metadata"
 	if p.A == tensorcore.TF32 {
@@ -80,7 +80,7 @@ func (in *Inputs) groupMetadata(p *tensorcore.Product) int {
 	return in.column(name, metadataWord(codes))
 }
 
-// warpgroup writes the kernel of a case.
+// warpgroup emits the kernel of a case.
 func (c *Case) warpgroup(k *kernel, in *Inputs) {
 	p := c.Group
 	ua, ub := units(p.DepthA(), p.A), units(p.K, p.B)
@@ -137,7 +137,7 @@ func (c *Case) warpgroup(k *kernel, in *Inputs) {
 	}
 }
 
-// expectGroup computes the results of the eight warpgroups.
+// expectGroup computes the expected results of the eight warpgroups.
 func (c *Case) expectGroup(in *Inputs, out []uint64) {
 	p := c.Group
 	ua, ub := units(p.DepthA(), p.A), units(p.K, p.B)
@@ -158,7 +158,8 @@ func (c *Case) expectGroup(in *Inputs, out []uint64) {
 		matrix := func(n int) tensorcore.Matrix {
 			return tensorcore.Matrix{Leading: 128, Stride: uint32(n * 128)}
 		}
-		_ = p.LoadA(matrix(ua), false, false, 0, p.M, read(ta)) // the reader never fails
+		// the reader never returns an error
+		_ = p.LoadA(matrix(ua), false, false, 0, p.M, read(ta))
 		_ = p.LoadB(matrix(ub), false, false, 0, p.N, read(tb))
 		for row := 0; p.Sparse && row < p.M; row++ {
 			for chunk := range p.Chunks() {

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cubin reads the ELF files that ptxas writes and compares what in them is the program. A
-// cubin also holds the PTX text, its line numbers, and tables ordered by them; those change when
-// only white space does, so they are left out.
+// Package cubin reads the ELF files that ptxas writes and compares the parts that make up the
+// program. A cubin also holds the PTX text, its line numbers, and tables ordered by them. These
+// change with white space, so they are ignored.
 package cubin
 
 import (
@@ -24,8 +24,8 @@ type Section struct {
 	Text []byte
 }
 
-// A Symbol is one compared symbol. Where it lies does not count: that depends on the order of
-// things that have none.
+// A Symbol is one compared symbol. Its address is not compared, because it depends on parts that
+// are ignored.
 type Symbol struct {
 	Name string
 	Kind elf.SymType
@@ -43,7 +43,7 @@ type Code struct {
 	Symbols  []Symbol  // by their text
 }
 
-// Read takes a cubin apart.
+// Read parses a cubin.
 func Read(cubin []byte) (*Code, error) {
 	f, err := elf.NewFile(bytes.NewReader(cubin))
 	if err != nil {
@@ -70,7 +70,8 @@ func Read(cubin []byte) (*Code, error) {
 	for _, s := range symbols {
 		kind := elf.ST_TYPE(s.Info)
 		if kind == elf.STT_SECTION || kind == elf.STT_FILE || s.Name == "" {
-			continue // one a section, and which sections there are depends on the debug text
+			// one per section; which sections exist depends on debug information
+			continue
 		}
 		c.Symbols = append(c.Symbols, Symbol{withoutLine(s.Name), kind, s.Size})
 	}
@@ -78,7 +79,7 @@ func Read(cubin []byte) (*Code, error) {
 	return c, nil
 }
 
-// compared tells the sections that hold code, what the loader must know of it, and constants.
+// compared reports whether a section holds code, information for the loader, or constants.
 func compared(name string) bool {
 	for _, prefix := range []string{".text.", ".nv.info", ".nv.constant", ".nv.capmerc.text."} {
 		if strings.HasPrefix(name, prefix) {
@@ -90,7 +91,8 @@ func compared(name string) bool {
 
 var lineSuffix = regexp.MustCompile(`__\d+$`)
 
-// withoutLine removes the line number that ends the name of a variable declared in a function.
+// withoutLine removes the line number at the end of the name of a variable that is declared in a
+// function.
 func withoutLine(name string) string {
 	if !strings.HasPrefix(name, "$") {
 		return name
@@ -98,8 +100,8 @@ func withoutLine(name string) string {
 	return lineSuffix.ReplaceAllString(name, "")
 }
 
-// Digest returns a hash of all that Diff compares: two programs have the same if they do not
-// differ.
+// Digest returns a hash of everything that Diff compares. Programs without differences have the
+// same digest.
 func (c *Code) Digest() string {
 	h := sha256.New()
 	for _, s := range c.Sections {
@@ -112,7 +114,7 @@ func (c *Code) Digest() string {
 	return string(h.Sum(nil))
 }
 
-// Diff says where two programs differ, one finding a line; nil if they are the same.
+// Diff lists the differences between two programs, one per line; nil if there are none.
 func Diff(a, b *Code) []string {
 	var list []string
 	merge(a.Sections, b.Sections, func(s Section) string { return s.Name }, func(x, y *Section) {
@@ -138,7 +140,7 @@ func Diff(a, b *Code) []string {
 	return list
 }
 
-// merge walks two sorted lists and pairs what has the same key.
+// merge walks two sorted lists in parallel and pairs the elements with equal keys.
 func merge[T any](a, b []T, key func(T) string, each func(x, y *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		switch {

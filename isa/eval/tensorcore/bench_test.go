@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// BenchmarkMMA runs one instruction of a warp. A product of 1024x1024x1024 in bf16 is 524,288 of
-// m16n8k16.
+// BenchmarkMMA runs one MMA instruction of a warp. A bf16 GEMM of 1024x1024x1024 needs 524,288
+// instructions of m16n8k16.
 func BenchmarkMMA(b *testing.B) {
 	for _, op := range []string{
 		"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",

@@ -9,16 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A panel is rows of decoded numbers: of A, or of B with its columns as rows.
+// A panel holds rows of decoded elements: the rows of A, or the columns of B stored as rows.
 type panel struct {
 	depth    int
 	value    []float64
 	exponent []int32
-	special  []bool // whether a row has an infinity or a NaN
+	special  []bool // whether each row contains an infinity or a NaN
 	integer  []int32
 }
 
-// resize makes room for rows of a depth.
+// resize allocates rows of a depth.
 func (p *panel) resize(rows, depth int, integers bool) {
 	n := rows * depth
 	p.depth = depth
@@ -54,7 +54,7 @@ func (p *panel) set(e *Element, row, i int, code uint64) {
 	}
 }
 
-// power is 2 to an exponent within the range of normal float64 numbers.
+// power returns 2^n for exponents of normal float64 numbers.
 func power(n int32) float64 { return math.Float64frombits(uint64(n+1023) << 52) }
 
 // canonical NaN results.
@@ -82,7 +82,7 @@ func (m *model) dot(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
 	return sum
 }
 
-// plain adds in float64: the exact mode, and what infinities and NaN give.
+// plain adds in float64. It is used in exact mode, and if an operand is an infinity or a NaN.
 func plain(av, bv []float64, c *Element, sum uint64) uint64 {
 	total, _ := c.decode(sum)
 	for k, x := range av {
@@ -122,7 +122,7 @@ func (m *model) fused(av, bv []float64, ae, be []int32, c *Element, sum uint64) 
 	return m.finish(c, float64(total), top)
 }
 
-// finish rounds a sum of terms that were aligned to an exponent.
+// finish rounds a sum of terms that are aligned to the exponent top.
 func (m *model) finish(c *Element, total float64, top int32) uint64 {
 	x := total * power(top-m.fraction)
 	if c == F16 {
@@ -131,7 +131,8 @@ func (m *model) finish(c *Element, total float64, top int32) uint64 {
 	return truncate(x, m.kept)
 }
 
-// truncate rounds to f32 toward zero with so many bits of fraction. What is too large is infinite.
+// truncate rounds to f32 toward zero, keeping the given number of fraction bits. Overflow gives
+// infinity.
 func truncate(x float64, kept int) uint64 {
 	b := math.Float64bits(x)
 	n := int(b >> 52 & 2047)
@@ -144,7 +145,7 @@ func truncate(x float64, kept int) uint64 {
 	case n < 1023-126-24:
 		return b >> 63 << 31 & -uint64(bit(x != 0))
 	}
-	// Subnormal results keep the bits that they have in f32.
+	// Subnormal results keep the fraction bits that f32 has for them.
 	drop := 29 + (1023 - 126 - n)
 	return b>>63<<31 | (b&(1<<52-1)|1<<52)>>drop>>(23-kept)<<(23-kept)
 }
@@ -156,8 +157,9 @@ func bit(b bool) uint32 {
 	return 0
 }
 
-// scaledGroups is the fused sum of block-scaled e2m1: products of a group are added exactly, and
-// their sum times the significands of both scales is a term whose exponent is that of the scales.
+// scaledGroups computes the fused sum of block-scaled e2m1. The products of a group are added
+// exactly. The sum times the significands of both scale factors is a term, whose exponent is the
+// sum of the scale factors' exponents.
 func (m *model) scaledGroups(av, bv []float64, sa, sb []scale, c uint64) uint64 {
 	x, top := F32.decode(c)
 	groups := len(av) / m.group
@@ -188,7 +190,8 @@ func (m *model) scaledGroups(av, bv []float64, sa, sb []scale, c uint64) uint64 
 	}
 	total := int64(x * power(m.fraction-top))
 	for g := range groups {
-		// In two factors: a scale of ue8m0 reaches beyond the range of their product.
+		// Two multiplications, because one power of two could leave the range of float64: ue8m0 has
+		// large exponents.
 		total += int64(terms[g] * power(m.fraction+exponents[g]-top))
 	}
 	return m.finish(F32, float64(total), top)
@@ -196,13 +199,13 @@ func (m *model) scaledGroups(av, bv []float64, sa, sb []scale, c uint64) uint64 
 
 func plainSingle(x float64) uint64 { return round(F32, x) }
 
-// A scale is a scale factor: significand times a power of two.
+// A scale is a decoded scale factor: a significand and a power of two.
 type scale struct {
 	significand float64
 	exponent    int32
 }
 
-// scaleOf decodes a scale factor of ue8m0 or ue4m3.
+// scaleOf decodes a scale factor of type ue8m0 or ue4m3.
 func scaleOf(e *Element, code uint64) scale {
 	x, n := e.decode(code & 255)
 	if n == special {

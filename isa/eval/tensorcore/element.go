@@ -4,6 +4,7 @@
 package tensorcore
 
 import (
+	"fmt"
 	"math"
 	"sync"
 
@@ -21,7 +22,7 @@ type Element struct {
 	table   func() *table
 }
 
-// A table holds the numbers of all codes of a small type.
+// A table holds the decoded values of all codes of a small type.
 type table struct {
 	value    [256]float64
 	exponent [256]int32
@@ -47,12 +48,14 @@ var (
 	S4    = &Element{Name: "s4", Bits: 4, Integer: true, Signed: true}
 	U4    = &Element{Name: "u4", Bits: 4, Integer: true}
 	B1    = &Element{Name: "b1", Bits: 1, Integer: true}
+	// S1Z4M11 is a sign, four zero bits and a magnitude of eleven bits.
+	S1Z4M11 = &Element{Name: "s1z4m11", Bits: 16, Integer: true, Signed: true}
 )
 
-// ElementNamed returns the type of a modifier word such as "bf16", nil if there is none.
+// ElementNamed returns the type of a modifier such as "bf16"; nil if there is none.
 func ElementNamed(name string) *Element {
 	for _, e := range []*Element{F64, F32, TF32, F16, BF16, E5M2, E4M3, E3M2, E2M3, E2M1, UE8M0,
-		UE4M3, S32, S8, U8, S4, U4, B1} {
+		UE4M3, S32, S8, U8, S4, U4, B1, S1Z4M11} {
 		if e.Name == name {
 			return e
 		}
@@ -72,14 +75,14 @@ func small(name string, bits int, f *eval.Format, lowest int32) *Element {
 	return e
 }
 
-// zeroExponent is the exponent that a zero has when exponents are compared.
+// zeroExponent is the exponent of zero when exponents are compared.
 const zeroExponent = -126
 
 // special is the exponent that marks infinities and NaN.
 const special = 1 << 20
 
-// split returns a number with its exponent: that of its leading bit, at least that of subnormal
-// numbers of the type.
+// split returns a number and its exponent: that of its leading bit, but at least the exponent of
+// the type's subnormal numbers.
 func (e *Element) split(x float64) (float64, int32) {
 	switch {
 	case x == 0:
@@ -91,13 +94,14 @@ func (e *Element) split(x float64) (float64, int32) {
 	return x, max(n, e.lowest)
 }
 
-// decode returns the number of a code with its exponent.
+// decode returns the value of a code and its exponent.
 func (e *Element) decode(code uint64) (float64, int32) {
 	switch e {
 	case BF16:
 		return splitSingle(uint32(code << 16))
 	case TF32:
-		return splitSingle(uint32(code) &^ (1<<13 - 1)) // operands are truncated to ten bits
+		// tf32 operands are truncated to ten fraction bits
+		return splitSingle(uint32(code) &^ (1<<13 - 1))
 	case F32:
 		return splitSingle(uint32(code))
 	case F16:
@@ -119,7 +123,7 @@ func splitSingle(bits uint32) (float64, int32) {
 	x := float64(math.Float32frombits(bits))
 	switch n {
 	case 0:
-		return x, -126 // zero and subnormal numbers alike
+		return x, -126 // zero and subnormal numbers
 	case 255:
 		return x, special
 	}
@@ -128,13 +132,28 @@ func splitSingle(bits uint32) (float64, int32) {
 
 // integer returns the value of a code of an integer type.
 func (e *Element) integer(code uint64) int32 {
-	if e.Signed {
+	switch {
+	case e == S1Z4M11:
+		x := int32(code & 0x7ff)
+		if code>>15&1 != 0 {
+			return -x
+		}
+		return x
+	case e.Signed:
 		return int32(code<<(32-e.Bits)) >> (32 - e.Bits)
 	}
 	return int32(code & (1<<e.Bits - 1))
 }
 
-// Decode returns the number of a code.
+// Check returns an error if a code is not a valid element of the type.
+func (e *Element) Check(code uint64) error {
+	if e == S1Z4M11 && code&0x7800 != 0 {
+		return fmt.Errorf("0x%04x is no element of %s: bits 11 to 14 must be zero", code, e.Name)
+	}
+	return nil
+}
+
+// Decode returns the value of a code.
 func (e *Element) Decode(code uint64) float64 {
 	if e.Integer {
 		return float64(e.integer(code))

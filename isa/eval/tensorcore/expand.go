@@ -3,17 +3,17 @@
 
 package tensorcore
 
-// Container returns the bits below an element of four or six bits in a byte of a register or of
-// tensor memory, for the kinds that mix formats. Elements of four bits are in the middle of the
-// byte, where they read as e2m3 with a mantissa that ends in zeros.
+// Container returns the number of unused bits below a four- or six-bit element in its byte, in
+// registers and tensor memory, for the kinds that mix formats. A four-bit element is in the middle
+// of the byte, where it reads as an e2m3 whose mantissa ends in zeros.
 func Container(e *Element) int {
 	_, inset := container(e, true)
 	return inset
 }
 
-// Expand spreads 16 elements of four or six bits, which lie in the first 8 or 12 bytes, over bytes
-// of their own: what ldmatrix and tcgen05.cp do for .b8x16 from .b4x16_p64 and .b6x16_p32. Elements
-// are in the low bits. Those of four bits must be shifted to where Container says before an mma reads
+// Expand unpacks 16 elements of four or six bits, which are in the first 8 or 12 bytes, to one byte
+// each, in its low bits. ldmatrix and tcgen05.cp do this for .b8x16 from .b4x16_p64 and .b6x16_p32.
+// Four-bit elements must be shifted to the position that Container returns before an mma reads
 // them, as CUTLASS does.
 func Expand(from [16]byte, bits int) (to [16]byte) {
 	for i := range to {

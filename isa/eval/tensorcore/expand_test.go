@@ -10,11 +10,11 @@ func TestExpand(t *testing.T) {
 	if want := ([16]byte{0: 1, 1: 2, 2: 3, 3: 4, 15: 15}); four != want {
 		t.Errorf("four bits: %x, want %x", four, want)
 	}
-	six := Expand([16]byte{0x81, 0x30, 0x10, 11: 0xfc}, 6) // 1, 2, 3, 4
+	six := Expand([16]byte{0x81, 0x30, 0x10, 11: 0xfc}, 6) // elements 1, 2, 3, 4
 	if want := ([16]byte{0: 1, 1: 2, 2: 3, 3: 4, 15: 0x3f}); six != want {
 		t.Errorf("six bits: %x, want %x", six, want)
 	}
-	// In its container e2m1 is e2m3.
+	// An e2m1 element in its byte reads as e2m3.
 	for code := range uint64(16) {
 		if x, y := E2M1.Decode(code), E2M3.Decode(code<<Container(E2M1)); x != y {
 			t.Errorf("e2m1 %#x is %v, as e2m3 %v", code, x, y)

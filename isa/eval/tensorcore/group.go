@@ -11,22 +11,23 @@ import (
 // A Reader reads 16 bytes of shared memory.
 type Reader func(address uint32, to *[16]byte) error
 
-// A Product is a matrix product of wgmma or tcgen05: it is loaded with the operands, then computes
-// elements of D. Reuse it: it holds the work space.
+// A Product computes a matrix product of wgmma or tcgen05: load its operands, then compute elements
+// of D. Reuse it, because it holds the scratch space.
 type Product struct {
-	M, N, K          int // K counts the zeros of a sparse A
+	M, N, K          int // K includes the zeros of a sparse A
 	A, B, D          *Element
 	Sparse, Saturate bool
-	Scale            *Element // of block scaling
-	Factors          int      // scale factors of a row
-	Packed           bool     // elements of four bits fill bytes; otherwise 16 elements take 16 bytes
+	Scale            *Element // element type of the scale factors
+	Factors          int      // scale factors per row
+	// four-bit elements are packed two to a byte; otherwise 16 elements take 16 bytes
+	Packed bool
 
 	model  model
-	mma    MMA // integers, and what sparse chunks are
+	mma    MMA // used for integers and for the chunk sizes of sparsity
 	a, b   panel
 	kept   panel
 	places []int32
-	row    int // whose places kept has, less one
+	row    int // index of the last row in kept
 	sa, sb [][8]scale
 }
 
@@ -59,7 +60,7 @@ func WgmmaOf(opcode string, arch Arch) (*Product, error) {
 	return p, nil
 }
 
-// settle works out what a sparse chunk is, and how integers end.
+// settle derives the chunk size of sparse operands and the treatment of integer overflow.
 func (p *Product) settle() {
 	p.mma.a, p.mma.satfinite, p.mma.bits = p.A, p.Saturate, p.A == B1
 	p.mma.K, p.mma.chunk, p.mma.together = p.K, 4, 1
@@ -71,7 +72,7 @@ func (p *Product) settle() {
 	}
 }
 
-// Begin makes room for the operands: rows of A that one CTA has, and columns of B.
+// Begin allocates the operands: the rows of A that one CTA holds, and the columns of B.
 func (p *Product) Begin(rows, columns int) {
 	p.a.resize(rows, p.DepthA(), p.A.Integer)
 	p.b.resize(columns, p.K, p.B.Integer)
@@ -83,7 +84,7 @@ func (p *Product) Begin(rows, columns int) {
 	}
 }
 
-// DepthA returns the number of elements of A that a row keeps.
+// DepthA returns the number of elements of A that are stored per row.
 func (p *Product) DepthA() int {
 	if p.Sparse {
 		return p.K / 2
@@ -94,48 +95,54 @@ func (p *Product) DepthA() int {
 // Chunks returns the number of sparse chunks of a row.
 func (p *Product) Chunks() int { return p.mma.chunks() }
 
-// Metadata returns where a warp keeps the four bits of a chunk of wgmma.sp: the lane and the bit.
-// The row is that within the 16 rows of the warp.
+// Metadata returns the lane and bit at which a warp holds the four metadata bits of a chunk of
+// wgmma.sp. row counts within the 16 rows of the warp.
 func (p *Product) Metadata(row, chunk, selector int) Place {
 	return p.mma.Metadata(row, chunk, selector)
 }
 
-// SetA gives an element of A by its code.
+// SetA sets an element of A to a code.
 func (p *Product) SetA(row, i int, code uint64, negate bool) {
 	p.set(&p.a, p.A, row, i, code, negate)
 }
 
-// SetB gives an element of B by its code.
+// SetB sets an element of B to a code.
 func (p *Product) SetB(col, k int, code uint64, negate bool) {
 	p.set(&p.b, p.B, col, k, code, negate)
 }
 
 func (p *Product) set(to *panel, e *Element, row, i int, code uint64, negate bool) {
 	to.set(e, row, i, code)
-	if negate && !e.Integer {
-		at := row*to.depth + i
+	at := row*to.depth + i
+	switch {
+	case !negate:
+	case e == S1Z4M11:
+		to.integer[at] = -to.integer[at]
+	case !e.Integer:
 		to.value[at] = -to.value[at]
 	}
 }
 
-// LoadA reads A from shared memory: rows from first on.
+// LoadA reads rows of A from shared memory, starting at row first.
 func (p *Product) LoadA(m Matrix, across, negate bool, first, rows int, read Reader) error {
 	return p.load(&p.a, p.A, m, across, negate, first, rows, 0, read)
 }
 
-// LoadB reads B from shared memory: columns from first on, which are the rows of the descriptor.
+// LoadB reads columns of B from shared memory, starting at column first. Columns of B are the rows
+// of the descriptor.
 func (p *Product) LoadB(m Matrix, across, negate bool, first, columns int, read Reader) error {
 	return p.load(&p.b, p.B, m, across, negate, first, columns, 0, read)
 }
 
-// LoadShifted is LoadB from column skip of the matrix on.
+// LoadShifted is LoadB starting at column skip of the matrix.
 func (p *Product) LoadShifted(m Matrix, across, negate bool, first, columns, skip int,
 	read Reader) error {
 	return p.load(&p.b, p.B, m, across, negate, first, columns, skip, read)
 }
 
-// PlacesFit reports four bits of sparse metadata that do not select the elements of a chunk. All bits
-// are zero where copies filled what is out of bounds; the elements are zeros then.
+// PlacesFit returns a message if four bits of sparse metadata do not select elements of a chunk
+// validly, or "". All bits are zero where a copy filled out-of-bounds elements with zeros; this is
+// valid.
 func (p *Product) PlacesFit(row, chunk int, bits uint64) string {
 	switch {
 	case bits == 0:
@@ -175,14 +182,20 @@ func (p *Product) load(to *panel, e *Element, m Matrix, across, negate bool, fir
 				return err
 			}
 			for j := range min(per, to.depth-i) {
-				p.set(to, e, first+row, i+j, field(&unit, j*e.Bits, e.Bits), negate)
+				code := field(&unit, j*e.Bits, e.Bits)
+				if e == S1Z4M11 {
+					if err := e.Check(code); err != nil {
+						return err
+					}
+				}
+				p.set(to, e, first+row, i+j, code, negate)
 			}
 		}
 	}
 	return nil
 }
 
-// loadAcross reads a matrix whose columns lie along M or N.
+// loadAcross reads a matrix whose columns are contiguous along M or N.
 func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first, rows, skip int,
 	read Reader) error {
 	per := p.perUnit(e)
@@ -200,8 +213,8 @@ func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first
 	return nil
 }
 
-// perUnit returns the number of elements in 16 bytes. Elements of four and six bits of mixed kinds
-// come in sixteens, the rest of the 16 bytes is empty.
+// perUnit returns the number of elements in 16 bytes. In kinds with mixed formats, 16 elements of
+// four or six bits take the first bytes and the rest of the 16 bytes is unused.
 func (p *Product) perUnit(e *Element) int {
 	if (e.Bits == 4 || e.Bits == 6) && !p.Packed {
 		return 16
@@ -209,7 +222,7 @@ func (p *Product) perUnit(e *Element) int {
 	return 128 / e.Bits
 }
 
-// field returns bits of 16 bytes.
+// field returns a bit field of 16 bytes.
 func field(unit *[16]byte, at, bits int) (x uint64) {
 	first := at / 8
 	for i := range (at%8 + bits + 7) / 8 {
@@ -218,18 +231,18 @@ func field(unit *[16]byte, at, bits int) (x uint64) {
 	return x >> (at % 8) & (1<<bits - 1)
 }
 
-// SetPlaces gives the four bits of the next chunk of A, row by row.
+// SetPlaces sets the four metadata bits of the next chunk of A, row by row.
 func (p *Product) SetPlaces(chunk int, bits uint64) {
 	p.places = appendPlaces(p.places, p.A, bits, chunk*p.mma.chunk, p.mma.together)
 }
 
-// SetScaleA gives factor i of a row of A.
+// SetScaleA sets scale factor i of a row of A.
 func (p *Product) SetScaleA(row, i int, code uint64) { p.sa[row][i] = scaleOf(p.Scale, code) }
 
-// SetScaleB gives factor i of a column of B.
+// SetScaleB sets scale factor i of a column of B.
 func (p *Product) SetScaleB(col, i int, code uint64) { p.sb[col][i] = scaleOf(p.Scale, code) }
 
-// Ready applies scale factors that join the exponents. Call it when all operands are given.
+// Ready applies the scale factors that only change exponents. Call it after all operands are set.
 func (p *Product) Ready() {
 	if p.Scale == nil || p.model.group > 0 {
 		return
@@ -242,8 +255,8 @@ func (p *Product) Ready() {
 	}
 }
 
-// Element returns an element of D; c is the code of the accumulator. Go through the columns of one
-// row before the next.
+// Element returns an element of D; c is the code of the accumulator. Compute all columns of a row
+// before the next row.
 func (p *Product) Element(row, col int, c uint64) uint64 {
 	b, n := &p.b, p.a.depth
 	if p.Sparse {
@@ -263,7 +276,8 @@ func (p *Product) Element(row, col int, c uint64) uint64 {
 	return p.model.dot(&p.a, b, row, col, p.D, c)
 }
 
-// WgmmaD returns where a warpgroup keeps an element of D: the warp, and the place within it.
+// WgmmaD returns the warp of a warpgroup that holds an element of D, and the location within the
+// warp.
 func WgmmaD(half bool, row, col int) (warp int, p Place) {
 	lane := row%8*4 + col%8/2
 	if half {
@@ -272,12 +286,13 @@ func WgmmaD(half bool, row, col int) (warp int, p Place) {
 	return row / 16, Place{lane, col/8*4 + row%16/8*2 + col%2, 0}
 }
 
-// WgmmaA returns where a warpgroup keeps an element of A in registers.
+// WgmmaA returns the warp of a warpgroup that holds an element of A in registers, and the location
+// within the warp.
 func (p *Product) WgmmaA(row, i int) (warp int, at Place) {
 	return row / 16, Layout{width: p.A.Bits, rows: 16}.A(row%16, i)
 }
 
-// ScaleInput divides an accumulator by a power of two, as the operand scale-input-d says.
+// ScaleInput divides an accumulator by a power of two, as the operand scale-input-d specifies.
 func (p *Product) ScaleInput(c uint64, n int) uint64 {
 	if p.D.Integer || n == 0 {
 		return c

@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// The canonical layouts of the manual (9.7.16.10.6 and 9.7.15.5.1.2), in elements: T of them are 16
-// bytes. They place row i and depth k before the swizzle, which is applied to the byte address.
+// The canonical layouts of the manual (9.7.16.10.6 and 9.7.15.5.1.2), in elements; T elements are
+// 16 bytes. They give the position of row i and depth k before the swizzle, which is applied to the
+// byte address.
 
 func canonical(across bool, swizzle, bits, i, k, leading, stride int) int {
 	t := 128 / bits
@@ -32,7 +33,8 @@ func canonical(across bool, swizzle, bits, i, k, leading, stride int) int {
 	return at * bits / 8
 }
 
-// swizzled applies the swizzle of CuTe: bits above the pattern are added to those of 16-byte units.
+// swizzled applies CuTe's swizzle: address bits above the pattern are XORed into the bits that
+// number the 16-byte units.
 func swizzled(address, swizzle int) int {
 	switch swizzle {
 	case 128:
@@ -50,7 +52,7 @@ type matrixCase struct {
 	swizzle, leading, stride int
 }
 
-// descriptor makes the bits of a descriptor from the manual's fields.
+// descriptor encodes a descriptor from the fields in the manual.
 func (c matrixCase) descriptor(start int, blackwell bool) uint64 {
 	d := uint64(start>>4) | uint64(c.leading>>4)<<16 | uint64(c.stride>>4)<<32
 	if blackwell {
@@ -142,7 +144,7 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 	})
 }
 
-// compareGroup loads a product, with B negated, and compares it with plain sums.
+// compareGroup loads a product, with B negated, and compares it with sums in float64.
 func compareGroup(r *rand.Rand, p *Product, a, b [][]float64, load func() error) error {
 	p.Begin(p.M, p.N)
 	if err := load(); err != nil {
@@ -199,7 +201,7 @@ func TestInstructionDescriptors(t *testing.T) {
 	}
 }
 
-// TestScaledProduct compares block scaling and sparsity of tcgen05 with plain sums.
+// TestScaledProduct compares block scaling and sparsity of tcgen05 with sums in float64.
 func TestScaledProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, test := range []struct {
@@ -236,7 +238,7 @@ func TestScaledProduct(t *testing.T) {
 	}
 }
 
-// fillScaled gives a product random operands and scale factors.
+// fillScaled sets random operands and scale factors.
 func fillScaled(r *rand.Rand, p *Product, a, b [][]float64) {
 	for row := range a {
 		a[row] = make([]float64, p.K)
@@ -284,7 +286,7 @@ func fillScaled(r *rand.Rand, p *Product, a, b [][]float64) {
 	}
 }
 
-// TestPaths places every element of D once.
+// TestPaths checks that each layout places every element of D exactly once.
 func TestPaths(t *testing.T) {
 	for path, m := range map[Path]int{PathA: 256, PathB: 128, PathC: 128, PathD: 128, PathE: 64,
 		PathF: 64, PathG: 32} {
@@ -302,7 +304,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// BenchmarkProduct is the products of 512x512x512 in bf16, as 64x256x16 of wgmma.
+// BenchmarkProduct computes a bf16 GEMM of 512x512x512 with wgmma instructions of 64x256x16.
 func BenchmarkProduct(b *testing.B) {
 	p, err := WgmmaOf("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16", Hopper)
 	if err != nil {

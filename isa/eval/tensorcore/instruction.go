@@ -5,28 +5,29 @@ package tensorcore
 
 import "fmt"
 
-// An Instruction is what the descriptor of 32 bits says of a product of tcgen05.
+// An Instruction is a decoded 32-bit instruction descriptor of tcgen05.mma.
 type Instruction struct {
-	M, N, K          int // K counts the zeros of a sparse A
+	M, N, K          int // K includes the zeros of a sparse A
 	A, B, D          *Element
 	Sparse, Saturate bool
-	Selector         int // of the sparse metadata
+	Selector         int // selects the sparse metadata
 	NegateA, NegateB bool
-	AcrossA, AcrossB bool // columns lie along M or N
+	AcrossA, AcrossB bool // columns are contiguous along M or N
 	Scale            *Element
-	Vector           int // elements that share a scale factor, 0 for none
-	FactorA, FactorB int // the byte of the first scale factor
-	MaxShift         int // rows, of .ws
+	Vector           int // number of elements that share a scale factor; 0 for none
+	FactorA, FactorB int // index of the byte with the first scale factor
+	MaxShift         int // maximum shift in rows, for .ws
 	Packed           bool
 	TargetK96        bool
 	kind, vectors    string
 }
 
-// eightBits are the formats of the kinds f8f6f4 and mxf8f6f4.
+// eightBits are the formats of the kinds f8f6f4 and mxf8f6f4, by their code in the descriptor.
 var eightBits = map[uint32]*Element{0: E4M3, 1: E5M2, 3: E2M3, 4: E3M2, 5: E2M1}
 
-// InstructionOf reads an instruction descriptor. kind is the word behind "kind::", vectors the
-// word that says how many elements share a factor: scale_vec::1X, block32 and so on, "" for none.
+// InstructionOf decodes an instruction descriptor. kind is the word after "kind::". vectors is the
+// word that says how many elements share a scale factor, such as scale_vec::1X or block32; "" for
+// none.
 func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
 	bits := func(at, n int) uint32 { return d >> at & (1<<n - 1) }
 	o := &Instruction{kind: kind, vectors: vectors, N: int(bits(17, 6)) * 8}
@@ -35,7 +36,7 @@ func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
 	o.AcrossA, o.AcrossB = bits(15, 1) != 0, bits(16, 1) != 0
 	types := map[string]map[uint32]*Element{
 		"f16": {0: F16, 1: BF16}, "tf32": {2: TF32}, "f8f6f4": eightBits, "i8": {0: U8, 1: S8},
-		"mxf8f6f4": eightBits, "mxf4": {1: E2M1}, "mxf4nvf4": {1: E2M1},
+		"ti16": {3: S1Z4M11}, "mxf8f6f4": eightBits, "mxf4": {1: E2M1}, "mxf4nvf4": {1: E2M1},
 	}[kind]
 	if types == nil {
 		return nil, fmt.Errorf("instruction descriptor %#08x: kind %s is not known", d, kind)
@@ -52,7 +53,7 @@ func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
 	if kind == "f16" && o.A != o.B {
 		return nil, fmt.Errorf("instruction descriptor %#08x: A and B differ in type", d)
 	}
-	o.K = map[string]int{"f16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}[kind]
+	o.K = map[string]int{"f16": 16, "ti16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}[kind]
 	if o.K == 0 {
 		o.K = 32
 	}
@@ -69,26 +70,29 @@ func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
 	return o, err
 }
 
-// plain reads the fields of the kinds without block scaling.
+// plain decodes the fields of the kinds without block scaling.
 func (o *Instruction) plain(d uint32) error {
 	o.Selector, o.M = int(d&3), int(d>>24&31)*16
 	o.MaxShift = [4]int{0, 8, 16, 32}[d>>30]
 	o.D = map[uint32]*Element{0: F16, 1: F32, 2: S32}[d>>4&3]
 	o.Saturate = d>>3&1 != 0
-	integer := o.kind == "i8"
+	integer := o.kind == "i8" || o.kind == "ti16"
 	switch {
 	case o.D == nil, integer != (o.D == S32), o.D == F16 && (o.A == BF16 || o.A == TF32):
 		return fmt.Errorf("instruction descriptor %#08x: kind %s has no accumulators of type %d",
 			d, o.kind, d>>4&3)
-	case o.Saturate && !integer:
-		return fmt.Errorf("instruction descriptor %#08x: only integers saturate", d)
+	case o.Saturate && o.kind != "i8":
+		return fmt.Errorf("instruction descriptor %#08x: only products of kind i8 saturate", d)
+	case o.kind == "ti16" && (o.AcrossA || o.AcrossB):
+		return fmt.Errorf("instruction descriptor %#08x: a transposed operand of kind ti16 is not "+
+			"emulated: the tables of the manual contradict each other", d)
 	case d>>6&1 != 0 || d>>23&1 != 0 || d>>29&1 != 0:
 		return fmt.Errorf("instruction descriptor %#08x: reserved bits are set", d)
 	}
 	return nil
 }
 
-// scaled reads the fields of the kinds with block scaling.
+// scaled decodes the fields of the kinds with block scaling.
 func (o *Instruction) scaled(d uint32) error {
 	o.D, o.M = F32, int(d>>27&3)*128
 	o.FactorB, o.FactorA = int(d>>4&3), int(d>>29&3)
@@ -138,10 +142,10 @@ func (o *Instruction) Product(arch Arch) *Product {
 	return p
 }
 
-// A Path is how rows of the accumulator lie in tensor memory.
+// A Path is a data-path layout: the arrangement of the accumulator's rows in tensor memory.
 type Path uint8
 
-// Data-path layouts by their letters.
+// Data-path layouts, with their letters in the PTX manual.
 const (
 	PathA Path = iota // M 256 on two CTAs
 	PathB             // M 128 on two CTAs, dense
@@ -152,7 +156,7 @@ const (
 	PathG             // M 32, weight stationary
 )
 
-// PathOf returns the layout of a product.
+// PathOf returns the data-path layout of a product.
 func PathOf(m int, pair, sparse, stationary bool) (Path, error) {
 	switch {
 	case m == 256 && pair:
@@ -173,7 +177,7 @@ func PathOf(m int, pair, sparse, stationary bool) (Path, error) {
 	return 0, fmt.Errorf("tensorcore: no data path for %d rows", m)
 }
 
-// Rows returns the rows of the product that one CTA has.
+// Rows returns the number of rows of the product that one CTA holds.
 func (p Path) Rows(m int) int {
 	if p <= PathC {
 		return m / 2
@@ -181,11 +185,11 @@ func (p Path) Rows(m int) int {
 	return m
 }
 
-// D returns the lane and the column of an element; row is that within the CTA, n the columns of
-// the product.
+// D returns the lane and the column of an element. row counts within the CTA; n is the number of
+// columns of the product.
 func (p Path) D(row, col, n int) (lane, column int) {
 	switch p {
-	case PathC, PathF: // half of the lanes of each quarter
+	case PathC, PathF: // half of the lanes of each 32-lane quarter
 		return row/16*32 + row%16, col
 	case PathB, PathE:
 		return row + col/(n/2)*64, col % (n / 2)
@@ -195,7 +199,7 @@ func (p Path) D(row, col, n int) (lane, column int) {
 	return row, col
 }
 
-// A returns the lane of a row of A that lies in tensor memory.
+// A returns the lane of a row of A in tensor memory.
 func (p Path) A(row int) int {
 	if p == PathC || p == PathF {
 		return row/16*32 + row%16
@@ -203,9 +207,9 @@ func (p Path) A(row int) int {
 	return row
 }
 
-// Metadata returns the lane, the column and the lowest bit of the four bits of a sparse chunk in
-// tensor memory. Elements of 16 and 32 bits have one column, which of two the selector says, and
-// rows that are eight apart share two lanes.
+// Metadata returns the lane, the column and the lowest bit of a sparse chunk's four metadata bits
+// in tensor memory. For 16- and 32-bit elements the metadata are in one of two columns, which the
+// selector chooses, and rows that are eight apart share two lanes.
 func (p Path) Metadata(e *Element, row, chunk, selector int) (lane, column, bit int) {
 	if e.Bits > 8 {
 		return p.A(row&^8 | chunk/4<<3), selector, chunk%4*4 + row/8%2*16
@@ -213,6 +217,6 @@ func (p Path) Metadata(e *Element, row, chunk, selector int) (lane, column, bit 
 	return p.A(row), chunk / 8, chunk % 8 * 4
 }
 
-// ScaleFactor returns the lane within a quarter, the column and the byte of factor i of a row of A
-// or a column of B. id is the first byte that the instruction descriptor names.
+// ScaleFactor returns the lane within a quarter, the column and the byte of scale factor i of a row
+// of A or a column of B. id is the index of the first byte, from the instruction descriptor.
 func ScaleFactor(row, i, id int) (lane, column, byte int) { return row % 32, row / 32, id + i }

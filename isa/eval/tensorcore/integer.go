@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// integer adds products of integers to c, which wraps or is clamped.
+// integer adds products of integers to c. The sum wraps, or is clamped with .satfinite.
 func (m *MMA) integer(a, b []int32, c uint64) uint64 {
 	total := int64(int32(c))
 	if m.bits && !m.and {
@@ -32,7 +32,7 @@ func (m *MMA) narrow(total int64) uint64 {
 	return uint64(uint32(total))
 }
 
-// double is a chain of fused multiply-adds in the order of k.
+// double adds products of f64 in order of k, each with a fused multiply-add.
 func (m *MMA) double(a, b []float64, c uint64) uint64 {
 	if m.nearest {
 		sum := math.Float64frombits(c)
@@ -52,7 +52,8 @@ func (m *MMA) double(a, b []float64, c uint64) uint64 {
 	return cell.Out[0]
 }
 
-// runBits is mma of single bits: it counts bits that differ, or that both matrices have.
+// runBits computes mma of single bits. It counts the bits that differ (xor), or that are set in
+// both matrices (and).
 func (m *MMA) runBits(f *Frame) {
 	words := m.K / 32
 	var a, b [16][8]uint32
@@ -81,7 +82,7 @@ func (m *MMA) runBits(f *Frame) {
 	}
 }
 
-// count counts the bits of two rows.
+// count counts the bits of one row of A and one column of B.
 func (m *MMA) count(a, b []uint32) (n int64) {
 	for i, x := range a {
 		if m.and {

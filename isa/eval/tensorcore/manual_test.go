@@ -3,8 +3,8 @@
 
 package tensorcore
 
-// The fragment layouts of mma as the manual writes them (9.7.14.5.2 to 9.7.14.5.13), fragment by
-// fragment: the row and column of element i of a lane. They share nothing with the package.
+// The fragment layouts of mma in the manual (9.7.14.5.2 to 9.7.14.5.13): the row and column of
+// element i of a lane. They share no code with the package.
 
 type fragment func(lane, i int) (row, col int)
 
@@ -15,7 +15,8 @@ func pick(low bool, a, b int) int {
 	return b
 }
 
-// manualA returns the fragment of A for a shape and a width of elements, and its element count.
+// manualA returns the layout of A for a shape and an element width, and the number of elements per
+// lane.
 func manualA(shape string, bits int) (fragment, int) {
 	switch {
 	case shape == "m8n8k4":
@@ -69,7 +70,7 @@ func manualA(shape string, bits int) (fragment, int) {
 	return nil, 0
 }
 
-// manualB returns the fragment of B: the row is k.
+// manualB returns the layout of B, with k as the row.
 func manualB(shape string, bits int) (fragment, int) {
 	switch {
 	case shape == "m8n8k4" || shape == "m16n8k4":
@@ -102,7 +103,7 @@ func manualB(shape string, bits int) (fragment, int) {
 	return nil, 0
 }
 
-// manualC returns the fragment of the accumulators.
+// manualC returns the layout of the accumulators.
 func manualC(rows int) (fragment, int) {
 	if rows == 8 {
 		return func(l, i int) (int, int) { return l >> 2, l%4*2 + i&1 }, 2

@@ -5,14 +5,14 @@ package tensorcore
 
 import "fmt"
 
-// A Matrix is what a descriptor of 64 bits says of a matrix in shared memory. Offsets are in
+// A Matrix is a decoded 64-bit matrix descriptor of a matrix in shared memory. Offsets are in
 // bytes.
 type Matrix struct {
 	Start, Leading, Stride uint32
-	Swizzle                int  // bytes of a row of the swizzle pattern: 0, 32, 64 or 128
-	Wide                   bool // 128 bytes are swizzled in units of 32
+	Swizzle                int  // bytes per row of the swizzle pattern: 0, 32, 64 or 128
+	Wide                   bool // the 128-byte swizzle permutes units of 32 bytes
 	Base                   uint32
-	Absolute               bool // Leading is the address of the second chunk
+	Absolute               bool // Leading is the address of the second 128-byte chunk
 }
 
 func decodeFields(d uint64) Matrix {
@@ -24,14 +24,14 @@ func decodeFields(d uint64) Matrix {
 	}
 }
 
-// DecodeHopper reads a descriptor of wgmma.
+// DecodeHopper decodes a matrix descriptor of wgmma.
 func DecodeHopper(d uint64) (Matrix, error) {
 	m := decodeFields(d)
 	m.Swizzle = [4]int{0, 128, 64, 32}[d>>62]
 	return m, nil
 }
 
-// DecodeBlackwell reads a descriptor of tcgen05. It reports fields that have no meaning.
+// DecodeBlackwell decodes a matrix descriptor of tcgen05. It returns an error for invalid fields.
 func DecodeBlackwell(d uint64) (Matrix, error) {
 	m := decodeFields(d)
 	m.Absolute = d>>52&1 != 0
@@ -57,8 +57,8 @@ func DecodeBlackwell(d uint64) (Matrix, error) {
 	return m, nil
 }
 
-// swizzle permutes the 16-byte units of an address; the pattern begins at multiples of its size,
-// Base rows before it otherwise.
+// swizzle permutes the 16-byte units of an address. The pattern starts at multiples of its size, or
+// Base rows before them.
 func (m *Matrix) swizzle(address uint32) uint32 {
 	row := address>>7 - m.Base
 	switch {
@@ -74,16 +74,16 @@ func (m *Matrix) swizzle(address uint32) uint32 {
 	return address
 }
 
-// AlongK returns the address of byte b of a row, of a matrix whose rows lie along K. Rows come in
-// groups of eight that are Stride apart. Without a swizzle 16 bytes of eight rows lie together and
-// the next 16 bytes are Leading away.
+// AlongK returns the address of byte b of a row in a K-major matrix, whose rows are contiguous
+// along K. Rows are in groups of eight that are Stride bytes apart. Without a swizzle, 16 bytes of
+// each of eight rows are contiguous, and the next 16 bytes of the rows are Leading bytes away.
 func (m *Matrix) AlongK(row, b int) uint32 {
 	at := m.Start + uint32(row/8)*m.Stride
 	if m.Swizzle == 0 {
 		return at + uint32(row%8*16) + uint32(b/16)*m.Leading + uint32(b%16)
 	}
 	if m.Absolute {
-		// The second chunk of 128 bytes has an address of its own.
+		// The second 128-byte chunk has its own address.
 		if b += int(m.Start & 127); b >= 128 {
 			return m.swizzle(m.Leading + uint32(row/8)*m.Stride + uint32(row%8*128+b-128))
 		}
@@ -92,10 +92,10 @@ func (m *Matrix) AlongK(row, b int) uint32 {
 	return m.swizzle(at + uint32(row%8*m.Swizzle+b))
 }
 
-// AlongMN returns the address of byte b at depth k, of a matrix whose columns lie along M or N.
-// Without a swizzle 16 bytes of eight depths lie together, the next eight depths are Leading away
-// and the next 16 bytes Stride; with one, blocks as wide as the swizzle are Leading apart and
-// groups of eight depths Stride.
+// AlongMN returns the address of byte b at depth k in an MN-major matrix, whose columns are
+// contiguous along M or N. Without a swizzle, 16 bytes at each of eight depths are contiguous; the
+// next eight depths are Leading bytes away, and the next 16 bytes Stride. With a swizzle, blocks as
+// wide as the swizzle are Leading bytes apart, and groups of eight depths Stride.
 func (m *Matrix) AlongMN(b, k int) uint32 {
 	if m.Swizzle == 0 {
 		return m.Start + uint32(k/8)*m.Leading + uint32(k%8*16) + uint32(b/16)*m.Stride + uint32(b%16)

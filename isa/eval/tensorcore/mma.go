@@ -13,7 +13,7 @@ import (
 // An MMA is one mma, mma.sp or wmma.mma instruction with all its modifiers.
 type MMA struct {
 	M, N, K              int
-	RegsD, RegsA         int // numbers of registers of the operands
+	RegsD, RegsA         int // register counts of the operands
 	RegsB, RegsC         int
 	Sparse, Scaled       bool
 	d, a, b, c, scale    *Element
@@ -21,21 +21,22 @@ type MMA struct {
 	model                model
 	arch                 Arch
 	satfinite, and, bits bool
-	chunk, together      int // elements of a sparse chunk, and how many share a position
-	factors              int // scale factors of a row
-	wmma, volta          bool
-	aColumn, bRow        bool     // layouts of wmma and of m8n8k4
-	round                *eval.Op // of f64: the fused multiply-add
-	nearest              bool     // to nearest
+	// elements in a sparse chunk, and elements that share a metadata position
+	chunk, together int
+	factors         int // scale factors per row
+	wmma, volta     bool
+	aColumn, bRow   bool     // layouts of wmma and of m8n8k4
+	round           *eval.Op // the f64 fused multiply-add
+	nearest         bool     // rounded to nearest
 }
 
-// A Frame is the operands of one instruction of a warp. Reuse it: it holds the work space. D may
-// alias C.
+// A Frame holds the operands of one instruction of a warp. Reuse it, because it holds the scratch
+// space. D may alias C.
 type Frame struct {
 	A, B, C, D     [8]*eval.Vector
-	Meta           *eval.Vector // of mma.sp
+	Meta           *eval.Vector // metadata of mma.sp
 	Selector       int
-	ScaleA, ScaleB *eval.Vector // of block scaling
+	ScaleA, ScaleB *eval.Vector // scale factors
 	ByteA, ThreadA int
 	ByteB, ThreadB int
 
@@ -83,7 +84,7 @@ func Of(opcode string, arch Arch) (*MMA, error) {
 	m.layouts(words)
 	if words[0] == "wmma" {
 		m.wmma = true
-		if len(types) == 2 { // only the accumulators are written
+		if len(types) == 2 { // wmma may give only the accumulators' types
 			types = []*Element{types[0], F16, F16, types[1]}
 		}
 	} else if words[0] != "mma" {
@@ -102,7 +103,7 @@ func Of(opcode string, arch Arch) (*MMA, error) {
 	return m, m.settle(opcode, kind, vectors, how)
 }
 
-// layouts reads the words row and col, of A and then of B.
+// layouts reads the modifiers row and col, of A and then of B.
 func (m *MMA) layouts(words []string) {
 	seen := 0
 	for _, w := range words {
@@ -118,7 +119,7 @@ func (m *MMA) layouts(words []string) {
 	}
 }
 
-// settle works out layouts, register counts and the model.
+// settle derives the layouts, the register counts and the model.
 func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 	packed := m.Scaled && (kind == "mxf4" || kind == "mxf4nvf4")
 	bytes := kind != "" && !packed
@@ -155,7 +156,7 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 		m.model.steps = 2 // an H100 adds four products at a time
 	}
 	if kind != "" {
-		m.model.widened = false // sm_120a has these itself
+		m.model.widened = false // sm_120a has native fp8 instructions
 	}
 	if packed {
 		m.model = fourBitModel(m.arch)
@@ -198,7 +199,7 @@ func (m *MMA) countRegisters(depth int) {
 	}
 }
 
-// LayoutA returns the layout of A; Layout.A gives the places.
+// LayoutA returns the layout of A; its method A returns the locations.
 func (m *MMA) LayoutA() Layout { return m.la }
 
 // LayoutB returns the layout of B.
@@ -210,7 +211,7 @@ func (m *MMA) LayoutC() Layout { return m.lc }
 // LayoutD returns the layout of D.
 func (m *MMA) LayoutD() Layout { return m.ld }
 
-// Run computes D of one warp.
+// Run computes D for one warp.
 func (m *MMA) Run(f *Frame) {
 	switch {
 	case m.volta:
@@ -255,7 +256,8 @@ func (m *MMA) load(f *Frame) {
 	}
 }
 
-// unpack decodes one register of a warp: rows from first, and the elements from k of each.
+// unpack decodes one register of a warp into rows from first on, and in each row the elements from
+// k on.
 func unpack(e *Element, l Layout, x *eval.Vector, to *panel, first, k int) {
 	n, width, inset := l.per(), l.width, l.inset
 	for lane, word := range x {
@@ -300,7 +302,8 @@ func (m *MMA) multiply(f *Frame) {
 	}
 }
 
-// gather takes the elements of every row at some places. Infinities and NaN elsewhere do not count.
+// gather copies the elements at the given positions of every row. Infinities and NaN at other
+// positions are ignored.
 func (p *panel) gather(from *panel, places []int32, rows int, integers bool) {
 	n := len(places)
 	p.resize(rows, n, integers)
@@ -333,7 +336,7 @@ func (m *MMA) element(f *Frame, b *panel, row, col int) uint64 {
 		return m.model.scaledGroups(av, bv, f.scaleA[row][:m.factors], f.scaleB[col][:m.factors], c)
 	}
 	switch {
-	case m.c == F32 && m.d == F16: // added as f32, then rounded
+	case m.c == F32 && m.d == F16: // added in f32, then rounded to f16
 		return convertAccumulator(F32, F16, m.model.dot(&f.a, b, row, col, F32, c))
 	case m.c != m.d:
 		c = convertAccumulator(m.c, m.d, c)
@@ -359,7 +362,8 @@ func (m *MMA) accumulator(f *Frame, row, col int) uint64 {
 	return x
 }
 
-// store writes an element of D. The upper half of a register of f16 follows the lower one.
+// store writes an element of D. The element in the upper half of an f16 register is written after
+// the lower one.
 func (m *MMA) store(f *Frame, row, col int, x uint64) {
 	p := m.ld.C(row, col)
 	if m.wmma {

@@ -59,7 +59,7 @@ func TestEveryOpcode(t *testing.T) {
 	t.Logf("%d opcodes", len(all))
 }
 
-// exactCode returns a random code whose products and sums are exact in every model.
+// exactCode returns a random code of a number whose products and sums are exact in every model.
 func exactCode(r *rand.Rand, e *Element) uint64 {
 	if e.Integer {
 		return r.Uint64() & (1<<e.Bits - 1)
@@ -88,7 +88,8 @@ func newFrame() *Frame {
 	return f
 }
 
-// put writes element i of a fragment with elements of some bits in containers of width bits.
+// put writes element i of a fragment. Elements take width bits in a register, with inset unused
+// bits below them.
 func put(regs *[8]*eval.Vector, lane, i, width, inset int, code uint64) {
 	if width == 64 {
 		regs[i][lane] = code
@@ -107,8 +108,8 @@ func shapeOf(op string) string {
 	return ""
 }
 
-// TestDense compares every dense mma of the table with a plain product, on numbers whose sums are
-// exact, with operands placed by the manual's formulas.
+// TestDense compares every dense mma of the table with a product in float64, on numbers whose sums
+// are exact, with operands placed by the manual's formulas.
 func TestDense(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tried := 0

@@ -3,13 +3,13 @@
 
 package tensorcore
 
-// An Arch is how the tensor cores of an architecture add. The models are those of the MMA-Sim
-// reference (arXiv 2511.10909), whose authors compared them with hardware.
+// An Arch selects how tensor cores round and add. The models are those of the MMA-Sim reference
+// (arXiv 2511.10909), whose authors compared them with hardware.
 type Arch uint8
 
 // Architectures.
 const (
-	Exact        Arch = iota // sums in float64, rounded once to nearest: for debugging
+	Exact        Arch = iota // float64 sums, rounded once to nearest: for debugging
 	Volta                    // sm_70
 	Turing                   // sm_75
 	Ampere                   // sm_80, sm_86, sm_87
@@ -19,7 +19,7 @@ const (
 	BlackwellRTX             // sm_120 and later
 )
 
-// ArchOf returns the architecture of a target by its number: 90 for sm_90a.
+// ArchOf returns the architecture of a target by its number, such as 90 for sm_90a.
 func ArchOf(sm int) Arch {
 	switch {
 	case sm < 75:
@@ -38,17 +38,17 @@ func ArchOf(sm int) Arch {
 	return BlackwellRTX
 }
 
-// A model is how one instruction adds.
+// A model describes the additions of one instruction.
 type model struct {
 	exact    bool
-	fraction int32 // fractional bits of the aligned terms
-	steps    int   // fused sums along the depth, each rounded
-	kept     int   // fractional bits of an f32 result
-	group    int   // products that are added exactly before they are scaled, 0 for none
-	widened  bool  // elements of eight bits are multiplied as f16, in two halves: see dotWidened
+	fraction int32 // fraction bits that aligned terms keep
+	steps    int   // fused sums along K, each rounded
+	kept     int   // fraction bits that an f32 result keeps
+	group    int   // products that are added exactly before scaling; 0 for none
+	widened  bool  // eight-bit elements are multiplied as f16 in two halves: see dotWidened
 }
 
-// warpModel is the model of mma.sync for elements of a type and depth k.
+// warpModel returns the model of mma.sync for an element type and depth k.
 func warpModel(a Arch, e *Element, k int) model {
 	m := model{fraction: 25, steps: 1, kept: 23}
 	eight := e.Bits <= 8
@@ -71,7 +71,7 @@ func warpModel(a Arch, e *Element, k int) model {
 	return m
 }
 
-// groupModel is the model of wgmma and tcgen05.
+// groupModel returns the model of wgmma and tcgen05.
 func groupModel(a Arch, e *Element) model {
 	m := model{exact: a == Exact, fraction: 25, steps: 1, kept: 23}
 	if a == Hopper && e.Bits <= 8 {
@@ -80,7 +80,7 @@ func groupModel(a Arch, e *Element) model {
 	return m
 }
 
-// fourBitModel is the model of block-scaled products of packed e2m1.
+// fourBitModel returns the model of block-scaled products of packed e2m1.
 func fourBitModel(a Arch) model {
 	return model{exact: a == Exact, fraction: 35, steps: 1, kept: 23, group: 16}
 }

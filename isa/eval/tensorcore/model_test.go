@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// significand splits a number as the published model does: 1 <= |s| < 2 but for subnormal numbers,
-// whose exponent is the least of the type, and zero, whose exponent is -126.
+// significand splits a number as the published model does: 1 <= |s| < 2, except for subnormal
+// numbers, which have the smallest exponent of the type, and zero, whose exponent is -126.
 func significand(x float64, least int) (*big.Float, int) {
 	if x == 0 {
 		return new(big.Float), -126
@@ -26,8 +26,8 @@ func significand(x float64, least int) (*big.Float, int) {
 var leastExponent = map[*Element]int{
 	F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14, F32: -126}
 
-// published computes one fused sum with numbers of any size: each term is shifted to the largest
-// exponent and truncated to so many fractional bits.
+// published computes one fused sum with arbitrary precision: each term is shifted to the largest
+// exponent and truncated to the given number of fraction bits.
 func published(e *Element, a, b []float64, c float64, d *Element, fraction, kept int) uint64 {
 	terms, exponents := []*big.Float{}, []int{}
 	s, n := significand(c, leastExponent[d])
@@ -117,7 +117,7 @@ func TestPublishedModel(t *testing.T) {
 			for s := range test.steps {
 				c := test.d.Decode(want)
 				if math.IsInf(c, 0) {
-					break // it stays so
+					break // once NaN, always NaN
 				}
 				want = published(test.a, a[s*n:][:n], b[s*n:][:n], c, test.d, test.fraction, test.kept)
 			}

@@ -3,8 +3,9 @@
 
 package tensorcore
 
-// loadScales decodes the scale factors. One of the two thread pairs of a quad has those of A: its
-// first lane of the row itself, its second of the row eight below. One thread has those of B.
+// loadScales decodes the scale factors. For A, one of the two thread pairs of a quad holds them:
+// the first lane those of its row, the second lane those of the row eight below. For B, one thread
+// holds them.
 func (m *MMA) loadScales(f *Frame) {
 	for row := range m.M {
 		word := f.ScaleA[row%8*4+f.ThreadA&1*2+row/8]
@@ -29,7 +30,7 @@ func (m *MMA) loadScales(f *Frame) {
 	}
 }
 
-// scaleRow multiplies a row by a scale factor, which joins the exponents.
+// scaleRow multiplies a row by a scale factor, whose exponent is added to those of the elements.
 func (p *panel) scaleRow(row int, s scale) {
 	x := s.significand
 	if s.exponent == special {
@@ -43,7 +44,7 @@ func (p *panel) scaleRow(row int, s scale) {
 	}
 }
 
-// choose works out which elements of B meet the kept elements of each row of A.
+// choose determines which elements of B are multiplied with the stored elements of each row of A.
 func (m *MMA) choose(f *Frame) {
 	f.places = f.places[:0]
 	for row := range m.M {
@@ -55,10 +56,11 @@ func (m *MMA) choose(f *Frame) {
 	}
 }
 
-// appendPlaces appends the positions of the elements that a chunk keeps.
+// appendPlaces appends the positions of the stored elements of a chunk.
 func appendPlaces(to []int32, e *Element, bits uint64, first, together int) []int32 {
 	if e == TF32 {
-		return append(to, int32(first)+int32(bits>>3)) // 0b0100 is the first, 0b1110 the second
+		// 0b0100 selects the first, 0b1110 the second
+		return append(to, int32(first)+int32(bits>>3))
 	}
 	for _, at := range [2]uint64{bits & 3, bits >> 2} {
 		for i := range together {

@@ -9,19 +9,19 @@ import (
 	"testing"
 )
 
-// operands are the matrices of one instruction as plain numbers; A has its zeros, and both have
-// their scale factors applied.
+// operands are the matrices of one instruction as float64. A includes its zeros, and scale factors
+// are applied.
 type operands struct {
 	a, b [16][256]float64
 	c    [16][8]float64
 }
 
-// metadataLane returns where the manual's figures 119 to 141 have the bits of a chunk: which thread
-// of a group of four, and the lowest bit.
+// metadataLane returns the location of a chunk's metadata bits in the manual's figures 119 to 141:
+// the thread within a group of four, and the lowest bit.
 func metadataLane(m *MMA, upper bool, chunk, selector int) (thread, bit int) {
 	half := btoi(upper)
 	switch {
-	case m.a.Bits > 8 && m.chunks() == 4: // one thread has both rows
+	case m.a.Bits > 8 && m.chunks() == 4: // one thread has the bits of both rows
 		return selector, chunk*4 + half*16
 	case m.a.Bits > 8: // a pair: the first thread has the first half of both rows
 		return selector*2 + chunk/4, chunk%4*4 + half*16
@@ -38,10 +38,10 @@ func btoi(b bool) int {
 	return 0
 }
 
-// fillSparse places random operands of mma.sp, or of a dense instruction.
+// fillSparse sets random operands of mma.sp, or of a dense instruction.
 func fillSparse(r *rand.Rand, m *MMA, f *Frame) *operands {
 	o := &operands{}
-	places := map[[2]int]int{} // of row and kept element
+	places := map[[2]int]int{} // by row and stored element
 	size := m.K / 4
 	if m.Sparse {
 		size = m.K / m.chunks()
@@ -94,8 +94,8 @@ func fillSparse(r *rand.Rand, m *MMA, f *Frame) *operands {
 	return o
 }
 
-// scaleOperands gives every row of A and column of B its factors, in the bytes and the threads that
-// the selectors name (9.7.14.3).
+// scaleOperands sets the scale factors of every row of A and column of B, in the bytes and threads
+// that the selectors name (9.7.14.3).
 func scaleOperands(r *rand.Rand, m *MMA, f *Frame, o *operands) {
 	f.ByteA, f.ByteB = r.IntN(4/m.factors)*m.factors, r.IntN(4/m.factors)*m.factors
 	f.ThreadA, f.ThreadB = r.IntN(2), r.IntN(4)
@@ -117,7 +117,7 @@ func scaleOperands(r *rand.Rand, m *MMA, f *Frame, o *operands) {
 	}
 }
 
-// TestSparseAndScaled compares every mma.sp and every block-scaled mma with plain sums.
+// TestSparseAndScaled compares every mma.sp and every block-scaled mma with sums in float64.
 func TestSparseAndScaled(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	tried := 0

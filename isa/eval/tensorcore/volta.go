@@ -3,10 +3,11 @@
 
 package tensorcore
 
-// mma.m8n8k4 on f16 computes four products, each of eight lanes: four of the lower half of the
-// warp and the four that are 16 above. The words row and col are the layouts of A and B.
+// mma.m8n8k4 on f16 computes four products of eight lanes each: four lanes of the lower half of the
+// warp, and the four lanes 16 above them. The modifiers row and col are the layouts of A and B.
 
-// voltaA returns the lane and the element of row and k, among the eight lanes of a product.
+// voltaA returns the lane, among the eight lanes of a product, and the element index of A's element
+// (row, k).
 func (m *MMA) voltaA(row, k int) (lane, element int) {
 	if m.aColumn {
 		return row/4*16 + k, row % 4
@@ -21,7 +22,7 @@ func (m *MMA) voltaB(k, col int) (lane, element int) {
 	return col/4*16 + col%4, k
 }
 
-// voltaC returns the lane and the element of an accumulator.
+// voltaC returns the lane and the element index of an accumulator element.
 func voltaC(half bool, row, col int) (lane, element int) {
 	if half {
 		return row/4*16 + row%4, col

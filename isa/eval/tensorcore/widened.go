@@ -5,11 +5,11 @@ package tensorcore
 
 import "math"
 
-// This file has the instructions that the assembler replaces because an architecture lacks them.
+// This file implements instructions that ptxas replaces because an architecture lacks them.
 
-// dotWidened computes mma of fp8 on Hopper and sm_100, where all elements become f16. A first matrix
-// product starts from zero and takes the first two of every four elements. A second one takes the
-// others and adds to its result. The sum is then added to c.
+// dotWidened computes mma of fp8 on Hopper and sm_100, where ptxas converts the elements to f16. A
+// first MMA starts from zero and takes the first two of every four elements. A second MMA takes the
+// other elements and adds to the result of the first. The sum is then added to c.
 func (m *model) dotWidened(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
 	var values [2][32]float64
 	var exponents [2][32]int32
@@ -33,12 +33,13 @@ func (m *model) dotWidened(a, b *panel, row, col int, c *Element, sum uint64) ui
 	}
 	x, _ := c.decode(sum)
 	y, _ := c.decode(total)
-	return round(c, x+y) // float64 has room for both
+	return round(c, x+y) // exact in float64
 }
 
-// chained is mma.m8n8k4 of f16 on architectures after Turing: no product of tensor cores, but
-// instructions for f32. With f32 accumulators these are one chain that is added to c; with f16
-// accumulators two pairs of products are added to c one after the other, and rounded at last.
+// chained computes mma.m8n8k4 of f16 on architectures after Turing, where ptxas replaces it by f32
+// instructions instead of tensor-core instructions. With f32 accumulators, one chain of products is
+// added to c. With f16 accumulators, two pairs of products are added to c one after the other, and
+// the result is rounded at the end.
 func chained(a, b []float64, d *Element, sum uint64) uint64 {
 	x, _ := d.decode(sum)
 	product := func(k int, to float64) float64 { return singleSum(float64(a[k]*b[k]), to) }
@@ -56,7 +57,7 @@ func chained(a, b []float64, d *Element, sum uint64) uint64 {
 	return uint64(math.Float32bits(float32(x)))
 }
 
-// singleSum rounds a sum to f32 once, by way of a float64 that is odd where it is inexact.
+// singleSum rounds a sum to f32 once, through a float64 that was rounded to odd.
 func singleSum(x, y float64) float64 {
 	s := x + y
 	t := s - x

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// TestWidened compares mma of fp8 on Hopper with two published sums of f16 and a plain one.
+// TestWidened compares mma of fp8 on Hopper with two published f16 sums and one f32 addition.
 func TestWidened(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const depth = 32
@@ -38,7 +38,7 @@ func TestWidened(t *testing.T) {
 	}
 }
 
-// TestChained rounds after every product, and to f16 once.
+// TestChained checks that chained rounds to f32 after every product, and to f16 once.
 func TestChained(t *testing.T) {
 	a, b := []float64{1, 1, 1, 1}, []float64{1, 0x1p-24, 0x1p-24, 0}
 	if got := chained(a, b, F32, 0); got != 0x3f800000 {
@@ -50,11 +50,12 @@ func TestChained(t *testing.T) {
 	}
 	one := eval.F16.Encode(1, eval.Nearest)
 	if got := chained(a, []float64{0x1p-12, 0x1p-12, 0x1p-12, 0}, F16, one); got != one+1 {
-		t.Errorf("f16: %#x", got) // 3/4 of a unit; half products would each be lost
+		// 3/4 of a unit; rounding each product to f16 would lose them
+		t.Errorf("f16: %#x", got)
 	}
 }
 
-// TestUnselectedInfinity has an infinity in B that metadata does not select.
+// TestUnselectedInfinity has an infinity in an element of B that the metadata do not select.
 func TestUnselectedInfinity(t *testing.T) {
 	m, err := Of("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Hopper)
 	if err != nil {
@@ -78,7 +79,7 @@ func TestUnselectedInfinity(t *testing.T) {
 	}
 }
 
-// TestWhereWidened names the targets whose machine code has no product of fp8.
+// TestWhereWidened checks on which targets ptxas emits no fp8 MMA.
 func TestWhereWidened(t *testing.T) {
 	for sm, want := range map[int]bool{89: false, 90: true, 100: true, 103: true, 120: false} {
 		m, err := Of("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", ArchOf(sm))

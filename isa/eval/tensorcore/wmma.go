@@ -6,11 +6,11 @@ package tensorcore
 import "github.com/ptxdsl/ptxdsl/isa/eval"
 
 // Fragments of wmma are opaque: only wmma.load, wmma.mma and wmma.store of one shape need to agree.
-// Elements of A and B follow each other over the registers of all lanes, with copies where a
-// fragment has more room than elements. Accumulators are tiles of mma.sync.
+// Elements of A and B are distributed in order over the registers of all lanes, and repeated if a
+// fragment holds more elements than the matrix has. Accumulators are tiles of mma.sync.
 
-// wmmaRegisters returns the registers of A or B with rows (or columns) of depth K. Fragments of
-// f16 have eight whatever the shape.
+// wmmaRegisters returns the number of registers of A or B, with rows (or columns) of depth K.
+// Fragments of f16 always have eight.
 func (m *MMA) wmmaRegisters(rows int, e *Element) int {
 	if e == F16 {
 		return 8
@@ -18,17 +18,17 @@ func (m *MMA) wmmaRegisters(rows int, e *Element) int {
 	return max(rows*m.K*min(e.Bits, 32)/(32*32), 1)
 }
 
-// WMMAElements returns the element of A or B that a fragment of regs registers keeps in a place:
-// the row of A, or the column of B, and k. Copies of an element give the same answer.
+// WMMAElements returns which element a register position of an A or B fragment of regs registers
+// holds: the row of A, or the column of B, and k. Copies of an element return the same indices.
 func WMMAElements(rows, depth, bits, lane, register, element int) (row, k int) {
 	per := max(32/bits, 1)
 	at := ((register*per+element)*32 + lane) % (rows * depth)
 	return at / depth, at % depth
 }
 
-// WMMAPlace returns where an accumulator of shape m by n keeps an element.
+// WMMAPlace returns the location of an element of an m by n accumulator.
 func WMMAPlace(m, n int, half bool, row, col int) Place {
-	var i int // among the elements of a lane
+	var i int // index among the elements of a lane
 	lane := row%8*4 + col%8/2
 	switch {
 	case m == 8:

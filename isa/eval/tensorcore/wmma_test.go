@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// TestWMMA fills the fragments as wmma.load does, by WMMAElements and WMMAPlace, and compares with
-// plain sums.
+// TestWMMA fills the fragments as wmma.load does, with WMMAElements and WMMAPlace, and compares
+// with sums in float64.
 func TestWMMA(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	tried := 0
@@ -74,8 +74,8 @@ func fillWMMA(r *rand.Rand, e *Element, regs *[8]*eval.Vector, count, rows, dept
 	return values
 }
 
-// TestQuads compares mma.m8n8k4 on f16, in every layout, with plain sums. The formulas are those of
-// 9.7.14.5.1.
+// TestQuads compares mma.m8n8k4 on f16, in every layout, with sums in float64. The formulas are
+// those of 9.7.14.5.1.
 func TestQuads(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	tried := 0

@@ -15,13 +15,13 @@ import (
 // Follow returns what the threads of a kernel do, within limits.
 func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
-	p.k.work = l.Work
+	p.k.work, p.k.Grid = l.Work, l.Grid
 	p.k.Ranks = 1
 	if p.k.Needs(Call) && !p.onlyQuietCalls() {
 		whole, callers := p.inline()
 		spent := p.k.Spent
 		p = newProgram(m, whole)
-		p.k.Callers, p.k.work, p.k.Spent = callers, l.Work, spent
+		p.k.Callers, p.k.work, p.k.Spent, p.k.Grid = callers, l.Work, spent, l.Grid
 		f = whole
 	}
 	interesting := false
@@ -46,7 +46,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.global = true
-	p.k.work, p.k.Ranks = l.Work, 1
+	p.k.work, p.k.Ranks, p.k.Grid = l.Work, 1, l.Grid
 	if p.k.Needs(Call) || len(f.Blocks) == 0 {
 		return p.k
 	}

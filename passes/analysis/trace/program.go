@@ -247,8 +247,10 @@ func (p *program) touches(in *ir.Instr) bool {
 	return found
 }
 
-// accumulators finds the registers that wgmma and tcgen05.ld access asynchronously.
+// accumulators finds the registers that wgmma and tcgen05.ld access asynchronously, and copies of
+// what tcgen05.ld writes.
 func (p *program) accumulators() {
+	defer p.copies()
 	for _, b := range p.k.Func.Blocks {
 		for _, in := range b.Instrs {
 			if k := Of(in.Op); k != GroupMultiply && k != TensorLoad {
@@ -261,6 +263,27 @@ func (p *program) accumulators() {
 							p.acc[r] = true
 						}
 					})
+				}
+			}
+		}
+	}
+}
+
+// copies adds the registers that moves copy the results of tcgen05.ld to.
+func (p *program) copies() {
+	if !p.k.Needs(TensorLoad) {
+		return
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, b := range p.k.Func.Blocks {
+			for _, in := range b.Instrs {
+				if in.Directive() || in.Head() != "mov" || len(in.Args) != 2 {
+					continue
+				}
+				to, from := in.Args[0].Reg, in.Args[1].Reg
+				if to != nil && from != nil && p.acc[from] && !p.acc[to] {
+					p.acc[to], grown = true, true
 				}
 			}
 		}

@@ -42,11 +42,22 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if v := w.ofCluster(name, width); v != nil {
 		return v
 	}
+	size := w.k.blocks(name)
+	switch {
+	case size > 0 && strings.HasPrefix(name, "%nctaid"):
+		return w.pool.Const(width, size)
+	case size == 1:
+		return w.pool.Const(width, 0)
+	}
 	v := w.pool.Atom(width, "register", name, nil, level)
 	if n := w.told(v); n != v {
 		return n
 	}
-	if high := furthest(name); high > 0 {
+	high := furthest(name)
+	if size > 1 {
+		high = size - 1
+	}
+	if high > 0 {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, high
 	}
@@ -88,6 +99,16 @@ func (w *walk) ofCluster(name string, width int) *value.Value {
 		return w.pool.Scale(width, w.special(nil, "%nclusterid."+axis), int64(size))
 	}
 	return nil
+}
+
+// blocks returns how many blocks the grid has along the axis of %ctaid or %nctaid, if it is known;
+// else 0.
+func (k *Kernel) blocks(name string) int64 {
+	first, axis, _ := strings.Cut(name, ".")
+	if first != "%ctaid" && first != "%nctaid" || axis == "" {
+		return 0
+	}
+	return int64(k.Grid[axis[0]-'x'])
 }
 
 // furthest returns the assumed largest index of a block in the grid, or of a cluster, along an

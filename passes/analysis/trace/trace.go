@@ -94,6 +94,8 @@ type Kernel struct {
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 if unknown, 1 if there is no cluster.
 	Cluster int
+	// Grid is the number of blocks along each axis; zeros if it is unknown.
+	Grid [3]int
 	// Ranks is the number of blocks of a cluster that are followed separately; 1 if all are
 	// assumed to behave alike.
 	Ranks int
@@ -167,6 +169,8 @@ type Limits struct {
 	// Work is the total limit in steps, including repeated passes over the kernel and the analysis
 	// of its traces. Zero means no limit.
 	Work int
+	// Grid is the number of blocks along each axis; zeros if it is unknown.
+	Grid [3]int
 }
 
 // Default returns limits that suffice for kernels written by people and compilers.

@@ -23,7 +23,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
 reach which barrier. The outcome of a branch on data is unknown: such a branch
 before a barrier is a review.`,
-		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange},
+		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange, ruleCollide},
 		Pages: pages,
 		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
 			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
@@ -32,6 +32,7 @@ before a barrier is a review.`,
 }
 
 func run(p *verify.Pass) {
+	seen := make(map[*ir.Instr]bool) // stores that were reported
 	for _, t := range p.Traces {
 		gone := leaver(p, t)
 		for i := range t.Events {
@@ -47,6 +48,10 @@ func run(p *verify.Pass) {
 				trace.TensorWait, trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait:
 				if e.In.Mod("aligned") {
 					aligned(p, t, i)
+				}
+			case trace.Store:
+				if !seen[e.In] {
+					seen[e.In] = collides(p, t, i)
 				}
 			case trace.WarpSync, trace.Collective:
 				switch {

@@ -4,6 +4,8 @@
 package convergence
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
@@ -16,6 +18,8 @@ import (
 type use struct {
 	e      *trace.Event
 	region memory.Region
+	after  *trace.Event // a warp-wide instruction since, which orders no memory
+	groups []value.Set  // lanes that bar.warp.sync has synchronized since, if not all
 }
 
 // A pair is two instructions whose accesses are compared.
@@ -44,49 +48,129 @@ func exchanges(p *verify.Pass) {
 		if lanes.Len() < 2 {
 			continue
 		}
-		var open []use
-		for i := range t.Events {
-			e := &t.Events[i]
-			if e.Kind != trace.Load && e.Kind != trace.Store {
-				if meets(e) {
-					open = open[:0]
-				}
+		exchangesOf(p, t, lanes, compared)
+	}
+}
+
+// exchangesOf compares the accesses of some lanes of one warp on a trace.
+func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[pair]int) {
+	var open []use
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.Load && e.Kind != trace.Store {
+			open = met(p, e, lanes, open)
+			continue
+		}
+		if !plain(e) {
+			continue
+		}
+		one := *e
+		one.Threads = e.Threads.And(lanes)
+		r, ok := p.Access(&one)
+		if !ok || !r.Sure {
+			continue
+		}
+		for k := range open {
+			o := &open[k]
+			at := pair{o.e.In, e.In}
+			if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In || compared[at] >= repeats {
+				continue // a store is not compared with itself in another iteration
+			}
+			if sure, _ := r.Meets(&o.region); !sure {
 				continue
 			}
-			if !plain(e) {
-				continue
+			if o.e.Kind == trace.Load && o.after != nil {
+				continue // lanes that exchange what they loaded have loaded it
 			}
-			one := *e
-			one.Threads = e.Threads.And(lanes)
-			r, ok := p.Access(&one)
-			if !ok || !r.Sure {
-				continue
+			compared[at]++
+			if differs(p, o, &one, &r) && !p.Example(t, e, o.e) {
+				exchanged(p, t, i, o)
+				break
 			}
-			for k := range open {
-				o := &open[k]
-				at := pair{o.e.In, e.In}
-				if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In || compared[at] >= repeats {
-					continue // a store compared with itself in another iteration: loops over a row are followed for more iterations than there are
-				}
-				if sure, _ := r.Meets(&o.region); !sure {
-					continue
-				}
-				compared[at]++
-				foreign := r.Foreign
-				if o.e.Kind == trace.Load { // other lanes may still be reading
-					foreign = r.Crosses
-				}
-				if foreign(&o.region, 1) && !p.Example(t, e, o.e) {
-					exchanged(p, t, i, o.e)
-					break
-				}
-			}
-			if len(open) == window {
-				open = open[:copy(open, open[1:])]
-			}
-			open = append(open, use{e, r})
+		}
+		if len(open) == window {
+			open = open[:copy(open, open[1:])]
+		}
+		open = append(open, use{e: e, region: r})
+	}
+}
+
+// differs reports whether an access and an earlier one are of different lanes that nothing has
+// synchronized since.
+func differs(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
+	if o.groups == nil {
+		return foreign(o, r, &o.region)
+	}
+	for _, g := range o.groups {
+		inside, outside := *one, *o.e
+		inside.Threads = one.Threads.And(g)
+		outside.Threads = o.e.Threads.And(one.Threads.Warp(p.Pool.All())).Minus(g)
+		if inside.Threads.Empty() || outside.Threads.Empty() {
+			continue
+		}
+		a, ok := p.Access(&inside)
+		b, also := p.Access(&outside)
+		if sure, _ := a.Meets(&b); ok && also && sure && foreign(o, &a, &b) {
+			return true
 		}
 	}
+	return false
+}
+
+// foreign reports whether a later access to r is of other lanes than an earlier one to b.
+func foreign(o *use, r, b *memory.Region) bool {
+	if o.e.Kind == trace.Load { // other lanes may still be reading
+		return r.Crosses(b, 1)
+	}
+	return r.Foreign(b, 1)
+}
+
+// met returns the accesses that an event leaves unordered for some lanes of a warp.
+func met(p *verify.Pass, e *trace.Event, lanes value.Set, open []use) []use {
+	switch {
+	case e.Kind == trace.Collective:
+		for k := range open {
+			if open[k].after == nil {
+				open[k].after = e
+			}
+		}
+		return open
+	case !meets(e):
+		return open
+	case e.Kind == trace.WarpSync && len(open) > 0:
+		if groups := parts(p, e, lanes); groups != nil {
+			for k := range open {
+				if open[k].groups == nil {
+					open[k].groups = groups
+				}
+			}
+			return open
+		}
+	}
+	return open[:0]
+}
+
+// parts returns the groups of lanes that a bar.warp.sync synchronizes, if its member masks are
+// known and do not name all lanes.
+func parts(p *verify.Pass, e *trace.Event, lanes value.Set) (groups []value.Set) {
+	mask := verify.Val(e, len(e.Vals)-1)
+	if mask == nil || !mask.Tid() {
+		return nil
+	}
+	all := e.Threads.And(lanes)
+	warp := all.Least() / 32
+	of := make(map[uint32]bool)
+	all.Each(func(t int) { of[uint32(p.Pool.At(mask, t))] = true })
+	for m := range of {
+		var g value.Set
+		g[warp/2] = uint64(m) << (warp % 2 * 32)
+		if g = g.And(all); g == all {
+			return nil
+		}
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b value.Set) int { return a.Least() - b.Least() })
+	return groups
 }
 
 // folded reports whether the block may have several dimensions and its shape is unknown, so that
@@ -94,32 +178,44 @@ func exchanges(p *verify.Pass) {
 func folded(p *verify.Pass) bool { return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1 }
 
 // exchanged reports two accesses of different lanes.
-func exchanged(p *verify.Pass, t *trace.Trace, i int, o *trace.Event) {
+func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 	e := &t.Events[i]
 	does, did := "reads", "writes"
 	if e.Kind == trace.Store {
 		does = "writes"
 	}
-	if o.Kind == trace.Load {
+	if o.e.Kind == trace.Load {
 		did = "reads"
 	}
-	p.Report(&ruleExchange, e.In, "shared-memory race within a warp: a lane %s shared memory "+
-		"that another lane %s, without bar.warp.sync in between", does, did).
-		Also(o.In, "the other access").On(t, i)
+	why := "without bar.warp.sync in between"
+	switch {
+	case o.groups != nil:
+		why = "and the member mask of the bar.warp.sync in between does not name both"
+	case o.after != nil:
+		why = "and the " + o.after.In.Head() + ".sync in between does not order memory"
+	}
+	f := p.Report(&ruleExchange, e.In, "shared-memory race within a warp: a lane %s shared memory "+
+		"that another lane %s, %s", does, did, why).
+		Also(o.e.In, "the other access").On(t, i)
+	polled := e.In.Mod("volatile") || o.e.In.Mod("volatile")
+	if o.after != nil && o.groups == nil || !p.Pool.Exact || polled {
+		f.As(diag.Review)
+	}
 }
 
 // meets reports whether the lanes that execute an event are synchronized after it.
 func meets(e *trace.Event) bool {
 	switch e.Kind {
-	case trace.WarpSync, trace.BarrierSync, trace.Collective, trace.ClusterWait, trace.Wait:
+	case trace.WarpSync, trace.BarrierSync, trace.ClusterWait, trace.Wait:
 		return true
 	}
 	return e.In != nil && e.In.Mod("aligned")
 }
 
-// plain reports whether an access does not order threads, and all lanes make it.
+// plain reports whether an access does not order threads, and all lanes make it. Volatile accesses
+// do not order them.
 func plain(e *trace.Event) bool {
-	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
+	for _, word := range []string{"relaxed", "acquire", "release", "mmio"} {
 		if e.In.Mod(word) {
 			return false
 		}
@@ -127,4 +223,4 @@ func plain(e *trace.Event) bool {
 	return e.Guard == nil
 }
 
-var ruleExchange = diag.Rule{ID: "B9", Layer: "convergence", Severity: diag.Review}
+var ruleExchange = diag.Rule{ID: "B9", Layer: "convergence", Severity: diag.Error}

@@ -38,11 +38,16 @@ func run(p *verify.Pass) {
 	if !simple(p.Func) {
 		return
 	}
+	limits := limits
+	limits.Grid = p.Grid
 	k := trace.FollowGlobal(p.Module, p.Func, limits)
 	if len(k.Missed) > 0 || !k.Pool.Exact || k.Most {
 		return
 	}
-	axes := axes(p.Func)
+	var axes []string
+	if !p.Alone() {
+		axes = axesOf(p.Func)
+	}
 	seen := make(map[pair]bool)
 	for _, t := range k.Traces {
 		list := accesses(k, t)
@@ -95,9 +100,9 @@ func plain(in *ir.Instr) bool {
 	return true
 }
 
-// axes lists the components of the block index that a kernel reads: it is written for grids of
+// axesOf lists the components of the block index that a kernel reads: it is written for grids of
 // several blocks along these.
-func axes(f *ir.Func) []string {
+func axesOf(f *ir.Func) []string {
 	var list []string
 	for _, name := range []string{"%ctaid.x", "%ctaid.y", "%ctaid.z"} {
 		if reads(f, name) {

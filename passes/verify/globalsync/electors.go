@@ -27,6 +27,7 @@ type electors struct {
 	picked map[*ir.Instr]pick
 	blocks map[int]picks // results of block
 	bases  map[*ir.Reg]base
+	used   map[*ir.Reg]blockUse // results of uses
 }
 
 // picks is a set of predicates, all of which select the same threads.
@@ -46,8 +47,9 @@ const (
 const most = 2_000_000
 
 func newElectors(f *ir.Flow) *electors {
-	return &electors{left: most, flow: f, writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr), picked: make(map[*ir.Instr]pick),
-		blocks: make(map[int]picks), bases: make(map[*ir.Reg]base)}
+	return &electors{left: most, flow: f, writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr),
+		picked: make(map[*ir.Instr]pick), blocks: make(map[int]picks), bases: make(map[*ir.Reg]base),
+		used: make(map[*ir.Reg]blockUse)}
 }
 
 // levels returns the uniformity of each register.

@@ -20,12 +20,11 @@ import (
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "globalsync",
-		Doc: `Flags reports a thread that signals other blocks on behalf of its whole block, or
-waits for them, without a block barrier. It also reports flags without acquire or
-release ordering, and bulk copies of global memory that threads have written,
-without a proxy fence in between. Whether a flag protects that memory is unknown, so
-these are reviews.`,
-		Rules:    diag.Rules{ruleFlag, ruleOrder},
+		Doc: `Globalsync reports data that blocks pass to one another through global memory with
+flags, counters and locks that do not order it: no release or acquire, a scope that does not cover
+the reader, no block barrier, no proxy fence, a flag that is set too early or tested once. It is an
+error if the kernel stores and loads the same array on both sides of a flag, else a review.`,
+		Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic},
 		Pages:    pages,
 		Tells:    []string{"A1"},
 		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
@@ -38,7 +37,10 @@ these are reviews.`,
 type mark struct{ block, at int }
 
 func run(p *verify.Pass) {
-	var raised, awaited, copies []mark
+	if p.Alone() {
+		return
+	}
+	var raised, awaited, copies, weak []mark
 	stores := p.Needs(trace.Store)
 	for b, block := range p.Func.Blocks {
 		for i, in := range block.Instrs {
@@ -51,6 +53,8 @@ func run(p *verify.Pass) {
 			}
 			if awaits(in, kind) {
 				awaited = append(awaited, mark{b, i})
+			} else if plain(in, trace.Load) {
+				weak = append(weak, mark{b, i})
 			}
 			if kind == trace.BulkLoad && stores {
 				copies = append(copies, mark{b, i})
@@ -62,6 +66,12 @@ func run(p *verify.Pass) {
 	}
 	w := newPaths(p)
 	raised = slices.DeleteFunc(raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
+	var once []mark // ordered loads outside of loops that wait
+	for _, m := range awaited {
+		if trace.Of(w.instr(m).Op) == trace.Load && !w.spins(m) {
+			once = append(once, m)
+		}
+	}
 	awaited = slices.DeleteFunc(awaited, func(m mark) bool {
 		return !w.spins(m) || !w.electors.asks(w.instr(m)) || w.moves(m) || w.electors.inside(w.instr(m))
 	})
@@ -69,6 +79,21 @@ func run(p *verify.Pass) {
 		array := w.electors.array(w.instr(m))
 		w.heard[array] = append(w.heard[array], m)
 	}
+	for _, m := range weak {
+		array := w.electors.array(w.instr(m))
+		set := slices.ContainsFunc(raised, func(r mark) bool { return w.electors.array(w.instr(r)) == array })
+		if array.v != nil && set && w.spins(m) && w.leads(m) && !w.moves(m) {
+			w.heard[array] = append(w.heard[array], m)
+		}
+	}
+	defer w.atomics()
+	w.passes = w.shared(raised, once)
+	for _, h := range w.passes {
+		w.judge(h)
+	}
+	settled := func(m mark) bool { return w.errors[w.instr(m)] }
+	raised, awaited = slices.DeleteFunc(raised, settled), slices.DeleteFunc(awaited, settled)
+	copies = slices.DeleteFunc(copies, settled)
 	for _, m := range raised {
 		if in := w.instr(m); in.Mod("cta") {
 			w.near[w.electors.array(in)] = true

@@ -30,12 +30,18 @@ type paths struct {
 	heard    map[base][]mark      // loads and atomics that wait, by the array of the flag
 	near     map[base]bool        // arrays whose flags are only set for the own block
 	both     map[base]bool        // arrays that are both stored and loaded as data; nil until it is computed
+	onwards  map[int][]bool       // blocks that are reachable from a block, once asked for
+	errors   map[*ir.Instr]bool   // flags of which an error was reported
+	post     *graph.Tree          // post-dominators, once asked for
+	passes   []*handover          // the arrays with flags
 }
 
 func newPaths(p *verify.Pass) *paths {
 	f := p.Flow
 	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
-	return &paths{Pass: p, electors: newElectors(f), loops: loops, waits: make(map[*graph.Loop]bool), heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32}
+	return &paths{Pass: p, electors: newElectors(f), loops: loops, waits: make(map[*graph.Loop]bool),
+		heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32,
+		onwards: make(map[int][]bool), errors: make(map[*ir.Instr]bool)}
 }
 
 // handed reports whether in accesses an array that the kernel both stores to and loads from, so
@@ -209,13 +215,14 @@ func (w *paths) behind(m mark) bool {
 		return false
 	}
 	var used *ir.Instr
+	sure := false
 	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) finding {
 		switch {
 		case meets(in, warp):
 			return turn
 		case !plain(in, trace.Load) && !plain(in, trace.Store) || !wider(w.electors.at(at), set):
 		case w.handed(in):
-			used = in
+			used, sure = in, w.fromOthers(m, at)
 			return stop
 		case plain(in, trace.Load):
 			if used == nil {
@@ -231,9 +238,12 @@ func (w *paths) behind(m mark) bool {
 		if plain(used, trace.Store) {
 			does = "store"
 		}
-		w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, but other threads %s "+
+		f := w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, but other threads %s "+
 			"afterwards without a block barrier in between", does).
 			Also(used, "more threads %s here than wait for the flag", does)
+		if sure {
+			f.As(diag.Error)
+		}
 	}
 	return found
 }
@@ -320,6 +330,44 @@ func (w *paths) spins(m mark) bool {
 		w.waits[l] = waits
 	}
 	return waits
+}
+
+// leads reports whether a loop ends or goes on by what a load in it returns.
+func (w *paths) leads(m mark) bool {
+	loop := w.loops[m.block]
+	inside := make(map[*ir.Instr]bool)
+	var work []*ir.Reg
+	for _, b := range loop.Blocks {
+		for _, in := range w.Func.Blocks[b].Instrs {
+			inside[in] = true
+		}
+		leaves := slices.ContainsFunc(w.Flow.Succs[b], func(to int) bool { return !loop.Has(to) })
+		if in := w.Func.Blocks[b].Last(); leaves && in != nil && in.Guard.Reg != nil {
+			work = append(work, in.Guard.Reg)
+		}
+	}
+	load, seen := w.instr(m), make(map[*ir.Reg]bool)
+	for len(work) > 0 {
+		r := work[len(work)-1]
+		work = work[:len(work)-1]
+		if w.electors.left--; seen[r] {
+			continue
+		}
+		seen[r] = true
+		for _, in := range w.electors.all(r) {
+			if in == load {
+				return true
+			}
+			if inside[in] {
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if a != isa.Write {
+						work = append(work, r)
+					}
+				})
+			}
+		}
+	}
+	return false
 }
 
 // idle reports whether a loop has no stores and no barriers.

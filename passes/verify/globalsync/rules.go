@@ -17,4 +17,6 @@ var ruleProxy = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Review}
 
 var ruleOrder = diag.Rule{ID: "B11", Layer: "globalsync", Severity: diag.Review}
 
+var ruleAtomic = diag.Rule{ID: "G2", Layer: "globalsync", Severity: diag.Error}
+
 var ruleFlag = diag.Rule{ID: "B10", Layer: "globalsync", Severity: diag.Review}

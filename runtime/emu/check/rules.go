@@ -16,8 +16,8 @@ const (
 )
 
 // gaps is what no rule of this layer sees.
-const gaps = "Only the paths and values of the launches that were run are seen. Tensor memory is not " +
-	"followed. Launches of more than 4096 threads are not checked for races."
+const gaps = "Only the paths and values of the launches that were run are seen. Launches of more than " +
+	"131072 threads are not checked for races: they are incomplete."
 
 // page returns a rule of the layer.
 func page(id, title, what, why, wrong, right, fix, section string) diag.Rule {
@@ -110,6 +110,17 @@ func Rules() diag.Rules {
 			"The launch before may still run.",
 			"ld.global.u32 %r1, [%rd1];\ngriddepcontrol.wait;", "griddepcontrol.wait;\nld.global.u32 %r1, [%rd1];",
 			"Execute griddepcontrol.wait before the first dependent access.", "9.7.13.13 griddepcontrol"),
+		page(race.RuleTensor, "data race in tensor memory",
+			"Reports two tcgen05 operations on the same cells of tensor memory, one of them a write, if the "+
+				"first may not be complete when the second begins: a wait or a commit is missing between "+
+				"them. Operations of the tensor cores that one thread issues run in order. A missing "+
+				"tcgen05.fence between two threads is a review.",
+			"All tcgen05 operations are asynchronous. The second one may read or overwrite cells before "+
+				"the first has used them.",
+			"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];\nbar.sync 0;\ntcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd2, %r3, 0;",
+			"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];\ntcgen05.wait::ld.sync.aligned;\ntcgen05.fence::before_thread_sync;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\ntcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd2, %r3, 0;",
+			"Execute tcgen05.wait::ld or wait::st in the warp that moves, and tcgen05.commit with a wait on "+
+				"its mbarrier after operations of the tensor cores.", "9.7.16.6 tcgen05 memory consistency"),
 		page(RuleHang, "kernel hangs",
 			"Reports a launch in which no thread can go on, with what each warp waits for.",
 			"The launch never ends.",

@@ -69,7 +69,7 @@ func TestStats(t *testing.T) {
 	if err := s.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"tensor-core operations   8388608", "mbarrier barriers[3]"} {
+	for _, want := range []string{"wgmma bf16             8388608", "mbarrier barriers[3]"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -18,7 +18,10 @@ type Stats struct {
 	Shared  Accesses         // of warps to shared memory: wavefronts
 	Global  Accesses         // of warps to global memory: sectors of 32 bytes
 
-	Multiplications int64 // of tensor cores, of the instructions whose opcode has the shape
+	// Operations are additions and multiplications of floating-point numbers by their type, and those of
+	// tensor cores by instruction and type of A. A fused multiply-add is two.
+	Operations      map[string]int64
+	Multiplications int64 // of tensor cores; sparse products count those that they leave out
 	Products        int64 // tensor-core products that were issued
 	Asynchronous    Bytes // of copies in flight: TMA, bulk copies and cp.async
 	TMA             int64 // bytes that tensor and bulk copies moved
@@ -72,7 +75,7 @@ type wait struct {
 func NewStats() *Stats {
 	return &Stats{
 		Classes: make(map[string]Count), Bytes: make(map[string]Bytes),
-		Barriers:  make(map[string]*Barrier),
+		Barriers: make(map[string]*Barrier), Operations: make(map[string]int64),
 		SpotLines: make(map[string]*Spot), waiting: make(map[thread]wait),
 	}
 }
@@ -85,9 +88,10 @@ func (s *Stats) Step(e *emu.Event, state *emu.State) {
 	c.Warps++
 	c.Threads += int64(bits.OnesCount32(e.Mask))
 	s.Classes[class] = c
+	s.floating(e)
 	if class == "tensor core" {
 		if n := multiplications(e.Instr); n > 0 {
-			s.Multiplications += n
+			s.multiply(e.Instr, n)
 		}
 		if products[e.Instr.Form.Form.Kind] {
 			s.Products++
@@ -145,6 +149,8 @@ func (s *Stats) Observe(e *emu.Event) {
 		clear(s.waiting)
 	case emu.EventRead, emu.EventWrite, emu.EventAtomic:
 		s.access(e)
+	case emu.EventProduct:
+		s.multiply(e.Instr, e.Count)
 	case emu.EventArrive, emu.EventMeet, emu.EventLeave, emu.EventSignal, emu.EventPhase,
 		emu.EventTest,
 		emu.EventClusterArrive, emu.EventClusterMeet, emu.EventClusterLeave:

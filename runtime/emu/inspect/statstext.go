@@ -39,8 +39,11 @@ func (s *Stats) Print(out io.Writer) error {
 	if s.Products > 0 {
 		fmt.Fprintf(w, "tensor-core products\t%d by warps\n", s.Products)
 	}
-	if s.Multiplications > 0 {
-		fmt.Fprintf(w, "tensor-core operations\t%d (two for each multiplication)\n", 2*s.Multiplications)
+	if len(s.Operations) > 0 {
+		fmt.Fprintln(w, "operations\tadditions and multiplications")
+		for _, name := range slices.Sorted(maps.Keys(s.Operations)) {
+			fmt.Fprintf(w, "  %s\t%d\n", name, s.Operations[name])
+		}
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -110,6 +110,9 @@ func code(r *rand.Rand, n number, exactly bool) uint64 {
 	if n.bits == 1 {
 		return r.Uint64() & 1
 	}
+	if n.name == ti16.name {
+		return r.Uint64() & 0x87ff
+	}
 	if exactly || n.integer && r.IntN(2) == 0 {
 		list := exacts[n.name]
 		return list[r.IntN(len(list))]

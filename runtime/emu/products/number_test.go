@@ -27,12 +27,15 @@ var (
 	ue8m0 = number{"ue8m0", 8, 8, 0, false, false, 2}
 	u8    = number{"u8", 8, 0, 8, true, false, 0}
 	s8    = number{"s8", 8, 0, 8, true, true, 0}
+	ti16  = number{"s1z4m11", 16, 0, 11, true, true, 0} // a sign and a magnitude
 )
 
 // worth is what bits are worth.
 func (n number) worth(code uint64) float64 {
 	code &= 1<<n.bits - 1
 	switch {
+	case n.name == "s1z4m11":
+		return float64(code%2048) * float64(1-2*int(code>>15))
 	case n.integer && n.signed:
 		return float64(int64(code) << (64 - n.bits) >> (64 - n.bits))
 	case n.integer:

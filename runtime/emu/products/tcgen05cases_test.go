@@ -33,6 +33,7 @@ func tensorKindList() []tensorKind {
 		{kind: "f8f6f4", d: "f32", types: mixed, depth: 32},
 		{kind: "f8f6f4", d: "f16", types: mixed, depth: 32},
 		{kind: "i8", d: "s32", types: bytes, depth: 32},
+		{kind: "ti16", d: "s32", types: [][2]string{{"s1z4m11", "s1z4m11"}}, depth: 16, target: "sm_107a"},
 		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0"},
 		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0", vectors: ".block32"},
 		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0", vectors: ".scale_vec::1X"},
@@ -52,6 +53,7 @@ func tensorKindList() []tensorKind {
 // tensorNumbers are the types by their names.
 var tensorNumbers = map[string]number{
 	"f16": f16, "bf16": bf16, "tf32": tf32, "e4m3": e4m3, "e5m2": e5m2, "e2m3": e2m3, "e3m2": e3m2, "e2m1": e2m1, "s8": s8, "u8": u8,
+	"s1z4m11": ti16,
 }
 
 // tensorShape is how a product is spread over blocks.
@@ -102,7 +104,7 @@ func (t *tensorKind) draw(r *rand.Rand, s tensorShape, variant int) (c tensorCas
 	}
 	t.columns(&c, r)
 	t.memory(&c, r)
-	if c.d != "s32" {
+	if c.kind != "i8" {
 		c.negateA, c.negateB = flip(), flip()
 	} else {
 		c.saturates = flip()
@@ -144,7 +146,7 @@ func (t *tensorKind) columns(c *tensorCase, r *rand.Rand) {
 		sizes := []int{64, 128, 256}
 		c.n = sizes[r.IntN(3-bit(c.sparse))]
 		return
-	case c.kind == "i8" && c.pair:
+	case (c.kind == "i8" || c.kind == "ti16") && c.pair:
 		step = 32
 	case c.kind == "i8", c.pair, c.m == 128 && c.vector == 0:
 		step = 16
@@ -168,7 +170,7 @@ func (t *tensorKind) memory(c *tensorCase, r *rand.Rand) {
 		c.swizzleB *= 2
 	}
 	// Columns along M or N, in whole units.
-	if c.packed() {
+	if c.packed() || c.kind == "ti16" {
 		return
 	}
 	rows, columns := c.m/c.blocks(), c.n/c.blocks()

@@ -233,7 +233,7 @@ func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 	if to == nil {
 		to = &sum{}
 	} else if to.shared {
-		to = &sum{all: append(clock(nil), to.all...)}
+		to = &sum{all: to.all.clone()}
 	}
 	x.sums[sk] = to
 	to.add(v)

@@ -21,6 +21,8 @@ type opKey struct {
 type operation struct {
 	view    // of its thread when it was issued
 	group   emu.Group
+	fenced  view   // of its thread at the last tcgen05.fence::after_thread_sync
+	main    uint32 // epoch of its thread when it was issued
 	agent   uint32 // of its reads, and of its writes unless they have another
 	writes  uint32
 	epoch   uint32
@@ -46,7 +48,7 @@ func (d *Detector) issue(e *emu.Event) {
 		return
 	}
 	d.lanes(e, func(l int, t *thread) {
-		o := &operation{view: t.view, group: e.Group}
+		o := &operation{view: t.view, group: e.Group, fenced: t.fenced, main: t.own[slotMain]}
 		first := t.thread * slots
 		switch e.Group {
 		case emu.GroupCopy:
@@ -59,6 +61,10 @@ func (d *Detector) issue(e *emu.Event) {
 				d.agents++
 				d.tensor[t.thread] = m
 			}
+			m.issued++
+			o.agent, o.writes, o.epoch = m.agent, m.agent, m.issued
+		case emu.GroupTensorLoad, emu.GroupTensorStore:
+			m := d.movesOf(e, e.Group)
 			m.issued++
 			o.agent, o.writes, o.epoch = m.agent, m.agent, m.issued
 		case emu.GroupBulk:
@@ -119,7 +125,11 @@ func (d *Detector) operation(e *emu.Event, lane int) *operation {
 func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint32, a emu.Address, lane int) {
 	y := d.stampOf(e, o.thread, agent, epoch)
 	y.at = a.At
-	d.touch(e, &o.view, y, a, e.Size, lane)
+	if a.Space == isa.Tensor {
+		d.tensorTouch(e, o, y, a)
+	} else {
+		d.touch(e, &o.view, y, a, e.Size, lane)
+	}
 	if a.Space != isa.Global && d.blockOf(o.thread) != a.Block {
 		d.foreign(e, &o.view, y, a)
 	}
@@ -134,6 +144,9 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 	d.useByOperation(e, o, m, a)
 	if o.group == emu.GroupCopy || o.group == emu.GroupTensor { // all operations of the thread before it
 		k := sumKey{d.blockOf(o.thread), isa.ScopeCTA}
+		if o.group == emu.GroupTensor {
+			k = sumKey{^uint32(0), isa.ScopeCluster} // also those of the other block of a pair
+		}
 		s := m.sums[k]
 		if s == nil {
 			s = &sum{}
@@ -209,10 +222,15 @@ func (d *Detector) wait(e *emu.Event) {
 	if e.Group == emu.GroupMatrix {
 		m := d.matrixAgent(e)
 		x := covered(m.groups, e.Count)
-		c := make(clock, m.agent+1)
-		c[m.agent] = x
+		c := only(m.agent, x)
 		d.lanes(e, func(_ int, t *thread) { d.learn(t, c) })
 		m.groups = slices.Clip(m.groups)
+		return
+	}
+	if e.Group == emu.GroupTensorLoad || e.Group == emu.GroupTensorStore {
+		m := d.movesOf(e, e.Group)
+		c := only(m.agent, m.issued)
+		d.lanes(e, func(_ int, t *thread) { d.learn(t, c) })
 		return
 	}
 	d.lanes(e, func(_ int, t *thread) {

@@ -14,16 +14,27 @@ const (
 	slotBulkReads         // operations of bulk groups whose reads are complete
 	slotBulkWrites        // operations of bulk groups that are complete
 	slotMap               // writes that were shown to the tensor map proxy
+	slotTensor            // tcgen05 operations before the last tcgen05.fence::before_thread_sync
 	slots
 )
 
+// partSize is the components of a part: those of the threads of a warp.
+const partSize = slots * 32
+
+// A part is some components of a clock. It is never changed once it is shared between clocks.
+type part struct {
+	shared bool
+	x      [partSize]uint32
+}
+
 // A clock holds, for each agent, the last epoch that is known. It is never changed once it is shared.
-type clock []uint32
+// Clocks share their parts: a launch has many threads that know the same of most others.
+type clock []*part
 
 // at returns the component of an agent.
 func (c clock) at(agent uint32) uint32 {
-	if int(agent) < len(c) {
-		return c[agent]
+	if i := int(agent / partSize); i < len(c) && c[i] != nil {
+		return c[i].x[agent%partSize]
 	}
 	return 0
 }
@@ -33,34 +44,88 @@ func (c *clock) raise(agent, x uint32) {
 	if x == 0 {
 		return
 	}
-	for len(*c) <= int(agent) {
-		*c = append(*c, 0)
+	i := int(agent / partSize)
+	if n := i + 1 - len(*c); n > 0 {
+		*c = append(*c, make(clock, n)...)
 	}
-	if (*c)[agent] < x {
-		(*c)[agent] = x
+	p := (*c)[i]
+	switch {
+	case p == nil:
+		p = new(part)
+		(*c)[i] = p
+	case p.x[agent%partSize] >= x:
+		return
+	case p.shared:
+		p = &part{x: p.x}
+		(*c)[i] = p
 	}
+	p.x[agent%partSize] = x
 }
 
 // join raises all components to those of b.
 func (c *clock) join(b clock) {
-	if len(*c) < len(b) {
-		*c = append(*c, make(clock, len(b)-len(*c))...)
+	if n := len(b) - len(*c); n > 0 {
+		*c = append(*c, make(clock, n)...)
 	}
-	for i, x := range b {
-		if x > (*c)[i] {
-			(*c)[i] = x
+	for i, q := range b {
+		p := (*c)[i]
+		switch {
+		case q == nil || p == q || p != nil && p.covers(q):
+		case p == nil || q.covers(p):
+			q.shared = true
+			(*c)[i] = q
+		default:
+			if p.shared {
+				p = &part{x: p.x}
+				(*c)[i] = p
+			}
+			for k, x := range q.x {
+				p.x[k] = max(p.x[k], x)
+			}
 		}
 	}
 }
 
-// covers reports whether all components of b are known.
-func (c clock) covers(b clock) bool {
-	for i, x := range b {
-		if x > c.at(uint32(i)) {
+// covers reports whether all components of q are known.
+func (p *part) covers(q *part) bool {
+	for i, x := range q.x {
+		if x > p.x[i] {
 			return false
 		}
 	}
 	return true
+}
+
+// covers reports whether all components of b are known.
+func (c clock) covers(b clock) bool {
+	for i, q := range b {
+		switch {
+		case q == nil || i < len(c) && c[i] == q:
+		case i >= len(c) || c[i] == nil:
+			if q.x != [partSize]uint32{} {
+				return false
+			}
+		case !c[i].covers(q):
+			return false
+		}
+	}
+	return true
+}
+
+// clone returns a clock with the same components, which may be changed.
+func (c clock) clone() clock {
+	for _, p := range c {
+		if p != nil {
+			p.shared = true
+		}
+	}
+	return append(clock(nil), c...)
+}
+
+// only returns a clock with one component.
+func only(agent, x uint32) (c clock) {
+	c.raise(agent, x)
+	return c
 }
 
 // A view is what a thread or an asynchronous operation knows: a clock that it may share with others,

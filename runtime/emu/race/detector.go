@@ -19,9 +19,10 @@ type Detector struct {
 	blocks   []block
 	clusters []barrier
 	matrix   map[uint32]*agentCount // of wgmma, by warp
-	tensor   map[uint32]*agentCount // of tcgen05, by thread
-	agents   uint32                 // that exist
-	previous uint32                 // the agent that stands for them
+	tensor   map[uint32]*agentCount // of the tcgen05 operations of tensor cores, by thread
+	moves    map[moveKey]*agentCount
+	agents   uint32 // that exist
+	previous uint32 // the agent that stands for them
 
 	shadow   shadow
 	barriers map[key]*mbarrier
@@ -40,7 +41,7 @@ type Detector struct {
 }
 
 // MostThreads is how many threads a launch may have for its races to be looked for.
-const MostThreads = 4096
+const MostThreads = 1 << 17
 
 // A key is the place of an mbarrier or of a strong access.
 type key struct {
@@ -59,6 +60,7 @@ type thread struct {
 	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
 	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
 	mapped   bool        // has acquired for the tensor map proxy
+	fenced   view        // at its last tcgen05.fence::after_thread_sync
 }
 
 // An agentCount is an agent with operations that complete in order.
@@ -101,6 +103,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.blocks = make([]block, l.Blocks)
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
+	d.moves = make(map[moveKey]*agentCount)
 	d.barriers, d.strong = make(map[key]*mbarrier), make(map[key]*variable)
 	d.ops = make(map[opKey]*operation)
 	d.cache = joinCache{}
@@ -166,6 +169,8 @@ func (d *Detector) Observe(e *emu.Event) {
 		d.mbarrier(e)
 	case emu.EventDependents:
 		d.dependents(e)
+	case emu.EventTensor:
+		d.tensorEvent(e)
 	}
 }
 

@@ -24,7 +24,7 @@ func (d *Detector) join(a, b clock) clock {
 	if a.covers(b) {
 		c = a
 	} else {
-		c = append(make(clock, 0, max(len(a), len(b))), a...)
+		c = a.clone()
 		c.join(b)
 	}
 	d.cache = joinCache{a, b, c}

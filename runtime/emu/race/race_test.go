@@ -92,7 +92,7 @@ func TestDetector(t *testing.T) {
 
 // TestSkipped holds that a launch that is too large is counted, not followed.
 func TestSkipped(t *testing.T) {
-	d := launch(t, source("st.global.u32 [%d0], %r0;"), 8, 1024, false, 1)
+	d := launch(t, source("st.global.u32 [%d0], %r0;"), race.MostThreads/1024+1, 1024, false, 1)
 	if d.Skipped() != 1 || len(d.Races()) != 0 {
 		t.Errorf("%d launches skipped, %d races", d.Skipped(), len(d.Races()))
 	}

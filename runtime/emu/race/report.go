@@ -25,6 +25,7 @@ const (
 	RuleInit   = "E9"  // an mbarrier that is not visibly initialized
 	RulePeer   = "E10" // shared memory of a block that may have ended, or not begun
 	RuleGrids  = "E11" // a dependent launch that does not wait
+	RuleTensor = "E15" // tensor memory
 )
 
 // An Access is one side of a race.
@@ -58,7 +59,7 @@ func (d *Detector) describe(x *stamp) Access {
 	s := &d.shadow.sites[x.site]
 	what := map[emu.EventKind]string{
 		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation", emu.EventInit: "initialization",
-		emu.EventSignal: "arrival", emu.EventTest: "wait",
+		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventTensor: "deallocation",
 	}[s.kind]
 	by := "by"
 	if s.async {
@@ -97,6 +98,9 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 		return
 	}
 	r.Kernel, r.First, r.Second, r.Count = d.launch.Kernel, d.describe(x), d.describe(y), 1
+	if a.Space == isa.Tensor {
+		a.At /= columnBytes
+	}
 	r.Address = d.launch.Symbol(a)
 	d.seen[k] = &r
 	d.reports = append(d.reports, &r)

@@ -12,7 +12,7 @@ import (
 // Build adds the kernel gemm for A and B of type t and D of type result. t is .f16, .bf16, .tf32,
 // .e4m3 or .e5m2; result is .f32, .bf16 or .f16. Accumulators are F32.
 func Build(m *dsl.Module, t, result isa.Type) {
-	depth := 128 * 8 / t.Bits() // elements in the 128 bytes that the swizzle is wide
+	depth := 128 * 8 / t.Bits() // elements in a 128-byte row of the swizzle
 	k := m.Kernel("gemm", dsl.Warpgroups(3))
 	a := k.TensorMap("a", t, dsl.Box{Rows: 128, Cols: depth}, dsl.Swizzle128)
 	b := k.TensorMap("b", t, dsl.Box{Rows: 128, Cols: depth}, dsl.Swizzle128)

@@ -29,7 +29,7 @@ func run() (err error) {
 	stats, timeline := inspect.NewStats(), inspect.NewTimeline()
 	back, err := emu.New(emu.Options{
 		Target:     "sm_90a",
-		Completion: emu.Random, // asynchronous operations complete at any time that is allowed
+		Completion: emu.Random, // asynchronous operations complete at a random time
 		Seed:       1,
 		Observer:   emu.Observers(stats, timeline),
 	})
@@ -57,7 +57,7 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
-	// The kernel ends with the context, even if it would run for ever.
+	// The context aborts the kernel, even if it would never end.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := k.LaunchContext(ctx, runtime.Grid(1), x, y, float32(2), 1024); err != nil {

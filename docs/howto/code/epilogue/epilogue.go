@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package epilogue has matrix products that add a bias to each column and apply ReLU.
+// Package epilogue contains GEMMs that add a bias to each column and apply ReLU.
 package epilogue
 
 import (
@@ -20,7 +20,7 @@ func BiasReLU(bias dsl.Array[dsl.F32], col, cols u32, x f32) f32 {
 	return x.Add(bias.Load(col.Min(cols.SubI(1)))).MaxF(0)
 }
 
-// MMA is a product with mma.sync: the accumulators of a warp are in its registers.
+// MMA builds a GEMM with mma.sync: the accumulators of a warp are in its registers.
 func MMA(m *dsl.Module) {
 	k := m.Kernel("gemm", dsl.Threads(256))
 	a, b, d := k.Matrix("a", isa.Bf16), k.Matrix("b", isa.Bf16), k.Matrix("d", isa.F32)
@@ -49,7 +49,7 @@ func MMA(m *dsl.Module) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// WGMMA is a product with wgmma: the accumulators of a warpgroup are in its registers.
+// WGMMA builds a GEMM with wgmma: the accumulators of a warpgroup are in its registers.
 func WGMMA(m *dsl.Module) {
 	k := m.Kernel("gemm", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -88,7 +88,7 @@ func WGMMA(m *dsl.Module) {
 	)
 }
 
-// TCGEN05 is a product with tcgen05: the accumulators are in tensor memory.
+// TCGEN05 builds a GEMM with tcgen05: the accumulators are in tensor memory.
 func TCGEN05(m *dsl.Module) {
 	k := m.Kernel("gemm", dsl.Threads(256))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)

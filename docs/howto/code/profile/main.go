@@ -58,7 +58,7 @@ func run(n int) error {
 
 // measure returns the mean time of n launches on the device's clock.
 func measure(dev *runtime.Device, n int, launch func() error) (time.Duration, error) {
-	// A GPU that was idle runs at a lower clock: keep it busy for a while first.
+	// An idle GPU runs at a lower clock: keep it busy for a while first.
 	for begin := time.Now(); time.Since(begin) < 100*time.Millisecond; {
 		if err := launch(); err != nil {
 			return 0, err

@@ -1,12 +1,12 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package suppress has a kernel with a finding that its author has decided on.
+// Package suppress contains a kernel with a finding that its author suppresses with a reason.
 package suppress
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Build adds a kernel that may start before the kernel ahead of it in the stream is done.
+// Build adds a kernel that may start before the preceding kernel in the stream has ended.
 func Build(m *dsl.Module) {
 	k := m.Kernel("scale", dsl.Threads(256))
 	x, weights := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "weights")
@@ -15,7 +15,7 @@ func Build(m *dsl.Module) {
 	own := weights.At(i) // computes the address
 	k.Comment("ptxdsl:ignore A12 no kernel writes the weights")
 	w := own.LoadFirst() // the load is the next instruction
-	k.WaitDependencies() // the kernel ahead writes x
+	k.WaitDependencies() // the preceding kernel writes x
 	x.Store(i, x.Load(i).Mul(w))
 	k.LaunchDependents()
 }

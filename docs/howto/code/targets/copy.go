@@ -16,7 +16,7 @@ func Build(m *dsl.Module) {
 	first := k.CTAID().X.MulI(1024)
 	own := t.MulI(4)
 
-	if m.Has(90) { // a Go condition: it is decided while the kernel is built
+	if m.Has(90) { // a Go condition, evaluated while the kernel is built
 		full := k.Barrier("full", 1)
 		k.If(t.EQI(0), func() {
 			full.ArriveExpect(k.U32(4096))

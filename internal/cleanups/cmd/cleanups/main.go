@@ -66,7 +66,7 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration, 
 		}
 		list = append(list, more...)
 	}
-	// Small files first: what is wrong shows early.
+	// Small files first, so that problems show early.
 	slices.SortStableFunc(list, func(a, b roundtrip.Source) int { return cmp.Compare(len(a.Text), len(b.Text)) })
 	reports, to, err := known(keep)
 	if err != nil {
@@ -95,7 +95,7 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration, 
 	return reports, nil
 }
 
-// known reads the reports that a file holds, and opens it for more.
+// known reads the reports in a file, and opens the file to append more.
 func known(keep string) (reports []cleanups.Report, to *os.File, err error) {
 	if keep == "" {
 		return nil, nil, nil
@@ -116,13 +116,13 @@ func known(keep string) (reports []cleanups.Report, to *os.File, err error) {
 	}
 }
 
-// A tally is what one pass did to all files.
+// A tally sums up what one pass did to all files.
 type tally struct {
 	files, changes, wrong, before, after int
 	alike                                map[string]int
 }
 
-// summary writes what is to be read, and the counts. It reports whether something is wrong.
+// summary writes the problems and the counts. It reports whether there are problems.
 func summary(w io.Writer, reports []cleanups.Report) (bad bool) {
 	tallies := make(map[string]*tally)
 	refused := 0

@@ -11,12 +11,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// An atomic is an operation of atom or red, of a vector where lanes is more than one.
+// An atomic is an operation of atom or red; on a vector if lanes is more than one.
 type atomic struct {
 	op, kind string
 	bits     int
 	lanes    int
-	global   bool // for global memory alone
+	global   bool // supported only in global memory
 	atomOnly bool
 }
 
@@ -63,7 +63,7 @@ func atomics() (all []atomic) {
 
 const atomicRows = 64
 
-// Atomics returns programs of one thread that change one place of memory again and again.
+// Atomics returns programs of one thread that repeatedly change one memory location.
 func Atomics() (all []Program) {
 	orders := []string{"", ".relaxed.cta", ".acq_rel.gpu", ".release.sys", ".acquire.cluster",
 		".relaxed.gpu"}
@@ -88,8 +88,8 @@ func Atomics() (all []Program) {
 	return all
 }
 
-// program makes a program of an operation: a row of the input has the value in memory and two operands,
-// a row of the output the result and the new value in memory.
+// program returns the program of an operation. Each input row has the initial memory value and two
+// operands; each output row has the result and the new memory value.
 func (a atomic) program(head, opcode, space string) Program {
 	r := random(opcode)
 	wide := max(4, a.bits*a.lanes/8)
@@ -166,7 +166,7 @@ func (a atomic) program(head, opcode, space string) Program {
 		body: c.text.String()}
 }
 
-// move writes a load or a store of a value. Vectors of eight are moved in two halves.
+// move emits a load or a store of a value. Vectors of eight elements take two instructions.
 func (c *code) move(opcode, reg, base string, at int, vec, class string, a atomic) {
 	if a.lanes == 8 {
 		list := strings.Split(strings.Trim(reg, "{}"), ", ")
@@ -179,7 +179,7 @@ func (c *code) move(opcode, reg, base string, at int, vec, class string, a atomi
 	c.transfer(opcode+vec+"."+class, reg, base, at)
 }
 
-// transfer writes a load or a store.
+// transfer emits a load or a store.
 func (c *code) transfer(opcode, reg, base string, at int) {
 	if strings.HasPrefix(opcode, "ld") {
 		c.line("%s %s, [%s+%d];", opcode, reg, base, at)
@@ -188,7 +188,7 @@ func (c *code) transfer(opcode, reg, base string, at int) {
 	}
 }
 
-// value returns a random value, small or special now and then.
+// value returns a random value, sometimes a small or special one.
 func (a atomic) value(r source, wide int) []byte {
 	element, n := isa.Type(0), 1
 	if t, ok := isa.ParseType(a.kind); ok {
@@ -211,7 +211,7 @@ func (a atomic) value(r source, wide int) []byte {
 	return out[:wide]
 }
 
-// A source makes random numbers.
+// A source generates random numbers.
 type source interface {
 	Uint64() uint64
 	IntN(n int) int
@@ -223,7 +223,7 @@ func floating(r source, f *eval.Format) uint64 {
 	switch r.IntN(8) {
 	case 0:
 		return r.Uint64() & (1<<f.Bits - 1)
-	case 1: // the least numbers
+	case 1: // the smallest numbers
 		return r.Uint64()&7 | r.Uint64()&1<<(f.Bits-1)
 	case 2:
 		return f.Encode(float64(r.IntN(64))/4-8, eval.Nearest)

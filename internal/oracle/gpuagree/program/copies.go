@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// barrier declares an mbarrier, initializes it for one arrival and returns the register with its address.
+// barrier declares an mbarrier, initializes it for one arrival and returns the register with its
+// address.
 func (c *code) barrier() string {
 	bar := c.reg("b32")
 	c.line(".shared .align 8 .b8 done[8];")
@@ -25,7 +26,7 @@ func (c *code) barrier() string {
 	return bar
 }
 
-// wait waits for the first phase of an mbarrier.
+// wait emits a wait for the first phase of an mbarrier.
 func (c *code) wait(bar string) {
 	p, top := c.reg("pred"), c.label()
 	c.line("%s:", top)
@@ -115,7 +116,7 @@ func bulkLoad(n int) Program {
 		Out: pattern(n + 16), body: c.text.String()}
 }
 
-// drain commits a bulk group and waits until it is complete.
+// drain emits a commit of a bulk group and a wait for its completion.
 func (c *code) drain() {
 	c.line("cp.async.bulk.commit_group;")
 	c.line("cp.async.bulk.wait_group 0;")
@@ -166,7 +167,7 @@ func bulkPeer(n int) Program {
 		In: noise(random(id), 2*n), Out: pattern(4 * n), body: c.text.String()}
 }
 
-// numbers returns bytes of random values of a type.
+// numbers returns the bytes of random values of a type.
 func numbers(r source, kind string, n int) []byte {
 	var b []byte
 	t, _ := isa.ParseType(kind)
@@ -241,7 +242,7 @@ func bulkReduce(op, space string) Program {
 	return p
 }
 
-// normals returns bytes of random numbers of a floating-point type, most of them near one.
+// normals returns the bytes of random floating-point numbers, most of them near one.
 func normals(r source, kind string, n int) []byte {
 	f := map[string]*eval.Format{"f64": eval.F64, "f32": eval.F32, "tf32": eval.TF32, "f16": eval.F16,
 		"bf16": eval.BF16, "e4m3": eval.E4M3, "e5m2": eval.E5M2}[kind]

@@ -41,7 +41,7 @@ func (c *code) registers(n int, class string) []string {
 
 func group(list []string) string { return "{" + strings.Join(list, ", ") + "}" }
 
-// rows writes the address of the row that a lane gives to ldmatrix: rows are in random order.
+// rows emits the address of the row that each lane passes to ldmatrix; rows are in random order.
 func (c *code) rows(at string) {
 	c.line("mul.lo.u32 %s, %%ln, 21;", at)
 	c.line("and.b32 %s, %s, 31;", at, at)
@@ -104,11 +104,11 @@ func moveMatrix() Program {
 		body: c.text.String()}
 }
 
-// A wmma is a shape and its types, with the registers of each fragment.
+// A wmma is a shape, its types, and the register counts of its fragments.
 type wmma struct {
 	shape, op, a, b, c, d string
 	na, nb, nc, nd        int
-	fixed                 bool // A is row-major, B column-major
+	fixed                 bool // A must be row-major and B column-major
 }
 
 var wmmas = append(halves(), []wmma{
@@ -212,7 +212,7 @@ func (w wmma) program(la, lb, lcd string) Program {
 	return Program{ID: id, Family: "wmma", In: in, Out: pattern(bytes(w.d, m, n)), body: c.text.String()}
 }
 
-// operand returns bytes of moderate numbers of a type.
+// operand returns the bytes of random numbers of moderate size.
 func operand(r source, kind string, n int) []byte {
 	switch kind {
 	case "b1", "s4", "u4", "s8", "u8", "b8":
@@ -231,18 +231,18 @@ func noise8(r source, n int) []byte {
 	return b
 }
 
-// A group is a wgmma of a shape, with the layout of its operands in shared memory.
+// A warpgroup is a wgmma of one shape, with the layout of its operands in shared memory.
 type warpgroup struct {
 	n          int
 	d, a, b    string
 	k          int
 	swizzle    int // bytes
-	ta, tb     int // 1 where an operand is transposed
+	ta, tb     int // 1 if the operand is transposed
 	registers  bool
-	na, nb, sd int // negate A, negate B, use D
+	na, nb, sd int // negate A, negate B, accumulate onto D
 }
 
-// Warpgroups returns programs of wgmma with all numbers of columns, swizzles and layouts.
+// Warpgroups returns programs of wgmma with every column count, swizzle and layout.
 func Warpgroups() (all []Program) {
 	for n := 16; n <= 248; n += 8 {
 		if n == 24 || n == 64 || n == 96 {
@@ -280,7 +280,7 @@ func Warpgroups() (all []Program) {
 	return all
 }
 
-// String returns a text that tells groups apart.
+// String returns a text that is unique for each warpgroup.
 func (g warpgroup) String() string {
 	return fmt.Sprintf("wgmma m64n%dk%d %s %s %s swizzle %d transposed %d %d registers %v negated %d %d add %d",
 		g.n, g.k, g.d, g.a, g.b, g.swizzle, g.ta, g.tb, g.registers, g.na, g.nb, g.sd)

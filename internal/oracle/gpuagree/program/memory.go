@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// dump stores n bytes of shared memory, from the array named tile, at an offset of the output. All
-// threads of the block take part.
+// dump emits code in which all threads of the block store n bytes of shared memory, from the array
+// named tile, to the output at an offset.
 func (c *code) dump(n, threads, at int) {
 	i, p, from, to, x := c.reg("b32"), c.reg("pred"), c.reg("b32"), c.reg("b64"), c.reg("b32")
 	top, end := c.label(), c.label()
@@ -29,8 +29,8 @@ func (c *code) dump(n, threads, at int) {
 	c.line("%s:", end)
 }
 
-// fill writes n bytes of shared memory, the array named tile, from an offset of the input, and makes
-// them visible to copies.
+// fill emits code that copies n bytes of the input, from an offset on, to shared memory, the array
+// named tile, and makes them visible to asynchronous copies.
 func (c *code) fill(n, threads, at int) {
 	i, p, to, from, x := c.reg("b32"), c.reg("pred"), c.reg("b32"), c.reg("b64"), c.reg("b32")
 	top, end := c.label(), c.label()
@@ -51,7 +51,7 @@ func (c *code) fill(n, threads, at int) {
 	c.line("bar.sync 0;")
 }
 
-// leader begins a part of the code that thread 0 executes; the function it returns ends it.
+// leader begins code that only thread 0 executes; the function it returns ends it.
 func (c *code) leader() (end func()) {
 	p, after := c.reg("pred"), c.label()
 	c.line("setp.ne.u32 %s, %%th, 0;", p)
@@ -59,7 +59,7 @@ func (c *code) leader() (end func()) {
 	return func() { c.line("%s:", after) }
 }
 
-// Accesses returns programs that load and store every type and vector in every space.
+// Accesses returns programs that load and store every type and vector in every state space.
 func Accesses() (all []Program) {
 	types := strings.Fields("b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64")
 	vectors := []int{1, 2, 4}
@@ -85,7 +85,7 @@ func typeBytes(kind string) int {
 	return bits / 8
 }
 
-// classes lists the registers that a type goes into: its own width and wider ones.
+// classes lists the register classes that a type can be loaded into: its own width and wider ones.
 func classes(kind string) []string {
 	if kind[0] == 'f' {
 		return []string{kind}
@@ -102,7 +102,7 @@ func classes(kind string) []string {
 	return some
 }
 
-// access makes a program of 32 threads that move some bytes through a space.
+// access returns a program of 32 threads that copy data through a state space.
 func access(space, kind, class string, n, size int) Program {
 	id := fmt.Sprintf("ld.st.%s.v%d.%s into %s", space, n, kind, class)
 	c := &code{}
@@ -161,7 +161,7 @@ func access(space, kind, class string, n, size int) Program {
 	c.line("st.global%s [%s], %s;", suffix, to, regs)
 	out := 32 * bytes
 	wide := typeBytes(class)
-	for i, r := range list { // the whole register, extended
+	for i, r := range list { // stores the whole register, including the extended bits
 		c.line("mad.wide.u32 %s, %%th, %d, %%out;", to, wide)
 		c.line("st.global.b%d [%s+%d], %s;", 8*wide, to, (out+7)/8*8+i*32*wide, r)
 	}
@@ -170,7 +170,7 @@ func access(space, kind, class string, n, size int) Program {
 		body: c.text.String(), globals: globals}
 }
 
-// Barriers returns programs of named barriers, their reductions and barriers of clusters.
+// Barriers returns programs of named barriers, barrier reductions and cluster barriers.
 func Barriers() (all []Program) {
 	for _, op := range []string{"popc.u32", "and.pred", "or.pred"} {
 		for _, head := range []string{"barrier.cta.red", "bar.red"} {
@@ -195,7 +195,8 @@ func Barriers() (all []Program) {
 					}
 					opcode := head
 					if strings.HasPrefix(head, "barrier") {
-						opcode += "" // the aligned form is not needed: all warps are whole
+						// .aligned is not needed: all warps are complete
+						opcode += ""
 					}
 					if strings.HasSuffix(op, "pred") {
 						r := c.reg("pred")
@@ -232,7 +233,8 @@ func Clusters() (all []Program) {
 	return all
 }
 
-// cluster makes a program in which every block gives its neighbour the numbers of its threads.
+// cluster returns a program in which every block writes its thread indices to the shared memory of
+// its neighbour.
 func cluster(id, how string, size int) Program {
 	const threads = 64
 	c := &code{}
@@ -302,7 +304,7 @@ func cluster(id, how string, size int) Program {
 		In: noise(random(id), 4*threads*size), Out: pattern(8 * threads * size), body: c.text.String()}
 }
 
-// redAsync makes a program of one red.async operation on a block's own memory.
+// redAsync returns a program of one red.async operation on the block's own shared memory.
 func redAsync(op string) Program {
 	opcode := "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + op
 	r := random(opcode)
@@ -338,7 +340,7 @@ func redAsync(op string) Program {
 	c.line("@!%s bra %s;", p, top)
 	c.dump(size*threads, threads, 0)
 	in := noise(r, 2*size*threads)
-	for i := range in { // small numbers now and then
+	for i := range in { // some operands are small
 		if i/(4*size)%3 == 0 && i%size > 0 {
 			in[i] = 0
 		}
@@ -347,8 +349,8 @@ func redAsync(op string) Program {
 		Out: pattern(size * threads), body: c.text.String()}
 }
 
-// Mbarriers returns programs in which one thread executes random operations on an mbarrier and stores what
-// it observes after each of them.
+// Mbarriers returns programs in which one thread executes random operations on an mbarrier, and
+// stores what it observes after each of them.
 func Mbarriers() (all []Program) {
 	for n := range 120 {
 		id := fmt.Sprintf("mbarrier %d", n)
@@ -389,7 +391,7 @@ func Mbarriers() (all []Program) {
 			case 0, 1, 2:
 				n := 1
 				if pending == 0 {
-					continue // the phase waits for bytes
+					continue // the phase still waits for bytes
 				}
 				n += r.IntN(pending)
 				if n == 1 {
@@ -451,7 +453,7 @@ func Mbarriers() (all []Program) {
 				keep(count)
 			}
 			parity()
-			if len(states) > 0 { // is the newest arrival's phase over?
+			if len(states) > 0 { // has the phase of the last arrival completed?
 				c.line("mbarrier.test_wait.shared::cta.b64 %s, [%s], %s;", p, at, states[len(states)-1])
 				c.line("selp.b32 %s, 1, 0, %s;", count, p)
 				keep(count)

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// A Program is a kernel and its launch. The kernel reads In, changes Out, and may copy through tensor
-// maps. Its results are the bytes of Out.
+// A Program is a kernel and its launch. The kernel reads In, changes Out, and may copy through
+// tensor maps. Its result is the final contents of Out.
 type Program struct {
 	ID      string
 	Family  string
-	Grid    int // blocks; 0 is 1
-	Block   int // threads; 0 is 32
-	Cluster int // blocks of a cluster; 0 is 1
+	Grid    int // number of blocks; 0 means 1
+	Block   int // threads per block; 0 means 32
+	Cluster int // blocks per cluster; 0 means 1
 	In      []byte
-	Out     []byte // the bytes before the launch
+	Out     []byte // contents before the launch
 	Maps    []Map
 	body    string
-	globals string // declarations of the module; NAME is the kernel's
+	globals string // module-scope declarations; NAME is replaced by the kernel's name
 }
 
 // A Map is a tensor map over In or Out.
 type Map struct {
-	Type       string // as PTX calls it
+	Type       string // PTX type
 	Output     bool
 	Sizes, Box []int // outermost first
 	Steps      []int
@@ -40,7 +40,7 @@ type Map struct {
 	Channels, Pixels int
 }
 
-// random returns the generator of a program: its numbers depend on the ID alone.
+// random returns the random generator of a program, seeded by its ID.
 func random(id string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(id))
@@ -68,7 +68,7 @@ func pattern(n int) []byte {
 // A code is the text of a kernel's body.
 type code struct {
 	text strings.Builder
-	n    int // labels and registers that were made
+	n    int // number of labels and registers so far
 }
 
 func (c *code) line(format string, args ...any) {
@@ -89,9 +89,9 @@ func (c *code) reg(class string) string {
 	return name
 }
 
-// Text returns the kernel under a name. Its body has the addresses of the input and the output in %in
-// and %out, the thread's index in %th, its lane in %ln, the block's rank in %rank, and the
-// address of the first tensor map in %map0.
+// Text returns the kernel under a name. The body finds the addresses of the input and the output in
+// %in and %out, the thread index in %th, the lane in %ln, the block's cluster rank in %rank, and
+// the address of the first tensor map in %map0.
 func (p *Program) Text(name string) string {
 	var params, loads strings.Builder
 	fmt.Fprintf(&params, ".param .u64 %s_in, .param .u64 %s_out", name, name)

@@ -18,15 +18,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Record is what a GPU left in memory. Note says with which driver and tools, and when.
+// A Record holds the results of a GPU. Note says with which driver and tools, and when, they were
+// recorded.
 type Record struct {
 	Note    string
 	Device  string
 	Results []Result
 }
 
-// A Result is what a program left: a hash of the bytes, and the bytes themselves, deflated, until the
-// record is trimmed. Error is set when the program failed.
+// A Result is the result of one program: a hash of the final memory, and, until the record is
+// trimmed, the memory itself, compressed. Error is set if the program failed.
 type Result struct {
 	ID    string
 	Hash  uint64
@@ -34,10 +35,10 @@ type Result struct {
 	Error string
 }
 
-// perModule is the number of kernels of a cubin.
+// perModule is the number of kernels per cubin.
 const perModule = 100
 
-// Generate assembles all programs into a folder, a cubin for each hundred.
+// Generate assembles all programs into a folder, perModule programs to a cubin.
 func Generate(ctx context.Context, tool *ptxas.Tool, folder string) (int, error) {
 	all := All()
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -70,8 +71,8 @@ func Generate(ctx context.Context, tool *ptxas.Tool, folder string) (int, error)
 
 func cubinName(at int) string { return fmt.Sprintf("p%04d.cubin", at/perModule) }
 
-// Run runs some programs of a folder on a device, and gives each result to a function.
-// It ends at the first program that makes the device unusable.
+// Run runs some programs of a folder on a device, and calls each with their results. It stops at
+// the first program that makes the device unusable.
 func Run(folder, device string, from, to int, each func(Result) error) error {
 	all, err := planned(folder)
 	if err != nil {
@@ -118,7 +119,7 @@ func Run(folder, device string, from, to int, each func(Result) error) error {
 	return nil
 }
 
-// planned returns the programs, which must be those that the folder was made of.
+// planned returns the programs. It checks that the folder was generated from the same ones.
 func planned(folder string) ([]Program, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "programs.json"))
 	if err != nil {
@@ -153,7 +154,7 @@ func pack(b []byte) ([]byte, error) {
 	return to.Bytes(), err
 }
 
-// Bytes returns what a program left; nil in a trimmed record.
+// Bytes returns the final memory of a program; nil in a trimmed record.
 func (r *Result) Bytes() ([]byte, error) {
 	if r.Raw == nil {
 		return nil, nil
@@ -161,7 +162,7 @@ func (r *Result) Bytes() ([]byte, error) {
 	return io.ReadAll(flate.NewReader(bytes.NewReader(r.Raw)))
 }
 
-// Trim drops the bytes of all results. Their hashes stay.
+// Trim removes the memory from all results and keeps the hashes.
 func (r *Record) Trim() {
 	for i := range r.Results {
 		r.Results[i].Raw = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// TestReplay runs the programs in the emulator and compares what they leave with the record of an H100.
+// TestReplay runs the programs in the emulator and compares the results with the record of an H100.
 func TestReplay(t *testing.T) {
 	file := "testdata/h100.rec"
 	if name := os.Getenv("RECORD"); name != "" {
@@ -54,7 +54,7 @@ func TestReplay(t *testing.T) {
 		case err != nil && want.Error != "":
 			n[1]++
 		case err != nil && p.interleaved():
-			n[3]++ // a known gap of the emulator
+			n[3]++ // a known difference of the emulator
 		case err != nil:
 			t.Errorf("%s: %s: %v", p.Family, p.ID, err)
 		case want.Error != "":
@@ -76,7 +76,7 @@ func TestReplay(t *testing.T) {
 		t.Logf("%s: %d programs, %d equal, %d fail on both, %d not emulated", name, n[0], n[2], n[1],
 			n[3])
 	}
-	// Some of the interleaved loads fail on both: they reach beyond their buffers.
+	// Some of the interleaved loads fail on both, because they access memory out of bounds.
 	if want := [4]int{2675, 151, 2521, 3}; os.Getenv("PICK") == "" && sum != want {
 		t.Errorf("programs, failing on both, equal, not emulated: %d, want %d", sum, want)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// Target and version of the programs.
+// Target and PTX version of the programs.
 const (
 	Target  = "sm_90a"
 	Version = "8.8"
@@ -26,7 +26,7 @@ func All() (all []Program) {
 	return all
 }
 
-// Module returns the text of a module with programs, whose kernels are named k0, k1, ...
+// Module returns the text of a module with the kernels of some programs, named k0, k1, ...
 func Module(programs []Program) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".version %s\n.target %s\n.address_size 64\n", Version, Target)
@@ -36,7 +36,7 @@ func Module(programs []Program) string {
 	return b.String()
 }
 
-// Run launches a kernel that was made from p and returns what it left in Out.
+// Run launches a kernel, generated from p, and returns the final contents of Out.
 func (p *Program) Run(dev *runtime.Device, k *runtime.Kernel) ([]byte, error) {
 	in, err := runtime.Upload(dev, p.In)
 	if err != nil {
@@ -107,7 +107,7 @@ func hash(b []byte) uint64 {
 	return h.Sum64()
 }
 
-// firstDifference describes where results differ.
+// firstDifference describes the first byte that differs.
 func firstDifference(got, want []byte) string {
 	if want == nil {
 		return "differs"

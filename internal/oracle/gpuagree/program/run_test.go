@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// TestAssembles gives every tenth program to the assembler; Generate gives it all of them.
+// TestAssembles assembles every tenth program with ptxas; Generate assembles all of them.
 func TestAssembles(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {

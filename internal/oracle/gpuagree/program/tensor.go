@@ -17,8 +17,9 @@ type tensorCase struct {
 	interleave int
 	nan        bool
 	steps      bool
-	at         int // 0: inside, 1: before the tensor, 2: past its end, 3: not at a unit of 16 bytes,
-	// 4: before the tensor in the outer dimensions alone
+	// where the box is: 0 inside the tensor, 1 before it, 2 past its end, 3 not aligned to 16 bytes,
+	// 4 before the tensor in the outer dimensions only
+	at int
 }
 
 func (t tensorCase) String() string {
@@ -26,8 +27,8 @@ func (t tensorCase) String() string {
 		t.swizzle, t.interleave, t.nan, t.steps, t.at)
 }
 
-// tensorMapOf returns a map for a case with a box of at most 16 KiB, and the corner of its box, innermost
-// first.
+// tensorMapOf returns the tensor map of a case, with a box of at most 16 KiB, and the corner of the
+// box, innermost dimension first.
 func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes int) {
 	width := mapTypeBytes(t.kind)
 	inner := 64 / width
@@ -35,13 +36,13 @@ func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes in
 	case t.swizzle != 0:
 		inner = t.swizzle / width
 	case t.interleave != 0:
-		inner = t.interleave / width // a slice of channels
+		inner = t.interleave / width // channels per slice
 	}
 	m = Map{Type: t.kind, Swizzle: t.swizzle, Interleave: t.interleave, NaN: t.nan}
 	box := []int{inner, 8, 4, 2, 2}[:t.rank]
 	sizes := []int{inner + 16/width*3, 13, 7, 4, 3}[:t.rank]
 	if t.interleave != 0 {
-		// The outermost of the slices of channels is a dimension of its own: N C/8 D H W 8.
+		// The outermost dimension numbers the slices of channels: N C/8 D H W 8.
 		sizes[0] = inner
 	}
 	if t.rank == 1 {
@@ -168,7 +169,7 @@ func Tensors() (all []Program) {
 	return append(all, append(multicasts(), images()...)...)
 }
 
-// reductions lists the element types of each reduction of a tensor.
+// reductions lists the element types that each tensor reduction supports.
 var reductions = map[string][]string{
 	"add": {"u32", "s32", "u64", "f16", "bf16", "f32", "f64"},
 	"min": {"u32", "s32", "u64", "s64", "f16", "bf16"},
@@ -177,7 +178,7 @@ var reductions = map[string][]string{
 	"and": {"u32", "u64"}, "or": {"u32", "u64"}, "xor": {"u32", "u64"},
 }
 
-// coordinates writes a tuple of constants, innermost first.
+// coordinates formats a tuple of constants, innermost dimension first.
 func coordinates(corner []int) string {
 	var list []string
 	for _, x := range corner {

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// A warpProgram is built from rounds. In every round some lanes execute one instruction together, the
-// others another one, and all store what they got.
+// A warpProgram consists of rounds. In each round some lanes execute one instruction together, the
+// other lanes execute another one, and all lanes store their results.
 type warpProgram struct {
 	code
 	r   *rand.Rand
-	out int // bytes stored by a thread
+	out int // bytes stored per thread
 	x   string
 }
 
 const warpThreads = 64
 
-// store keeps a 32-bit value of every thread.
+// store emits a store of a 32-bit value by every thread.
 func (w *warpProgram) store(reg string) {
 	w.line("st.global.b32 [%%mine+%d], %s;", w.out*warpThreads, reg)
 	w.out += 4
@@ -43,7 +43,7 @@ func (w *warpProgram) done(id, family string) Program {
 		Out: pattern(w.out * warpThreads), body: w.text.String()}
 }
 
-// split executes a piece of code in the lanes of a mask, another one in the rest.
+// split emits code that the lanes of a mask execute, and other code for the remaining lanes.
 func (w *warpProgram) split(mask uint32, then, otherwise func(mask uint32)) {
 	p, bit := w.reg("pred"), w.reg("b32")
 	other, end := w.label(), w.label()
@@ -63,7 +63,7 @@ func (w *warpProgram) split(mask uint32, then, otherwise func(mask uint32)) {
 	w.line("bar.warp.sync 0xffffffff;")
 }
 
-// masks returns masks of lanes: all, one lane, halves, and random ones.
+// masks returns a lane mask: all lanes, one lane, a half, or random lanes.
 func masks(r *rand.Rand) uint32 {
 	switch r.IntN(6) {
 	case 0:
@@ -150,7 +150,7 @@ func Warps() (all []Program) {
 		w.line("mad.lo.u32 %s, %s, 64, %s;", d, d, one)
 	})
 	add("bar.warp.sync", "vote", func(w *warpProgram, mask uint32, d string) {
-		// the lanes of a mask exchange numbers through shared memory
+		// the lanes of a mask exchange values through shared memory
 		at, to := w.reg("b32"), w.reg("b32")
 		w.line("{\n\t.shared .align 4 .b8 cells[%d];", 4*warpThreads)
 		w.line("mov.b32 %s, cells;", at)
@@ -174,7 +174,8 @@ func Warps() (all []Program) {
 	return all
 }
 
-// shuffle makes a program whose masks hold whole segments, so that every source lane takes part.
+// shuffle returns a program whose masks contain whole segments, so that every source lane
+// participates.
 func shuffle(id, mode string, width int) Program {
 	w := newWarp(id)
 	for range 12 {
@@ -211,7 +212,8 @@ func shuffle(id, mode string, width int) Program {
 	return w.done(id, "shfl")
 }
 
-// Flows returns programs of random nested branches and loops whose trip counts differ between lanes.
+// Flows returns programs of random nested branches and loops whose trip counts differ between
+// lanes.
 func Flows() (all []Program) {
 	for n := range 60 {
 		id := fmt.Sprintf("control flow %d", n)
@@ -225,7 +227,7 @@ func Flows() (all []Program) {
 	return all
 }
 
-// tree writes random statements.
+// tree emits random statements.
 func (w *warpProgram) tree(acc string, depth int) {
 	for range 1 + w.r.IntN(3) {
 		switch kind := w.r.IntN(7); {
@@ -235,7 +237,7 @@ func (w *warpProgram) tree(acc string, depth int) {
 			w.branch(acc, func() { w.tree(acc, depth+1) })
 		case kind == 5:
 			w.loop(acc, func() { w.tree(acc, depth+1) })
-		default: // what lanes converge to is seen by a count of those that are here
+		default: // counts the active lanes, which makes reconvergence visible
 			q, m := w.reg("pred"), w.reg("b32")
 			w.line("and.b32 %s, %s, %d;", m, acc, w.r.IntN(16))
 			w.line("setp.gt.u32 %s, %s, 5;", q, m)
@@ -245,7 +247,7 @@ func (w *warpProgram) tree(acc string, depth int) {
 	}
 }
 
-// branch writes a branch on a bit of a value, with two sides.
+// branch emits a branch on a bit of a value, with two sides.
 func (w *warpProgram) branch(acc string, side func()) {
 	p, bit := w.reg("pred"), w.reg("b32")
 	other, end := w.label(), w.label()
@@ -259,7 +261,7 @@ func (w *warpProgram) branch(acc string, side func()) {
 	w.line("%s:", end)
 }
 
-// loop writes a loop of at most seven iterations, which some lanes leave early.
+// loop emits a loop of at most seven iterations, which some lanes leave early.
 func (w *warpProgram) loop(acc string, body func()) {
 	p, n, bit := w.reg("pred"), w.reg("b32"), w.reg("b32")
 	top, end := w.label(), w.label()

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command registers compares the register counts that passes/pressure predicts for the kernels of PTX
-// modules with those that ptxas reports, and fits the model anew.
+// Command registers compares the register counts that passes/pressure predicts for the kernels of
+// PTX modules with those that ptxas reports, and fits a new correction model.
 package main
 
 import (
@@ -77,8 +77,8 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// refit writes a model that is fitted to all samples, with the errors that models have on producers
-// they were not fitted to.
+// refit writes a model fitted to all samples, with its errors on producers that it was not fitted
+// to.
 func (o *options) refit(list []registers.Sample) error {
 	heldOut := registers.Standard.CrossValidate(list)
 	m := registers.Standard.Model(list)
@@ -91,7 +91,7 @@ func (o *options) refit(list []registers.Sample) error {
 	return nil
 }
 
-// samples returns those of files that hold samples, and of modules.
+// samples collects the samples in sample files and in PTX modules.
 func (o *options) samples(ctx context.Context, paths []string) ([]registers.Sample, error) {
 	var list []registers.Sample
 	var modules []roundtrip.Source

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command roundtrip formats every PTX module under the folders, archives and files given, assembles
-// it before and after, and compares the machine code and the verdicts.
+// Command roundtrip formats every PTX module in the given folders, archives and files, assembles it
+// before and after, and compares the machine code and the verdicts.
 package main
 
 import (
@@ -82,8 +82,8 @@ func check(name, text string) diag.List {
 	return append(list, form.Check(file, form.Options{})...).Sort()
 }
 
-// rewrite takes a module through the intermediate representation and back. The text that comes out must mean the same there as the one
-// that went in.
+// rewrite lifts a module to the IR and lowers it again. Lifting the result must give an equal
+// module.
 func rewrite(name, text string, chosen []*passes.Pass) (string, diag.List) {
 	file, list := ptx.Parse(name, text)
 	if list.Errors() > 0 {

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gpuagree compares the emulated arithmetic with a GPU: generate makes the kernels, run
-// records what a GPU computes, compare holds the record against this program, trim makes the record
-// small enough for the repository.
+// Command gpuagree compares the emulator's arithmetic with a GPU. generate assembles the kernels,
+// run records what a GPU computes, compare compares a record with the emulator, and trim reduces a
+// record to the size kept in the repository.
 package main
 
 import (

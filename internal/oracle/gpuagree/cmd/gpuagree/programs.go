@@ -34,11 +34,11 @@ func generatePrograms(folder string) error {
 	return nil
 }
 
-// patience is how long a program may take before it counts as one that hangs.
+// patience is the time after which a program is treated as hanging.
 const patience = 20 * time.Second
 
-// runPrograms runs the programs of a folder on a device, in processes of their own: one that fails makes
-// the device unusable for its process, and one that hangs is ended.
+// runPrograms runs the programs of a folder on a device in child processes: a failing program makes
+// the device unusable for its process, and a hanging one is killed.
 func runPrograms(folder, device, file string, parallel int) error {
 	dev, err := runtime.Open(device)
 	if err != nil {
@@ -69,7 +69,7 @@ func runPrograms(folder, device, file string, parallel int) error {
 	return record.Write(file)
 }
 
-// runSome runs programs from an index on, in as many processes as it takes.
+// runSome runs programs, starting at an index, in as many child processes as needed.
 func runSome(folder, device string, all []program.Program, from int, to []program.Result) {
 	for done := 0; done < len(to); {
 		n, err := child(folder, device, from+done, to[done:])
@@ -81,10 +81,10 @@ func runSome(folder, device string, all []program.Program, from int, to []progra
 	}
 }
 
-// errHang ends a process whose program takes too long.
+// errHang is the result of a program that was killed.
 var errHang = fmt.Errorf("the program did not end within %v", patience)
 
-// child runs programs in a process until one fails, and returns how many have results.
+// child runs programs in one process until one fails, and returns the number of results.
 func child(folder, device string, from int, to []program.Result) (n int, err error) {
 	cmd := exec.Command(os.Args[0], "programs-child", "-in", folder, "-device", device,
 		"-from", strconv.Itoa(from), "-until", strconv.Itoa(from+len(to)))
@@ -121,13 +121,13 @@ func child(folder, device string, from int, to []program.Result) (n int, err err
 			}
 			for range results {
 			}
-			_ = cmd.Wait() // it was killed
+			_ = cmd.Wait() // the process was killed
 			return n, errHang
 		}
 	}
 }
 
-// childPrograms writes the results of programs as JSON.
+// childPrograms runs in the child process. It writes the results of programs as JSON.
 func childPrograms(folder, device string, from, until int, to io.Writer) error {
 	e := json.NewEncoder(to)
 	return program.Run(folder, device, from, until, func(r program.Result) error { return e.Encode(r) })

@@ -1,0 +1,200 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package asyncgroup
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A congruence is what is known of a number: it is at plus a multiple of step, which is a power of
+// two. A step of zero means that no write was seen so far.
+type congruence struct{ step, at int64 }
+
+// finest is the largest step that is tracked.
+const finest = 1 << 10
+
+// anything is a number of which nothing is known.
+var anything = congruence{step: 1}
+
+// number returns the congruence of a constant.
+func number(n int64) congruence { return congruence{finest, n & (finest - 1)} }
+
+// known reports whether the congruence modulo n, a power of two, is known.
+func (x congruence) known(n int64) bool { return x.step >= n }
+
+// modulo returns x with a smaller step.
+func modulo(step, at int64) congruence {
+	step = min(step&-step, finest)
+	return congruence{step, at & (step - 1)}
+}
+
+// join returns what holds for either number.
+func (x congruence) join(y congruence) congruence {
+	switch {
+	case x.step == 0:
+		return y
+	case y.step == 0:
+		return x
+	}
+	return modulo(x.step|y.step|(x.at-y.at)|finest, x.at)
+}
+
+// plus returns the sum of two numbers.
+func (x congruence) plus(y congruence) congruence {
+	if x.step == 0 || y.step == 0 {
+		return congruence{}
+	}
+	return modulo(x.step|y.step, x.at+y.at)
+}
+
+// minus returns the difference of two numbers.
+func (x congruence) minus(y congruence) congruence { return x.plus(y.times(number(-1))) }
+
+// times returns the product of two numbers.
+func (x congruence) times(y congruence) congruence {
+	if x.step == 0 || y.step == 0 {
+		return congruence{}
+	}
+	return modulo(x.step*y.step|x.at*y.step|y.at*x.step|finest, x.at*y.at)
+}
+
+// residues finds the low bits of registers whose writes agree on them.
+type residues struct {
+	writers map[*ir.Reg][]*ir.Instr
+	found   map[*ir.Reg]congruence
+	open    map[*ir.Reg]bool // that are examined
+	cycle   bool             // an open register was read
+}
+
+func newResidues(writers map[*ir.Reg][]*ir.Instr) *residues {
+	return &residues{writers: writers, found: make(map[*ir.Reg]congruence),
+		open: make(map[*ir.Reg]bool)}
+}
+
+// of returns the congruence of an operand. Registers that depend on themselves are examined until
+// nothing changes any more.
+func (l *residues) of(o *ir.Operand) congruence {
+	const rounds = 12
+	for range rounds {
+		before := o.Reg
+		l.cycle = false
+		was := l.found[before]
+		clear(l.open)
+		now := l.visit(o)
+		if !l.cycle || before == nil || was == now {
+			if now.step == 0 {
+				return anything
+			}
+			return now
+		}
+	}
+	return anything
+}
+
+// visit returns the congruence of an operand as far as it is known.
+func (l *residues) visit(o *ir.Operand) congruence {
+	if o.Kind == ir.Int {
+		return number(o.Value)
+	}
+	r := o.Reg
+	if r == nil || len(l.writers[r]) == 0 {
+		return anything
+	}
+	if l.open[r] {
+		l.cycle = true
+		return l.found[r]
+	}
+	l.open[r] = true
+	all := congruence{}
+	for _, in := range l.writers[r] {
+		all = all.join(l.made(in))
+	}
+	l.found[r] = all
+	return all
+}
+
+// made returns the congruence of the result of an instruction.
+func (l *residues) made(in *ir.Instr) congruence {
+	if !in.Mod("u32") && !in.Mod("s32") && !in.Mod("b32") || len(in.Args) < 2 {
+		return anything
+	}
+	at := func(i int) congruence {
+		if i < len(in.Args) {
+			return l.visit(&in.Args[i])
+		}
+		return anything
+	}
+	switch head := in.Head(); head {
+	case "mov":
+		return at(1)
+	case "add":
+		return at(1).plus(at(2))
+	case "sub":
+		return at(1).minus(at(2))
+	case "selp":
+		return at(1).join(at(2))
+	case "shl":
+		if n := &in.Args[2]; n.Kind == ir.Int && n.Value >= 0 && n.Value < 32 {
+			return at(1).times(number(1 << min(n.Value, 10)))
+		}
+	case "and", "or", "xor":
+		return bitwise(head, at(1), at(2))
+	case "mul", "mad":
+		switch product := at(1).times(at(2)); {
+		case !in.Mod("lo"):
+		case head == "mul":
+			return product
+		default:
+			return product.plus(at(3))
+		}
+	}
+	return anything
+}
+
+// bitwise returns the congruence of a bitwise operation. Low zeros of one operand of and remain.
+func bitwise(op string, x, y congruence) congruence {
+	if x.step == 0 || y.step == 0 {
+		return congruence{}
+	}
+	step := min(x.step, y.step)
+	switch op {
+	case "and":
+		for _, z := range []congruence{x, y} {
+			if zeros := (z.at | z.step) & -(z.at | z.step); zeros > step {
+				return congruence{zeros, 0}
+			}
+		}
+		return modulo(step, x.at&y.at)
+	case "or":
+		return modulo(step, x.at|y.at)
+	}
+	return modulo(step, x.at^y.at)
+}
+
+// written returns the instructions that write each register.
+func written(f *ir.Func) map[*ir.Reg][]*ir.Instr {
+	list := make(map[*ir.Reg][]*ir.Instr, len(f.Regs))
+	var firsts []*ir.Instr // most registers are written once
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a == isa.Read {
+					return
+				}
+				if was := list[r]; len(was) > 0 {
+					list[r] = append(was, in)
+					return
+				}
+				if len(firsts) == cap(firsts) {
+					firsts = make([]*ir.Instr, 0, 256)
+				}
+				n := len(firsts)
+				firsts = append(firsts, in)
+				list[r] = firsts[n : n+1 : n+1]
+			})
+		}
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package convergence
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// collides reports a store by which lanes of one warp write different values to one address. Which
+// of them remains is undefined. Addresses and values must depend on the thread index alone, apart
+// from what all lanes of a warp have in common. It returns whether it reported one.
+func collides(p *verify.Pass, t *trace.Trace, i int) bool {
+	e := &t.Events[i]
+	n := len(e.In.Args) - 1
+	v, at := verify.Val(e, n), verify.Val(e, verify.Address(e.In, 0))
+	if e.Guard != nil || v == nil || at == nil || v.Const() || folded(p) {
+		return false
+	}
+	if slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Maybe }) {
+		return false
+	}
+	base, rest := p.Pool.Rest(at), p.Pool.Rest(v)
+	if base.Level() > value.Warp || rest.Level() > value.Warp {
+		return false
+	}
+	own, stored := p.Pool.Sub(at.Width, at, base), p.Pool.Sub(v.Width, v, rest)
+	if !own.Tid() || !stored.Tid() || stored.Const() {
+		return false
+	}
+	for w := range (p.Pool.Threads + 31) / 32 {
+		first := make(map[int64]int)
+		for lane := range 32 {
+			thread := w*32 + lane
+			if !e.Threads.Has(thread) {
+				continue
+			}
+			place := p.Pool.At(own, thread)
+			other, met := first[place]
+			if !met {
+				first[place] = thread
+				continue
+			}
+			if p.Pool.At(stored, thread) != p.Pool.At(stored, other) && !p.Example(t, e) {
+				p.Report(&ruleCollide, e.In, "lanes %d and %d of a warp store different values to one "+
+					"address; which of them remains is undefined", other%32, lane).On(t, i)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var ruleCollide = diag.Rule{ID: "B12", Layer: "convergence", Severity: diag.Error}

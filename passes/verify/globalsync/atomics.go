@@ -1,0 +1,173 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package globalsync
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// everywhere are the accesses that threads of all blocks make to the same addresses.
+type everywhere struct {
+	atomics, loads, stores []mark
+}
+
+// atomics reports memory that all blocks access at the same addresses, with atomic operations at
+// block scope, with weak loads after atomic operations, or with a load and a store instead of an
+// atomic operation. A kernel that never reads its block index may run as one block.
+func (w *paths) atomics() {
+	if !w.readsBlock() {
+		return
+	}
+	var e everywhere
+	for b, block := range w.Func.Blocks {
+		for i, in := range block.Instrs {
+			if in.Directive() {
+				continue
+			}
+			m := mark{b, i}
+			kind := trace.Of(in.Op)
+			access := kind == trace.Atomic || kind == trace.Load || kind == trace.Store
+			switch {
+			case !access, !outside(in), !w.common(m):
+			case kind == trace.Atomic:
+				e.atomics = append(e.atomics, m)
+			case kind == trace.Load:
+				e.loads = append(e.loads, m)
+			default:
+				e.stores = append(e.stores, m)
+			}
+		}
+	}
+	for _, m := range e.atomics {
+		w.narrow(m)
+		w.stale(m, &e)
+	}
+	ordered := len(w.heard) > 0 || slices.ContainsFunc(e.atomics, func(m mark) bool {
+		return w.electors.read(w.instr(m))
+	})
+	if !ordered {
+		w.updates(&e)
+	}
+}
+
+// readsBlock reports whether a kernel reads its block index.
+func (w *paths) readsBlock() bool {
+	found := false
+	for _, b := range w.Func.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				if o := &in.Args[i]; o.Kind == ir.Special && strings.HasPrefix(o.Text(), "%ctaid") {
+					found = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+// common reports whether threads of all blocks certainly make an access at the same addresses.
+func (w *paths) common(m mark) bool {
+	in := w.instr(m)
+	return w.electors.array(in).v != nil && w.electors.addressUse(in) == without &&
+		!w.electors.byBlock(m)
+}
+
+// narrow reports an atomic operation at block scope.
+func (w *paths) narrow(m mark) {
+	if in := w.instr(m); in.Mod("cta") && !w.errors[in] {
+		w.errors[in] = true
+		w.Report(&ruleAtomic, in, "%s of .cta scope on an address that all blocks access: it is not "+
+			"atomic for other blocks", in.Head())
+	}
+}
+
+// stale reports a weak load of what other blocks change atomically, after an atomic operation on
+// the same address.
+func (w *paths) stale(m mark, e *everywhere) {
+	atomic := w.instr(m)
+	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case w.fences(in), w.acquires(in), slices.Contains(w.heard[w.electors.array(in)], at):
+			return turn
+		case w.errors[in] || !plain(in, trace.Load) || !slices.Contains(e.loads, at):
+		case w.equal(atomic, in):
+			w.errors[in] = true
+			w.Report(&ruleAtomic, in, "weak load of an address that other blocks change with atomic "+
+				"operations").Also(atomic, "the atomic operation")
+			return stop
+		}
+		return goOn
+	})
+}
+
+// equal reports whether two accesses have the same address.
+func (w *paths) equal(a, b *ir.Instr) bool {
+	return w.electors.array(a) == w.electors.array(b) && w.electors.alike(a, b) &&
+		offset(a) == offset(b)
+}
+
+// offset returns the constant part of the address of an access.
+func offset(in *ir.Instr) int64 {
+	for i := range in.Args {
+		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 0 {
+			return o.Args()[0].Value
+		}
+	}
+	return 0
+}
+
+// updates reports a volatile or relaxed load and a store of the same address, to which the loaded
+// value contributes: updates of other blocks in between are lost.
+func (w *paths) updates(e *everywhere) {
+	for _, l := range e.loads {
+		load := w.instr(l)
+		if plain(load, trace.Load) || w.loops[l.block] != nil {
+			continue // G1 covers weak loads
+		}
+		for _, s := range e.stores {
+			store := w.instr(s)
+			value := store.Args[len(store.Args)-1].Reg
+			if value == nil || w.errors[store] || !w.reaches(l, s) || !w.equal(load, store) {
+				continue
+			}
+			if w.feeds(load, value) {
+				w.errors[store] = true
+				w.Report(&ruleAtomic, store, "load and store of an address that all blocks access are not "+
+					"one atomic operation: updates of other blocks are lost").Also(load, "loaded here")
+			}
+		}
+	}
+}
+
+// feeds reports whether a register is computed from the result of a load.
+func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
+	seen := make(map[*ir.Reg]bool)
+	for work := []*ir.Reg{r}; len(work) > 0 && w.electors.left >= 0; {
+		r := work[len(work)-1]
+		work = work[:len(work)-1]
+		if w.electors.left--; seen[r] {
+			continue
+		}
+		seen[r] = true
+		for _, in := range w.electors.all(r) {
+			if in == load {
+				return true
+			}
+			if trace.Of(in.Op) != trace.Other {
+				continue
+			}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a != isa.Write {
+					work = append(work, r)
+				}
+			})
+		}
+	}
+	return false
+}

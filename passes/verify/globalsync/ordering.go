@@ -1,0 +1,353 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package globalsync
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// judge reports data that is certainly handed over between blocks without the ordering that it
+// needs.
+func (w *paths) judge(h *handover) {
+	if len(h.loads) == 0 || w.local(h) {
+		return
+	}
+	for _, m := range h.raised {
+		if !w.released(h, m) {
+			w.early(h, m)
+			w.braced(h, m)
+		}
+	}
+	for _, m := range slices.Concat(h.spins, h.counts) {
+		if !w.acquired(h, m) {
+			w.converted(h, m)
+		}
+	}
+	for _, m := range h.once {
+		w.ignored(h, m)
+	}
+}
+
+// local reports whether flags may be for threads of one block: all accesses have its scope, and
+// neither which threads set them nor where they store depends on the block index alone.
+func (w *paths) local(h *handover) bool {
+	for _, s := range h.stores {
+		for _, l := range h.loads {
+			x, y := w.electors.addressUse(w.instr(s)), w.electors.addressUse(w.instr(l))
+			if x != y && x != opaque && y != opaque && w.cross(s, l) == sure {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(slices.Concat(h.raised, h.spins, h.counts, h.once), func(m mark) bool {
+		return !w.instr(m).Mod("cta") || w.electors.byBlock(m)
+	})
+}
+
+// report reports an error of a flag, at most one.
+func (w *paths) report(rule *diag.Rule, flag mark, text string) *reported {
+	in := w.instr(flag)
+	if w.errors[in] {
+		return &reported{}
+	}
+	w.errors[in] = true
+	f := w.Report(rule, in, "%s", text).As(diag.Error)
+	return &reported{func(m mark, what string) { f.Also(w.instr(m), "%s", what) }}
+}
+
+// reported adds related places to a finding, if there is one.
+type reported struct {
+	also func(m mark, what string)
+}
+
+func (r *reported) at(m mark, what string) *reported {
+	if r.also != nil {
+		r.also(m, what)
+	}
+	return r
+}
+
+// released reports a flag that is set without release ordering although another block reads what
+// was stored before it. It returns whether it did.
+func (w *paths) released(h *handover, m mark) bool {
+	flag := w.instr(m)
+	if w.releases(flag) {
+		return false
+	}
+	var store, load mark
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case w.fences(in):
+			return turn
+		case in != flag && slices.Contains(h.spins, at) && !h.takes: // this answers an earlier wait
+			return turn
+		case plain(in, trace.Store) && slices.Contains(h.stores, at):
+			if l, ok := w.passed(h, at); ok {
+				store, load = at, l
+				return stop
+			}
+		}
+		return goOn
+	})
+	if found == nil || w.electors.left < 0 {
+		return false
+	}
+	w.report(&ruleOrder, m, w.unreleased(flag)).at(store, "stored before the flag").
+		at(load, "read by another block after it reads the flag")
+	return true
+}
+
+// unreleased describes a flag that is not a release.
+func (w *paths) unreleased(flag *ir.Instr) string {
+	const then = ": other blocks may see it before the data stored earlier"
+	switch {
+	case plain(flag, trace.Store):
+		return "inter-block flag is set by a weak store, which orders nothing" + then
+	case (flag.Mod("release") || flag.Mod("acq_rel")) && flag.Mod("cta"):
+		return "release of an inter-block flag has .cta scope, which does not cover other blocks" + then
+	case flag.Mod("release") || flag.Mod("acq_rel"):
+		return "release of an inter-block flag has .cluster scope, but the kernel has no cluster" + then
+	}
+	return "inter-block flag has no release ordering: other blocks may see the flag before the data " +
+		"stored earlier"
+}
+
+// releases reports whether an instruction is a release that covers all blocks.
+func (w *paths) releases(in *ir.Instr) bool { return releases(in) && !w.small(in) }
+
+// acquires reports whether an instruction is an acquire that covers all blocks.
+func (w *paths) acquires(in *ir.Instr) bool { return acquires(in) && !w.small(in) }
+
+// fences reports whether an instruction is a fence that covers all blocks.
+func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.small(in) }
+
+// small reports whether an instruction has the scope of the cluster in a kernel that is launched
+// without one.
+func (w *paths) small(in *ir.Instr) bool { return in.Mod("cluster") && w.Cluster == 1 }
+
+// acquired reports data that is read after a flag of another block without acquire ordering. It
+// returns whether it did.
+func (w *paths) acquired(h *handover, m mark) bool {
+	flag := w.instr(m)
+	loop := w.loops[m.block]
+	spins := slices.Contains(h.spins, m)
+	if w.acquires(flag) || spins && w.fenced(loop) {
+		return false
+	}
+	var load, store mark
+	look := func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case w.fences(in), w.acquires(in):
+			return turn
+		case slices.Contains(h.loads, at):
+			if s, ok := w.given(h, at); ok {
+				load, store = at, s
+				return stop
+			}
+		}
+		return goOn
+	}
+	found := false
+	if spins {
+		found = w.onward(m, look)
+	} else {
+		found = w.forth(m, look)
+	}
+	if !found || w.electors.left < 0 || w.instr(load) == nil {
+		return false
+	}
+	text := "wait for an inter-block flag has no acquire ordering: later loads may return old data"
+	switch {
+	case plain(flag, trace.Load):
+		text = "inter-block flag is polled by a weak load, which orders nothing and may never see " +
+			"the flag change"
+	case flag.Mod("acquire") || flag.Mod("acq_rel"):
+		text = "acquire of an inter-block flag does not cover other blocks: its scope is too narrow"
+	case !spins:
+		text = "counter of other blocks has no acquire ordering: loads after it may return old data"
+	case h.takes:
+		text = "lock is taken without acquire ordering: later loads may return old data"
+	}
+	w.report(&ruleOrder, m, text).at(load, "read after the flag, without a fence in between").
+		at(store, "stored here by another block")
+	return true
+}
+
+// forth searches all paths from a position onward.
+func (w *paths) forth(m mark, look look) bool {
+	seen := make(map[int]bool)
+	work := []int{m.block}
+	for first := true; len(work) > 0 && w.electors.left >= 0; first = false {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		on := true
+		for i, in := range w.Func.Blocks[b].Instrs {
+			if w.electors.left--; in.Directive() || first && i <= m.at {
+				continue
+			}
+			did := look(mark{b, i}, in, false)
+			if did == stop {
+				return true
+			}
+			if on = did != turn; !on {
+				break
+			}
+		}
+		for _, to := range w.Flow.Succs[b] {
+			if on && !seen[to] {
+				seen[to] = true
+				work = append(work, to)
+			}
+		}
+	}
+	return false
+}
+
+// early reports a flag that is set before the data that it announces is stored.
+func (w *paths) early(h *handover, m mark) {
+	if len(h.spins) == 0 || h.takes || resets(w.instr(m)) {
+		return
+	}
+	var store, load mark
+	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case slices.Contains(h.spins, at):
+			return turn
+		case slices.Contains(h.late, at) && !w.reaches(at, m):
+			if l, ok := w.passed(h, at); ok && !w.reaches(at, l) && !w.announced(h, at) {
+				store, load = at, l
+				return stop
+			}
+		}
+		return goOn
+	})
+	if w.instr(store) == nil || load == (mark{}) || w.electors.left < 0 {
+		return
+	}
+	w.report(&ruleOrder, m, "inter-block flag is set before the data that it announces is stored").
+		at(store, "stored after the flag").at(load, "read by another block after it reads the flag")
+}
+
+// announced reports whether data of the same array is also stored before a flag, so that the flag
+// may announce that.
+func (w *paths) announced(h *handover, store mark) bool {
+	array := w.electors.array(w.instr(store))
+	return slices.ContainsFunc(h.stores, func(s mark) bool {
+		return w.electors.array(w.instr(s)) == array
+	})
+}
+
+// braced makes the review of a flag that one thread sets for its whole block an error, if another
+// block certainly reads the data.
+func (w *paths) braced(h *handover, m mark) {
+	set, warp := w.chosen(m)
+	if len(set) == 0 || !w.releases(w.instr(m)) && !w.heralded(m) {
+		return
+	}
+	var store, load mark
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case meets(in, warp):
+			return turn
+		case slices.Contains(h.stores, at) && wider(w.electors.at(at), set):
+			if l, ok := w.passed(h, at); ok {
+				store, load = at, l
+				return stop
+			}
+		}
+		return goOn
+	})
+	if found == nil || w.electors.left < 0 {
+		return
+	}
+	w.report(&ruleFlag, m, "one thread signals other blocks without a block barrier after data that "+
+		"other threads stored").at(store, "stored by more threads than those that set the flag").
+		at(load, "read by another block after it reads the flag")
+}
+
+// heralded reports whether a fence precedes an instruction in its block.
+func (w *paths) heralded(m mark) bool {
+	return slices.ContainsFunc(w.Func.Blocks[m.block].Instrs[:m.at], w.fences)
+}
+
+// converted reports a bulk copy of data that another block wrote through the generic proxy, without
+// a proxy fence on either side.
+func (w *paths) converted(h *handover, m mark) {
+	var copied, store mark
+	look := func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case proxyFence(in):
+			return turn
+		case trace.Of(in.Op) == trace.BulkLoad && slices.Contains(h.loads, at):
+			if s, ok := w.given(h, at); ok && !w.converts(h, s) {
+				copied, store = at, s
+				return stop
+			}
+		}
+		return goOn
+	}
+	found := false
+	if slices.Contains(h.spins, m) {
+		found = w.onward(m, look)
+	} else {
+		found = w.forth(m, look)
+	}
+	if !found || w.electors.left < 0 || copied == (mark{}) || w.errors[w.instr(copied)] {
+		return
+	}
+	w.report(&ruleProxy, copied, "missing fence.proxy.async between an acquire and a bulk copy of "+
+		"data that another block stored").at(m, "the flag is read here").at(store, "stored here")
+}
+
+// proxyFence reports whether an instruction orders global memory between the generic and the
+// asynchronous proxy.
+func proxyFence(in *ir.Instr) bool {
+	return trace.Of(in.Op) == trace.ProxyFence && in.Mod("async") && !strings.Contains(in.Op, "shared")
+}
+
+// converts reports whether a proxy fence follows a store on every path to a flag.
+func (w *paths) converts(h *handover, store mark) bool {
+	missing := w.forth(store, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case proxyFence(in):
+			return turn
+		case slices.Contains(h.raised, at):
+			return stop
+		}
+		return goOn
+	})
+	return !missing
+}
+
+// ignored reports a flag that is read once, and data of another block that is read whatever the
+// flag is.
+func (w *paths) ignored(h *handover, m mark) {
+	if len(h.stores) == 0 || w.loops[m.block] != nil {
+		return
+	}
+	if w.post == nil {
+		w.post = graph.Postdominators(w.Flow.Succs, w.Flow.Preds, w.Flow.Leaves)
+	}
+	for _, l := range h.loads {
+		if !w.reaches(m, l) || l.block != m.block && !w.post.Has(l.block, m.block) {
+			continue
+		}
+		if slices.ContainsFunc(h.spins, func(s mark) bool { return w.reaches(s, l) }) {
+			continue
+		}
+		s, ok := w.given(h, l)
+		if !ok || w.reaches(s, l) || w.reaches(l, s) {
+			continue
+		}
+		w.report(&ruleOrder, m, "inter-block flag is tested once instead of in a loop: the data is read "+
+			"whether the flag is set or not").at(l, "read here").at(s, "stored here by another block")
+		return
+	}
+}

@@ -1,0 +1,64 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// floatingPoint are the operations of arithmetic on floating-point numbers by kind, for one number.
+var floatingPoint = map[isa.Kind]int64{
+	isa.KindAdd: 1, isa.KindSub: 1, isa.KindMul: 1, isa.KindDiv: 1, isa.KindFma: 2, isa.KindMad: 2,
+	isa.KindRcp: 1, isa.KindSqrt: 1, isa.KindRsqrt: 1, isa.KindSin: 1, isa.KindCos: 1, isa.KindLg2: 1,
+	isa.KindEx2: 1, isa.KindTanh: 1,
+}
+
+// floating counts the operations of an instruction on floating-point numbers.
+func (s *Stats) floating(e *emu.Event) {
+	n := floatingPoint[e.Instr.Form.Form.Kind]
+	if n == 0 {
+		return
+	}
+	op := e.Instr.Form.Operation()
+	if op.Type().Whole() {
+		return
+	}
+	name := op.Type().String()[1:]
+	for suffix, numbers := range map[string]int64{"x2": 2, "x4": 4} {
+		if scalar, ok := strings.CutSuffix(name, suffix); ok {
+			name, n = scalar, n*numbers
+			break
+		}
+	}
+	s.Operations[name] += n * int64(bits.OnesCount32(e.Mask))
+}
+
+// multiply counts the multiplications of a product of tensor cores, and as many additions.
+func (s *Stats) multiply(in *ir.Instr, n int64) {
+	s.Multiplications += n
+	s.Operations[productName(in)] += 2 * n
+}
+
+// productName returns the instruction of a product with the type of A, or with its kind for tcgen05.
+func productName(in *ir.Instr) string {
+	op := in.Form.Operation()
+	head, _, _ := strings.Cut(op.Kind.String(), ".")
+	for _, m := range op.Mods() {
+		if kind, ok := strings.CutPrefix(m.String(), ".kind::"); ok && head == "tcgen05" {
+			return head + " " + kind
+		}
+	}
+	switch types := op.Types; {
+	case len(types) > 2:
+		return head + " " + types[1].String()[1:]
+	case len(types) > 0: // wmma names the types of D and C, and A has f16
+		return head + " f16"
+	}
+	return head
+}

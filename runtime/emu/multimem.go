@@ -1,0 +1,172 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Multicast is memory of several devices with one address, which kernels use with multimem: a store
+// goes to all devices, and a load reduces what they have. multimem.st, multimem.red and
+// multimem.ld_reduce are emulated so. The other multimem instructions, and all of them at an address of
+// plain global memory, access one allocation.
+type Multicast struct {
+	Address device.Address   // for multimem
+	Parts   []device.Address // of the memory of each device, for everything else
+}
+
+// multicastBase is added to the address of the first part.
+const multicastBase = mostDevices << 40
+
+// notMultimem is the fault of other accesses than multimem.
+const notMultimem = "access to a multicast address by an instruction that is not multimem"
+
+// NewMulticast allocates memory on each device that multimem instructions of all of them reach.
+func NewMulticast(n int64, devices ...*Device) (*Multicast, error) {
+	if n <= 0 || len(devices) == 0 {
+		return nil, fault("multicast", nil, "%d bytes on %d devices", n, len(devices))
+	}
+	order := devices[0].shared()
+	m := &Multicast{}
+	var copies []*region
+	for i, d := range devices {
+		r, ok := d.memory.allocate(fmt.Sprintf("part %d of a multicast allocation", i), n)
+		if !ok {
+			return nil, refuse("cuMulticastBindMem", outOfMemory, "%d bytes on device %d", n, i)
+		}
+		copies = append(copies, r)
+		m.Parts = append(m.Parts, device.Address(r.base))
+		d.mutex.Lock()
+		d.ordering, d.multicast = order, true
+		d.mutex.Unlock()
+	}
+	first := copies[0]
+	m.Address = device.Address(multicastBase + first.base)
+	for _, d := range devices {
+		d.memory.mutex.Lock()
+		d.memory.insert(&region{name: "multicast memory", base: uint64(m.Address), data: first.data,
+			copies: copies})
+		d.memory.mutex.Unlock()
+	}
+	return m, nil
+}
+
+// replicas runs through the memory of each device at a multicast address: it makes the lanes access
+// one after another. Elsewhere there is one, the memory itself.
+func (w *warp) replicas(q *demand) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !q.multi {
+			yield(0)
+			return
+		}
+		found := w.where
+		for i := range max(1, found.copies()) {
+			w.where = found.replica(i)
+			if !yield(i) {
+				break
+			}
+		}
+		w.where = found
+	}
+}
+
+// copies returns the number of devices of a multicast address, 0 where no lane has one.
+func (a *access) copies() (n int) {
+	if a.region != nil {
+		return len(a.region.copies)
+	}
+	for _, r := range a.each {
+		if r != nil {
+			n = max(n, len(r.copies))
+		}
+	}
+	return n
+}
+
+// replica returns the access to the memory of device i.
+func (a access) replica(i int) access {
+	if a.region != nil {
+		if len(a.region.copies) > 0 {
+			a.region = a.region.copies[i]
+		}
+		return a
+	}
+	for l, r := range a.each {
+		if r != nil && len(r.copies) > 0 {
+			a.each[l] = r.copies[min(i, len(r.copies)-1)]
+		}
+	}
+	return a
+}
+
+// loadReduce decodes multimem.ld_reduce.
+func loadReduce(d *decoder) (step, error) {
+	op := d.operation()
+	x, err := d.transferOf(&op, d.writes())
+	if err != nil {
+		return nil, err
+	}
+	combine, err := d.combine(&op)
+	if err != nil {
+		return nil, err
+	}
+	at, err := d.address(0)
+	if err != nil {
+		return nil, err
+	}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, order: op.Order,
+		scope: op.Scope, multi: true}
+	strong := op.Order > isa.Weak
+	return func(w *warp, mask uint32) action {
+		if !w.locate(&at, mask, &q) {
+			return failed
+		}
+		for range w.replicas(&q) {
+			if !w.readable(mask, &q) {
+				return failed
+			}
+		}
+		if strong {
+			w.yield = true
+			w.spins++
+			w.order()
+		}
+		var sums [8]eval.Vector
+		for i := range w.replicas(&q) {
+			for e := range x.regs {
+				for m := mask; m != 0; m &= m - 1 {
+					l := bits.TrailingZeros32(m)
+					v := read(w.where.of(l).data[w.where.at[l]+uint64(e)*x.width:], x.width)
+					if i > 0 {
+						v = combine(sums[e][l], v, 0)
+					}
+					sums[e][l] = v
+				}
+			}
+		}
+		for e := range x.regs {
+			w.write(&x.regs[e], mask, &sums[e])
+		}
+		return advance
+	}, nil
+}
+
+// readable checks that what an access reads was written.
+func (w *warp) readable(mask uint32, q *demand) bool {
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		r, at := w.where.of(l), w.where.at[l]
+		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
+			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes of %s", q.size,
+				r.name))
+		}
+	}
+	return true
+}
