@@ -87,12 +87,15 @@ func growthPage(size int, rows []growth) []byte {
 Processor time of the commands on texts that are written to be slow (internal/hostile), of 1, 8 and
 32 times %d bytes. The exponent is that of the growth from 8 times to 32 times; linear time has 1.
 Times below 1 ms count as 1 ms. TestLinear without the flag fails above %.2f from 1 to 32 times, in
-six tries. The commands check and run, which run kernels, are not measured. Written %s with %s, %s/%s, %d processors shared with other work, by
+six tries. The commands check and run, which run kernels, are not measured. Written on %s with
+%s, %s/%s, %d processors shared with other work, by
 
     go test ./cmd/ptxdsl -run TestLinear -hostile=../../bench/results/hostile.md
 
-`, size, hostile.Exponent, time.Now().UTC().Format(time.DateOnly), goruntime.Version(), goruntime.GOOS, goruntime.GOARCH, goruntime.NumCPU())
-	fmt.Fprintln(&b, "| command | texts | sum, 1x | sum, 8x | sum, 32x | slowest at 32x | time | largest exponent |\n|---|---:|---:|---:|---:|---|---:|---:|")
+`, size, hostile.Exponent, time.Now().UTC().Format(time.DateOnly), goruntime.Version(),
+		goruntime.GOOS, goruntime.GOARCH, goruntime.NumCPU())
+	fmt.Fprintln(&b, "| command | texts | sum, 1x | sum, 8x | sum, 32x | slowest at 32x | time | "+
+		"largest exponent |\n|---|---:|---:|---:|---:|---|---:|---:|")
 	for _, command := range onHostile {
 		var own []growth
 		sums := make([]time.Duration, 3)
@@ -106,10 +109,11 @@ six tries. The commands check and run, which run kernels, are not measured. Writ
 		}
 		slow := slices.MaxFunc(own, func(a, b growth) int { return int(a.times[2] - b.times[2]) })
 		steep := slices.MaxFunc(own, func(a, b growth) int { return int(1e6 * (a.exponent() - b.exponent())) })
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %.2f (%s) |\n", command, len(own), ms(sums[0]), ms(sums[1]), ms(sums[2]),
-			slow.text, ms(slow.times[2]), steep.exponent(), steep.text)
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %.2f (%s) |\n", command, len(own),
+			ms(sums[0]), ms(sums[1]), ms(sums[2]), slow.text, ms(slow.times[2]), steep.exponent(), steep.text)
 	}
-	fmt.Fprintln(&b, "\nFor each text, the command that takes longest at 32 times:\n\n| text | command | 1x | 8x | 32x | exponent |\n|---|---|---:|---:|---:|---:|")
+	fmt.Fprintln(&b, "\nFor each text, the command that takes longest at 32 times:\n\n"+
+		"| text | command | 1x | 8x | 32x | exponent |\n|---|---|---:|---:|---:|---:|")
 	for i := range len(rows) / len(onHostile) {
 		worst := rows[i]
 		for k := range onHostile {
