@@ -12,10 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// hugePlaces are modules with # where a number stands. Left out are named barriers and alloca,
-// whose numbers the assembler cuts to 32 bits before it checks them (see isa/spec/exceptions),
-// ranges of registers, which take it minutes, and totals of .const and .shared, which it checks
-// when it generates code.
+// hugePlaces are modules with # where a number stands. Totals of .const and .shared are left out: the
+// assembler checks them when it generates code, and cuts those of .shared to 32 bits.
 var hugePlaces = []string{
 	"M .global .b8 y[#];", "M .global .b8 y[2][#];", "M .global .b32 y[#];",
 	"M .visible .entry k(.param .b8 a[#]) { ret; }", "M .func f(.param .b8 a[#]) { ret; }",
@@ -33,6 +31,8 @@ var hugePlaces = []string{
 	"B mov.b32 %r1, #;", "B mov.b64 %rd1, #;", "B add.u32 %r1, %r1, #;", "B shl.b32 %r1, %r1, #;",
 	"B ld.global.u32 %r1, [%rd1+#];", "B ld.global.u32 %r1, [%rd1+-#];", "B lop3.b32 %r1, %r1, %r1, %r1, #;",
 	"B pmevent #;", "B cp.async.ca.shared.global [%rd1], [%rd2], 4, #;", "B cp.async.wait_group #;",
+	"B bar.sync #;", "B bar.sync 1, #;", "B bar.arrive 1, #;", "B barrier.sync #;", "B bar.red.popc.u32 %r1, #, %p1;",
+	"B alloca.u64 %rd1, 16, #;",
 	"B setmaxnreg.inc.sync.aligned.u32 #;", "B setp.eq.u32 %p1, %r1, #;", "B mov.u16 %rs1, #;",
 }
 
@@ -62,6 +62,30 @@ func TestHugeNumbers(t *testing.T) {
 	for i, v := range verdicts {
 		if found := findings("huge.ptx", texts[i]); v.OK() != (found.Errors() == 0) {
 			t.Errorf("%s: ptxas: %s, we: %v", names[i], v, found)
+		}
+	}
+}
+
+// TestHugeRanges does the same with the number of registers in a range, for numbers over which the
+// assembler neither takes minutes nor fails for lack of memory.
+func TestHugeRanges(t *testing.T) {
+	var texts []string
+	for _, n := range []string{
+		"0", "1", "4294967296", "4294967297", "8589934597", "9223372036854775807",
+		"9223372036854775808", "9223372036854775809", "9223372036854775813", "13835058055282163712",
+		"18446744069414584320", "18446744069414584321", "18446744073709551616",
+	} {
+		for _, rest := range []string{"", "mov.b32 %x1, 3;"} {
+			texts = append(texts, wholeModule('B', ".reg .b32 %x<"+n+">;\n"+rest))
+		}
+	}
+	verdicts, err := judge(t).JudgeModules(context.Background(), texts, ptxas.Options{Relocatable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range verdicts {
+		if found := findings("range.ptx", texts[i]); v.OK() != (found.Errors() == 0) {
+			t.Errorf("ptxas: %s, we: %v\n%s", v, found, texts[i])
 		}
 	}
 }

@@ -278,12 +278,17 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	switch {
 	case c.tooLarge(d.Count):
 		n = math.MaxUint32 // its names are declared, whatever the count
-	case !ok || n < 0:
+	case !ok:
 		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0
-	case n >= 1<<32:
-		c.fault(&ruleRange, d.Count, "%s<%d> declares more names than fit into 32 bits",
-			clip(sym.name), n)
+	default:
+		low, fits := word32(n)
+		if !fits {
+			c.fault(&ruleRange, d.Count, "%s<%d> declares more names than fit into 32 bits",
+				clip(sym.name), n)
+		} else {
+			n = int64(low)
+		}
 	}
 	if len(d.Dims) > 0 || d.Init != nil {
 		c.fault(&ruleRange, d, "%s<%d> declares several names and takes neither dimensions nor a "+

@@ -158,6 +158,7 @@ type OperandKind struct {
 	Relax bool // a register of at least the width, of any class
 	Part  Part // accepted parts of the register
 	Minus bool // a negated register
+	Cut   bool // only the low 32 bits of a constant are checked against the range
 	Range []Span
 	Count Count     // length of a brace vector
 	Space SpaceRef  // state space of KMem

@@ -22,7 +22,8 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 	case KImm:
 		return constantFits(k, a)
 	case KPred:
-		return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read && inRange(k.Range, a.Value)
+		return a.Kind == ArgReg && a.Type.Class() == Pred ||
+			a.Kind == ArgInt && access == Read && k.inRange(a.Value)
 	case KSreg:
 		return a.Kind == ArgSreg && a.Count <= 1 && k.specialFits(a.Type)
 	case KSym:
@@ -156,25 +157,30 @@ func relaxFits(want, have Type) bool {
 func constantFits(k *WantKind, a *Arg) bool {
 	switch k.Settled.Class() {
 	case NoClass, Signed, Unsigned, Integer, Loose:
-		return a.Kind == ArgInt && inRange(k.Range, a.Value)
+		return a.Kind == ArgInt && k.inRange(a.Value)
 	case Bits:
 		if a.Kind == ArgFloat {
 			return a.Type.Bits() == k.Settled.Bits() && len(k.Range) == 0
 		}
-		return inRange(k.Range, a.Value)
+		return k.inRange(a.Value)
 	case Float: // if only a constant is allowed, it has the width of the type
 		return a.Kind == ArgFloat && (k.Word != KImm || a.Type.Bits() == k.Settled.Bits())
 	case Pred:
-		return a.Kind == ArgInt && inRange(k.Range, a.Value)
+		return a.Kind == ArgInt && k.inRange(a.Value)
 	}
 	return false
 }
 
-func inRange(spans []Span, v int64) bool {
-	if len(spans) == 0 {
+// inRange reports whether a constant is in the range of k. Some instructions only look at its low
+// 32 bits.
+func (k *WantKind) inRange(v int64) bool {
+	if len(k.Range) == 0 {
 		return true
 	}
-	for _, s := range spans {
+	if k.Cut {
+		v = int64(uint32(v))
+	}
+	for _, s := range k.Range {
 		if v >= s.Low && v <= s.High && (s.Step <= 1 || (v-s.Low)%s.Step == 0) {
 			return true
 		}

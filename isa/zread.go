@@ -189,15 +189,18 @@ func (r *reader) operandKind(v *OperandKind) {
 		v.Minus = true
 	}
 	if has&(1<<5) != 0 {
-		v.Range = list(r, &r.spans, (*reader).span)
+		v.Cut = true
 	}
 	if has&(1<<6) != 0 {
-		r.count(&v.Count)
+		v.Range = list(r, &r.spans, (*reader).span)
 	}
 	if has&(1<<7) != 0 {
-		r.spaceRef(&v.Space)
+		r.count(&v.Count)
 	}
 	if has&(1<<8) != 0 {
+		r.spaceRef(&v.Space)
+	}
+	if has&(1<<9) != 0 {
 		v.Parts = list(r, &r.operands, (*reader).operand)
 	}
 }

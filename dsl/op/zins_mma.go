@@ -64,7 +64,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	.f8b = .e4m3 .e5m2
 //	.f6a = .e4m3 .e5m2 .e3m2[8.7 sm_120f] .e2m3[8.7 sm_120f] .e2m1[8.7 sm_120f]
 //	.f6b = .e4m3 .e5m2 .e3m2[8.7 sm_120f] .e2m3[8.7 sm_120f] .e2m1[8.7 sm_120f]
-//	.kind = .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4[8.7]
+//	.kind = .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4[8.7] .kind::f16[8.6 sm_100f sm_110f] .kind::tf32[8.6 sm_100f sm_110f] .kind::i8[8.6 sm_100a sm_110a] .kind::ti16[9.4 sm_107f]
 //	.stype = .ue8m0[9.1] .ue4m3
 //	.rnd = .rn .rz .rm .rp
 //	.s8a = .u8 .s8
@@ -181,19 +181,48 @@ func (i *Mma) E2M1() *Mma {
 	return (*Mma)((*ins)(i).with(".e2m1"))
 }
 
-// KindMxf8f6f4 adds .kind::mxf8f6f4, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4.
+// KindMxf8f6f4 adds .kind::mxf8f6f4, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
+// .kind::tf32 .kind::i8 .kind::ti16.
 func (i *Mma) KindMxf8f6f4() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::mxf8f6f4"))
 }
 
-// KindMxf4 adds .kind::mxf4, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4.
+// KindMxf4 adds .kind::mxf4, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
+// .kind::tf32 .kind::i8 .kind::ti16.
 func (i *Mma) KindMxf4() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::mxf4"))
 }
 
-// KindMxf4nvf4 adds .kind::mxf4nvf4, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4.
+// KindMxf4nvf4 adds .kind::mxf4nvf4, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
+// .kind::tf32 .kind::i8 .kind::ti16.
 func (i *Mma) KindMxf4nvf4() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::mxf4nvf4"))
+}
+
+// KindF16 adds .kind::f16, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
+// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100f and its family, sm_110f and its
+// family.
+func (i *Mma) KindF16() *Mma {
+	return (*Mma)((*ins)(i).with(".kind::f16"))
+}
+
+// KindTF32 adds .kind::tf32, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
+// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100f and its family, sm_110f and its
+// family.
+func (i *Mma) KindTF32() *Mma {
+	return (*Mma)((*ins)(i).with(".kind::tf32"))
+}
+
+// KindI8 adds .kind::i8, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16 .kind::tf32
+// .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100a, sm_110a.
+func (i *Mma) KindI8() *Mma {
+	return (*Mma)((*ins)(i).with(".kind::i8"))
+}
+
+// KindTi16 adds .kind::ti16, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
+// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 9.4 on sm_107f and its family.
+func (i *Mma) KindTi16() *Mma {
+	return (*Mma)((*ins)(i).with(".kind::ti16"))
 }
 
 // BlockScale adds .block_scale.
@@ -378,7 +407,7 @@ func (i *Mma) Mod(words ...dsl.Mod) *Mma {
 //   - selectB.byte: .u16 register or constant 0 to 3; or .u16 register or constant 0 or 2; or .u16
 //     register or constant 0 or 0
 //   - selectB.thread: .u16 register or constant 0 to 3
-//   - e: .b32 register
+//   - e: .x32 register
 //   - f: constant 0 to 3; or constant 0 to 1; or constant 0
 func (i *Mma) Do(d, a, b, c any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c}, more...)...)
@@ -703,11 +732,19 @@ func (i *WmmaLoadB) Do(r, p any, more ...any) {
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.f32 r, [p]{, stride}  // PTX 6.3 on sm_70 or later
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.f32 r, [p]{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.s32 r, [p]{, stride}  // PTX 6.3 on sm_72 or later
+//	wmma.load.c.sync.aligned.layout.shape{.ss}.f32.stray1{.stray2}{.stray3} r, [p]{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
+//	wmma.load.c.sync.aligned.layout.shape{.ss}.wide{.stray1}{.stray2}.f32{.stray3} r, [p]{, stride}  // PTX 7.0 on sm_80 or later; not in the manual
+//	wmma.load.c.sync.aligned.layout.shape{.ss}.s32.stray1{.stray2}{.stray3} r, [p]{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
+//	wmma.load.c.sync.aligned.layout.shape{.ss}.wide{.stray1}{.stray2}.s32{.stray3} r, [p]{, stride}  // PTX 7.0 on sm_80 or later; not in the manual
 //	wmma.load.c.sync.aligned.layout.m8n8k4{.ss}.f64 r, [p]{, stride}  // PTX 7.0 on sm_80 or later
 //
 //	.layout = .row .col
 //	.shape = .m16n16k16 .m8n32k16[6.1] .m32n8k16[6.1] .m16n16k8[7.0 sm_80+] .m8n8k32 .m8n8k128
 //	.ss = .global .shared .shared::cta[7.8]
+//	.stray1 = .b1 .b2 .b4 .s4 .u4 .s2[6.5] .u2[6.5] .bf16[7.0 sm_80+] .bf16x2[7.0 sm_80+] .tf32[7.0 sm_80+]
+//	.stray2 = .b1 .b2 .b4 .s4 .u4 .s2[6.5] .u2[6.5] .bf16[7.0 sm_80+] .bf16x2[7.0 sm_80+] .tf32[7.0 sm_80+]
+//	.stray3 = .b1 .b2 .b4 .s4 .u4 .s2[6.5] .u2[6.5] .bf16[7.0 sm_80+] .bf16x2[7.0 sm_80+] .tf32[7.0 sm_80+]
+//	.wide = .bf16x2 .tf32
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaLoadC() *WmmaLoadC {
@@ -798,6 +835,56 @@ func (i *WmmaLoadC) S32() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".s32"))
 }
 
+// B1 adds .b1.
+func (i *WmmaLoadC) B1() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".b1"))
+}
+
+// B2 adds .b2.
+func (i *WmmaLoadC) B2() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".b2"))
+}
+
+// B4 adds .b4.
+func (i *WmmaLoadC) B4() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".b4"))
+}
+
+// S4 adds .s4.
+func (i *WmmaLoadC) S4() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".s4"))
+}
+
+// U4 adds .u4.
+func (i *WmmaLoadC) U4() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".u4"))
+}
+
+// S2 adds .s2. It requires PTX 6.5.
+func (i *WmmaLoadC) S2() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".s2"))
+}
+
+// U2 adds .u2. It requires PTX 6.5.
+func (i *WmmaLoadC) U2() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".u2"))
+}
+
+// BF16 adds .bf16. It requires PTX 7.0 on sm_80 or later.
+func (i *WmmaLoadC) BF16() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".bf16"))
+}
+
+// BF16x2 adds .bf16x2, one of .bf16x2 .tf32.
+func (i *WmmaLoadC) BF16x2() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".bf16x2"))
+}
+
+// TF32 adds .tf32, one of .bf16x2 .tf32.
+func (i *WmmaLoadC) TF32() *WmmaLoadC {
+	return (*WmmaLoadC)((*ins)(i).with(".tf32"))
+}
+
 // M8N8K4 adds .m8n8k4.
 func (i *WmmaLoadC) M8N8K4() *WmmaLoadC {
 	return (*WmmaLoadC)((*ins)(i).with(".m8n8k4"))
@@ -832,11 +919,19 @@ func (i *WmmaLoadC) Do(r, p any, more ...any) {
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.f32 [p], r{, stride}  // PTX 6.3 on sm_70 or later
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.f32 [p], r{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
 //	wmma.store.d.sync.aligned.layout.shape{.ss}.s32 [p], r{, stride}  // PTX 6.3 on sm_72 or later
+//	wmma.store.d.sync.aligned.layout.shape{.ss}.f32.stray1{.stray2}{.stray3} [p], r{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
+//	wmma.store.d.sync.aligned.layout.shape{.ss}.wide{.stray1}{.stray2}.f32{.stray3} [p], r{, stride}  // PTX 7.0 on sm_80 or later; not in the manual
+//	wmma.store.d.sync.aligned.layout.shape{.ss}.s32.stray1{.stray2}{.stray3} [p], r{, stride}  // PTX 6.3 on sm_75 or later; not in the manual
+//	wmma.store.d.sync.aligned.layout.shape{.ss}.wide{.stray1}{.stray2}.s32{.stray3} [p], r{, stride}  // PTX 7.0 on sm_80 or later; not in the manual
 //	wmma.store.d.sync.aligned.layout.m8n8k4{.ss}.f64 [p], r{, stride}  // PTX 7.0 on sm_80 or later
 //
 //	.layout = .row .col
 //	.shape = .m16n16k16 .m8n32k16[6.1] .m32n8k16[6.1] .m16n16k8[7.0 sm_80+] .m8n8k32 .m8n8k128
 //	.ss = .global .shared .shared::cta[7.8]
+//	.stray1 = .b1 .b2 .b4 .s4 .u4 .s2[6.5] .u2[6.5] .bf16[7.0 sm_80+] .bf16x2[7.0 sm_80+] .tf32[7.0 sm_80+]
+//	.stray2 = .b1 .b2 .b4 .s4 .u4 .s2[6.5] .u2[6.5] .bf16[7.0 sm_80+] .bf16x2[7.0 sm_80+] .tf32[7.0 sm_80+]
+//	.stray3 = .b1 .b2 .b4 .s4 .u4 .s2[6.5] .u2[6.5] .bf16[7.0 sm_80+] .bf16x2[7.0 sm_80+] .tf32[7.0 sm_80+]
+//	.wide = .bf16x2 .tf32
 //
 // All forms have these modifiers, which may be omitted: .sync.
 func (p PTX) WmmaStoreD() *WmmaStoreD {
@@ -925,6 +1020,56 @@ func (i *WmmaStoreD) M8N8K128() *WmmaStoreD {
 // S32 adds .s32.
 func (i *WmmaStoreD) S32() *WmmaStoreD {
 	return (*WmmaStoreD)((*ins)(i).with(".s32"))
+}
+
+// B1 adds .b1.
+func (i *WmmaStoreD) B1() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".b1"))
+}
+
+// B2 adds .b2.
+func (i *WmmaStoreD) B2() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".b2"))
+}
+
+// B4 adds .b4.
+func (i *WmmaStoreD) B4() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".b4"))
+}
+
+// S4 adds .s4.
+func (i *WmmaStoreD) S4() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".s4"))
+}
+
+// U4 adds .u4.
+func (i *WmmaStoreD) U4() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".u4"))
+}
+
+// S2 adds .s2. It requires PTX 6.5.
+func (i *WmmaStoreD) S2() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".s2"))
+}
+
+// U2 adds .u2. It requires PTX 6.5.
+func (i *WmmaStoreD) U2() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".u2"))
+}
+
+// BF16 adds .bf16. It requires PTX 7.0 on sm_80 or later.
+func (i *WmmaStoreD) BF16() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".bf16"))
+}
+
+// BF16x2 adds .bf16x2, one of .bf16x2 .tf32.
+func (i *WmmaStoreD) BF16x2() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".bf16x2"))
+}
+
+// TF32 adds .tf32, one of .bf16x2 .tf32.
+func (i *WmmaStoreD) TF32() *WmmaStoreD {
+	return (*WmmaStoreD)((*ins)(i).with(".tf32"))
 }
 
 // M8N8K4 adds .m8n8k4.

@@ -43,8 +43,7 @@ func (i *Bar) Mod(words ...dsl.Mod) *Bar {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bar]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 func (i *Bar) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
@@ -74,8 +73,8 @@ func (i *BarArrive) Mod(words ...dsl.Mod) *BarArrive {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
-//     to 2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -9223372036854775808 to -32 in steps of 32 or 32
+//     to 9223372036854775776 in steps of 32
 func (i *BarArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
@@ -134,8 +133,7 @@ func (i *BarRed) Mod(words ...dsl.Mod) *BarRed {
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarRed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarRed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
@@ -168,8 +166,7 @@ func (i *BarCTA) Mod(words ...dsl.Mod) *BarCTA {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarCTA]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 func (i *BarCTA) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
@@ -194,8 +191,8 @@ func (i *BarCTAArrive) Mod(words ...dsl.Mod) *BarCTAArrive {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarCTAArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
-//     to 2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -9223372036854775808 to -32 in steps of 32 or 32
+//     to 9223372036854775776 in steps of 32
 func (i *BarCTAArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
@@ -249,8 +246,7 @@ func (i *BarCTARed) Mod(words ...dsl.Mod) *BarCTARed {
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarCTARed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarCTARed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
@@ -288,8 +284,7 @@ func (i *Barrier) Mod(words ...dsl.Mod) *Barrier {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Barrier]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 func (i *Barrier) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
@@ -319,8 +314,8 @@ func (i *BarrierArrive) Mod(words ...dsl.Mod) *BarrierArrive {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
-//     to 2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -9223372036854775808 to -32 in steps of 32 or 32
+//     to 9223372036854775776 in steps of 32
 func (i *BarrierArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
@@ -379,8 +374,7 @@ func (i *BarrierRed) Mod(words ...dsl.Mod) *BarrierRed {
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierRed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarrierRed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
@@ -418,8 +412,7 @@ func (i *BarrierCTA) Mod(words ...dsl.Mod) *BarrierCTA {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTA]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 func (i *BarrierCTA) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
@@ -450,8 +443,8 @@ func (i *BarrierCTAArrive) Mod(words ...dsl.Mod) *BarrierCTAArrive {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTAArrive]:
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to -32 in steps of 32 or 32
-//     to 2305843009213693952 in steps of 32
+//   - threads: 32-bit integer register or constant -9223372036854775808 to -32 in steps of 32 or 32
+//     to 9223372036854775776 in steps of 32
 func (i *BarrierCTAArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
@@ -510,8 +503,7 @@ func (i *BarrierCTARed) Mod(words ...dsl.Mod) *BarrierCTARed {
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTARed]:
 //   - d: .u32 register, written; or .pred register, written
 //   - bar: 32-bit integer register or constant 0 to 15
-//   - threads: 32-bit integer register or constant -2305843009213693952 to 2305843009213693952 in
-//     steps of 32; may be left out
+//   - threads: 32-bit integer register or constant 0 to 4294967264 in steps of 32; may be left out
 //   - c: predicate, may be negated
 func (i *BarrierCTARed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)

@@ -181,10 +181,10 @@ func (i *WgmmaMmaAsync) Mod(words ...dsl.Mod) *WgmmaMmaAsync {
 //   - scaleD: predicate, may be negated 0 to 1
 //   - scaleA: constant -1 or 1
 //   - scaleB: constant -1 or 1
-//   - a: .f16x2 register or constant, vector of 4; or .b32 register or constant, vector of 4
+//   - a: .f16x2 register or constant, vector of 4; or .x32 register or constant, vector of 4
 //   - transA: constant 0 to 1
 //   - transB: constant 0 to 1
-//   - meta: .b32 register
+//   - meta: .x32 register
 //   - select: constant 0 to 1; or constant 0
 func (i *WgmmaMmaAsync) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)

@@ -5,9 +5,11 @@ package agree
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -73,16 +75,23 @@ func (ex *Exceptions) excuses(p place, text string, accepted bool) bool {
 	return false
 }
 
-// Unused lists the exceptions that excused nothing: they may be stale.
-func (ex *Exceptions) Unused() []string {
-	var out []string
+// A Use is how many probes an exception excused.
+type Use struct {
+	Reason  string
+	Pattern string
+	Hits    int
+}
+
+// Uses lists the exceptions with what they excused, the most used first. One that excused nothing
+// in a whole comparison may be stale.
+func (ex *Exceptions) Uses() []Use {
 	if ex == nil {
 		return nil
 	}
-	for _, e := range ex.list {
-		if e.hits == 0 {
-			out = append(out, e.rx.String())
-		}
+	out := make([]Use, len(ex.list))
+	for i, e := range ex.list {
+		out[i] = Use{e.reason, e.rx.String(), e.hits}
 	}
+	slices.SortStableFunc(out, func(a, b Use) int { return cmp.Compare(b.Hits, a.Hits) })
 	return out
 }

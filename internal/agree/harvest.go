@@ -25,7 +25,8 @@ type HarvestConfig struct {
 	Table      bool     // ask the table alone, not the whole way of text through parser and form check
 	Part       int      // tries one form of so many and one word of so many; 1 tries all
 	Exceptions *Exceptions
-	Progress   io.Writer // nil for none
+	Progress   io.Writer     // nil for none
+	Report     func(Dispute) // called for each finding as it is made; nil for none
 }
 
 // harvestTargets are one target of each kind. A form is tried on the first one that has it; what
@@ -215,10 +216,14 @@ func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []
 		case h.config.Exceptions.excuses(p, t.String(), true):
 			h.result.Excepted++
 		default:
-			h.result.Found = append(h.result.Found, Dispute{
+			d := Dispute{
 				What: t.what, Place: p.String(), Text: t.String(),
 				Form: t.seed.form.Template, Ours: r.why, Ptxas: "accepted",
-			})
+			}
+			h.result.Found = append(h.result.Found, d)
+			if h.config.Report != nil {
+				h.config.Report(d)
+			}
 		}
 	}
 }

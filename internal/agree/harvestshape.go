@@ -76,6 +76,7 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial, added int
 		return err
 	}
 	var bent, elsewhere, longer []trial
+	complaints := map[string]bool{} // words in another order about which the assembler says the same
 	for i, v := range verdicts {
 		if v.OK() {
 			continue
@@ -88,7 +89,10 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial, added int
 		if says(v, otherTarget) {
 			elsewhere = append(elsewhere, list[i])
 		} else if !says(v, wordRefused) && says(v, otherOperands) {
-			bent = append(bent, bends(list[i])...)
+			if key := complaint(list[i], v); !complaints[key] {
+				complaints[key] = true
+				bent = append(bent, bends(list[i])...)
+			}
 		}
 	}
 	if len(longer) > 0 {
@@ -96,8 +100,10 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial, added int
 			return err
 		}
 	}
-	if _, _, err := h.judge(ctx, p, bent); err != nil {
-		return err
+	for part := range slices.Chunk(bent, 50_000) {
+		if _, _, err := h.judge(ctx, p, part); err != nil {
+			return err
+		}
 	}
 	for _, q := range h.targets {
 		if q == p {
@@ -108,6 +114,13 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial, added int
 		}
 	}
 	return nil
+}
+
+// complaint is what the assembler says of a trial, with the form and the set of its modifiers.
+func complaint(t trial, v ptxas.Verdict) string {
+	mods := strings.Split(t.op, ".")
+	slices.Sort(mods)
+	return t.seed.String() + strings.Join(mods, ".") + v.String()
 }
 
 // required is a word that the assembler wants beside another.

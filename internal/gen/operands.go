@@ -204,7 +204,7 @@ var parts = map[string]isa.Part{
 	"lane": isa.Lane, "halves": isa.Halves, "halfmask": isa.HalfMask, "bytes": isa.Bytes, "bytemask": isa.ByteMask,
 }
 
-// typ resolves a type with its wrapper: reg(T), relax(T), wide(T), T(range).
+// typ resolves a type with its wrapper: reg(T), relax(T), cut(T), wide(T), T(range).
 func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 	if d.Paren != nil && d.Paren.Kind != nil {
 		switch d.Word {
@@ -214,6 +214,10 @@ func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 			k.Word = isa.KImm
 		case "relax":
 			k.Relax = true
+		case "cut":
+			*k = b.kind(d.Paren.Kind)
+			k.Cut = true
+			return
 		case "minus":
 			k.Word = isa.KReg
 			k.Minus = true

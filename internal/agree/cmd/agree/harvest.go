@@ -33,15 +33,15 @@ func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool)
 		}
 		c.Words = append(c.Words, v.New...)
 	}
+	c.Report = func(d agree.Dispute) {
+		fmt.Printf("%s at %s\n\t%s\n\tform %s\n\ttable: %s\n", d.What, d.Place, d.Text, d.Form, d.Ours)
+	}
 	h, err := agree.RunHarvest(ctx, set, tool, c)
 	if err != nil {
 		return err
 	}
 	if c.Progress != nil {
 		fmt.Fprintln(os.Stderr)
-	}
-	for _, d := range h.Found {
-		fmt.Printf("%s at %s\n\t%s\n\tform %s\n\ttable: %s\n", d.What, d.Place, d.Text, d.Form, d.Ours)
 	}
 	fmt.Printf("%d words on %d forms: %d probes, %d excepted, %d that the table lacks\n",
 		h.Words, h.Forms, h.Probes, h.Excepted, len(h.Found))

@@ -40,6 +40,7 @@ func run() error {
 	seed := flag.Uint64("seed", uint64(year*100+week), "seed; a new one each week by default")
 	show := flag.Int("show", 40, "disputes to print per family")
 	exceptions := flag.String("exceptions", filepath.Join("isa", "spec", "exceptions"), "file of known differences")
+	excused := flag.Bool("excused", false, "print how many probes each exception excused")
 	save := flag.String("report", "", "write the report to this file, as a page of docs")
 	quiet := flag.Bool("q", false, "no progress")
 	harvested := flag.Bool("harvest", false, "throw every word at every form instead, and print what the table lacks; with -slice, a part of them")
@@ -93,9 +94,9 @@ func run() error {
 	report.WriteDisputes(os.Stdout, *show)
 	report.WriteTable(os.Stdout)
 	report.WriteSummary(os.Stdout)
-	if !*slice && *only == "" && *families == "" {
-		for _, line := range c.Exceptions.Unused() {
-			fmt.Fprintln(os.Stdout, "excused nothing:", line)
+	if *excused {
+		for _, u := range c.Exceptions.Uses() {
+			fmt.Printf("excused %d: %s -- %s\n", u.Hits, u.Pattern, u.Reason)
 		}
 	}
 	if *save != "" {
