@@ -136,6 +136,22 @@ func (l List) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// Err returns the errors of l as one Go error, or nil if there are none. Its text is the first error
+// with its place, and the number of the others.
+func (l List) Err() error {
+	for _, d := range l {
+		if d.Severity != Error {
+			continue
+		}
+		more := ""
+		if n := l.Errors() - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		return fmt.Errorf("%v: %s: %s%s", d.Place, d.Rule, d.Message, more)
+	}
+	return nil
+}
+
 // Errors counts the findings of severity Error.
 func (l List) Errors() int {
 	n := 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
@@ -27,12 +28,7 @@ var update = flag.Bool("update", false, "rewrite what passes make of the test fi
 // module parses and lifts a text, and fails the test on errors.
 func module(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
-	file, list := ptx.Parse(name, text)
-	list = append(list, form.Check(file, form.Options{})...)
-	for _, d := range list {
-		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
-	}
-	m, list := lift.Module(file)
+	m, list := ptxdsl.Load(name, text)
 	for _, d := range list {
 		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
 	}
@@ -76,8 +72,7 @@ func TestCorpus(t *testing.T) {
 		if testing.Short() && i%8 != 0 {
 			continue
 		}
-		file, _ := ptx.Parse(s.Name, s.Text)
-		m, _ := lift.Module(file)
+		m, _ := ptxdsl.Load(s.Name, s.Text)
 		passes.Run(m, passes.List(), nil)
 		text := lower.Text(m)
 		file, faults := ptx.Parse(s.Name, text)

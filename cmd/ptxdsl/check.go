@@ -4,15 +4,19 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
 )
 
 func checkCommand() *command {
@@ -34,6 +38,10 @@ launches that it tried, and the lines with accesses to memory that none of them
 reached. A file given with -launch holds flags of ptxdsl run: -grid, -block,
 -cluster, -shared and -arg.
 
+After the schedules, check searches other orders of barriers, mbarriers and
+completions for hangs, waits that pass in another phase and arrivals that are too
+many, with at most -search states. What it finds is run in the emulator.
+
 The last line of a kernel has the verdict: error, review, incomplete or clean.
 Clean holds for the launches that were run only.
 
@@ -47,6 +55,7 @@ could not be read or run.`,
     ptxdsl check -launch a.launch a.ptx give one
     ptxdsl check -seeds 20 a.ptx        run 20 schedules of each launch
     ptxdsl check -replay 7 a.ptx        run schedule 7 only
+    ptxdsl check -timeline t.json a.ptx write the order that a search found
     ptxdsl explain E3                   the page of a rule`,
 		run: runCheck,
 	}
@@ -57,7 +66,8 @@ type checkFlags struct {
 	kernel, launch, format, rules string
 	json, strict, quiet           bool
 	seeds                         int
-	replay                        int64
+	replay, timeline              string
+	search                        int
 	selected                      map[string]bool
 }
 
@@ -68,10 +78,12 @@ func runCheck(c *call) int {
 	c.flags.StringVar(&f.kernel, "kernel", "", "check only the kernel of this `name`")
 	c.flags.StringVar(&f.launch, "launch", "", "read the launch from a `file` with flags of ptxdsl run")
 	c.flags.BoolVar(&f.quiet, "q", false, "print no report, only set the exit code")
-	c.flags.Int64Var(&f.replay, "replay", -1, "run only the schedule with this `seed`")
+	c.flags.StringVar(&f.replay, "replay", "", "run only this `order`: a seed, or what a search printed")
 	c.flags.StringVar(&f.rules, "rules", "", "report only these rules: a comma-separated `list` of ids")
 	c.flags.IntVar(&f.seeds, "seeds", 3, "run `n` schedules of each launch")
+	c.flags.IntVar(&f.search, "search", 50_000, "visit `n` states in the search of orders; 0 for no search")
 	c.flags.BoolVar(&f.strict, "strict", false, "exit with 1 if there are reviews")
+	c.flags.StringVar(&f.timeline, "timeline", "", "write the order that a search found to a `file`: .json for Perfetto, else text")
 	if code, ok := c.parse(); !ok {
 		return code
 	}
@@ -90,9 +102,15 @@ func runCheck(c *call) int {
 		return c.misuse("%v", err)
 	}
 	o := dynamic.Options{Kernel: f.kernel, Seeds: f.seeds}
-	if f.replay >= 0 {
-		seed := uint64(f.replay)
-		o.Seed = &seed
+	if o.Search = f.search; f.search == 0 {
+		o.Search = -1
+	}
+	if f.replay != "" {
+		if seed, err := strconv.ParseUint(f.replay, 10, 64); err == nil {
+			o.Seed = &seed
+		} else if o.Order, err = schedule.ParseWitness(f.replay); err != nil {
+			return c.misuse("-replay=%s: %v", f.replay, err)
+		}
 	}
 	if f.launch != "" {
 		if o.Launch, err = readLaunch(f.launch); err != nil {
@@ -224,6 +242,9 @@ func (r *checkReport) add(x checked) {
 		if v := k.Verdict(); v == "error" || r.f.strict && v == "review" {
 			r.code = max(r.code, exitFindings)
 		}
+		if r.f.timeline != "" && k.Timeline != nil {
+			r.writeTimeline(k.Timeline)
+		}
 		if !r.f.quiet {
 			r.print(&x, k)
 		}
@@ -236,6 +257,7 @@ func (r *checkReport) print(x *checked, k *dynamic.Result) {
 	switch r.f.format {
 	case "json":
 		_ = diag.JSON(w, k.Findings) // stdout stores the error
+		_ = json.NewEncoder(w).Encode(summaryOf(x.in.name, k))
 		return
 	case "github":
 		_ = diag.GitHub(w, diag.Texts(map[string]string{x.in.name: x.text}), k.Findings)
@@ -252,6 +274,9 @@ func (r *checkReport) print(x *checked, k *dynamic.Result) {
 	if len(k.NotReached) > 0 {
 		fmt.Fprintf(w, "%s: kernel %s: not reached: %s\n", x.in.name, k.Kernel, lineList(k.NotReached))
 	}
+	if s := k.Search; s != nil {
+		fmt.Fprintf(w, "%s: kernel %s: %s\n", x.in.name, k.Kernel, s)
+	}
 	for _, why := range k.Incomplete {
 		fmt.Fprintf(w, "%s: kernel %s: not checked: %s\n", x.in.name, k.Kernel, why)
 	}
@@ -260,6 +285,48 @@ func (r *checkReport) print(x *checked, k *dynamic.Result) {
 		note = fmt.Sprintf(" (%d suppressed)", k.Suppressed)
 	}
 	fmt.Fprintf(w, "%s: kernel %s: %s%s\n", x.in.name, k.Kernel, k.Verdict(), note)
+}
+
+// A summary is the JSON object of a kernel, after those of its findings.
+type summary struct {
+	File       string   `json:"file"`
+	Kernel     string   `json:"kernel"`
+	Verdict    string   `json:"verdict"`
+	Tried      []string `json:"tried,omitempty"`
+	NotReached []int    `json:"not_reached,omitempty"`
+	Incomplete []string `json:"not_checked,omitempty"`
+	States     int      `json:"states,omitempty"`
+	Orders     int      `json:"orders,omitempty"`
+	Complete   bool     `json:"all_orders,omitempty"`
+}
+
+// summaryOf returns the summary of a kernel.
+func summaryOf(file string, k *dynamic.Result) summary {
+	s := summary{
+		File: file, Kernel: k.Kernel, Verdict: k.Verdict(), Tried: k.Tried, NotReached: k.NotReached,
+		Incomplete: k.Incomplete,
+	}
+	if r := k.Search; r != nil {
+		s.States, s.Orders, s.Complete = r.States, r.Orders, r.Complete
+	}
+	return s
+}
+
+// writeTimeline writes the order that a search found.
+func (r *checkReport) writeTimeline(list []schedule.Entry) {
+	f, err := os.Create(r.f.timeline)
+	if err == nil {
+		if strings.HasSuffix(r.f.timeline, ".json") {
+			err = schedule.Perfetto(f, list)
+		} else {
+			err = schedule.Text(f, list)
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(r.c.stderr, err)
+		r.code = exitTrouble
+	}
 }
 
 // lineList formats lines, with runs as ranges.

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/passes/verify"
 	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
@@ -86,9 +85,8 @@ func verdicts(t *testing.T, path string) (static, run, what string) {
 		t.Fatal(err)
 	}
 	what, _, _ = strings.Cut(strings.TrimPrefix(string(text), "// "), ".\n")
-	l, r := examine("pair.ptx", string(text), form.Options{}, verify.Options{})
-	v := verified{in: &input{name: "pair.ptx"}, text: string(text), findings: l, report: r}
-	static = withRules(overall(&v).String(), l)
+	r := ptxdsl.Verify("pair.ptx", string(text), ptxdsl.Options{})
+	static = withRules(r.Verdict().String(), r.Findings)
 	results, err := dynamic.File("pair.ptx", string(text), dynamic.Options{Seeds: 2})
 	if err != nil {
 		t.Fatal(err)

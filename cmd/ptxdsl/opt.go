@@ -10,14 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/diff"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 func optCommand() *command {
@@ -149,7 +147,7 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 		return r
 	}
 	start := time.Now()
-	m, faults := lifted(in.name, r.text)
+	m, faults := load(in.name, r.text)
 	if r.findings = faults; m == nil {
 		r.failed = true
 		return r
@@ -177,19 +175,10 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 	return r
 }
 
-// lifted returns a text as a module, or nil and its errors.
-func lifted(name, text string) (*ir.Module, diag.List) {
-	file, l := ptx.Parse(name, text)
-	l = append(l, form.Check(file, form.Options{})...).Sort()
-	l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-	if len(l) > 0 {
-		return nil, l
-	}
-	m, l := lift.Module(file)
-	if l.Errors() > 0 {
-		return nil, l
-	}
-	return m, nil
+// load returns a text as a module, or nil and its errors.
+func load(name, text string) (*ir.Module, diag.List) {
+	m, l := ptxdsl.Load(name, text)
+	return m, slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 }
 
 // report prints the result for one file, and returns its exit code.
@@ -244,4 +233,12 @@ func wrapped(text string, width int) []string {
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	return append(lines, line)
+}
+
+// plural returns a number with a noun.
+func plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 )
 
 // frames are contexts in which the PTX of a rule page is tried: a whole module, module-scope
@@ -48,8 +48,7 @@ func kernel(target, text string) string {
 // TestRulePages checks the examples on rule pages: the wrong PTX violates the rule, the right PTX
 // violates none.
 func TestRulePages(t *testing.T) {
-	var opt form.Options
-	for _, r := range rules() {
+	for _, r := range ptxdsl.Rules() {
 		if r.Wrong == "" {
 			continue
 		}
@@ -74,7 +73,7 @@ func TestRulePages(t *testing.T) {
 					}
 					return before + strings.Join(lines, "\n") + f.after
 				}
-				wrong, right := check("wrong.ptx", frame(r.Wrong), opt), check("right.ptx", frame(r.Right), opt)
+				wrong, right := findings("wrong.ptx", frame(r.Wrong)), findings("right.ptx", frame(r.Right))
 				if hits(wrong, r.ID) && (r.Severity != diag.Error || right.Errors() == 0) && !hits(right, r.ID) {
 					return
 				}
@@ -85,7 +84,7 @@ func TestRulePages(t *testing.T) {
 				tried = append(tried, f.name+":\n"+b.String())
 			}
 			for _, k := range kernels {
-				wrong, right := check("wrong.ptx", kernel(k.target, r.Wrong), opt), check("right.ptx", kernel(k.target, r.Right), opt)
+				wrong, right := findings("wrong.ptx", kernel(k.target, r.Wrong)), findings("right.ptx", kernel(k.target, r.Right))
 				if hits(wrong, r.ID) && right.Errors() == 0 && !hits(right, r.ID) {
 					return
 				}
@@ -98,6 +97,11 @@ func TestRulePages(t *testing.T) {
 			t.Errorf("%s: in no surroundings does the wrong PTX break the rule and the right PTX none\n%s", r.ID, strings.Join(tried, "\n"))
 		})
 	}
+}
+
+// findings returns all findings of a text.
+func findings(name, text string) diag.List {
+	return ptxdsl.Verify(name, text, ptxdsl.Options{}).Findings
 }
 
 func hits(l diag.List, id string) bool {

@@ -8,35 +8,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
-	"github.com/ptxdsl/ptxdsl/passes/verify"
-	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
 // home is the home page of the project.
 const home = "https://github.com/ptxdsl/ptxdsl"
 
-// rules returns the rules of verify.
-func rules() diag.Rules {
-	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules(), suite.Rules())).Sorted()
-}
-
 // pages returns the rules that have a page: those of verify, of lifting, of building kernels in Go, and
 // of check.
 func pages() diag.Rules {
-	return diag.Rules(slices.Concat(rules(), lift.Rules(), dsl.Rules(), dynamic.Rules())).Sorted()
-}
-
-// check returns all findings of a text, of all layers.
-func check(name, text string, opt form.Options) diag.List {
-	l, _ := examine(name, text, opt, verify.Options{})
-	return l
+	return diag.Rules(slices.Concat(ptxdsl.Rules(), lift.Rules(), dsl.Rules(), dynamic.Rules())).Sorted()
 }
 
 // selectRules returns the rule ids that a flag selects with a list of ids, prefixes of ids and

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
@@ -16,7 +17,7 @@ func TestRules(t *testing.T) {
 	form := regexp.MustCompile(`^F[1-7][0-9]{2}$`)
 	hazard := regexp.MustCompile(`^([ABCGMRSTW][1-9][0-9]?|V10[0-9])$`)
 	seen := map[string]bool{}
-	for _, r := range rules() {
+	for _, r := range ptxdsl.Rules() {
 		id := hazard
 		if r.Layer == "form" {
 			id = form

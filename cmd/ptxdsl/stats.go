@@ -9,16 +9,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 func statsCommand() *command {
@@ -135,19 +132,10 @@ func countOf(c *call, in *input, tool *ptxas.Tool) counted {
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
 		return r
 	}
-	file, l := ptx.Parse(r.name, r.text)
-	l = append(l, form.Check(file, form.Options{})...).Sort()
-	errs := func(d diag.Diagnostic) bool { return d.Severity != diag.Error }
-	if l = slices.DeleteFunc(l, errs); len(l) > 0 {
-		r.findings = l
+	if r.module, r.findings = load(r.name, r.text); r.module == nil {
 		return r
 	}
-	r.module, l = lift.Module(file)
-	if l = slices.DeleteFunc(l, errs); len(l) > 0 {
-		r.findings = l
-		return r
-	}
-	r.kernels = pressure.Of(r.module)
+	r.kernels = ptxdsl.Stats(r.module)
 	if tool != nil {
 		r.err = r.count(tool)
 	}

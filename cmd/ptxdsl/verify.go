@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -123,10 +123,10 @@ func runVerify(c *call) int {
 			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
-	if f.selected, err = selectRules("-rules", f.rules, rules()); err != nil {
+	if f.selected, err = selectRules("-rules", f.rules, ptxdsl.Rules()); err != nil {
 		return c.misuse("%v", err)
 	}
-	if f.promoted, err = selectRules("-error", f.errors, rules()); err != nil {
+	if f.promoted, err = selectRules("-error", f.errors, ptxdsl.Rules()); err != nil {
 		return c.misuse("%v", err)
 	}
 	if f.effort < 1 || f.effort > verify.MostEffort {
@@ -169,61 +169,35 @@ func extents(flag, text string) (n [3]int, err error) {
 
 // A verified is the result for one file.
 type verified struct {
-	in       *input
-	text     string
-	findings diag.List
-	report   *verify.Report // about hazards; nil if the forms have errors
-	fixed    int
-	err      error
+	*ptxdsl.Report
+	in   *input
+	text string // after fixes
+	err  error
 }
 
 // verify checks one file, after applying fixes with -fix.
 func (f *verifyFlags) verify(c *call, in *input) verified {
 	v := verified{in: in}
-	if v.text, v.err = in.read(c.stdin); v.err != nil {
+	before, err := in.read(c.stdin)
+	if err != nil {
+		v.err = err
 		return v
 	}
-	v.findings, v.report = f.check(in.name, v.text)
-	if f.fix {
-		f.mend(&v)
+	o := ptxdsl.Options{Whole: f.whole, Rules: f.selected, Errors: f.promoted, Effort: f.effort,
+		Block: f.threads, Grid: f.blocks}
+	if v.text = before; !f.fix {
+		v.Report = ptxdsl.Verify(in.name, before, o)
+		return v
+	}
+	if v.text, v.Report = ptxdsl.Fix(in.name, before, o); v.text != before {
+		v.err = replace(in.name, in.info, v.text)
 	}
 	return v
 }
 
-// check returns the selected findings of a text, and the report on hazards.
-func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
-	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{
-		Rules: f.selected, Effort: f.effort, Block: f.threads, Grid: f.blocks})
-	if f.selected != nil {
-		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
-	}
-	for i := range l {
-		if l[i].Severity == diag.Review && f.promoted[l[i].Rule] {
-			l[i].Severity = diag.Error
-		}
-	}
-	return l, r
-}
-
-// mend applies fixes until none is left, since one mistake may hide another. An iteration that does
-// not reduce the findings is discarded.
-func (f *verifyFlags) mend(v *verified) {
-	before := v.text
-	for {
-		text, made, _ := diag.ApplyFixes(v.text, v.findings)
-		if made == 0 {
-			break
-		}
-		l, r := f.check(v.in.name, text)
-		if l.Errors() >= v.findings.Errors() && len(l) >= len(v.findings) {
-			break
-		}
-		v.text, v.findings, v.report = text, l, r
-		v.fixed += made
-	}
-	if v.text != before {
-		v.err = replace(v.in.name, v.in.info, v.text)
-	}
+// silent reports whether nothing is printed for the file: it is clean without assumptions.
+func (v *verified) silent() bool {
+	return len(v.Findings) == 0 && v.Fixed == 0 && v.Verdict() == verify.Clean && len(v.Assumed()) == 0
 }
 
 // A report prints verdicts as they become available, and collects what can only be printed at the
@@ -233,7 +207,7 @@ type report struct {
 	f    *verifyFlags
 	code int
 
-	findings diag.List // for SARIF, which is a single document
+	findings diag.List // for SARIF, which is one document
 	texts    map[string]string
 	failures []string
 }
@@ -254,7 +228,7 @@ func (r *report) add(v verified) {
 		fmt.Fprintln(r.c.stderr, v.err)
 		return
 	}
-	if v.findings.Errors() > 0 || r.f.strict && overall(&v) == verify.Review {
+	if v.Findings.Errors() > 0 || r.f.strict && v.Verdict() == verify.Review {
 		r.code = max(r.code, exitFindings)
 	}
 	if r.f.mum {
@@ -263,23 +237,23 @@ func (r *report) add(v verified) {
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.findings) // stdout stores the error
+		_ = diag.JSON(r.c.stdout, v.Findings) // stdout records the error
 	case "github":
-		_ = diag.GitHub(r.c.stdout, src, v.findings)
+		_ = diag.GitHub(r.c.stdout, src, v.Findings)
 	case "sarif":
-		r.findings = append(r.findings, v.findings...)
-		if len(v.findings) > 0 {
+		r.findings = append(r.findings, v.Findings...)
+		if len(v.Findings) > 0 {
 			r.texts[v.in.name] = v.text
 		}
 	default:
-		shown := v.findings
+		shown := v.Findings
 		if !r.f.say {
 			// The last line says what was not checked.
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
-		if r.f.say || r.c.stdout.terminal() || !silent(&v) {
-			fmt.Fprintln(r.c.stdout, verdict(&v, r.f.selected != nil))
+		if r.f.say || r.c.stdout.terminal() || !v.silent() {
+			fmt.Fprintln(r.c.stdout, v.Summary())
 		}
 	}
 }
@@ -292,7 +266,7 @@ func (r *report) finish() int {
 			Version:  version(),
 			URI:      home,
 			Help:     home + "/blob/main/docs/reference/rules.md#%s",
-			Rules:    slices.DeleteFunc(rules(), func(d diag.Rule) bool { return r.f.selected != nil && !r.f.selected[d.ID] }),
+			Rules:    slices.DeleteFunc(ptxdsl.Rules(), func(d diag.Rule) bool { return r.f.selected != nil && !r.f.selected[d.ID] }),
 			Failures: r.failures,
 			Source:   diag.Texts(r.texts),
 		}, r.findings)

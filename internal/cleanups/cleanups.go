@@ -19,14 +19,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // A Judge runs ptxas and the disassembler on the output of passes.
@@ -106,13 +104,9 @@ func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.O
 
 // module parses and lifts a text, or returns the reason why that fails.
 func module(name, text string) (*ir.Module, string) {
-	file, list := ptx.Parse(name, text)
-	list = append(list, form.Check(file, form.Options{})...).Sort()
-	m, more := lift.Module(file)
-	for _, d := range append(list, more...) {
-		if list.Errors() > 0 || len(more) > 0 {
-			return nil, fmt.Sprintf("%v: %s %s", d.Place, d.Rule, d.Message)
-		}
+	m, list := ptxdsl.Load(name, text)
+	if m == nil {
+		return nil, list.Err().Error()
 	}
 	return m, ""
 }

@@ -14,11 +14,10 @@ import (
 	"math"
 	"regexp"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
-	"github.com/ptxdsl/ptxdsl/ptx"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
@@ -94,10 +93,9 @@ func text(file string) (before, after string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	tree, faults := ptx.Parse(file, string(all))
-	m, more := lift.Module(tree)
-	if n := faults.Errors() + more.Errors(); n > 0 {
-		return "", "", fmt.Errorf("%s has %d errors", file, n)
+	m, findings := ptxdsl.Load(file, string(all))
+	if m == nil {
+		return "", "", findings.Err()
 	}
 	changes := 0
 	for _, s := range passes.Run(m, passes.List(), nil) {

@@ -11,12 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // Run runs an analyzer on every file of testdata. The files must pass the form checks. Every rule
@@ -32,12 +30,11 @@ func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 	var lock sync.Mutex
 	t.Run("files", func(t *testing.T) {
 		filetest.Run(t, "testdata/*.ptx", func(name, text string) diag.List {
-			file, faults := ptx.Parse(name, text)
-			m, more := lift.Module(file)
-			if list := append(append(faults, form.Check(file, form.Options{})...), more...); len(list) > 0 {
+			m, list := ptxdsl.Load(name, text)
+			if len(list) > 0 {
 				return list // notes are not expected
 			}
-			list := verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
+			list = verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
 			// notes about what was not checked
 			list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Rule == "V101" })
 			for _, d := range list {

@@ -20,11 +20,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // A Sample is a kernel with the register count that ptxas reports.
@@ -106,9 +105,8 @@ func (c *Counter) Collect(ctx context.Context, list []roundtrip.Source) (samples
 }
 
 func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sample, lifted bool, err error) {
-	file, _ := ptx.Parse(s.Name, s.Text)
-	m, list := lift.Module(file)
-	if list.Errors() > 0 {
+	m, _ := ptxdsl.Load(s.Name, s.Text)
+	if m == nil {
 		return nil, false, nil
 	}
 	counts, err := c.Count(ctx, s.Text)

@@ -11,23 +11,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // module lifts a text, and fails the test if it has errors.
 func module(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
-	file, list := ptx.Parse(name, text)
-	if list.Errors() > 0 {
-		t.Fatalf("%s: %s", name, list[0].Message)
-	}
-	m, list := lift.Module(file)
-	if list.Errors() > 0 {
-		t.Fatalf("%s: %s", name, list[0].Message)
+	m, list := ptxdsl.Load(name, text)
+	if m == nil {
+		t.Fatal(list.Err())
 	}
 	return m
 }

@@ -258,7 +258,8 @@ func (w *warp) mustBeWritten(r *region) bool {
 	return r.init != nil && g.checks
 }
 
-// mayLoadUnwritten reports whether an access may load what was never written, as long as no lane uses it.
+// mayLoadUnwritten reports whether an access may load what was never written, as long as no lane
+// uses it.
 func (w *warp) mayLoadUnwritten(r *region, q *demand) bool {
 	return q.later && (r.base == sharedWindow || r.base == localWindow) && !w.block.grid.strict
 }

@@ -193,7 +193,7 @@ func (q *asyncQueue) advance(c *cluster) {
 		return
 	}
 	for _, o := range q.list {
-		if c.random.IntN(4) == 0 && q.fault == nil {
+		if c.random.IntN(4) == 0 && q.fault == nil && c.grid.guide == nil {
 			q.fault = o.run(full)
 		}
 	}
@@ -206,6 +206,9 @@ func (q *asyncQueue) complete(c *cluster) bool {
 	q.list = sweep(q.list)
 	if len(q.list) == 0 {
 		return false
+	}
+	if c.grid.guide != nil && !c.grid.guide.Done() {
+		return q.guided(c.grid.guide)
 	}
 	i := len(q.list) - 1
 	if c.grid.device.options.Completion == Random {
@@ -369,6 +372,8 @@ func copiesArrive(d *decoder) (step, error) {
 			phases[l] = p
 			if !keeps {
 				p.pending++
+				w.tellMbarrier(EventSignal, l, p, &op)
+				p.tellCount(-1, 0)
 			}
 			return ""
 		})

@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// An argument is an operand of a call: registers, or a .param variable in the caller's local memory.
+// An argument is an operand of a call: registers, or a .param variable in the caller's local
+// memory.
 type argument struct {
 	regs []ref
 	at   uint64 // in the frame

@@ -210,8 +210,8 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 	return woke
 }
 
-// breakJoins lets lanes go on that wait for others of their warp. Lanes need not meet, but they are to
-// make progress: the others may spin until these have done something.
+// breakJoins lets lanes go on that wait for others of their warp. Lanes need not meet, but they are
+// to make progress: the others may spin until these have done something.
 func (c *cluster) breakJoins() {
 	for _, w := range c.order {
 		w.breakJoins()

@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A collective is an instruction in which the lanes of a member mask exchange values: shfl, vote, match,
-// redux and elect. Lanes that run different instructions with the same qualifiers and the same mask
-// meet, as the manual says.
+// A collective is an instruction in which the lanes of a member mask exchange values: shfl, vote,
+// match, redux and elect. Lanes that run different instructions with the same qualifiers and the
+// same mask meet, as the manual says.
 type collective struct {
 	args, results []ref
 	members       *ref // nil for the forms without .sync, which the lanes at hand run
@@ -81,8 +81,8 @@ func (c *collective) store(w *warp, x *exchange, mask uint32) {
 // at returns the collective instruction of a fragment, nil if it is at another one.
 func (f *fragment) at() *collective { return f.frame.program.code[f.pc].meets }
 
-// meets reports whether the lanes of two fragments that wait at collective instructions wait for each
-// other.
+// meets reports whether the lanes of two fragments that wait at collective instructions wait for
+// each other.
 func (w *warp) meets(f, x *fragment) bool {
 	if f.state != waitsLanes || x.state != waitsLanes || (f.group.mask^x.group.mask)&w.live != 0 {
 		return false
@@ -102,8 +102,8 @@ func (w *warp) meet(c *collective) (uint32, []*fragment, action) {
 	}
 	for l := range eval.Lanes {
 		if f.mask>>l&1 != 0 && uint32(v[l])>>l&1 == 0 {
-			return 0, nil, w.fault(l, nil,
-				"the member mask %08x does not name the lane that runs the instruction", uint32(v[l]))
+			return 0, nil, w.fault(l, nil, "the member mask %08x does not name the lane that runs "+
+				"the instruction", uint32(v[l]))
 		}
 	}
 	same := uint32(0)

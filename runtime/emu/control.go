@@ -29,8 +29,8 @@ func branch(d *decoder) (step, error) {
 	}, nil
 }
 
-// meeting returns where the lanes meet again that the instruction splits: an index into the code that
-// is known when all of it is decoded, or -1.
+// meeting returns where the lanes meet again that the instruction splits: an index into the code
+// that is known when all of it is decoded, or -1.
 func (d *decoder) meeting() *int {
 	to, block := new(int), d.meet
 	*to = -1
@@ -113,8 +113,8 @@ func trap(*decoder) (step, error) {
 	}, nil
 }
 
-// fence decodes fences. Accesses take effect in the order of the program here; a fence orders them for
-// other workers.
+// fence decodes fences. Accesses take effect in the order of the program here; a fence orders them
+// for other workers.
 func fence(d *decoder) (step, error) {
 	op := d.operation()
 	kind := EventFence
@@ -264,6 +264,6 @@ func stackSave(d *decoder) (step, error) {
 	}, nil
 }
 
-// stackRestore decodes stackrestore. Memory above stays until the function returns: diverged lanes may
-// use it.
+// stackRestore decodes stackrestore. Memory above stays until the function returns: diverged lanes
+// may use it.
 func stackRestore(*decoder) (step, error) { return nothing(nil) }

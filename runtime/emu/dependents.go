@@ -14,11 +14,11 @@ import (
 )
 
 // A launch with the attribute of programmatic stream serialization may begin when all blocks of the
-// launch before it have run griddepcontrol.launch_dependents or have ended. So a launch whose kernel has
-// the instruction is paused at that point, and goes on when the device is asked for something else. A
-// programmatic launch that follows on the stream runs beside it: first, as late as its
-// griddepcontrol.wait allows, or in turns that the seed chooses. With a context that can end, with an
-// observer, and where operations complete at once, launches do not overlap.
+// launch before it have run griddepcontrol.launch_dependents or have ended. So a launch whose
+// kernel has the instruction is paused at that point, and goes on when the device is asked for
+// something else. A programmatic launch that follows on the stream runs beside it: first, as late
+// as its griddepcontrol.wait allows, or in turns that the seed chooses. With a context that can
+// end, with an observer, and where operations complete at once, launches do not overlap.
 
 // An overlap is how a grid runs beside the one before or after it on its stream.
 type overlap struct {
@@ -34,8 +34,8 @@ type overlap struct {
 	seen     bool        // it has run alone
 }
 
-// mostHeld is how many clusters wait for others to launch dependents, at most. A device has not room for
-// all clusters of a large grid.
+// mostHeld is how many clusters wait for others to launch dependents, at most. A device has not
+// room for all clusters of a large grid.
 const mostHeld = 256
 
 // mayOverlap reports whether a grid can be paused for a launch that depends on it.
@@ -81,8 +81,8 @@ func (g *grid) release(n int) {
 	g.idling = 0
 }
 
-// relax lets a grid go on in which no cluster can: those that are held are released, and a grid that
-// waits for the one before it is paused. It reports false where nothing of that helps.
+// relax lets a grid go on in which no cluster can: those that are held are released, and a grid
+// that waits for the one before it is paused. It reports false where nothing of that helps.
 func (g *grid) relax() bool {
 	switch {
 	case len(g.held) > 0:
@@ -116,7 +116,8 @@ func (g *grid) pauses(total uint64) bool {
 	return false
 }
 
-// after returns the launch that a launch may begin beside. Any other launch that is paused ends first.
+// after returns the launch that a launch may begin beside. Any other launch that is paused ends
+// first.
 func (d *Device) after(l *device.Launch) (*grid, error) {
 	if !l.Programmatic || d.options.Observer != nil {
 		return nil, d.settle()
@@ -149,7 +150,8 @@ func (d *Device) beside(ctx context.Context, g *grid) error {
 	p := g.primary
 	p.quota = -1
 	if d.options.Completion == Late {
-		// The launch before stands still while this one can go on. A kernel that spins waits for it.
+		// The launch before stands still while this one can go on. A kernel that spins waits for
+		// it.
 		g.quota = 64 + 4*int(min(g.total(), mostWaiting))
 		if err := g.run(ctx, d.options.Workers); err != nil {
 			return errors.Join(err, p.run(context.Background(), d.options.Workers))

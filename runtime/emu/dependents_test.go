@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// pairText has two kernels: producer writes a word for each thread after it has launched its dependents,
-// and consumer copies the word of each thread, after wait.
+// pairText has two kernels: producer writes a word for each thread after it has launched its
+// dependents, and consumer copies the word of each thread, after wait.
 func pairText(wait string) string {
 	const head = ".reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, [data]; " +
 		"mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r2, %r1, 64, %r0; " +
@@ -81,9 +81,9 @@ func runPair(t *testing.T, o emu.Options, wait string, programmatic bool) (stale
 
 const waitForGrid = "griddepcontrol.wait;\n"
 
-// TestDependentLaunch launches a kernel that depends on the one before it. Without griddepcontrol.wait it
-// reads stale data where the policy makes the launches overlap; with it, or without the attribute of the
-// launch, it never does.
+// TestDependentLaunch launches a kernel that depends on the one before it. Without
+// griddepcontrol.wait it reads stale data where the policy makes the launches overlap; with it, or
+// without the attribute of the launch, it never does.
 func TestDependentLaunch(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		late := emu.Options{Workers: workers, Completion: emu.Late}
@@ -116,8 +116,8 @@ func TestDependentLaunch(t *testing.T) {
 	}
 }
 
-// TestPausedLaunch shows that a launch that waits for dependents ends when the device is used: by Sync,
-// by a launch without the attribute, and when a flag makes it spin.
+// TestPausedLaunch shows that a launch that waits for dependents ends when the device is used: by
+// Sync, by a launch without the attribute, and when a flag makes it spin.
 func TestPausedLaunch(t *testing.T) {
 	d, err := emu.New(emu.Options{Workers: 1})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Device is an emulated device. Work runs when it is asked for, in the goroutine that asks, so that
-// streams have nothing to wait for but a launch that is paused for those that depend on it.
+// A Device is an emulated device. Work runs when it is asked for, in the goroutine that asks, so
+// that streams have nothing to wait for but a launch that is paused for those that depend on it.
 type Device struct {
 	options Options
 	info    device.Info
@@ -341,7 +341,8 @@ func (d *Device) Variable(h device.Handle, name string) (device.Address, int64, 
 	return 0, 0, fault("variable", nil, "there is no variable %s in global memory", name)
 }
 
-// run runs a grid when no other runs, unless its context ends before. A grid that is paused goes on.
+// run runs a grid when no other runs, unless its context ends before. A grid that is paused goes
+// on.
 func (d *Device) run(g *grid) error {
 	ctx := g.launch.Context
 	if ctx == nil {

@@ -180,33 +180,34 @@ func TestPinned(t *testing.T) {
 
 // TestLimits launches what the targets do not hold.
 func TestLimits(t *testing.T) {
-	shared := func(target string, bytes int) string {
-		text := strings.Replace(source(fmt.Sprintf(".shared .b8 s[%d]; mov.u32 %%r1, s; st.global.u32 [%%d1], %%r1;", bytes)), "sm_90a", target, 1)
+	text := func(target string) string {
+		text := strings.Replace(source("mov.u32 %r1, %tid.x; st.global.u32 [%d1], %r1;"), "sm_90a", target, 1)
 		return strings.Replace(text, "8.3", "8.8", 1)
 	}
+	shared := func(bytes int) runtime.Config { return runtime.Grid(1).Block(32).Shared(bytes) }
 	for _, test := range []struct {
 		place, text string
 		config      runtime.Config
 		want        string
 	}{
-		{"emu:sm_120", shared("sm_120", 99<<10), runtime.Grid(1).Block(32), ""},
-		{"emu:sm_120", shared("sm_120", 100<<10), runtime.Grid(1).Block(32), "at most 101376"},
-		{"emu", shared("sm_120", 100<<10), runtime.Grid(1).Block(32),
+		{"emu:sm_120", text("sm_120"), shared(99 << 10), ""},
+		{"emu:sm_120", text("sm_120"), shared(100 << 10), "at most 101376"},
+		{"emu", text("sm_120"), shared(100 << 10),
 			"invalid argument (CUDA_ERROR_INVALID_VALUE)"},
-		{"emu", shared("sm_100a", 200<<10), runtime.Grid(1).Block(32), ""},
-		{"emu:sm_80", shared("sm_80", 163<<10), runtime.Grid(1).Block(32), ""},
-		{"emu:sm_80", shared("sm_80", 164<<10), runtime.Grid(1).Block(32), "at most 166912"},
-		{"emu:sm_80", shared("sm_90a", 1), runtime.Grid(1).Block(32), "it is for sm_90a"},
-		{"emu:sm_100a", shared("sm_90a", 1), runtime.Grid(1).Block(32), "it is for sm_90a"},
-		{"emu:sm_80", shared("sm_80", 1), runtime.Grid(2).Block(32).Cluster(2),
+		{"emu", text("sm_100a"), shared(200 << 10), ""},
+		{"emu:sm_80", text("sm_80"), shared(163 << 10), ""},
+		{"emu:sm_80", text("sm_80"), shared(164 << 10), "at most 166912"},
+		{"emu:sm_80", text("sm_90a"), runtime.Grid(1).Block(32), "it is for sm_90a"},
+		{"emu:sm_100a", text("sm_90a"), runtime.Grid(1).Block(32), "it is for sm_90a"},
+		{"emu:sm_80", text("sm_80"), runtime.Grid(2).Block(32).Cluster(2),
 			"does not support clusters"},
-		{"emu", shared("sm_80", 1), runtime.Grid(2).Block(32).Cluster(2), "sm_80 has no clusters"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(32).Block(32).Cluster(32),
+		{"emu", text("sm_80"), runtime.Grid(2).Block(32).Cluster(2), "sm_80 has no clusters"},
+		{"emu:sm_90a", text("sm_90a"), runtime.Grid(32).Block(32).Cluster(32),
 			"expected at most 16"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(1).Block(2048), "must be from 1 to 1024"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(1).Block(64, 32),
+		{"emu:sm_90a", text("sm_90a"), runtime.Grid(1).Block(2048), "must be from 1 to 1024"},
+		{"emu:sm_90a", text("sm_90a"), runtime.Grid(1).Block(64, 32),
 			"2048 threads, expected at most 1024"},
-		{"emu:sm_90a", shared("sm_90a", 1), runtime.Grid(100_000).Block(32).Cooperative(),
+		{"emu:sm_90a", text("sm_90a"), runtime.Grid(100_000).Block(32).Cooperative(),
 			"too many blocks in cooperative launch (CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)"},
 		{"emu:sm_90a", many(120), runtime.Grid(1).Block(1024),
 			"too many resources requested for launch (CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)"},

@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 		{"null", "mov.u64 %d2, 0; ld.u32 %r1, [%d2];", "in no state space"},
 		{"alignment", "add.u64 %d1, %d1, 2; st.global.u32 [%d1], %r0;", "not a multiple of 4"},
 		{"uninitialized", ".shared .u32 s[64]; ld.shared.u32 %r1, [s]; st.global.u32 [%d1], %r1;", "never written"},
-		{"parameter", "st.param.u32 [out], %r0;", "cannot write kernel parameters"},
+		{"parameter", "mov.b64 %d2, out; cvta.param.u64 %d2, %d2; st.u32 [%d2], %r0;", "cannot write kernel parameters"},
 		{"trap", "trap;", "trap"},
 		{"barrier", "setp.eq.u32 %p1, %r0, 0; @%p1 bra a; bar.sync 1; a: bar.sync 2;", "hangs"},
 		{"unsupported", "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "not emulated"},

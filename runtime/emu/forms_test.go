@@ -10,14 +10,16 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/internal/agree"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // leastEmulated is the share of the forms outside of textures, surfaces and the fabric that must be
 // emulated. Those that are missing have no public meaning; TestForms lists them.
 const leastEmulated = 0.98
 
-// TestForms decodes samples of every form of the instruction set, which show each value of each slot at
-// least once, and compares with what Emulates reports.
+// TestForms decodes samples of every form of the instruction set, which show each value of each
+// slot at least once, and compares with what Emulates reports.
 func TestForms(t *testing.T) {
 	set := isa.Standard()
 	total, emulated := 0, 0
@@ -47,8 +49,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// checkSamples decodes samples of a form. If it is emulated all must be decoded that have no modifier
-// that the table of kinds excludes.
+// checkSamples decodes samples of a form. If it is emulated all must be decoded that have no
+// modifier that the table of kinds excludes.
 func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form, emulated bool) {
 	list, _, err := agree.Samples(set, ins, f, func(string) bool { return true })
 	if err != nil || len(list) == 0 { // the lists of call cannot be made up; TestControl has them
@@ -59,10 +61,12 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 	}
 	decoded := 0
 	for _, s := range list {
-		m, problems := parse("sample", s.Module())
-		if m == nil {
-			t.Fatalf("%s: %v\n%s", f.Template, problems, s.Module())
+		file, list := ptx.Parse("sample", s.Module()) // not checked: samples read what nothing writes
+		lifted, problems := lift.Module(file)
+		if list = append(list, problems...); list.Errors() > 0 {
+			t.Fatalf("%s: %v\n%s", f.Template, list, s.Module())
 		}
+		m := newModule(lifted)
 		if err := m.place(newMemory(1<<20, 0)); err != nil {
 			t.Fatalf("%s: %v", f.Template, err)
 		}

@@ -28,6 +28,7 @@ type grid struct {
 
 	observer  Observer // nil where nobody watches
 	stepper   Stepper  // nil where nobody is shown instructions
+	guide     Guide    // nil where seeds choose the order
 	state     State    // for the stepper
 	event     Event    // at hand
 	addresses [eval.Lanes]Address

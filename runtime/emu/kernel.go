@@ -78,7 +78,7 @@ func (k *kernel) run(l *device.Launch) error {
 	g := &grid{
 		device: d, image: k.image, launch: l, params: params, seed: d.options.Seed,
 		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
-		stepper: stepperOf(d.options.Observer),
+		stepper: stepperOf(d.options.Observer), guide: guideOf(d.options.Observer),
 	}
 	g.primary = before
 	return d.run(g)

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// together makes the current fragment the whole warp, at an instruction that all lanes run together.
-// If others are elsewhere the fragment waits for them, and the result is false.
+// together makes the current fragment the whole warp, at an instruction that all lanes run
+// together. If others are elsewhere the fragment waits for them, and the result is false.
 func (w *warp) together() bool { return w.cur.mask == w.live || w.gather(w.live, waitsConverge) }
 
 // gather makes the current fragment hold the lanes of want. If some are elsewhere it waits, and the
@@ -36,7 +36,8 @@ func (w *warp) gather(want uint32, state waitState) bool {
 	return true
 }
 
-// mergeWaiting merges the fragments that wait at the place of the current one with it, if it should.
+// mergeWaiting merges the fragments that wait at the place of the current one with it, if it
+// should.
 func (w *warp) mergeWaiting(should func(*fragment) bool) {
 	f, kept := w.cur, w.waiting[:0]
 	for _, x := range w.waiting {
@@ -49,7 +50,8 @@ func (w *warp) mergeWaiting(should func(*fragment) bool) {
 	w.waiting = kept
 }
 
-// merge adds the lanes of x, which is at the same place, to f. What joins they do not share they leave.
+// merge adds the lanes of x, which is at the same place, to f. What joins they do not share they
+// leave.
 func (w *warp) merge(f, x *fragment) {
 	common := f.joins
 	for ; common != nil; common = common.up {

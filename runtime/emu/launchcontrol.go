@@ -10,14 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// The answer to a request for a cluster is 16 bytes: the index of its first block, and whether there
-// is one.
+// The answer to a request for a cluster is 16 bytes: the index of its first block, and whether
+// there is one.
 const (
 	answerBytes = 16
 	answerFlag  = 3 // index of the word
 )
 
-// cancel takes a cluster off the grid that has not started, and returns the index of its first block.
+// cancel takes a cluster off the grid that has not started, and returns the index of its first
+// block.
 func (g *grid) cancel() (id [3]uint32, ok bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -91,7 +92,8 @@ func tryCancel(d *decoder) (step, error) {
 	}, nil
 }
 
-// answerTargets returns where the answer to a lane goes: to its own block, or to all of the cluster.
+// answerTargets returns where the answer to a lane goes: to its own block, or to all of the
+// cluster.
 func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, lane int, all bool) ([]bulkTarget, uint64, action) {
 	if !w.locate(to, 1<<lane, q) {
 		return nil, 0, failed

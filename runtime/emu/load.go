@@ -262,8 +262,8 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 // ordering is a lock that orders strong accesses of concurrent workers.
 type ordering struct{ sync.Mutex }
 
-// inCluster reports whether the access at hand is to shared memory, which only the worker that runs the
-// cluster reaches.
+// inCluster reports whether the access at hand is to shared memory, which only the worker that runs
+// the cluster reaches.
 func (w *warp) inCluster() bool {
 	r := w.where.region
 	return r != nil && r.base == sharedWindow

@@ -43,6 +43,7 @@ func (p *phaseState) arrive(n int64) string {
 		return fmt.Sprintf("%d arrivals at an mbarrier that waits for %d", n, p.pending)
 	}
 	p.pending -= n
+	p.tellCount(n, 0)
 	p.settle()
 	return ""
 }
@@ -50,6 +51,7 @@ func (p *phaseState) arrive(n int64) string {
 // expect announces bytes.
 func (p *phaseState) expect(n int64) string {
 	p.bytes += n
+	p.tellCount(0, n)
 	if p.bytes > mostBytes {
 		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes are pending", p.bytes)
 	}
@@ -59,11 +61,24 @@ func (p *phaseState) expect(n int64) string {
 // complete counts bytes that came.
 func (p *phaseState) complete(n int64) string {
 	p.bytes -= n
+	p.tellCount(0, -n)
 	if p.bytes < -mostBytes {
 		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes came that were not announced", -p.bytes)
 	}
 	p.settle()
 	return ""
+}
+
+// tellCount shows what an arrival, an announcement or a completion changed.
+func (p *phaseState) tellCount(arrivals, bytes int64) {
+	if p.owner == nil || p.owner.grid.observer == nil {
+		return
+	}
+	g := p.owner.grid
+	e := &g.event
+	*e = Event{Kind: EventCount, Mask: 1, At: &g.addresses, Count: arrivals, Bytes: bytes}
+	e.At[0] = Address{isa.Shared, uint32(p.owner.number()), p.at}
+	g.observer.Observe(e)
 }
 
 // mostBytes is how many bytes an mbarrier can wait for.

@@ -25,7 +25,8 @@ const (
 	globalBase   = 0x7000_0000_0000
 	lowestHost   = 1 << 32 // no pinned memory of the host lies below
 
-	// The rank of a block in its cluster stands above the offset in a shared address, as on hardware.
+	// The rank of a block in its cluster stands above the offset in a shared address, as on
+	// hardware.
 	rankShift = 24
 	// The first bytes of shared memory belong to the system, so that no variable has address zero.
 	sharedStart = 1024
@@ -53,7 +54,8 @@ type symbol struct {
 	at, size uint64
 }
 
-// newRegion makes a region of n bytes, which can be accessed as words of any size at multiples of it.
+// newRegion makes a region of n bytes, which can be accessed as words of any size at multiples of
+// it.
 func newRegion(name string, base uint64, n int) *region {
 	return &region{name: name, base: base, data: bytesOf(n), init: bytesOf(n)}
 }

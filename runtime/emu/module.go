@@ -8,12 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
-	"github.com/ptxdsl/ptxdsl/lift"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // A module is PTX that was loaded.
@@ -33,14 +32,15 @@ type module struct {
 
 // parse reads PTX into a module without memory.
 func parse(name, text string) (*module, diag.List) {
-	file, list := ptx.Parse(name, text)
-	if list.Errors() > 0 {
+	lifted, list := ptxdsl.Load(name, text)
+	if lifted == nil {
 		return nil, list
 	}
-	lifted, problems := lift.Module(file)
-	if problems.Errors() > 0 {
-		return nil, problems
-	}
+	return newModule(lifted), nil
+}
+
+// newModule returns a module without memory.
+func newModule(lifted *ir.Module) *module {
 	m := &module{
 		ir: lifted, entries: newEntries(), defined: make(map[string]*ir.Func), addresses: make(map[*ir.Var]uint64),
 		globals: make(map[string]*region), lines: []string{""}, lineIndex: make(map[string]int32),
@@ -60,7 +60,7 @@ func parse(name, text string) (*module, diag.List) {
 			}
 		}
 	}
-	return m, nil
+	return m
 }
 
 // functionAddress returns the address of a function that an operand names.
@@ -203,8 +203,8 @@ func (im *image) reached() []*ir.Func {
 	return list
 }
 
-// layShared lays out the shared memory of a block: the variables that the functions name, and behind
-// them the dynamic part.
+// layShared lays out the shared memory of a block: the variables that the functions name, and
+// behind them the dynamic part.
 func (im *image) layShared(reached []*ir.Func) {
 	at, align := uint64(sharedStart), uint64(16)
 	var dynamic []*ir.Var

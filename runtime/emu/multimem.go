@@ -13,10 +13,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Multicast is memory of several devices with one address, which kernels use with multimem: a store
-// goes to all devices, and a load reduces what they have. multimem.st, multimem.red and
-// multimem.ld_reduce are emulated so. The other multimem instructions, and all of them at an address of
-// plain global memory, access one allocation.
+// A Multicast is memory of several devices with one address, which kernels use with multimem: a
+// store goes to all devices, and a load reduces what they have. multimem.st, multimem.red and
+// multimem.ld_reduce are emulated so. The other multimem instructions, and all of them at an
+// address of plain global memory, access one allocation.
 type Multicast struct {
 	Address device.Address   // for multimem
 	Parts   []device.Address // of the memory of each device, for everything else
@@ -164,8 +164,8 @@ func (w *warp) readable(mask uint32, q *demand) bool {
 		l := bits.TrailingZeros32(m)
 		r, at := w.where.of(l), w.where.at[l]
 		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
-			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes of %s", q.size,
-				r.name))
+			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes of %s",
+				q.size, r.name))
 		}
 	}
 	return true

@@ -103,8 +103,8 @@ func TestAllReduce(t *testing.T) {
 	}
 }
 
-// TestMulticastFaults shows that other instructions than multimem cannot access a multicast address, and
-// that memory of every device must be written before it is reduced.
+// TestMulticastFaults shows that other instructions than multimem cannot access a multicast
+// address, and that memory of every device must be written before it is reduced.
 func TestMulticastFaults(t *testing.T) {
 	for body, want := range map[string]string{
 		"ld.global.u32 %r1, [%d0];":                                              "not multimem",

@@ -13,9 +13,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// An Observer watches launches: every access to global, shared and tensor memory, and every event that
-// may order accesses. Observe runs for one event at a time, in the order in which the emulator performs
-// them; the event is valid during the call. A device with an observer runs its blocks on one goroutine.
+// An Observer watches launches: every access to global, shared and tensor memory, and every event
+// that may order accesses. Observe runs for one event at a time, in the order in which the emulator
+// performs them; the event is valid during the call. A device with an observer runs its blocks on
+// one goroutine.
 type Observer interface {
 	Observe(*Event)
 }
@@ -54,6 +55,7 @@ const (
 	EventInval      // Mask, At
 	EventSignal     // an arrival, an announcement or a completion of bytes: Mask, At, Order, Scope
 	EventPhase      // a phase of the mbarrier completed: At of lane 0
+	EventCount      // what the last EventSignal did to its mbarrier: At of lane 0, Count arrivals, Bytes announced
 	EventTest       // threads saw a phase complete: Mask, At, Order, Scope
 	EventDependents // griddepcontrol: Mask, and Form for what it does
 	EventStep       // an instruction, for a Stepper: Mask
@@ -86,8 +88,8 @@ const (
 	GroupTensorStore
 )
 
-// An Address is where an access begins. Block is the number of the block whose memory it is, for shared
-// and tensor memory.
+// An Address is where an access begins. Block is the number of the block whose memory it is, for
+// shared and tensor memory.
 type Address struct {
 	Space isa.Space
 	Block uint32
@@ -108,6 +110,7 @@ type Event struct {
 	Number uint32 // of a barrier
 
 	Count     int64
+	Bytes     int64
 	Operation uint64 // 0 where the threads themselves act
 	At        *[eval.Lanes]Address
 	Size      uint64         // bytes of each lane
@@ -174,7 +177,8 @@ func (w *warp) tellAccess(kind EventKind, mask uint32, q *demand, values []*eval
 	}
 }
 
-// setAddresses fills in the addresses that locate found. It reports whether there are any that count.
+// setAddresses fills in the addresses that locate found. It reports whether there are any that
+// count.
 func (w *warp) setAddresses(e *Event, mask uint32) bool {
 	for l := range eval.Lanes {
 		if mask>>l&1 == 0 {
@@ -200,8 +204,8 @@ func (r *region) address(at uint64) (_ Address, ok bool) {
 	return Address{}, false
 }
 
-// tellRange shows an access of an asynchronous operation of a lane, or of the lane itself for operation
-// 0, to bytes of a region. The warp need not be at the instruction any more.
+// tellRange shows an access of an asynchronous operation of a lane, or of the lane itself for
+// operation 0, to bytes of a region. The warp need not be at the instruction any more.
 func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, n uint64, proxy Proxy) {
 	if g.observer == nil || o == nil || n == 0 {
 		return

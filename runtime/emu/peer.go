@@ -46,7 +46,8 @@ func (d *Device) reaches(o *Device) bool {
 	return slices.Contains(d.peers, o)
 }
 
-// shares reports whether kernels of other devices can use the memory here, or those here that of others.
+// shares reports whether kernels of other devices can use the memory here, or those here that of
+// others.
 func (d *Device) shares() bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// do does work of a stream that is no launch: now, or when the graph runs that the stream records. A
-// launch that is paused ends first.
+// do does work of a stream that is no launch: now, or when the graph runs that the stream records.
+// A launch that is paused ends first.
 func (d *Device) do(h device.Handle, work func() error) error {
 	return d.inOrder(h, func() error {
 		if err := d.settle(); err != nil {

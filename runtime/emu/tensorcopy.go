@@ -245,8 +245,8 @@ func (m *tensorMap) rows(mode tensorMode) uint64 {
 // rowBytes returns the bytes of a row that a copy counts. Padding is not among them.
 func (m *tensorMap) rowBytes(mode tensorMode) uint64 { return m.across(mode) * m.elementBytes() }
 
-// pitch returns the bytes from a row to the next in shared memory. With a swizzle a row takes all of
-// its width.
+// pitch returns the bytes from a row to the next in shared memory. With a swizzle a row takes all
+// of its width.
 func (m *tensorMap) pitch(mode tensorMode) uint64 {
 	return max(m.across(mode)*m.sharedBytes(), uint64(m.swizzle))
 }
@@ -311,8 +311,8 @@ func (c *boxCopy) run() string {
 	return ""
 }
 
-// nextPixel moves on to the next pixel of the box that an im2col map describes: within a row, then to the
-// next row, then to the next image.
+// nextPixel moves on to the next pixel of the box that an im2col map describes: within a row, then
+// to the next row, then to the next image.
 func (m *tensorMap) nextPixel(at *[mostDims]int64) {
 	for i := 1; i < m.rank-1; i++ {
 		at[i] += int64(m.steps[i])
@@ -324,7 +324,8 @@ func (m *tensorMap) nextPixel(at *[mostDims]int64) {
 	at[m.rank-1]++
 }
 
-// row copies the elements of a row of the box. Those outside of the tensor are zero, or not-a-number.
+// row copies the elements of a row of the box. Those outside of the tensor are zero, or
+// not-a-number.
 func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	m := c.tensor
 	width := m.elementBytes()
@@ -376,8 +377,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	return ""
 }
 
-// roundTF32 rounds numbers of f32 to tf32, as loads through a map of tf32 do: to nearest, ties away from
-// zero. NaN becomes the canonical one.
+// roundTF32 rounds numbers of f32 to tf32, as loads through a map of tf32 do: to nearest, ties away
+// from zero. NaN becomes the canonical one.
 func roundTF32(b []byte) {
 	const infinity, unused = 0x7f800000, 0x1fff
 	for ; len(b) >= 4; b = b[4:] {
@@ -392,8 +393,8 @@ func roundTF32(b []byte) {
 	}
 }
 
-// swizzled returns where the byte at a shared address lies. Units of 16 bytes change places, or larger
-// ones as the map says.
+// swizzled returns where the byte at a shared address lies. Units of 16 bytes change places, or
+// larger ones as the map says.
 func (m *tensorMap) swizzled(at uint64) uint64 {
 	switch m.swizzle {
 	case 32:
@@ -412,8 +413,8 @@ func (m *tensorMap) swizzled(at uint64) uint64 {
 	return at
 }
 
-// misplaced returns why a box of a tiled copy cannot begin at some coordinates, as an H100 refuses them:
-// rows begin at a unit of 16 bytes, and a store begins in the tensor.
+// misplaced returns why a box of a tiled copy cannot begin at some coordinates, as an H100 refuses
+// them: rows begin at a unit of 16 bytes, and a store begins in the tensor.
 func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	if t.mode != tile {
 		return ""
@@ -429,8 +430,8 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	return ""
 }
 
-// outside returns the bits of an element outside of the tensor. The NaN of every type repeats the NaN of
-// 16 bits that an H100 fills in, 0x7ff7, which fma.oob recognizes.
+// outside returns the bits of an element outside of the tensor. The NaN of every type repeats the
+// NaN of 16 bits that an H100 fills in, 0x7ff7, which fma.oob recognizes.
 func (m *tensorMap) outside() uint64 {
 	if !m.nan {
 		return 0

@@ -114,8 +114,8 @@ func box2(row, col int) uint32 {
 	return uint32(row*64 + col + 4 + 1)
 }
 
-// swizzledWord returns the row and the column of the word at an index of a box with rows of 128 bytes, where
-// units of so many bytes change places within groups of rows.
+// swizzledWord returns the row and the column of the word at an index of a box with rows of 128
+// bytes, where units of so many bytes change places within groups of rows.
 func swizzledWord(i, unit int) (row, col int) {
 	row, col = i/32, i%32
 	units := 128 / unit
@@ -183,7 +183,8 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				return uint32(i + 1)
 			}},
 		{name: "other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled, box: []int{8, 32}, bytes: 1024,
-			// A tensor of 5 rows of 20 words, 512 bytes apart, from row 1 and column 4 of the other.
+			// A tensor of 5 rows of 20 words, 512 bytes apart, from row 1 and column 4 of the
+			// other.
 			copy: "add.u64 %d12, %d9, 272; mov.b16 %h1, 20; mov.b16 %h2, 0x4405; mov.b32 %r20, 32; mov.b16 %h3, 0;\n" +
 				"cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.override::global_address.override::global_dim_stride " +
 				"[s], [%d7, %d12, {%h1, %h2}, {%r20}, %h3, {0, 0}], [bar];",

@@ -5,17 +5,17 @@ package emu
 
 import "fmt"
 
-// override replaces the address, the sizes and the strides of a tensor map by those that a copy has as
-// operands (.override::global_address, .override::global_dim, .override::global_dim_stride). It returns
-// why they are wrong.
+// override replaces the address, the sizes and the strides of a tensor map by those that a copy has
+// as operands (.override::global_address, .override::global_dim, .override::global_dim_stride). It
+// returns why they are wrong.
 func (t *tensorStep) override(w *warp, l int, m *tensorMap, start [mostDims]int64) string {
 	value := func(r *ref) uint64 { return w.value(r, &w.scratch[2])[l] }
 	if t.base == nil {
 		return ""
 	}
 	if m.address = value(t.base); m.address%16 != 0 {
-		return fmt.Sprintf("the address 0x%x that overrides that of the tensor map is not a multiple of 16",
-			m.address)
+		return fmt.Sprintf("the address 0x%x that overrides that of the tensor map is not a "+
+			"multiple of 16", m.address)
 	}
 	for i := range t.sizes {
 		size := value(&t.sizes[i]) & 0xff
@@ -23,8 +23,8 @@ func (t *tensorStep) override(w *warp, l int, m *tensorMap, start [mostDims]int6
 		case size == 0:
 			return fmt.Sprintf("the size that overrides that of dimension %d is 0", i)
 		case start[i] != 0:
-			return fmt.Sprintf("a copy that overrides the sizes of its tensor begins at coordinate %d of "+
-				"dimension %d; it must begin at 0", start[i], i)
+			return fmt.Sprintf("a copy that overrides the sizes of its tensor begins at coordinate "+
+				"%d of dimension %d; it must begin at 0", start[i], i)
 		}
 		m.sizes[i] = size
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A kernel that fetches ahead loads from a stage of shared memory that was never filled, and does not
-// use what it loaded. Compilers load structures with their padding from local memory. So such a load is
-// no mistake: the bits of the register are marked. Arithmetic passes marks on, and so do stores to
-// shared and local memory. A mark is reported where it reaches global memory, an address, a branch or
-// an instruction that is no arithmetic.
+// A kernel that fetches ahead loads from a stage of shared memory that was never filled, and does
+// not use what it loaded. Compilers load structures with their padding from local memory. So such a
+// load is no mistake: the bits of the register are marked. Arithmetic passes marks on, and so do
+// stores to shared and local memory. A mark is reported where it reaches global memory, an address,
+// a branch or an instruction that is no arithmetic.
 
 // A shadow is the bits of the registers of a frame that come from memory that was never written.
 type shadow struct {
@@ -146,8 +146,8 @@ func (p *program) addressKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
-// sourceKeys and resultKeys return the registers that an instruction reads and writes, without those of
-// addresses and the guard.
+// sourceKeys and resultKeys return the registers that an instruction reads and writes, without
+// those of addresses and the guard.
 func (p *program) sourceKeys(in *ir.Instr) (list []markKey) {
 	for i := range in.Args {
 		if i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write {
@@ -166,7 +166,8 @@ func (p *program) resultKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
-// loadUnwritten notes that the current instruction loads memory of these lanes that was never written.
+// loadUnwritten notes that the current instruction loads memory of these lanes that was never
+// written.
 func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	in := w.command()
 	e := w.describe(w.cur, lane)
@@ -177,7 +178,9 @@ func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	}
 	f := w.cur.frame
 	if f.unwritten == nil {
-		f.unwritten = &shadow{make(map[int32]*eval.Vector), make(map[int32]uint32), make(map[markKey]*Fault)}
+		f.unwritten = &shadow{
+			make(map[int32]*eval.Vector), make(map[int32]uint32), make(map[markKey]*Fault),
+		}
 	}
 	for _, k := range f.program.resultKeys(in.at) {
 		f.unwritten.set(k, lanes, every(k, lanes), e)
@@ -247,8 +250,8 @@ func (w *warp) reportUnwritten(from *Fault, use string) {
 	w.block.fail(&e)
 }
 
-// runGuarded runs a command whose guard has marks for some lanes. It faults if the guard decides more
-// than a result of arithmetic.
+// runGuarded runs a command whose guard has marks for some lanes. It faults if the guard decides
+// more than a result of arithmetic.
 func (w *warp) runGuarded(in *command, mask, lanes uint32) action {
 	f := w.cur.frame
 	s := f.unwritten
@@ -320,8 +323,8 @@ func (w *warp) runMarked(in *command, mask uint32) action {
 	return act
 }
 
-// replay returns the marks of the results of a command that moves bits of some registers. It runs the
-// command with the marks in their place, and with zeros: what differs has moved. Registers and
+// replay returns the marks of the results of a command that moves bits of some registers. It runs
+// the command with the marks in their place, and with zeros: what differs has moved. Registers and
 // predicates are as before afterwards.
 func (w *warp) replay(in *command, mask uint32, moved, results []markKey) ([]eval.Vector, action) {
 	f := w.cur.frame

@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// TestUnwrittenMarks follows bits of shared memory that was never written through registers and memory:
-// what reaches nothing is right, and what reaches global memory, an address or a branch is reported
-// with the line.
+// TestUnwrittenMarks follows bits of shared memory that was never written through registers and
+// memory: what reaches nothing is right, and what reaches global memory, an address or a branch is
+// reported with the line.
 func TestUnwrittenMarks(t *testing.T) {
 	const word = ".shared .align 16 .b8 s[1024]; mov.u32 %r9, 0xaabbccdd; ld.shared.u32 %r1, [s];\n"
 	const half = ".shared .align 16 .b8 s[1024]; mov.b16 %h1, 0x1122; st.shared.b16 [s], %h1; bar.sync 0; ld.shared.u32 %r1, [s];\n"

@@ -19,7 +19,7 @@ const (
 	passNothing  passing = iota // the instruction uses its operands
 	passAll                     // one bit marks the result of the lane
 	passLanes                   // one bit marks the results of all lanes
-	passMoves                   // bits of some operands move: they are found by running it with the marks
+	passMoves                   // bits of some operands move, and their marks with them
 	passBits                    // each bit depends on the same bits of the operands
 	passAnd                     // and where the other bit is 0 the result is written
 	passOr                      // and where the other bit is 1 the result is written
@@ -48,10 +48,11 @@ var markRules = map[isa.Kind]markRule{
 	isa.KindAdd: {pass: passUp}, isa.KindSub: {pass: passUp}, isa.KindMulLo: {pass: passUp},
 	isa.KindMulWide: {pass: passUp}, isa.KindMadLo: {pass: passUp}, isa.KindMadWide: {pass: passUp},
 
-	isa.KindCvta: {pass: passAll}, isa.KindCvtaTo: {pass: passAll}, isa.KindIsspacep: {pass: passAll},
-	isa.KindMapa: {pass: passAll}, isa.KindGetctarank: {pass: passAll},
+	isa.KindCvta: {pass: passAll}, isa.KindCvtaTo: {pass: passAll}, isa.KindMapa: {pass: passAll},
+	isa.KindIsspacep: {pass: passAll}, isa.KindGetctarank: {pass: passAll},
 	isa.KindVote: {pass: passLanes}, isa.KindMatch: {pass: passLanes},
-	isa.KindRedux: {pass: passLanes}, isa.KindMma: {pass: passLanes}, isa.KindWmmaMma: {pass: passLanes},
+	isa.KindRedux: {pass: passLanes}, isa.KindMma: {pass: passLanes},
+	isa.KindWmmaMma: {pass: passLanes},
 }
 
 // ruleOf returns the rule of an instruction.
@@ -127,8 +128,8 @@ func (w *warp) passMarks(in *command, rule markRule, mask, lanes uint32, sources
 	return marks, advance
 }
 
-// movedKeys returns the registers whose bits a command moves. It returns false if another operand has
-// marks in these lanes, or is one of those registers.
+// movedKeys returns the registers whose bits a command moves. It returns false if another operand
+// has marks in these lanes, or is one of those registers.
 func (w *warp) movedKeys(in *ir.Instr, rule markRule, mask uint32) (list []markKey, ok bool) {
 	f := w.cur.frame
 	var others []markKey

@@ -123,8 +123,8 @@ func (w *warp) enter(f *fragment) {
 	w.regs, w.preds = f.frame.regs, f.frame.preds
 }
 
-// run runs the warp for some instructions, until it can go on no more or has given way. It returns how
-// many it ran.
+// run runs the warp for some instructions, until it can go on no more or has given way. It returns
+// how many it ran.
 func (w *warp) run(budget int) int {
 	n := 0
 	for n < budget {
@@ -151,8 +151,8 @@ func (w *warp) run(budget int) int {
 	return n
 }
 
-// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait for
-// others of their warp go on alone: the others may spin until these have done something.
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait
+// for others of their warp go on alone: the others may spin until these have done something.
 const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another of its warp has its turn.
@@ -183,7 +183,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
-	stepper := w.block.grid.stepper
+	stepper, guide := w.block.grid.stepper, w.block.grid.guide
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -212,6 +212,11 @@ func (w *warp) burst(budget int) (n int, last action) {
 				f.pc++
 				continue
 			}
+		}
+		if guide != nil && !w.allowed(guide, in, mask) {
+			n--
+			w.yield, last = true, moved
+			break
 		}
 		counted += bits.OnesCount32(mask)
 		if stepper != nil && in.at != nil {

@@ -223,8 +223,8 @@ func scaling(_ string, rounds int) error {
 			slices.Sort(cpus[w])
 			return cpus[w][len(cpus[w])/2].Seconds()
 		}
-		fmt.Printf("processor time: %.3f s and %.3f s; idle processors would give up to %.2fx\n", median(0),
-			median(1), 2*median(0)/median(1))
+		fmt.Printf("processor time: %.3f s and %.3f s; idle processors would give up to %.2fx\n",
+			median(0), median(1), 2*median(0)/median(1))
 	}
 	return nil
 }

@@ -11,18 +11,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/reach"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // function returns the first function of a text.
 func function(text string) (*ir.Func, error) {
-	file, faults := ptx.Parse("k.ptx", text)
-	m, more := lift.Module(file)
-	for _, d := range append(faults, more...) {
-		return nil, fmt.Errorf("%v: %s", d.Place, d.Message)
+	m, list := ptxdsl.Load("k.ptx", text)
+	if m == nil {
+		return nil, list.Err()
 	}
 	return m.Funcs()[0], nil
 }

@@ -11,11 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // follow returns the traces of a kernel with a body.
@@ -31,10 +29,8 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 		".func nested(.reg .b32 %x) { call early, (%x); call loud; }\n" +
 		".func (.param .b32 out) twice(.param .b32 in) { .reg .b32 %z; .reg .pred %p; ld.param.b32 %z, [in]; setp.eq.u32 %p, %z, 0; @%p bra ON; add.u32 %z, %z, %z; ON: bar.sync 2; st.param.b32 [out], %z; ret; }\n" +
 		".visible .entry k(.param .u64 p, .param .u32 n)\n" + heads + "\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "\nDONE: ret;\n}\n"
-	file, faults := ptx.Parse("k.ptx", text)
-	faults = append(faults, form.Check(file, form.Options{})...)
-	m, more := lift.Module(file)
-	for _, d := range append(faults, more...) {
+	m, list := ptxdsl.Load("k.ptx", text)
+	for _, d := range list {
 		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
 	}
 	var kernel *ir.Func

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
@@ -20,17 +20,15 @@ import (
 
 // kernel returns a kernel with a head and a body.
 func kernel(head, body string) (*ir.Func, error) {
-	file, faults := ptx.Parse("k.ptx", `.version 8.6
+	m, list := ptxdsl.Load("k.ptx", `.version 8.6
 .target sm_90a
 .address_size 64
 .const .align 4 .b32 table[64];
 .shared .align 8 .b8 room[1024];
 .visible .entry k(.param .u64 p, .param .u32 n)
 `+head+"\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n"+body+"\nDONE: ret;\n}\n")
-	faults = append(faults, form.Check(file, form.Options{})...)
-	m, more := lift.Module(file)
-	for _, d := range append(faults, more...) {
-		return nil, fmt.Errorf("%v: %s", d.Place, d.Message)
+	if m == nil {
+		return nil, list.Err()
 	}
 	return m.Funcs()[0], nil
 }

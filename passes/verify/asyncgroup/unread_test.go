@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/asyncgroup"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // TestUnread copies to where nothing is read, and to where it is: the first is not checked in full.
@@ -20,10 +19,9 @@ func TestUnread(t *testing.T) {
 		text := ".version 8.6\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 tile[2048];\n.visible .entry k(.param .u64 p)\n.reqntid 32\n{\n" +
 			".reg .b32 %r<6>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r0, %tid.x;\nshl.b32 %r0, %r0, 4;\nmov.u32 %r1, tile;\nadd.u32 %r1, %r1, %r0;\n" +
 			"cp.async.cg.shared.global [" + at + "], [%rd1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.b32 %r2, [%r1];\nret;\n}\n"
-		file, faults := ptx.Parse("k.ptx", text)
-		m, more := lift.Module(file)
-		if len(faults)+len(more) > 0 {
-			t.Fatal(faults, more)
+		m, list := ptxdsl.Load("k.ptx", text)
+		if len(list) > 0 {
+			t.Fatal(list)
 		}
 		missed := verify.Run(m, []*verify.Analyzer{asyncgroup.Analyzer()}, verify.Options{}).Kernels[0].Missed
 		if got := slices.ContainsFunc(missed, func(s string) bool { return strings.Contains(s, "never read") }); got != want {

@@ -38,6 +38,7 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		follow(p, t)
 	}
+	uneven(p)
 	relaxed(p)
 	if !p.Reported("C2") {
 		for _, t := range p.Traces {

@@ -70,6 +70,7 @@ func run(p *verify.Pass) {
 	}
 	named(p)
 	exchanges(p)
+	leaders(p)
 }
 
 // aligned checks that all lanes of a warp execute an .aligned instruction together.

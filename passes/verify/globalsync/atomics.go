@@ -5,7 +5,6 @@ package globalsync
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -21,7 +20,7 @@ type everywhere struct {
 // block scope, with weak loads after atomic operations, or with a load and a store instead of an
 // atomic operation. A kernel that never reads its block index may run as one block.
 func (w *paths) atomics() {
-	if !w.readsBlock() {
+	if !w.reads("%ctaid") {
 		return
 	}
 	var e everywhere
@@ -54,21 +53,6 @@ func (w *paths) atomics() {
 	if !ordered {
 		w.updates(&e)
 	}
-}
-
-// readsBlock reports whether a kernel reads its block index.
-func (w *paths) readsBlock() bool {
-	found := false
-	for _, b := range w.Func.Blocks {
-		for _, in := range b.Instrs {
-			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Special && strings.HasPrefix(o.Text(), "%ctaid") {
-					found = true
-				}
-			}
-		}
-	}
-	return found
 }
 
 // common reports whether threads of all blocks certainly make an access at the same addresses.

@@ -24,7 +24,7 @@ func Analyzer() *verify.Analyzer {
 flags, counters and locks that do not order it: no release or acquire, a scope that does not cover
 the reader, no block barrier, no proxy fence, a flag that is set too early or tested once. It is an
 error if the kernel stores and loads the same array on both sides of a flag, else a review.`,
-		Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic},
+		Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic, ruleGrid},
 		Pages:    pages,
 		Tells:    []string{"A1"},
 		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
@@ -90,6 +90,7 @@ func run(p *verify.Pass) {
 	w.passes = w.shared(raised, once)
 	for _, h := range w.passes {
 		w.judge(h)
+		w.gridwide(h)
 	}
 	settled := func(m mark) bool { return w.errors[w.instr(m)] }
 	raised, awaited = slices.DeleteFunc(raised, settled), slices.DeleteFunc(awaited, settled)

@@ -59,6 +59,9 @@ func (w *paths) report(rule *diag.Rule, flag mark, text string) *reported {
 	}
 	w.errors[in] = true
 	f := w.Report(rule, in, "%s", text).As(diag.Error)
+	if in.Mod("cluster") && w.Cluster == 0 {
+		f.As(diag.Review) // the launch may make a cluster of the blocks
+	}
 	return &reported{func(m mark, what string) { f.Also(w.instr(m), "%s", what) }}
 }
 
@@ -130,7 +133,9 @@ func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.small(in) }
 
 // small reports whether an instruction has the scope of the cluster in a kernel that is launched
 // without one.
-func (w *paths) small(in *ir.Instr) bool { return in.Mod("cluster") && w.Cluster == 1 }
+func (w *paths) small(in *ir.Instr) bool {
+	return in.Mod("cluster") && (w.Cluster == 1 || w.Cluster == 0 && !w.reads("%cluster"))
+}
 
 // acquired reports data that is read after a flag of another block without acquire ordering. It
 // returns whether it did.

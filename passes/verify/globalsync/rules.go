@@ -19,4 +19,6 @@ var ruleOrder = diag.Rule{ID: "B11", Layer: "globalsync", Severity: diag.Review}
 
 var ruleAtomic = diag.Rule{ID: "G2", Layer: "globalsync", Severity: diag.Error}
 
+var ruleGrid = diag.Rule{ID: "B13", Layer: "globalsync", Severity: diag.Error}
+
 var ruleFlag = diag.Rule{ID: "B10", Layer: "globalsync", Severity: diag.Review}

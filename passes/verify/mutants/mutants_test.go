@@ -15,13 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/mutants"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 var update = flag.Bool("update", false, "rewrite the list of mutants and what is said of them")
@@ -29,13 +27,8 @@ var update = flag.Bool("update", false, "rewrite the list of mutants and what is
 // judge is the findings about a text, and whether its kernels are checked in full; not ok where it does
 // not even pass the form checks.
 func judge(text string) (list diag.List, full, ok bool) {
-	file, faults := ptx.Parse("mutant.ptx", text)
-	faults = append(faults, form.Check(file, form.Options{})...)
-	if faults.Errors() > 0 {
-		return nil, false, false
-	}
-	m, faults := lift.Module(file)
-	if faults.Errors() > 0 {
+	m, _ := ptxdsl.Load("mutant.ptx", text)
+	if m == nil {
 		return nil, false, false
 	}
 	r := suite.Run(m, verify.Options{})

@@ -9,13 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // severe matches the names of files; all findings in NNN_what.error.ptx are errors.
@@ -30,9 +28,7 @@ func TestFixedBugs(t *testing.T) {
 			t.Errorf("%s: expected a name NNN_what.ptx, and a comment in the first line", name)
 			return nil
 		}
-		file, faults := ptx.Parse(name, text)
-		module, more := lift.Module(file)
-		faults = append(append(faults, form.Check(file, form.Options{})...), more...)
+		module, faults := ptxdsl.Load(name, text)
 		if len(faults) > 0 {
 			return faults // which nothing expects
 		}

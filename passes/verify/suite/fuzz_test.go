@@ -8,12 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // FuzzRun wants no module to break the analyzers, whatever it does.
@@ -30,12 +28,8 @@ func FuzzRun(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		file, faults := ptx.Parse("fuzz.ptx", text)
-		if append(faults, form.Check(file, form.Options{})...).Errors() > 0 {
-			return
-		}
-		m, faults := lift.Module(file)
-		if faults.Errors() > 0 {
+		m, _ := ptxdsl.Load("fuzz.ptx", text)
+		if m == nil {
 			return
 		}
 		suite.Run(m, verify.Options{Limits: trace.Limits{Steps: 20_000, Traces: 20}})

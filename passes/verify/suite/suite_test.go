@@ -15,21 +15,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 func module(t testing.TB, name, text string) *ir.Module {
 	t.Helper()
-	file, faults := ptx.Parse(name, text)
-	m, more := lift.Module(file)
-	for _, d := range append(faults, more...) {
+	m, list := ptxdsl.Load(name, text)
+	for _, d := range list {
 		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
 	}
 	return m

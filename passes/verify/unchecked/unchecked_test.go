@@ -9,10 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // TestUnchecked names what no analyzer decides, and calls a kernel incomplete for it.
@@ -60,9 +59,8 @@ func TestUnchecked(t *testing.T) {
 		text := ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 s[1024];\n" +
 			".visible .entry k(.param .u64 x)\n.reqntid 128\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n" +
 			"ld.param.u64 %rd1, [x];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd2, %rd2, %rd1;\n" + c.body + "\nret;\n}\n"
-		file, list := ptx.Parse(c.name, text)
-		m, more := lift.Module(file)
-		if list = append(list, more...); len(list) > 0 {
+		m, list := ptxdsl.Load(c.name, text)
+		if len(list) > 0 {
 			t.Fatalf("%s: %v", c.name, list)
 		}
 		k := suite.Run(m, verify.Options{}).Kernels[0]

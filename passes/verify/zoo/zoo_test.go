@@ -18,14 +18,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of the zoo")
@@ -64,10 +62,8 @@ func entries(t *testing.T) []*entry {
 		}
 		number, _ := strconv.Atoi(m[1])
 		e := &entry{number: number, rule: m[2], name: strings.TrimPrefix(parts[0], fmt.Sprintf("%02d_", number)), target: parts[1], good: parts[2] == "good", what: m[3], severity: m[4], text: string(text)}
-		file, faults := ptx.Parse(name, e.text)
-		faults = append(faults, form.Check(file, form.Options{})...)
-		module, more := lift.Module(file)
-		for _, d := range append(faults, more...) {
+		module, faults := ptxdsl.Load(name, e.text)
+		for _, d := range faults {
 			t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
 		}
 		r := suite.Run(module, verify.Options{})

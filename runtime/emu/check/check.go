@@ -8,19 +8,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/lift"
-	"github.com/ptxdsl/ptxdsl/ptx"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
 )
 
 // Options say what is run.
 type Options struct {
-	Kernel string  // one kernel; all of the module with ""
-	Launch *Launch // nil to derive one
-	Seeds  int     // schedules of each launch; 0 is 3
-	Seed   *uint64 // only this schedule
+	Kernel string           // one kernel; all of the module with ""
+	Launch *Launch          // nil to derive one
+	Seeds  int              // schedules of each launch; 0 is 3
+	Seed   *uint64          // only this schedule
+	Search int              // states of the search of orders; 0 is 50,000, none if negative
+	Order  schedule.Witness // only this order of synchronizations
 }
 
 // A Launch is a launch of a kernel. Zero fields are derived.
@@ -45,6 +47,8 @@ type Result struct {
 	NotReached []int    // lines with accesses or synchronization that no launch executed
 	Incomplete []string // why something could not be checked
 	Suppressed int
+	Search     *schedule.Result // of one launch; nil if there was none
+	Timeline   []schedule.Entry // of the order that a search found
 }
 
 // Verdict returns error, review, incomplete or clean.
@@ -67,13 +71,9 @@ func (r *Result) Verdict() string {
 
 // File checks the kernels of a PTX text. The error says why none could be run.
 func File(name, text string, o Options) ([]Result, error) {
-	file, list := ptx.Parse(name, text)
-	if list.Errors() > 0 {
-		return nil, fmt.Errorf("%s:%d: %s", name, list[0].Place.Line, list[0].Message)
-	}
-	m, list := lift.Module(file)
-	if list.Errors() > 0 {
-		return nil, fmt.Errorf("%s:%d: %s", name, list[0].Place.Line, list[0].Message)
+	m, list := ptxdsl.Load(name, text)
+	if m == nil {
+		return nil, list.Err()
 	}
 	var results []Result
 	for _, f := range m.Funcs() {
@@ -134,30 +134,30 @@ func Text(d diag.Diagnostic) string {
 }
 
 // schedules returns the seeds to run, and when asynchronous operations complete for each.
-func (k *kernel) schedules() []schedule {
+func (k *kernel) schedules() []seeding {
 	if k.options.Seed != nil {
-		return []schedule{scheduleOf(*k.options.Seed)}
+		return []seeding{scheduleOf(*k.options.Seed)}
 	}
 	n := k.options.Seeds
 	if n == 0 {
 		n = 3
 	}
-	var list []schedule
+	var list []seeding
 	for i := range n {
 		list = append(list, scheduleOf(uint64(i)))
 	}
 	return list
 }
 
-// A schedule is a seed of the emulator.
-type schedule struct {
+// A seeding is a seed of the emulator.
+type seeding struct {
 	seed       uint64
 	completion emu.Completion
 }
 
 // scheduleOf returns the schedule of a seed: late completion first, then early, then random.
-func scheduleOf(seed uint64) schedule {
-	return schedule{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
+func scheduleOf(seed uint64) seeding {
+	return seeding{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
 }
 
 // A kernel is a kernel that is checked.
@@ -168,4 +168,5 @@ type kernel struct {
 	options    Options
 	shape      Launch
 	params     []param
+	watch      []emu.Observer // of the next launches, besides the detector
 }

@@ -10,9 +10,10 @@ import (
 
 // Rules of executions that are not races.
 const (
-	RuleHang  = "E12"
-	RuleFault = "E13"
-	RuleOrder = "E14"
+	RuleHang   = "E12"
+	RuleFault  = "E13"
+	RuleOrder  = "E14"
+	RuleSearch = "E16" // of a search of orders
 )
 
 // gaps is what no rule of this layer sees.
@@ -126,6 +127,15 @@ func Rules() diag.Rules {
 			"The launch never ends.",
 			"setp.eq.u32 %p1, %r1, 0;\n@%p1 bar.sync 1, 64;", "bar.sync 1, 64;",
 			"Let all expected threads arrive, with the phase and the count that the wait needs.", "9.7.13.1 barrier"),
+		page(RuleSearch, "another order of synchronizations hangs",
+			"Reports an order of arrivals, waits and completions, other than those that were run, in which "+
+				"the launch hangs, a wait passes in another phase, or more arrivals come than a phase "+
+				"expects. The search visits orders that are not equivalent, up to a bound. It is an error "+
+				"if the emulator hangs, faults or races in this order, else a review.",
+			"Warps and asynchronous operations may run in any order that the synchronization allows.",
+			"mbarrier.arrive.shared.b64 _, [full]; // twice, without a wait for the reader\nmbarrier.arrive.shared.b64 _, [full];",
+			"mbarrier.arrive.shared.b64 _, [full];\n// wait until the reader has arrived at empty\nmbarrier.arrive.shared.b64 _, [full];",
+			"Wait for the mbarrier on which the other side releases before the next phase begins.", "9.7.13.15 mbarrier"),
 		page(RuleFault, "kernel faults",
 			"Reports a launch that ended with a wrong access to memory, a trap or a misused instruction. It "+
 				"is a review if other derived launches ended well.",

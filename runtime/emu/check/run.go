@@ -22,7 +22,7 @@ import (
 
 // A run is what became of one launch.
 type run struct {
-	schedule schedule
+	schedule seeding
 	count    uint64
 	filled   bool // arrays hold numbers, not zeros
 	races    []*race.Race
@@ -96,6 +96,9 @@ func (k *kernel) runs(r *Result) []*run {
 	if best == nil {
 		best = all[0]
 	}
+	if k.options.Order != nil {
+		return []*run{k.follow(r, best, k.options.Order)}
+	}
 	for _, s := range schedules[1:] {
 		all = append(all, k.launch(s, best.count, false))
 	}
@@ -103,6 +106,7 @@ func (k *kernel) runs(r *Result) []*run {
 		all = append(all, k.launch(schedules[0], best.count, true))
 	}
 	r.NotReached = k.unreached(all)
+	k.search(r, best, all)
 	return all
 }
 
@@ -146,7 +150,7 @@ func watched(in *ir.Instr) bool {
 }
 
 // launch runs the kernel once. Arrays grow until all accesses lie inside.
-func (k *kernel) launch(s schedule, count uint64, filled bool) *run {
+func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
 		if !x.outside || bytes >= mostArray || len(k.shape.Args) > 0 {
@@ -156,11 +160,12 @@ func (k *kernel) launch(s schedule, count uint64, filled bool) *run {
 }
 
 // once runs the kernel with arrays of some size.
-func (k *kernel) once(s schedule, count uint64, filled bool, bytes int) *run {
+func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector := race.New()
 	x := &run{schedule: s, count: count, filled: filled, reached: detector.Reached}
 	d, err := emu.New(emu.Options{
-		Target: k.target(), Seed: s.seed, Completion: s.completion, Workers: 1, Unchecked: true, Observer: detector, Limit: mostWork,
+		Target: k.target(), Seed: s.seed, Completion: s.completion, Workers: 1, Unchecked: true, Limit: mostWork,
+		Observer: emu.Observers(append([]emu.Observer{detector}, k.watch...)...),
 	})
 	if err != nil {
 		x.err = err
@@ -300,7 +305,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 			r.Incomplete = append(r.Incomplete, fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
 		}
 	}
-	var list diag.List
+	list := r.Findings // of the search
 	list = append(list, k.races(runs)...)
 	list = append(list, k.faults(r, runs, good)...)
 	list = append(list, k.differences(runs)...)

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// count runs the body of a kernel with blocks of threads, which has the address of 4096 bytes in %d0 and
-// the number of the thread in %r0, and returns the statistics.
+// count runs the body of a kernel with blocks of threads, which has the address of 4096 bytes in
+// %d0 and the number of the thread in %r0, and returns the statistics.
 func count(t *testing.T, target, body string, blocks, threads int) *inspect.Stats {
 	t.Helper()
 	s := inspect.NewStats()
@@ -73,8 +73,8 @@ mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%r4,%r5,%r6,%r7}, {%r2,%r2,%r2,
 	}
 }
 
-// TestBlackwellOperations compares the counts of a GEMM of tcgen05 with those that follow from its shape:
-// one tile of 128 x 256 with K = 128.
+// TestBlackwellOperations compares the counts of a GEMM of tcgen05 with those that follow from its
+// shape: one tile of 128 x 256 with K = 128.
 func TestBlackwellOperations(t *testing.T) {
 	s := inspect.NewStats()
 	back, err := emu.New(emu.Options{Target: "sm_100a", Observer: s})
@@ -168,8 +168,8 @@ wait:`, 2, 32)
 	}
 }
 
-// TestBarrierOccupancy counts how long warps wait: warp 0 arrives first, and warp 1 runs ten instructions
-// more than warp 0 did.
+// TestBarrierOccupancy counts how long warps wait: warp 0 arrives first, and warp 1 runs ten
+// instructions more than warp 0 did.
 func TestBarrierOccupancy(t *testing.T) {
 	s := count(t, "sm_90a", `setp.lt.u32 %p0, %r0, 32; @%p0 bra meet;
 add.u32 %r2, %r0, 1; add.u32 %r2, %r2, 1; add.u32 %r2, %r2, 1; add.u32 %r2, %r2, 1; add.u32 %r2, %r2, 1;
@@ -179,7 +179,8 @@ meet: bar.sync 0;`, 1, 64)
 	if b == nil || b.Phases != 1 || b.Arrivals != 64 || b.Waits != 2 {
 		t.Fatalf("barrier 0: %+v", b)
 	}
-	// Warp 1 runs four instructions, ten sums and the barrier. The branch that no lane takes is not counted.
+	// Warp 1 runs four instructions, ten sums and the barrier. The branch that no lane takes is not
+	// counted.
 	if b.Waited != 15 {
 		t.Errorf("warps waited for %d instructions, want 15", b.Waited)
 	}

@@ -15,8 +15,8 @@ import (
 // floatingPoint are the operations of arithmetic on floating-point numbers by kind, for one number.
 var floatingPoint = map[isa.Kind]int64{
 	isa.KindAdd: 1, isa.KindSub: 1, isa.KindMul: 1, isa.KindDiv: 1, isa.KindFma: 2, isa.KindMad: 2,
-	isa.KindRcp: 1, isa.KindSqrt: 1, isa.KindRsqrt: 1, isa.KindSin: 1, isa.KindCos: 1, isa.KindLg2: 1,
-	isa.KindEx2: 1, isa.KindTanh: 1,
+	isa.KindRcp: 1, isa.KindSqrt: 1, isa.KindRsqrt: 1, isa.KindSin: 1, isa.KindCos: 1,
+	isa.KindLg2: 1, isa.KindEx2: 1, isa.KindTanh: 1,
 }
 
 // floating counts the operations of an instruction on floating-point numbers.
@@ -45,7 +45,8 @@ func (s *Stats) multiply(in *ir.Instr, n int64) {
 	s.Operations[productName(in)] += 2 * n
 }
 
-// productName returns the instruction of a product with the type of A, or with its kind for tcgen05.
+// productName returns the instruction of a product with the type of A, or with its kind for
+// tcgen05.
 func productName(in *ir.Instr) string {
 	op := in.Form.Operation()
 	head, _, _ := strings.Cut(op.Kind.String(), ".")

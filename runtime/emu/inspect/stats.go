@@ -18,8 +18,8 @@ type Stats struct {
 	Shared  Accesses         // of warps to shared memory: wavefronts
 	Global  Accesses         // of warps to global memory: sectors of 32 bytes
 
-	// Operations are additions and multiplications of floating-point numbers by their type, and those of
-	// tensor cores by instruction and type of A. A fused multiply-add is two.
+	// Operations are additions and multiplications of floating-point numbers by their type, and
+	// those of tensor cores by instruction and type of A. A fused multiply-add is two.
 	Operations      map[string]int64
 	Multiplications int64 // of tensor cores; sparse products count those that they leave out
 	Products        int64 // tensor-core products that were issued

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 )
 
-// A layout is how a matrix lies in shared memory. Its formulas are those of the canonical layouts of the
-// manual (9.7.15.5.1.2 and 9.7.16.10.6), in units of 16 bytes.
+// A layout is how a matrix lies in shared memory. Its formulas are those of the canonical layouts
+// of the manual (9.7.15.5.1.2 and 9.7.16.10.6), in units of 16 bytes.
 type layout struct {
 	across  bool // columns lie along M or N
 	swizzle int  // bytes: 0, 32, 64, 128
@@ -32,8 +32,8 @@ func layoutFor(across bool, swizzle, rows, bytes, depth, bits int) layout {
 	return layout{across: true, swizzle: swizzle, leading: swizzle * 8 * ((depth + 7) / 8), stride: 8 * swizzle}
 }
 
-// unit returns the address of a unit of 16 bytes, from the start of the matrix. Along K, i is the row
-// and u the unit of its depth; across, i is the depth and u the unit of rows.
+// unit returns the address of a unit of 16 bytes, from the start of the matrix. Along K, i is the
+// row and u the unit of its depth; across, i is the depth and u the unit of rows.
 func (l layout) unit(i, u int) int {
 	var at int
 	switch {
@@ -148,8 +148,8 @@ func (s *sum) add(x float64) {
 	s.largest = max(s.largest, math.Abs(x))
 }
 
-// near reports whether a result can be a sum of n terms that were truncated to so many bits below the
-// largest, and then rounded to a number of mantissa bits.
+// near reports whether a result can be a sum of n terms that were truncated to so many bits below
+// the largest, and then rounded to a number of mantissa bits.
 func (s *sum) near(got float64, n, fraction, mantissa int) bool {
 	if got == s.value {
 		return true
@@ -159,8 +159,8 @@ func (s *sum) near(got float64, n, fraction, mantissa int) bool {
 	return math.Abs(got-s.value) <= truncation+rounding+math.Ldexp(1, -24)*math.Ldexp(1, -10)
 }
 
-// sparsify makes half of the elements zero. It returns what is kept, and the four bits of every chunk.
-// Of pairs of two elements neighbours are kept together.
+// sparsify makes half of the elements zero. It returns what is kept, and the four bits of every
+// chunk. Of pairs of two elements neighbours are kept together.
 func sparsify(r *rand.Rand, codes [][]uint64, n number, together int) (kept [][]uint64, places [][]uint64) {
 	group := 4
 	if n.bits == 32 {

@@ -67,7 +67,8 @@ func (n number) worth(code uint64) float64 {
 	return sign * float64(m|1<<n.mantissa) * power(e-bias-n.mantissa)
 }
 
-// power is 2 to an exponent that a float64 has without being subnormal; math.Ldexp takes several times as long.
+// power is 2 to an exponent that a float64 has without being subnormal; math.Ldexp takes several
+// times as long.
 func power(exponent int) float64 { return math.Float64frombits(uint64(exponent+1023) << 52) }
 
 // toBrain is the nearest BF16, of two the even one.
@@ -84,7 +85,8 @@ func toHalf(x float64) uint64 {
 	return nearest(f16, x)
 }
 
-// nearest is the code of a small type that is nearest to x, of two the even one; the largest where x is larger.
+// nearest is the code of a small type that is nearest to x, of two the even one; the largest where
+// x is larger.
 func nearest(n number, x float64) uint64 {
 	sign := uint64(0)
 	if math.Signbit(x) {

@@ -269,7 +269,7 @@ func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 		return
 	}
 	switch e.Instr.Form.Operation().Kind {
-	case isa.KindMbarrierExpectTx, isa.KindMbarrierCompleteTx:
+	case isa.KindMbarrierExpectTx, isa.KindMbarrierCompleteTx, isa.KindCpAsyncMbarrierArrive:
 		return
 	}
 	k := sumKey{d.blockOf(t.thread), e.Scope}

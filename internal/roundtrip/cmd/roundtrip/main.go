@@ -15,11 +15,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
-	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -85,11 +85,7 @@ func check(name, text string) diag.List {
 // rewrite lifts a module to the IR and lowers it again. Lifting the result must give an equal
 // module.
 func rewrite(name, text string, chosen []*passes.Pass) (string, diag.List) {
-	file, list := ptx.Parse(name, text)
-	if list.Errors() > 0 {
-		return "", list
-	}
-	m, list := lift.Module(file)
+	m, list := ptxdsl.Load(name, text)
 	if len(list) > 0 {
 		return "", list
 	}

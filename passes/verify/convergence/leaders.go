@@ -1,0 +1,130 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package convergence
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Limits on the comparison of lanes that took different branches: traces, and accesses on each.
+const (
+	branches = 12
+	early    = 32
+)
+
+// A done is a plain access by lanes of one warp, and the instructions that synchronize lanes before
+// it.
+type done struct {
+	at     int // of the events
+	e      *trace.Event
+	region memory.Region
+	epoch  int
+}
+
+// leaders compares accesses of lanes of one warp that took different branches on the thread index,
+// as where one lane stores what the others read. Traces that stay apart are compared as long as they
+// execute the same synchronizing instructions.
+func leaders(p *verify.Pass) {
+	if !p.Shares || folded(p) || !p.Pool.Exact || p.Flags() {
+		return
+	}
+	told := make(map[pair]bool)
+	list := p.Traces[:min(len(p.Traces), branches)]
+	for i, t := range list {
+		for _, o := range list[i+1:] {
+			warp := common(t, o)
+			if warp < 0 || t.Rank != o.Rank || !t.Facts.Agree(o.Facts) || !apart(t, o) {
+				continue
+			}
+			a, met := accessesOf(p, t, warp, nil)
+			b, _ := accessesOf(p, o, warp, met)
+			for k := range a {
+				for n := range b {
+					collision(p, t, o, &a[k], &b[n], told)
+				}
+			}
+		}
+	}
+}
+
+// apart reports whether every branch on two traces is decided alike for the lanes of a warp or by the
+// thread index, so that both are executed in one launch.
+func apart(t, o *trace.Trace) bool {
+	for _, list := range [][]trace.Choice{t.Choices, o.Choices} {
+		for i := range list {
+			if list[i].Maybe {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// common returns the lowest warp with lanes on both traces, if these have no thread in common; else
+// it returns -1.
+func common(t, o *trace.Trace) int {
+	if both := t.Threads.And(o.Threads); !both.Empty() {
+		return -1
+	}
+	for w := range value.MaxThreads / 32 {
+		if t.Threads.Lanes(w) != 0 && o.Threads.Lanes(w) != 0 {
+			return w
+		}
+	}
+	return -1
+}
+
+// accessesOf returns the first plain accesses of a warp on a trace, and the synchronizing
+// instructions before them. It stops where those differ from the given ones.
+func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
+	list []done, met []*ir.Instr,
+) {
+	var lanes value.Set
+	lanes[warp/2] = uint64(t.Threads.Lanes(warp)) << (warp % 2 * 32)
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch {
+		case e.Kind == trace.Load || e.Kind == trace.Store:
+			one := *e
+			one.Threads = e.Threads.And(lanes)
+			if r, ok := p.Access(&one); ok && r.Sure && plain(e) && !e.In.Mod("volatile") {
+				list = append(list, done{i, e, r, len(met)})
+			}
+		case meets(e) || e.Kind == trace.Collective:
+			if same != nil && (len(met) == len(same) || same[len(met)] != e.In) {
+				return list, met
+			}
+			met = append(met, e.In)
+		}
+		if len(list) == early {
+			break
+		}
+	}
+	return list, met
+}
+
+// collision reports accesses of two lanes to the same bytes with no synchronization between them.
+func collision(p *verify.Pass, t, o *trace.Trace, a, b *done, told map[pair]bool) {
+	if a.epoch != b.epoch || a.e.Kind == trace.Load && b.e.Kind == trace.Load || a.e.In == b.e.In {
+		return
+	}
+	if sure, _ := a.region.Meets(&b.region); !sure || told[pair{a.e.In, b.e.In}] {
+		return
+	}
+	if p.Example(t, a.e) || p.Example(o, b.e) {
+		return
+	}
+	told[pair{a.e.In, b.e.In}], told[pair{b.e.In, a.e.In}] = true, true
+	if a.e.In.Pos > b.e.In.Pos {
+		t, a, b = o, b, a
+	}
+	does := map[trace.Kind]string{trace.Load: "reads", trace.Store: "writes"}
+	p.Report(&ruleExchange, b.e.In, "shared-memory race within a warp: a lane %s shared memory that "+
+		"another lane %s on another branch, without bar.warp.sync in between", does[b.e.Kind],
+		does[a.e.Kind]).Also(a.e.In, "the other access").On(t, a.at)
+}

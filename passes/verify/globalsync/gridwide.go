@@ -1,0 +1,122 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package globalsync
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
+)
+
+// gridwide reports blocks that skip a grid-wide barrier: a branch on the block index leads past the
+// arrivals at a counter, although a thread waits until the counter has reached a number that is
+// computed from the size of the grid.
+func (w *paths) gridwide(h *handover) {
+	i := slices.IndexFunc(h.spins, w.waitsForGrid)
+	if i < 0 || len(h.raised) == 0 || w.reads("%cluster") {
+		return
+	}
+	reached := func(from int) bool {
+		return slices.ContainsFunc(slices.Concat(h.raised, h.spins), func(m mark) bool {
+			return m.block == from || w.reaches(mark{from, -1}, m)
+		})
+	}
+	for b, block := range w.Func.Blocks {
+		in := block.Last()
+		if in == nil || in.Guard.Reg == nil || len(w.Flow.Succs[b]) != 2 || !reached(b) {
+			continue
+		}
+		by := in.Guard.Reg
+		if w.electors.uses(by) != with || w.electors.levels().Value(by) < uniform.Block {
+			continue
+		}
+		if reached(w.Flow.Succs[b][0]) != reached(w.Flow.Succs[b][1]) && w.fresh(b, h) {
+			w.Report(&ruleGrid, in, "deadlock: some blocks skip a grid-wide barrier that all blocks of "+
+				"the grid must reach").Also(w.instr(h.spins[i]), "the wait for all blocks")
+			return
+		}
+	}
+}
+
+// fresh reports whether no arrival precedes a block, so that threads which leave there have not
+// arrived.
+func (w *paths) fresh(b int, h *handover) bool {
+	return !slices.ContainsFunc(h.raised, func(m mark) bool { return w.reaches(m, mark{b, 0}) })
+}
+
+// reads reports whether a kernel reads a special register whose name begins so.
+func (w *paths) reads(prefix string) bool {
+	for _, b := range w.Func.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				if o := &in.Args[i]; o.Kind == ir.Special && strings.HasPrefix(o.Text(), prefix) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// waitsForGrid reports whether a loop polls until a counter has reached a number that is computed
+// from the size of the grid.
+func (w *paths) waitsForGrid(m mark) bool {
+	loop, in := w.loops[m.block], w.instr(m)
+	for _, b := range loop.Blocks {
+		for _, test := range w.Func.Blocks[b].Instrs {
+			if test.Directive() || test.Head() != "setp" || !w.computed(test, in) {
+				continue
+			}
+			for i := range test.Args[1:] {
+				if o := &test.Args[i+1]; o.Kind == ir.Special && sizeOfGrid(o.Text()) ||
+					o.Reg != nil && w.fromGrid(o.Reg) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// computed reports whether an instruction reads what a load returns, perhaps through others.
+func (w *paths) computed(in, load *ir.Instr) bool {
+	found := false
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		found = found || a != isa.Write && w.feeds(load, r)
+	})
+	return found
+}
+
+// fromGrid reports whether a register is computed from the size of the grid alone.
+func (w *paths) fromGrid(r *ir.Reg) bool {
+	seen, found := make(map[*ir.Reg]bool), false
+	for work := []*ir.Reg{r}; len(work) > 0 && w.electors.left >= 0; {
+		r := work[len(work)-1]
+		work = work[:len(work)-1]
+		if w.electors.left--; seen[r] {
+			continue
+		}
+		seen[r] = true
+		for _, in := range w.electors.all(r) {
+			if w.electors.usesOf(in) != without {
+				return false
+			}
+			for i := range in.Args {
+				found = found || in.Args[i].Kind == ir.Special && sizeOfGrid(in.Args[i].Text())
+			}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a != isa.Write {
+					work = append(work, r)
+				}
+			})
+		}
+	}
+	return found
+}
+
+// sizeOfGrid reports whether a special register holds the size of the grid.
+func sizeOfGrid(name string) bool { return strings.HasPrefix(name, "%nctaid") }

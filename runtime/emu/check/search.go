@@ -1,0 +1,84 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
+)
+
+// defaultStates is how many states a search visits.
+const defaultStates = 50_000
+
+// search records the synchronizations of a launch that ended well, and searches other orders. What it
+// finds is run in the emulator: it is an error if that hangs, faults or races, else a review.
+func (k *kernel) search(r *Result, best *run, all []*run) {
+	if k.options.Search < 0 || best.fault != nil || best.err != nil {
+		return
+	}
+	for _, x := range all {
+		if !x.filled && (len(x.races) > 0 || x.fault != nil && x.count == best.count) {
+			return // it is wrong without a search
+		}
+	}
+	recorder := &schedule.Recorder{}
+	k.watch = []emu.Observer{recorder}
+	x := k.launch(best.schedule, best.count, false)
+	k.watch = nil
+	if x.fault != nil || x.err != nil {
+		return
+	}
+	trace := recorder.Trace()
+	states := k.options.Search
+	if states == 0 {
+		states = defaultStates
+	}
+	r.Search = schedule.Search(trace, schedule.Options{States: states})
+	v := r.Search.Violation
+	if v == nil {
+		return
+	}
+	r.Timeline = trace.Timeline(v)
+	guided := k.follow(nil, best, v.Witness)
+	at, _ := k.module.At(k.fn.Pos)
+	d := diag.Diagnostic{Place: at, Rule: RuleSearch, Severity: diag.Review}
+	d.Message = fmt.Sprintf("%s in another order of synchronizations: -replay %s", v.Kind, v.Witness)
+	switch {
+	case guided.fault != nil:
+		d.Severity = diag.Error
+		d.Message += ": " + guided.fault.Message
+		if guided.fault.Place.IsValid() {
+			d.Place = guided.fault.Place
+		}
+	case len(guided.races) > 0:
+		d.Severity = guided.races[0].Severity
+		d.Message += ": " + guided.races[0].Message
+	default:
+		d.Message += "; the emulator does not confirm it"
+	}
+	for i, n := range v.Notes {
+		if i < 4 {
+			d.Related = append(d.Related, diag.Related{Place: d.Place, Message: n})
+		}
+	}
+	r.Findings = append(r.Findings, d)
+}
+
+// follow runs the launch of another run in an order of synchronizations.
+func (k *kernel) follow(r *Result, best *run, w schedule.Witness) *run {
+	guide := &schedule.Guide{Witness: w}
+	k.watch = []emu.Observer{guide}
+	x := k.launch(scheduleOf(0), best.count, false)
+	k.watch = nil
+	if !guide.Done() {
+		x.fault = nil // the launch could not follow it
+		if r != nil {
+			r.Incomplete = append(r.Incomplete, "the order of -replay cannot be followed in this launch")
+		}
+	}
+	return x
+}

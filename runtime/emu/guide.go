@@ -1,0 +1,64 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// A Guide is an Observer that chooses which threads synchronize next and which asynchronous operations
+// complete, until it is done. All other instructions run as they can.
+type Guide interface {
+	Observer
+	// May reports whether lanes of a warp may run the synchronization at which they are.
+	May(block, warp, mask uint32) bool
+	// Completes returns the lanes of an operation that may complete.
+	Completes(block, warp uint32, operation uint64, lanes uint32) uint32
+	// Done reports whether the rest of the launch follows its seed.
+	Done() bool
+}
+
+// guideOf returns the guide among observers, or nil.
+func guideOf(o Observer) Guide {
+	if list, ok := o.(several); ok {
+		for _, x := range list {
+			if g, ok := x.(Guide); ok {
+				return g
+			}
+		}
+		return nil
+	}
+	g, _ := o.(Guide)
+	return g
+}
+
+// synchronizing are the instructions that a guide orders.
+var synchronizing = map[isa.Kind]bool{
+	isa.KindMbarrierInit: true, isa.KindMbarrierInval: true, isa.KindMbarrierArrive: true, isa.KindMbarrierArriveExpectTx: true,
+	isa.KindMbarrierArriveDrop: true, isa.KindMbarrierArriveDropExpectTx: true, isa.KindMbarrierExpectTx: true,
+	isa.KindMbarrierCompleteTx: true, isa.KindMbarrierTestWait: true, isa.KindMbarrierTestWaitParity: true,
+	isa.KindMbarrierTryWait: true, isa.KindMbarrierTryWaitParity: true, isa.KindBarrierSync: true, isa.KindBarrierArrive: true,
+	isa.KindBarrierRed: true, isa.KindBarrierClusterArrive: true,
+}
+
+// allowed asks the guide about a command of lanes of the warp.
+func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
+	if in.at == nil || in.at.Form == nil || g.Done() || !synchronizing[in.at.Form.Operation().Kind] {
+		return true
+	}
+	return g.May(uint32(w.block.number()), uint32(w.index), mask)
+}
+
+// guided completes operations that the guide allows.
+func (q *asyncQueue) guided(g Guide) (any bool) {
+	for _, o := range q.list {
+		lanes := o.lanes & g.Completes(uint32(o.warp.block.number()), uint32(o.warp.index), o.serial, o.lanes)
+		if lanes == 0 {
+			continue
+		}
+		any = true
+		if f := o.run(lanes); f != nil && q.fault == nil {
+			q.fault = f
+		}
+	}
+	return any
+}

@@ -1,0 +1,303 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+)
+
+// Options bound a search.
+type Options struct {
+	States      int // that are visited; 0 is 200,000
+	Preemptions int // of an order, besides those that waits force; 0 is 4
+}
+
+// A Result is what a search found.
+type Result struct {
+	States    int // that were visited, of all orders
+	Merged    int // orders that were given up because they came to a state visited before
+	Orders    int // that were run to their end
+	Actors    int
+	Steps     int        // of one order
+	Complete  bool       // no bound was reached: all orders are equivalent to those that were run
+	TooLarge  bool       // the launch has too many synchronizations for a search
+	Violation *Violation // the first one
+}
+
+// String describes the result in a line.
+func (r *Result) String() string {
+	text := fmt.Sprintf("searched %d states in %d orders of %d threads and operations", r.States, r.Orders, r.Actors)
+	switch {
+	case r.TooLarge:
+		return "not searched: the launch has too many synchronizations"
+	case r.Violation != nil:
+		return text + ": " + string(r.Violation.Kind)
+	case r.Complete:
+		return text + ": all orders are equivalent to these"
+	}
+	return text + ": not all orders"
+}
+
+// A Violation is an order that is wrong.
+type Violation struct {
+	Kind    Kind
+	Notes   []string
+	Witness Witness
+	steps   []int
+}
+
+// A frame is a state on the path of the search.
+type frame struct {
+	before    *state
+	actor     int
+	backtrack []int
+	done      []int
+	sleep     []int
+	entry     []int // that slept when the state was reached
+	preempted int
+	hash      uint64
+
+	// Of the step.
+	op    *op
+	clock []int32
+}
+
+// A track is what the search knows of an object on the path: who came to its last phase, and what
+// happened in this one.
+type track struct {
+	last     []int // arrivals in the phase before
+	flipped  []int32
+	phases   [][]int32 // of a barrier: what each end of a phase made known
+	arrivals []int32   // clock of all in this phase
+	steps    []int     // arrivals in this phase
+	expects  []int     // announcements without an arrival
+	waits    []int     // steps that waited for the phase before
+}
+
+// A search is a depth-first search with dynamic partial-order reduction.
+type search struct {
+	t       *Trace
+	o       Options
+	r       *Result
+	path    []*frame
+	visited map[uint64][]int // states that were left, with what slept in them
+	seed    maphash.Seed
+	clocks  [][]int32 // of actors
+	tracks  []track
+	bounded bool
+	whole   bool // states are not merged
+}
+
+// mostWork bounds the operations of a trace times its actors.
+const mostWork = 20_000_000
+
+// Size returns the operations of a trace times its actors.
+func (t *Trace) Size() (n int) {
+	for i := range t.actors {
+		n += len(t.actors[i].ops)
+	}
+	return n * len(t.actors)
+}
+
+// Search runs orders of a trace.
+func Search(t *Trace, o Options) *Result {
+	if o.States == 0 {
+		o.States = 200_000
+	}
+	if o.Preemptions == 0 {
+		o.Preemptions = 4
+	}
+	if n := t.Size(); n > mostWork {
+		return &Result{Actors: len(t.actors), TooLarge: true}
+	}
+	if len(t.actors) == 0 {
+		return &Result{Complete: t.Incomplete == ""}
+	}
+	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors)}, visited: map[uint64][]int{}, seed: maphash.MakeSeed()}
+	x.run()
+	if x.r.Violation == nil && x.r.Merged > 0 && !x.bounded {
+		// An order that was given up may have raced with what led to it: without merging none is.
+		x.whole, x.path, x.visited = true, nil, map[uint64][]int{}
+		x.run()
+	}
+	x.r.Complete = !x.bounded && x.r.Violation == nil && t.Incomplete == ""
+	if v := x.r.Violation; v != nil {
+		t.minimize(v)
+	}
+	return x.r
+}
+
+// run explores orders until all are done or a bound is reached.
+func (x *search) run() {
+	s := x.t.start()
+	x.reset()
+	current := 0
+	var sleep []int
+	preempted := 0
+	for {
+		s, current, sleep, preempted = x.descend(s, current, sleep, preempted)
+		if x.r.Violation != nil || x.bounded && x.r.States >= x.o.States {
+			return
+		}
+		// Go back to the deepest state with something left to run.
+		for len(x.path) > 0 {
+			f := x.path[len(x.path)-1]
+			f.done = append(f.done, f.actor)
+			i := slices.IndexFunc(f.backtrack, func(a int) bool { return !slices.Contains(f.done, a) && !slices.Contains(f.sleep, a) })
+			if i < 0 {
+				x.visited[f.hash] = f.entry
+				x.path = x.path[:len(x.path)-1]
+				continue
+			}
+			a := f.backtrack[i]
+			next := f.preempted
+			if n := len(x.path); n > 1 && x.path[n-2].actor != a && f.before.enabled(x.path[n-2].actor) && !x.t.actors[a].async {
+				next++
+			}
+			if next > x.o.Preemptions {
+				x.bounded = true
+				f.done = append(f.done, a)
+				continue
+			}
+			f.sleep = append(slices.Clone(f.sleep), f.done...)
+			x.path = x.path[:len(x.path)-1]
+			s, current, sleep, preempted = f.before, a, f.sleep, next
+			x.replay()
+			x.resume(s, a, f, next)
+			s = x.path[len(x.path)-1].after(x.t)
+			sleep = x.child(x.path[len(x.path)-1])
+			break
+		}
+		if len(x.path) == 0 {
+			return
+		}
+	}
+}
+
+// after returns the state after the step of a frame.
+func (f *frame) after(*Trace) *state {
+	s := f.before.clone()
+	s.step(f.actor, nil)
+	return s
+}
+
+// resume takes another branch of a frame.
+func (x *search) resume(s *state, a int, f *frame, preempted int) {
+	g := &frame{before: s, actor: a, backtrack: f.backtrack, done: slices.Clone(f.done), sleep: f.sleep, entry: f.entry, preempted: f.preempted, hash: f.hash}
+	x.path = append(x.path, g)
+	x.take(len(x.path)-1, s.clone())
+	g.preempted = f.preempted
+}
+
+// descend runs an order to its end.
+func (x *search) descend(s *state, current int, sleep []int, preempted int) (*state, int, []int, int) {
+	for x.r.Violation == nil {
+		h := s.hash(x.seed)
+		if old, ok := x.visited[h]; ok && !x.whole && len(x.path) > 0 && subset(old, sleep) {
+			x.r.Merged++
+			return s, current, sleep, preempted
+		}
+		a := x.choose(s, current, sleep)
+		if a < 0 {
+			x.end(s)
+			return s, current, sleep, preempted
+		}
+		if x.r.States >= x.o.States {
+			x.bounded = true
+			return s, current, sleep, preempted
+		}
+		f := &frame{before: s, actor: a, backtrack: []int{a}, sleep: sleep, entry: sleep, preempted: preempted, hash: h}
+		x.path = append(x.path, f)
+		s = s.clone()
+		x.take(len(x.path)-1, s)
+		sleep, current = x.child(f), a
+	}
+	return s, current, sleep, preempted
+}
+
+// end is a state in which nothing runs: the end of the launch, a hang, or only what sleeps.
+func (x *search) end(s *state) {
+	for a := range x.t.actors {
+		if s.enabled(a) {
+			return // it sleeps
+		}
+	}
+	x.r.Orders++
+	x.r.Steps = max(x.r.Steps, len(x.path))
+	if s.done() {
+		return
+	}
+	kind, notes := s.stuck()
+	x.violate(kind, notes)
+}
+
+// violate records a violation at the end of the path.
+func (x *search) violate(kind Kind, notes []string) {
+	v := &Violation{Kind: kind, Notes: notes}
+	for _, f := range x.path {
+		v.steps = append(v.steps, f.actor)
+	}
+	x.r.Violation = v
+}
+
+// choose returns the actor that goes on: the one that ran last, else the first thread, else the first
+// asynchronous operation.
+func (x *search) choose(s *state, current int, sleep []int) int {
+	if s.enabled(current) && !slices.Contains(sleep, current) && !x.t.actors[current].async {
+		return current
+	}
+	for a := range x.t.actors {
+		if s.enabled(a) && !slices.Contains(sleep, a) {
+			return a
+		}
+	}
+	return -1
+}
+
+// child returns what sleeps after a step: what slept before and does not depend on it.
+func (x *search) child(f *frame) (list []int) {
+	for _, a := range f.sleep {
+		if o := f.before.next(a); a != f.actor && o != nil && !dependent(o, f.op) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// dependent reports whether two operations act on one object.
+func dependent(a, b *op) bool {
+	touch := func(o *op, f func(int32) bool) bool {
+		if o.kind == opEffect {
+			return slices.ContainsFunc(o.effects, func(e op) bool { return f(e.object) })
+		}
+		return o.kind != opIssue && f(o.object)
+	}
+	return touch(a, func(i int32) bool { return touch(b, func(k int32) bool { return i == k }) })
+}
+
+// subset reports whether all of a are in b.
+func subset(a, b []int) bool {
+	return !slices.ContainsFunc(a, func(i int) bool { return !slices.Contains(b, i) })
+}
+
+// reset forgets what is known of the path.
+func (x *search) reset() {
+	x.clocks = make([][]int32, len(x.t.actors))
+	x.tracks = make([]track, len(x.t.objects))
+}
+
+// replay computes clocks and tracks of the path again, after it became shorter.
+func (x *search) replay() {
+	x.reset()
+	n := x.r.States
+	for i := range x.path {
+		x.follow(i, x.path[i].before.clone(), false)
+	}
+	x.r.States = n
+}
+
+// take runs the step of a frame, which is the last of the path.
+func (x *search) take(i int, s *state) { x.follow(i, s, true) }

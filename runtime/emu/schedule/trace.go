@@ -1,0 +1,159 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"fmt"
+	"hash/maphash"
+)
+
+// An actor is lanes of a warp that do the same, or an asynchronous operation.
+type actor struct {
+	laneKey
+	lanes  uint32
+	ops    []op
+	async  bool
+	nth    int   // asynchronous operations of its thread before it
+	before int32 // actor that completes first, or -1
+}
+
+// A Trace is the synchronization of a launch.
+type Trace struct {
+	actors  []actor
+	objects []object
+	threads int // actors that are threads
+	place   func(o *op) string
+
+	Incomplete string // why orders may be missing, or ""
+}
+
+// Trace returns what was recorded.
+func (r *Recorder) Trace() *Trace {
+	t := &Trace{objects: r.objects}
+	switch {
+	case r.full:
+		t.Incomplete = fmt.Sprintf("the launch has more than %d synchronizations", mostOps)
+	case r.flags:
+		t.Incomplete = "threads read flags in memory, which are not followed"
+	}
+	t.place = func(o *op) string {
+		if o.instr == nil {
+			return ""
+		}
+		return fmt.Sprintf("line %d: %s", r.launch.Place(o.instr).Line, o.instr.Op)
+	}
+	for _, x := range r.order {
+		x.ops = r.useful(x.ops)
+	}
+	r.merge(t)
+	for i := range t.actors {
+		t.actors[i].ops = r.alone(t.actors[i].ops)
+	}
+	t.threads = len(t.actors)
+	r.operations(t)
+	return t
+}
+
+// useful drops issues of operations that tell no mbarrier.
+func (r *Recorder) useful(ops []op) []op {
+	kept := ops[:0]
+	for _, x := range ops {
+		if x.kind == opIssue && len(r.issued[x.count].effects) == 0 {
+			continue
+		}
+		if x.kind == opIssue {
+			x.issues = []int32{x.count}
+			x.count = 0
+		}
+		kept = append(kept, x)
+	}
+	return kept
+}
+
+// alone drops meetings of lanes that are one actor.
+func (r *Recorder) alone(ops []op) []op {
+	kept := ops[:0]
+	met := int32(-1)
+	for _, x := range ops {
+		if o := &r.objects[x.object]; x.kind == opJoin && o.lanes && x.count == o.want[0] {
+			met = x.object
+			continue
+		}
+		if x.kind == opLeave && x.object == met {
+			continue
+		}
+		kept = append(kept, x)
+	}
+	return kept
+}
+
+// merge makes actors of lanes of a warp that do the same.
+func (r *Recorder) merge(t *Trace) {
+	type group struct {
+		block, warp uint32
+		hash        uint64
+	}
+	index := make(map[group]int)
+	seed := maphash.MakeSeed()
+	for _, x := range r.order {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for i := range x.ops {
+			o := &x.ops[i]
+			fmt.Fprintf(&h, "%d %d %d %d %d %p;", o.kind, o.object, o.count, o.bytes, o.phase, o.instr)
+			for _, k := range o.issues {
+				for _, e := range r.issued[k].effects {
+					fmt.Fprintf(&h, "%d %d %d,", e.object, e.count, e.bytes)
+				}
+			}
+		}
+		g := group{x.block, x.warp, h.Sum64()}
+		i, ok := index[g]
+		if !ok {
+			index[g] = len(t.actors)
+			t.actors = append(t.actors, actor{laneKey: x.laneKey, lanes: 1 << x.lane, ops: x.ops, before: -1})
+			continue
+		}
+		a := &t.actors[i]
+		a.lanes |= 1 << x.lane
+		for k := range a.ops {
+			o, y := &a.ops[k], &x.ops[k]
+			o.issues = append(o.issues, y.issues...)
+			if o.kind == opArrive || o.kind == opJoin {
+				o.count, o.bytes, o.drops = o.count+y.count, o.bytes+y.bytes, o.drops+y.drops
+			}
+		}
+	}
+}
+
+// operations makes actors of asynchronous operations.
+func (r *Recorder) operations(t *Trace) {
+	last := make(map[laneKey]int32)
+	nth := make(map[laneKey]int)
+	for _, a := range r.issued {
+		n := nth[a.by]
+		nth[a.by]++
+		if len(a.effects) == 0 {
+			continue
+		}
+		x := actor{laneKey: a.by, lanes: 1 << a.by.lane, async: true, nth: n, before: -1}
+		x.ops = []op{{kind: opEffect, effects: a.effects, object: a.effects[0].object, instr: a.instr}}
+		a.index = int32(len(t.actors))
+		if a.ordered {
+			if b, ok := last[a.by]; ok {
+				x.before = b
+			}
+			last[a.by] = a.index
+		}
+		t.actors = append(t.actors, x)
+	}
+	for i := range t.actors[:t.threads] {
+		for k := range t.actors[i].ops {
+			o := &t.actors[i].ops[k]
+			for j, n := range o.issues {
+				o.issues[j] = r.issued[n].index
+			}
+		}
+	}
+}
