@@ -164,7 +164,7 @@ func (x *search) run() {
 			}
 			f.sleep = append(slices.Clone(f.sleep), f.done...)
 			x.path = x.path[:len(x.path)-1]
-			s, current, sleep, preempted = f.before, a, f.sleep, next
+			s, current, preempted = f.before, a, next
 			x.replay()
 			x.resume(s, a, f, next)
 			s = x.path[len(x.path)-1].after(x.t)
