@@ -73,8 +73,10 @@ func intSum(s *spec) *Op {
 	})
 }
 
-// carrySum returns an addition or subtraction that reads or writes the carry flag. The carry of a
-// subtraction is its borrow.
+// carrySum returns an addition or subtraction that reads or writes the carry flag. A subtraction adds
+// the complement of b, so that its carry is the opposite of a borrow. The manual calls it the borrow;
+// code that mixes additions and subtractions, as the 128-bit division of nvcc does, shows the
+// difference, and so does the machine code of ptxas for sub.cc followed by addc.
 func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
 	n := t.Bits()
 	low, high := int64(0), int64(0)
@@ -85,8 +87,8 @@ func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
 	op.PIn, op.POut = count(in), count(out)
 	m := mask(t)
 	op.Lane = func(c *Cell) {
-		a, b, carry := c.In[0]&m, c.In[1]&m, uint64(0)
-		if in && c.PIn[0] {
+		a, b, carry := c.In[0]&m, c.In[1]&m, uint64(0) // for a subtraction, the borrow
+		if in && c.PIn[0] != minus {
 			carry = 1
 		}
 		if sat {
@@ -112,7 +114,7 @@ func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
 			}
 		}
 		c.Out[0] = d & m
-		c.POut[0] = k != 0
+		c.POut[0] = (k != 0) != minus
 	}
 	return op
 }

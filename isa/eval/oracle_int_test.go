@@ -218,11 +218,11 @@ func (q *question) signOrExtreme() answer {
 // withCarry returns the expected result of an addition or subtraction with carry.
 func (q *question) withCarry(t string, a, b *big.Int) answer {
 	width := oracleTypes[t]
+	minus := strings.HasPrefix(q.head, "sub") // a subtraction borrows if the flag is not set
 	carry := big.NewInt(0)
-	if q.pred && (strings.HasSuffix(q.head, "c")) {
+	if strings.HasSuffix(q.head, "c") && q.pred != minus {
 		carry.SetInt64(1)
 	}
-	minus := strings.HasPrefix(q.head, "sub")
 	signed, unsigned := new(big.Int), new(big.Int)
 	ua, ub := new(big.Int).SetUint64(wrap(width, a)), new(big.Int).SetUint64(wrap(width, b))
 	if minus {
@@ -237,8 +237,11 @@ func (q *question) withCarry(t string, a, b *big.Int) answer {
 	}
 	r := value1(wrap(width, signed))
 	if q.has("cc") {
-		out := unsigned.Sign() < 0 || unsigned.BitLen() > width
-		r.pred = []bool{out}
+		if minus {
+			r.pred = []bool{unsigned.Sign() >= 0}
+		} else {
+			r.pred = []bool{unsigned.BitLen() > width}
+		}
 	}
 	return r
 }

@@ -59,7 +59,7 @@ func Memory(m *dsl.Module) {
 	k.Fence(dsl.ScopeGPU)
 
 	//cuda: `ref.store(v, cuda::memory_order_release)`, `ref.load(cuda::memory_order_acquire)`
-	count.Store(j, i, dsl.Release, dsl.ScopeGPU)
+	count.Store(j, k.U32(1), dsl.Release, dsl.ScopeGPU)
 	use(count.Load(j, dsl.Acquire, dsl.ScopeGPU))
 
 	//cuda: `cooperative_groups::this_grid().sync()`, for a counter that is zero at the start

@@ -125,7 +125,7 @@ func (c *Case) scalar(k *kernel, in *Inputs) {
 		}
 		args = append(args, k.load(in.scalar(c, i), c.class(t), fmt.Sprintf("%%a%d", i)))
 	}
-	minus := strings.HasPrefix(c.Opcode, "sub")
+	minus := c.borrows()
 	for i := range op.PIn {
 		p := in.predicate(i)
 		if op.CarryIn && i == op.PIn-1 {
@@ -157,7 +157,8 @@ func (c *Case) scalar(k *kernel, in *Inputs) {
 	}
 }
 
-// carryIn emits code that sets the carry flag from a column of zeros and ones.
+// carryIn emits code that sets the carry flag from a column of zeros and ones. For a subtraction the
+// column has the borrow.
 func (k *kernel) carryIn(column int, minus bool) {
 	x := k.load(column, "b32", "%carry")
 	t := k.register("b32", "%unused")
@@ -168,7 +169,7 @@ func (k *kernel) carryIn(column int, minus bool) {
 	}
 }
 
-// carryOut emits code that stores the carry flag as zero or one.
+// carryOut emits code that stores the carry flag, or the borrow of a subtraction, as zero or one.
 func (k *kernel) carryOut(i int, minus bool) {
 	x := k.register("b32", "%carried")
 	if minus {
