@@ -60,6 +60,12 @@ func TestKernels(t *testing.T) {
 		{"barrier", ".shared .u32 s[64]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %r0; bar.sync 0;" +
 			"xor.b32 %r3, %r0, 63; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%d1], %r4;",
 			64, func(i int) uint32 { return uint32(63 - i) }},
+		{"carry of a difference", "sub.cc.u32 %r1, %r0, 20; addc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;", 40, func(i int) uint32 {
+			if i >= 20 {
+				return 1
+			}
+			return 0
+		}},
 		{"laneid", "mov.u32 %r1, %laneid; st.global.u32 [%d1], %r1;", 40, func(i int) uint32 { return uint32(i % 32) }},
 		{"butterfly", "mov.u32 %r1, %r0; shfl.sync.bfly.b32 %r2, %r1, 16, 31, 0xffffffff; st.global.u32 [%d1], %r2;", 64, func(i int) uint32 { return uint32(i ^ 16) }},
 	} {
