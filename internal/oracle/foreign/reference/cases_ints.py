@@ -116,6 +116,7 @@ def wide(a, b):
     return [w & M64, w >> 64, (s ^ s >> 64) & M64, w % 1000003]
 
 
+case("wide", F, 2, 32, [Out("u64", 256), In("u64", 64), In("u64", 64)], each(wide, M64), TWO)
 
 
 def wide_division(_, p, q):
@@ -127,6 +128,7 @@ def wide_division(_, p, q):
     return np.array(out, np.uint64)
 
 
+case("wide_division", F, 1, 64, [Out("u64", 256), In("u64", 128), In("u64", 128)], wide_division, TWO)
 
 
 def big_sum(_, a, b):
