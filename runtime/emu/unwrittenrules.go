@@ -112,7 +112,8 @@ func (w *warp) passMarks(in *command, rule markRule, mask, lanes uint32, sources
 		lanes = mask
 	}
 	for i, k := range results {
-		if pass == passAll || pass == passLanes || k.pred || len(results) > 1 {
+		if pass == passAll || pass == passLanes || len(results) > 1 ||
+			k.pred && pass != passAnd && pass != passOr {
 			marks[i] = *every(k, lanes)
 			continue
 		}

@@ -143,6 +143,8 @@ def warp_merge_sort(_, __, x):
     return x[order], order
 
 
+case("warp_merge_sort", F, 1, 64, [Out("s32", 256), Out("s32", 256), In("s32", 256, ints(0, 50))],
+     warp_merge_sort, BOTH)
 case("warp_exchange", F, 1, 64, [Out("f32", 256), In("f32", 256)],
      lambda _, x: x.reshape(4, 4, 16).transpose(0, 2, 1), BOTH)
 case("look_back", F, 9, 128, [Out("u32", 1152), In("u32", 1152), Zero("u64", 9), Zero("u32", 1)],
