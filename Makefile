@@ -61,9 +61,10 @@ generated:
 unit:
 	scripts/gotest.sh ./...
 
+# The race detector needs cgo, also where the settings of go turn it off.
 .PHONY: race
 race:
-	scripts/gotest.sh -race -short $(RACE)
+	CGO_ENABLED=1 scripts/gotest.sh -race -short $(RACE)
 
 .PHONY: agree
 agree: tools
