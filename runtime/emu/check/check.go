@@ -76,11 +76,14 @@ func File(name, text string, o Options) ([]Result, error) {
 		return nil, list.Err()
 	}
 	var results []Result
-	for _, f := range m.Funcs() {
+	program, functions := emu.NewProgram(m), m.Funcs()
+	for _, f := range functions {
 		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
 			continue
 		}
-		k := &kernel{name: name, text: text, module: m, fn: f, options: o}
+		k := &kernel{
+			name: name, text: text, module: m, program: program, functions: functions, fn: f, options: o,
+		}
 		results = append(results, k.check())
 	}
 	if len(results) == 0 {
@@ -164,6 +167,8 @@ func scheduleOf(seed uint64) seeding {
 type kernel struct {
 	name, text string
 	module     *ir.Module
+	program    *emu.Program // of the module
+	functions  []*ir.Func   // of the module
 	fn         *ir.Func
 	options    Options
 	shape      Launch

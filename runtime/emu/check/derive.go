@@ -86,7 +86,7 @@ func (k *kernel) variables() (list []*ir.Var) {
 			list = append(list, v)
 		}
 	}
-	for _, f := range k.module.Funcs() {
+	for _, f := range k.functions {
 		list = append(list, f.Vars...)
 	}
 	return list
@@ -130,7 +130,7 @@ func (k *kernel) blockSize() int {
 
 // instructions runs f for the instructions of all functions.
 func (k *kernel) instructions(f func(in *ir.Instr)) {
-	for _, fn := range k.module.Funcs() {
+	for _, fn := range k.functions {
 		if fn.Kernel && fn != k.fn {
 			continue
 		}

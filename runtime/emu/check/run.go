@@ -171,7 +171,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		x.err = err
 		return x
 	}
-	loaded, err := d.Load(device.Image{Name: k.name, PTX: k.text})
+	loaded, err := d.LoadProgram(k.program)
 	if err != nil {
 		x.err = err
 		return x
