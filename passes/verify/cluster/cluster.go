@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster checks what the blocks of a cluster do to one another: cluster barriers at
-// entry, at exit and in each phase.
+// Package cluster checks the interaction of the blocks of a cluster: cluster barriers at entry, at
+// exit and in each phase.
 package cluster
 
 import (

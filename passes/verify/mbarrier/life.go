@@ -38,7 +38,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 					f := p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
 						"mbarrier.inval in between").Also(was, "first initialized here").On(t, i)
 					if !used[o.Object] {
-						f.As(diag.Review) // neither is ever used
+						f.As(diag.Review) // neither mbarrier is ever used
 					}
 				}
 				alive[o.Object] = e.In

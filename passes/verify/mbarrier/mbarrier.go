@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mbarrier checks the life of each mbarrier in shared memory: initialized once, visible
-// to its users, arrived at often enough, and waited for.
+// Package mbarrier checks the use of each mbarrier in shared memory. It must be initialized once,
+// be visible to its users, receive enough arrivals, and be waited for.
 package mbarrier
 
 import (
@@ -123,7 +123,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 	}
 }
 
-// made notes the mbarriers that an event initializes, and the barriers before it.
+// made records the mbarriers that an event initializes, and the number of barriers before it.
 func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
@@ -162,8 +162,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 // mostStops limits the fences and barriers after an initialization that are examined.
 const mostStops = 4096
 
-// fence finds the fence that makes an mbarrier initialized by event i visible, if one comes before
-// its first use. Stops are the events that matter for that.
+// fence finds the fence that makes an mbarrier initialized by event i visible, if there is one
+// before its first use. The parameter stops lists the events to examine.
 func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	first, _ := slices.BinarySearch(stops, i+1)
 	past := b.syncs

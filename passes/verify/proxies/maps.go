@@ -22,8 +22,8 @@ type edited struct {
 // mapBytes is the size of a tensor map.
 const mapBytes = 128
 
-// maps follows tensor maps that are edited in memory: before use, one must be fenced in the generic
-// proxy and in the tensormap proxy.
+// maps tracks tensor maps that are edited in memory. Before a map is used, it must be fenced in the
+// generic proxy and in the tensormap proxy.
 func maps(p *verify.Pass, t *trace.Trace) {
 	var list []*edited
 	edit := func(e *trace.Event, base *value.Value, how string, released bool) {
@@ -80,7 +80,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// of reports whether an address is part of a map.
+// of reports whether an address is inside the map.
 func (m *edited) of(p *verify.Pass, at *value.Value) bool {
 	if at == nil || m.base == at {
 		return m.base == at

@@ -55,9 +55,9 @@ type plain struct {
 	state  mark
 	fence  *ir.Instr // the fence, even if it was too late, for another space, or in other threads
 	early  bool      // before any mbarrier wait
-	remote bool      // to another block of the cluster
-	groups int       // for a copy in flight: groups committed since
-	flying bool      // a copy that may be in flight: fences and barriers do not apply to it
+	remote bool      // to memory of another block of the cluster
+	groups int       // for a copy in flight: number of groups committed since
+	flying bool      // a copy that may be in flight; fences and barriers do not cover it
 	sync   *ir.Instr // the barrier or arrival
 }
 
@@ -147,7 +147,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	return append(list, &plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
-// land completes copies that a wait covers, or those that signal an mbarrier.
+// land marks copies as complete that a wait covers, or that signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Mod("wait_group")

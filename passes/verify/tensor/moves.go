@@ -83,8 +83,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 
 // A flight holds the loads of tensor memory in flight on a trace.
 type flight struct {
-	of     map[*ir.Reg]loaded // the registers that they write, and copies of these
-	unread map[*ir.Reg]bool   // registers that they write and nothing has used so far; a copy is not a use
+	of     map[*ir.Reg]loaded // registers that they write, and copies of these
+	unread map[*ir.Reg]bool   // registers that they write and that are still unused; a copy is not a use
 	told   bool               // a use was reported
 }
 
