@@ -236,7 +236,8 @@ func named(p *verify.Pass) {
 	}
 	sites := make(map[int64]map[int64]*site)
 	var order []*site
-	heard, hidden := make(map[int64]value.Set), false // threads that wait with an unknown count, by barrier; hidden if it is unknown
+	// Threads that wait with an unknown count, by barrier; hidden if it is unknown.
+	heard, hidden := make(map[int64]value.Set), false
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -279,7 +280,8 @@ func named(p *verify.Pass) {
 		for _, s := range order {
 			if counts[s.count] == s {
 				if s.count == int64(p.Pool.Threads) {
-					s.threads = s.threads.Or(heard[id]) // without a count it waits for the whole block
+					// Without a count it waits for the whole block.
+					s.threads = s.threads.Or(heard[id])
 				}
 				list = append(list, s)
 			}

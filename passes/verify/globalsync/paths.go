@@ -29,11 +29,12 @@ type paths struct {
 	alone    bool                 // a block is one warp
 	heard    map[base][]mark      // loads and atomics that wait, by the array of the flag
 	near     map[base]bool        // arrays whose flags are set only for the block itself
-	both     map[base]bool        // arrays that are both stored and loaded as data; nil until it is computed
-	onwards  map[int][]bool       // cache: blocks reachable from a block
-	errors   map[*ir.Instr]bool   // flags for which an error was reported
-	post     *graph.Tree          // cache: postdominators
-	passes   []*handover          // the arrays with flags
+	// Arrays that are both stored and loaded as data; nil until it is computed.
+	both    map[base]bool
+	onwards map[int][]bool     // cache: blocks reachable from a block
+	errors  map[*ir.Instr]bool // flags for which an error was reported
+	post    *graph.Tree        // cache: postdominators
+	passes  []*handover        // the arrays with flags
 }
 
 func newPaths(p *verify.Pass) *paths {
@@ -191,7 +192,8 @@ func (w *paths) unordered(m mark) {
 	}
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
-		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array: // this answers an earlier wait
+		// This answers an earlier wait.
+		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array:
 			return turn
 		case plain(in, trace.Store) && w.electors.array(in) != array:
 			return stop

@@ -16,7 +16,8 @@ import (
 // using shared memory.
 func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool) {
 	var access, wait *trace.Event // not ordered yet
-	engine, used := false, false  // the wait is for an asynchronous copy, or for threads that used the memory
+	// The wait is for an asynchronous copy, or for threads that used the memory.
+	engine, used := false, false
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {

@@ -109,7 +109,9 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			"but all threads together make %d", b.count, most[o]).Also(b.e.In,
 			"the mbarrier is initialized here")
 		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
-			f.As(diag.Review) // iterations that were not followed may arrive too, or threads of a block of another shape
+			// Iterations that were not followed may arrive too, or threads of a block of another
+			// shape.
+			f.As(diag.Review)
 		}
 	}
 }

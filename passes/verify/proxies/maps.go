@@ -37,7 +37,8 @@ func maps(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.MapEdit:
-			if !e.In.Mod("shared::cta") { // maps in shared memory are copied to global memory before use
+			// Maps in shared memory are copied to global memory before use.
+			if !e.In.Mod("shared::cta") {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "edited", false)
 			}
 		case trace.MapCopy:

@@ -263,7 +263,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		}
 	case late:
 		if a.e.Kind == trace.Copy {
-			return // Triton's order for cp.async: the reader's fence is between the write and the read
+			// Triton's order for cp.async: the reader's fence is between the write and the read.
+			return
 		}
 		severity = diag.Review
 	case narrower:
@@ -272,7 +273,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		}
 	}
 	if a.e.Kind == trace.Copy {
-		severity = diag.Review // CUTLASS and Triton have kernels with a cp.async wait and a barrier but no fence
+		// CUTLASS and Triton have kernels with a cp.async wait and a barrier but no fence.
+		severity = diag.Review
 	}
 	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
 		"through the generic proxy", op(g.e.In), what, did, reason(a)).
@@ -341,7 +343,8 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			case a.state == narrower:
 				f.Rule = ruleSpace.ID
 			case a.state == fenced || a.state == late || g.behind:
-				f.As(diag.Review) // the warp may be converged, and a fence after the barrier may suffice
+				// The warp may be converged, and a fence after the barrier may suffice.
+				f.As(diag.Review)
 			}
 			return
 		}

@@ -108,11 +108,12 @@ func (r *accessIndex) at(row int, number int64) *bucket {
 type bucket struct {
 	number     int64
 	agentLists []*agentList
-	old        []*access // writes, also dropped ones: async operations must not read them without a fence
-	stored     bool      // threads wrote some of these
-	size       int       // of all lists
-	most       int       // size at which the lists are pruned
-	round      int       // of the last pruning
+	// Writes, also dropped ones: async operations must not read them without a fence.
+	old    []*access
+	stored bool // threads wrote some of these
+	size   int  // of all lists
+	most   int  // size at which the lists are pruned
+	round  int  // of the last pruning
 }
 
 // An agentList holds the accesses of one agent in program order: its own, and those of its

@@ -31,14 +31,15 @@ type agent struct {
 	awaits              awaited
 	phase               int // phase of the cluster barrier at which it arrived
 	passed              map[*object]*passage
-	tokens              map[*value.Value]int // the phase of each arrival, by the state that it returned
-	times               map[*ir.Instr]int    // number of executions of each warpgroup operation
-	fences              []fence
-	fenced              []int  // progress that it knew of at its last fence; see mark
-	polls               []mark // flags loaded since
-	left                bool
-	lasts               map[*ir.Instr]int // last position of each warp-wide instruction
-	with                int               // position after its last warp-wide event
+	// The phase of each arrival, by the state that it returned.
+	tokens map[*value.Value]int
+	times  map[*ir.Instr]int // number of executions of each warpgroup operation
+	fences []fence
+	fenced []int  // progress that it knew of at its last fence; see mark
+	polls  []mark // flags loaded since
+	left   bool
+	lasts  map[*ir.Instr]int // last position of each warp-wide instruction
+	with   int               // position after its last warp-wide event
 }
 
 // A passage is what an agent learned at its waits for an mbarrier: the number of waits passed, the

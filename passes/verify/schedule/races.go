@@ -251,7 +251,8 @@ func (m *machine) race(y, x *access) {
 	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
 		rule = &ruleResult
 	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
-		rule = &ruleProxy // a fence would not help: the data of this iteration is read without a barrier in between
+		// A fence would not help: the data of this iteration is read without a barrier in between.
+		rule = &ruleProxy
 	}
 	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
 		name(x.e), did(x), what, name(y.e), did(y)).

@@ -18,7 +18,8 @@ import (
 // full. They are in different styles, written by hand or compiled by nvcc.
 func TestRight(t *testing.T) {
 	partly := map[string]string{
-		"cuda_pipeline":     "choose different branches", // threads copy data selected by their index
+		// Threads copy data selected by their index.
+		"cuda_pipeline":     "choose different branches",
 		"multicast":         "the box",
 		"tcgen_pair":        "the box",
 		"tcgen_single":      "the box",

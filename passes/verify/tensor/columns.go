@@ -16,7 +16,8 @@ import (
 
 // columns compares the columns that operations access with the allocation.
 func columns(p *verify.Pass) {
-	sizes := make(map[*value.Value]*trace.Event) // by the address to which the allocation writes its result
+	// By the address to which the allocation writes its result.
+	sizes := make(map[*value.Value]*trace.Event)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]

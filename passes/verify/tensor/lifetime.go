@@ -158,7 +158,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
 					"preceding cluster barrier: the other block may not have started").On(t, i)
 				if meetsNext(t, i) {
-					f.As(diag.Review) // the allocation waits for the other block, and nothing else precedes it
+					// The allocation waits for the other block, and nothing else precedes it.
+					f.As(diag.Review)
 				}
 			}
 			last, gone = e, nil
