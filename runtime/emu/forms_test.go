@@ -61,7 +61,8 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 	}
 	decoded := 0
 	for _, s := range list {
-		file, list := ptx.Parse("sample", s.Module()) // not checked: samples read uninitialized registers
+		// Not checked: samples read uninitialized registers.
+		file, list := ptx.Parse("sample", s.Module())
 		lifted, problems := lift.Module(file)
 		if list = append(list, problems...); list.Errors() > 0 {
 			t.Fatalf("%s: %v\n%s", f.Template, list, s.Module())
