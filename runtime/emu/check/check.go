@@ -76,13 +76,14 @@ func File(name, text string, o Options) ([]Result, error) {
 		return nil, list.Err()
 	}
 	var results []Result
-	program, functions := emu.NewProgram(m), m.Funcs()
+	program, functions, endless := emu.NewProgram(m), m.Funcs(), new(int)
 	for _, f := range functions {
 		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
 			continue
 		}
 		k := &kernel{
-			name: name, text: text, module: m, program: program, functions: functions, fn: f, options: o,
+			name: name, text: text, module: m, program: program, functions: functions, endless: endless, fn: f,
+			options: o,
 		}
 		results = append(results, k.check())
 	}
@@ -170,6 +171,7 @@ type kernel struct {
 	module     *ir.Module
 	program    *emu.Program // of the module
 	functions  []*ir.Func   // of the module
+	endless    *int         // launches of kernels of the file that reached their limit
 	fn         *ir.Func
 	options    Options
 	shape      Launch
