@@ -5,6 +5,7 @@ package isa
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -79,6 +80,9 @@ func (c *Candidate) Operation() Operation {
 	return op
 }
 
+// Has reports whether c has a modifier.
+func (c *Candidate) Has(mod Mod) bool { return mod != NoMod && slices.Contains(c.Slots, mod) }
+
 // Has reports whether op has a modifier.
 func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
 
@@ -93,12 +97,44 @@ func (op *Operation) Type() Type {
 	return op.Types[len(op.Types)-1]
 }
 
+// Space returns the state space that m names; Generic if it names none.
+func (m Mod) Space() Space {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].space
+	}
+	return Generic
+}
+
+// Type returns the type that m names, or the zero Type.
+func (m Mod) Type() Type {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].kind
+	}
+	return 0
+}
+
 // String returns the word of m in the standard instruction set, with its dot.
 func (m Mod) String() string {
 	if int(m) >= len(modWords) {
 		return ""
 	}
 	return modWords[m]
+}
+
+// ModsOf returns the modifiers in the text of an opcode, in its order. Words that no instruction has
+// are left out. It is for opcodes without a form.
+func ModsOf(op string) []Mod {
+	set := Standard()
+	var mods []Mod
+	_, rest, _ := strings.Cut(op, ".")
+	for rest != "" {
+		var word string
+		word, rest, _ = strings.Cut(rest, ".")
+		if m, ok := set.mod("." + word); ok {
+			mods = append(mods, m)
+		}
+	}
+	return mods
 }
 
 // A modClass is the meaning of a modifier as a typed value.
