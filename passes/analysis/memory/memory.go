@@ -89,7 +89,7 @@ func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, 
 
 // Var returns the variable that contains r, or nil.
 func (r *Region) Var() *ir.Var {
-	if a := r.Root.Single(); a != nil && a.Op == "variable" {
+	if a := r.Root.Single(); a != nil && a.Op == value.OpVariable {
 		v, _ := a.Ref.(*ir.Var)
 		return v
 	}
@@ -146,7 +146,7 @@ func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 func apartUnknown(a, b *value.Value) bool {
 	known := func(v *value.Value) bool {
 		s := v.Single()
-		return s != nil && s.Op == "variable"
+		return s != nil && s.Op == value.OpVariable
 	}
 	return !known(a) || !known(b)
 }
@@ -209,15 +209,15 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 		if t.Factor != 1 {
 			continue
 		}
-		if a.Op == "or" && a.Args[1].Const() {
+		if a.Op == value.OpOr && a.Args[1].Const() {
 			// The shifted address was not masked, so that its bits may be among those of the layout; in shared memory they are not.
 			if at, found := Descriptor(p, a.Args[0]); found {
 				return p.Add(64, at, p.Const(64, 16*((v.K+a.Args[1].K)&0x3fff))), true
 			}
 		}
-		for a.Op == "cvt" || a.Op == "and" {
+		for a.Op == value.OpCvt || a.Op == value.OpAnd {
 			inner = a.Args[0]
-			if a.Op == "and" && inner.Const() {
+			if a.Op == value.OpAnd && inner.Const() {
 				inner = a.Args[1]
 			}
 			if s := inner.Single(); s != nil {
@@ -238,7 +238,7 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 // memory, as they are.
 func bare(v *value.Value) *value.Value {
 	const kept = 0x3fc00
-	if a := v.Single(); a != nil && a.Op == "and" && a.Args[1].Const() && a.Args[1].K&kept == kept {
+	if a := v.Single(); a != nil && a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K&kept == kept {
 		return a.Args[0]
 	}
 	return v
@@ -250,7 +250,7 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	found := false
 	for _, t := range v.Terms {
 		a := t.Atom
-		if a.Op == "shr" && a.Args[1].Is(4) {
+		if a.Op == value.OpShr && a.Args[1].Is(4) {
 			out = p.Add(64, out, p.Scale(64, p.Resize(64, bare(a.Args[0]), true), t.Factor))
 			found = true
 			continue

@@ -146,7 +146,7 @@ func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int
 
 // number returns the constant of the jth input in choice i.
 func number(a *value.Atom, i, j int, scale, below int64) int64 {
-	if name := a.Name; a.Op == "register" {
+	if name := a.Name; a.Op == value.OpRegister {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
 			return int64(1 + i%2)
 		}
@@ -174,7 +174,7 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	for _, t := range p.k.Traces {
 		for _, c := range t.Choices {
 			a, _ := c.Cond.Condition()
-			if a == nil || seen[a] || a.Tid || a.Op == "done" || c.Soft {
+			if a == nil || seen[a] || a.Tid || a.Op == value.OpDone || c.Soft {
 				continue
 			}
 			seen[a] = true
@@ -206,7 +206,7 @@ type scales map[*value.Atom]int64
 
 // look notes an atom and its operands. Shared operands are visited once.
 func (s scales) look(a *value.Atom, scale int64) {
-	if a.Op == "register" {
+	if a.Op == value.OpRegister {
 		scale = 1
 	}
 	if was, seen := s[a]; seen && was >= scale {
@@ -214,11 +214,11 @@ func (s scales) look(a *value.Atom, scale int64) {
 	}
 	s[a] = scale
 	switch a.Op {
-	case "shr", "sar":
+	case value.OpShr, value.OpSar:
 		if k := a.Args[1]; k.Const() && k.K >= 0 && k.K < 16 {
 			scale <<= k.K
 		}
-	case "div", "sdiv":
+	case value.OpDiv, value.OpSDiv:
 		if k := a.Args[1]; k.Const() && k.K > 0 && k.K < 1<<16 {
 			scale *= k.K
 		}
@@ -231,11 +231,11 @@ func (s scales) look(a *value.Atom, scale int64) {
 // given reports whether an atom is a kernel input for which a value can be substituted.
 func given(a *value.Atom) bool {
 	switch a.Op {
-	case "parameter":
+	case value.OpParameter:
 		return true
-	case "load":
-		return a.Name == "global" || a.Name == "const" // what others write to shared memory is not one number
-	case "register":
+	case value.OpLoad:
+		return a.ReadsGlobal() // what others write to shared memory is not one number
+	case value.OpRegister:
 		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
 	}
 	return false
@@ -244,7 +244,7 @@ func given(a *value.Atom) bool {
 // parts returns the operands of an atom, each with its multiplicity; none for a load.
 func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	return func(yield func(*value.Atom, int64) bool) {
-		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
+		if a.Op == value.OpParameter || a.Op == value.OpLoad || a.Op == value.OpRegister {
 			return
 		}
 		for _, arg := range a.Args {
@@ -260,7 +260,7 @@ func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 // stride returns the input and the constant of a comparison of an input with a constant, which is a
 // multiple of a loop step.
 func stride(a *value.Atom) (leaf *value.Atom, k int64) {
-	if a.Op != "lt" || len(a.Args) != 2 {
+	if a.Op != value.OpLt || len(a.Args) != 2 {
 		return nil, 0
 	}
 	for i := range 2 {
@@ -307,13 +307,13 @@ func (p *program) tangled() bool {
 	for _, t := range p.k.Traces {
 		for _, c := range t.Choices {
 			a, _ := c.Cond.Condition()
-			if a == nil || seen[a] || a.Tid || a.Op != "lt" && a.Op != "eq" {
+			if a == nil || seen[a] || a.Tid || a.Op != value.OpLt && a.Op != value.OpEq {
 				continue
 			}
 			seen[a] = true
 			for _, arg := range a.Args {
 				for _, term := range arg.Terms {
-					if term.Atom.Op == "parameter" || term.Atom.Op == "load" {
+					if term.Atom.Op == value.OpParameter || term.Atom.Op == value.OpLoad {
 						direct[term.Atom] = true
 					} else if _, twice := inside.look(term.Atom, term.Atom); twice {
 						return true
@@ -374,8 +374,8 @@ func (w *walk) start() {
 	facts := newFacts(w.pool, w.pass)
 	facts.With = w.with
 	for a, n := range w.known {
-		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
-		if n <= w.scales[a] && a.Op != "register" {
+		facts.empty = facts.empty || n == 0 && a.Op != value.OpRegister // the first block has work too
+		if n <= w.scales[a] && a.Op != value.OpRegister {
 			facts.few = w.with
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -230,7 +231,7 @@ func (w *walk) leave(s *state) *state {
 	if in.Has("terminator") {
 		return w.end(s, in, guard)
 	}
-	if in.Head() == "brx" {
+	if in.Kind() == isa.KindBrxIdx {
 		return w.fork(s, w.flow.Succs[s.block])
 	}
 	taken := w.target(in)

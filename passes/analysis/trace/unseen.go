@@ -42,7 +42,7 @@ func (p *program) unseen() *ir.Instr {
 // that leaves a loop or that passes over one is none.
 func (p *program) untaken() *ir.Instr {
 	for b, in := range p.ends {
-		if in == nil || in.Head() != "bra" || in.Guard.Reg == nil || b+1 >= len(p.ends) {
+		if in == nil || in.Kind() != isa.KindBra || in.Guard.Reg == nil || b+1 >= len(p.ends) {
 			continue
 		}
 		l := p.loops[b]

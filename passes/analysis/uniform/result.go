@@ -95,35 +95,35 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 			reads = min(reads, l.Operand(&in.Args[i]))
 		}
 	}
-	switch in.Head() {
-	case "ld", "ldu":
+	switch in.Kind() {
+	case isa.KindLd, isa.KindLdu:
 		return l.loaded(in, reads)
-	case "shfl":
+	case isa.KindShfl:
 		// One lane's value, the same lane for all of a whole warp.
-		if in.Mod("idx") && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
+		if in.HasMod(isa.ModIdx) && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
 			return max(reads, min(Warp, l.Operand(&in.Args[2])))
 		}
 		return Thread
-	case "vote", "redux":
+	case isa.KindVote, isa.KindRedux:
 		if all(in) {
 			return max(reads, Warp)
 		}
 		return Thread
-	case "match":
-		if all(in) && in.Mod("all") {
+	case isa.KindMatch:
+		if all(in) && in.HasMod(isa.ModAll) {
 			return max(reads, Warp)
 		}
 		return Thread
-	case "activemask":
+	case isa.KindActivemask:
 		return min(Warp, l.block[l.from[in]])
-	case "elect":
+	case isa.KindElect:
 		// The lane that is chosen, and whether one is that itself.
 		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg != nil {
 			return Warp
 		}
 		return Thread
-	case "bar", "barrier":
-		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block { // all threads, at one barrier
+	case isa.KindBarrierRed:
+		if len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block { // all threads, at one barrier
 			return Block
 		}
 		return Thread
@@ -138,15 +138,15 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 // threads, unless it is for reading only.
 func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 	switch {
-	case in.Mod("volatile"):
+	case in.HasMod(isa.ModVolatile):
 		return Thread
-	case in.Mod("param"):
+	case in.HasMod(isa.ModParam):
 		// Parameters of a kernel; those of a function, and of calls, are each thread's own.
 		if v := in.Args[len(in.Args)-1].Args()[0].Var(); v == nil || !l.kernel[v] {
 			return Thread
 		}
 		return reads
-	case in.Mod("const"), in.Mod("nc"), in.Head() == "ldu":
+	case in.HasMod(isa.ModConst), in.HasMod(isa.ModNC), in.Kind() == isa.KindLdu:
 		return reads
 	}
 	return Thread
@@ -155,7 +155,7 @@ func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 // all reports whether the mask at an instruction's end is of all lanes.
 func all(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
-	return in.Mod("sync") && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
+	return in.HasMod(isa.ModSync) && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
 }
 
 // numbered returns the level of what is computed from the thread index so that it is the same in
@@ -166,20 +166,20 @@ func (l *Levels) numbered(in *ir.Instr) Level {
 	}
 	n := in.Args[2].Value
 	step := int64(1) // threads in a row that get the same
-	switch in.Head() {
-	case "shr":
+	switch in.Kind().Head() {
+	case isa.HeadShr:
 		if n >= 0 && n < 31 {
 			step = 1 << n
 		}
-	case "div":
+	case isa.HeadDiv:
 		step = n
-	case "and":
+	case isa.HeadAnd:
 		step = n & -n
 		if n == 0 {
 			step = 128
 		}
-	case "setp":
-		if in.Mod("lt") || in.Mod("ge") || in.Mod("lo") || in.Mod("hs") {
+	case isa.HeadSetp:
+		if in.HasMod(isa.ModLT, isa.ModGE, isa.ModLo, isa.ModHS) {
 			step = n
 		}
 	}
@@ -197,7 +197,7 @@ func (l *Levels) tid(o *ir.Operand) bool {
 			return false
 		}
 		in := l.writer[r]
-		if (in.Head() != "mov" && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg != r {
+		if (in.Kind() != isa.KindMov && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg != r {
 			return false
 		}
 		o = &in.Args[1]

@@ -50,7 +50,7 @@ func columns(p *verify.Pass) {
 			}
 			for _, term := range v.Terms {
 				a := term.Atom
-				if a.Op != "load" || term.Factor != 1 || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
+				if a.Op != value.OpLoad || term.Factor != 1 || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
 					continue
 				}
 				alloc := sizes[slotOf(p, a.Args[0])]
@@ -96,7 +96,7 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 		return
 	}
 	a := v.Single()
-	if a.Op != "load" || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
+	if a.Op != value.OpLoad || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
 		return
 	}
 	alloc := sizes[slotOf(p, a.Args[0])]
