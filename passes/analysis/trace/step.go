@@ -11,28 +11,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A step is one instruction to follow, with its opcode decoded, since it is followed many times.
+// A step is a decoded instruction. It is decoded once, because it is followed many times.
 type step struct {
 	in    *ir.Instr
-	kind  Kind  // Other where it is no event
+	kind  Kind  // Other if it is not an event
 	value bool  // its results matter
-	run   int32 // of asynchronous register accesses, those that this one stands for
-	size  int   // instructions that it stands for
+	run   int32 // index of the group of asynchronous register accesses
+	size  int   // number of instructions that it represents
 	op    isa.Kind
 	head  isa.Head
 	// Of setp: the comparison, whether it is of unsigned numbers, and how its result is combined with
 	// another predicate.
 	compares, combines value.Op
 	unsigned           bool
-	// What the types say: of the last one, and of the source of a conversion.
+	// From the types: the width of the last one, and of the source of a conversion.
 	width, from        int
 	signed, fromSigned bool
 	float              bool
-	// Sums and products that wrap and carry nothing; of numbers twice as wide as their factors; high halves.
+	// Sums and products: wrapping without carry, with a double-width result, or the high half.
 	plain, wide, high bool
-	space             isa.Space // of a load
-	polled            bool      // a load of memory that other threads are assumed to write meanwhile
-	memo              *memo     // nil if the results depend on more than operands
+	space             isa.Space // state space of a load
+	polled            bool      // a load of memory that other threads may write concurrently
+	memo              *memo     // nil if the results do not depend only on the operands
 }
 
 // newStep decodes an instruction. forms holds the decoded forms.
@@ -104,7 +104,8 @@ func decode(in *ir.Instr) step {
 	}
 	if s.op == isa.KindLd {
 		s.space = in.Space()
-		// Answers to requests for more work have 128 bits, and are read when they are there.
+		// Responses to clusterlaunchcontrol requests have 128 bits, and are read after they
+		// arrived.
 		s.polled = s.polled && (s.space.Base() != isa.Shared || !in.HasMod(isa.ModVolatile, isa.ModB128))
 	}
 	return s
@@ -120,7 +121,7 @@ func scalarBits(t isa.Type) int {
 	return 0
 }
 
-// steps takes the instructions of all blocks apart, of those kinds, where results matter that go to relevant registers.
+// steps decodes the instructions of all blocks. The parameter relevant says which results matter.
 func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	f := p.k.Func
 	p.blocks = make([][]step, len(f.Blocks))
@@ -136,7 +137,7 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 			p.ends[i] = in
 		}
 		steps = steps[:0]
-		touch := -1 // the step that touches go together in
+		touch := -1 // the step that collects consecutive touches
 		for j, in := range b.Instrs {
 			if in.Directive() || in == p.ends[i] {
 				continue
