@@ -113,6 +113,22 @@ func (m Mod) Type() Type {
 	return 0
 }
 
+// Elements returns the number of elements of a vector modifier, such as 4 for .v4; 0 for another one.
+func (m Mod) Elements() int {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].vec
+	}
+	return 0
+}
+
+// Times returns the repeat count of m, such as 16 for .x16; 0 for another modifier.
+func (m Mod) Times() int {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].times
+	}
+	return 0
+}
+
 // String returns the word of m in the standard instruction set, with its dot.
 func (m Mod) String() string {
 	if int(m) >= len(modWords) {
@@ -144,6 +160,7 @@ type modClass struct {
 	order Order
 	scope Scope
 	vec   int
+	times int
 }
 
 // modClasses classifies the modifiers of the standard instruction set.
@@ -155,6 +172,8 @@ var modClasses = sync.OnceValue(func() []modClass {
 		".cta": {scope: ScopeCTA}, ".cluster": {scope: ScopeCluster}, ".gpu": {scope: ScopeGPU},
 		".gl": {scope: ScopeGPU}, ".sys": {scope: ScopeSys},
 		".v2": {vec: 2}, ".v4": {vec: 4}, ".v8": {vec: 8},
+		".x1": {times: 1}, ".x2": {times: 2}, ".x4": {times: 4}, ".x8": {times: 8},
+		".x16": {times: 16}, ".x32": {times: 32}, ".x64": {times: 64}, ".x128": {times: 128},
 	}
 	list := make([]modClass, len(modWords))
 	for i, word := range modWords {

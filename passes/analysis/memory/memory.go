@@ -7,9 +7,6 @@
 package memory
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -178,18 +175,17 @@ func (r *Region) Within(o *Region) bool {
 
 // Bytes returns how many bytes one thread loads or stores with an instruction.
 func Bytes(in *ir.Instr) int64 {
-	if strings.HasPrefix(in.Op, "ldmatrix") || strings.HasPrefix(in.Op, "stmatrix") {
+	if in.Kind() == isa.KindLdmatrix || in.Kind() == isa.KindStmatrix {
 		return 16
 	}
 	bits, n := int64(32), int64(1)
-	for word := range strings.SplitSeq(in.Op, ".") {
-		switch {
-		case word == "v2" || word == "v4" || word == "v8":
-			n = int64(word[1] - '0')
-		case len(word) > 1 && strings.IndexByte("busf", word[0]) >= 0 && word[1] >= '0' && word[1] <= '9':
-			if k, err := strconv.Atoi(word[1:]); err == nil {
-				bits = int64(k)
-			}
+	for _, m := range in.Mods() {
+		if v := m.Elements(); v > 1 {
+			n = int64(v)
+		}
+		switch t := m.Type(); t.Class() {
+		case isa.Bits, isa.Signed, isa.Unsigned, isa.Float, isa.Half:
+			bits = int64(t.Bits())
 		}
 	}
 	return bits / 8 * n

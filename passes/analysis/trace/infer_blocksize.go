@@ -4,8 +4,6 @@
 package trace
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
@@ -137,7 +135,7 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 func (w writers) result(in *ir.Instr, depth int) (slope, bool) {
 	arg := func(i int) (slope, bool) { return w.slope(&in.Args[i], depth) }
 	switch head := in.Kind().Head(); {
-	case strings.Contains(in.Op, ".f"):
+	case decode(in).float:
 	case (head == isa.HeadMov || head == isa.HeadCvt) && len(in.Args) == 2:
 		return arg(1)
 	case head == isa.HeadAdd && len(in.Args) == 3:

@@ -197,7 +197,7 @@ func (l *Levels) tid(o *ir.Operand) bool {
 			return false
 		}
 		in := l.writer[r]
-		if (in.Kind() != isa.KindMov && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg != r {
+		if in.Kind() != isa.KindMov && !(in.Is(isa.KindCvt, isa.ModU64, isa.ModU32)) || len(in.Args) != 2 || in.Args[0].Reg != r {
 			return false
 		}
 		o = &in.Args[1]

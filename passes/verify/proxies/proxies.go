@@ -151,7 +151,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 // land completes copies that a wait covers, or those that signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
-	counted = counted && e.In.Mod("wait_group")
+	counted = counted && e.In.Kind() == isa.KindCpAsyncWaitGroup
 	for _, a := range list {
 		switch {
 		case !a.flying:
