@@ -62,22 +62,11 @@ type Guard struct {
 // Directive reports whether in is a directive.
 func (in *Instr) Directive() bool { return strings.HasPrefix(in.Op, ".") }
 
-// Has reports whether the instruction has an effect in the instruction set, such as "store" or
-// "convergent".
-func (in *Instr) Has(effect string) bool {
-	if in.Form == nil {
-		return false
-	}
-	for _, e := range in.Form.Form.Effects {
-		if e == effect {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether the instruction has an effect in the instruction set.
+func (in *Instr) Has(effect isa.Effect) bool { return in.Form != nil && in.Form.Form.Has(effect) }
 
 // Ends reports whether the instruction ends a block: a branch or an exit, guarded or not.
-func (in *Instr) Ends() bool { return in.Has("branch") || in.Has("terminator") }
+func (in *Instr) Ends() bool { return in.Has(isa.EffectBranch) || in.Has(isa.EffectTerminator) }
 
 // Kind returns the operation of in; NoKind for a directive and for an opcode that the table does not
 // contain.

@@ -150,10 +150,10 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 
 // free reports whether the only effect of an instruction is to write its results.
 func free(in *ir.Instr) bool {
-	if in.Has("convergent") || in.Has("volatile") || in.Has("async") {
+	if in.Has(isa.EffectConvergent) || in.Has(isa.EffectVolatile) || in.Has(isa.EffectAsync) {
 		return false
 	}
-	return in.Has("pure") || in.Kind() == isa.KindLd && in.HasMod(isa.ModParam, isa.ModConst) && !in.HasMod(isa.ModVolatile)
+	return in.Has(isa.EffectPure) || in.Kind() == isa.KindLd && in.HasMod(isa.ModParam, isa.ModConst) && !in.HasMod(isa.ModVolatile)
 }
 
 // wanted reports whether a result of an instruction is live after it.

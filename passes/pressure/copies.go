@@ -57,7 +57,7 @@ func (s *words) copied(in *ir.Instr) bool {
 // known treats instructions that ptxas evaluates itself: their operands are constants and addresses
 // of shared and local variables.
 func (s *words) known(in *ir.Instr) bool {
-	if !in.Has("pure") || in.Has("convergent") {
+	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return false
 	}
 	d, ok := s.once(&in.Args[0])

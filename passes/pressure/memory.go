@@ -52,7 +52,7 @@ func memory(in *ir.Instr) access {
 		}
 		return storesGlobal
 	}
-	if in.Has("pure") {
+	if in.Has(isa.EffectPure) {
 		return untouched
 	}
 	switch in.Kind() {

@@ -239,7 +239,7 @@ func (g *graph) sweep() {
 		case isa.HeadMma, isa.HeadLdmatrix, isa.HeadWmma:
 			return true // although all threads of a warp execute it
 		}
-		return o.in.Has("pure") && !o.in.Has("convergent")
+		return o.in.Has(isa.EffectPure) && !o.in.Has(isa.EffectConvergent)
 	}
 	for b := range g.ops {
 		for i := range g.ops[b] {

@@ -228,7 +228,7 @@ func (w *walk) leave(s *state) *state {
 		return w.enter(s, s.block+1)
 	}
 	guard := w.guard(s, in)
-	if in.Has("terminator") {
+	if in.Has(isa.EffectTerminator) {
 		return w.end(s, in, guard)
 	}
 	if in.Kind() == isa.KindBrxIdx {

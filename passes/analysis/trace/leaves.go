@@ -46,7 +46,7 @@ func (k *Kernel) leaves(c Choice) bool {
 	if !c.Taken {
 		other = taken
 	}
-	if in.Has("terminator") {
+	if in.Has(isa.EffectTerminator) {
 		return !c.Taken
 	}
 	if taken < 0 || other >= len(k.Func.Blocks) || in.Kind() != isa.KindBra {

@@ -64,7 +64,7 @@ func (s *step) function() bool {
 	case isa.KindLd:
 		return !s.polled && steady(s.space)
 	}
-	return s.in.Has("pure")
+	return s.in.Has(isa.EffectPure)
 }
 
 // reads records the registers of an operand. It returns false if the operand is not constant over

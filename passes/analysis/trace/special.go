@@ -241,7 +241,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 	name := in.Op
 	level := value.Constant
 	var args []*value.Value
-	if in.Has("pure") {
+	if in.Has(isa.EffectPure) {
 		for i := range in.Args {
 			if in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != 0 {
 				continue

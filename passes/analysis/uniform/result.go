@@ -127,7 +127,7 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		}
 		return Thread
 	}
-	if !in.Has("pure") || in.Has("convergent") {
+	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return Thread
 	}
 	return max(reads, l.numbered(in))

@@ -6,8 +6,6 @@
 package convergence
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -42,7 +40,7 @@ func run(p *verify.Pass) {
 			case trace.BarrierSync, trace.BarrierArrive:
 				number(p, e)
 				left(p, t, i, gone)
-				if strings.HasPrefix(e.In.Op, "bar.") || e.In.HasMod(isa.ModAligned) {
+				if e.In.Has(isa.EffectConvergent) || e.In.HasMod(isa.ModAligned) {
 					aligned(p, t, i)
 				}
 			case trace.ClusterArrive, trace.ClusterWait, trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore,
