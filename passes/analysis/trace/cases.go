@@ -235,7 +235,8 @@ func given(a *value.Atom) bool {
 	case value.OpParameter:
 		return true
 	case value.OpLoad:
-		return a.ReadsGlobal() // shared memory may hold different values over time
+		// Shared memory may hold different values over time.
+		return a.ReadsGlobal()
 	case value.OpRegister:
 		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
 	}
