@@ -182,9 +182,9 @@ var modClasses = sync.OnceValue(func() []modClass {
 		}
 		class := words[word]
 		if t, ok := ParseType(word); ok {
-			class = modClass{kind: t}
+			class.kind = t // .x32 is a type of the spec too
 		} else if s, ok := ParseSpace(word); ok {
-			class = modClass{space: s}
+			class.space = s
 		}
 		list[i] = class
 	}

@@ -87,7 +87,7 @@ func TestKindOf(t *testing.T) {
 	if ModF32.Type() != F32 || ModF32.Space() != Generic || ModSharedCTA.Space() != SharedCTA || ModSharedCTA.Type() != 0 {
 		t.Error("types and spaces of modifiers")
 	}
-	if ModV4.Elements() != 4 || ModX4.Elements() != 0 || ModX128.Times() != 128 || ModV4.Times() != 0 {
+	if ModV4.Elements() != 4 || ModX4.Elements() != 0 || ModX32.Times() != 32 || ModX128.Times() != 128 || ModV4.Times() != 0 {
 		t.Error("counts of modifiers")
 	}
 }
