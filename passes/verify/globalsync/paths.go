@@ -85,10 +85,10 @@ func (w *paths) chosen(m mark) (set picks, warp bool) {
 type finding uint8
 
 const (
-	goOn finding = iota
-	pass         // a fence, which some searches look for
-	turn         // do not go further on this path
-	stop         // found
+	goOn  finding = iota
+	pass          // a fence, which some searches look for
+	prune         // do not go further on this path
+	stop          // found
 )
 
 // A stand is a position on a path, with whether the path has passed what the search requires.
@@ -113,7 +113,7 @@ func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (foun
 			return in, false
 		case pass:
 			s.passed = true
-		case turn:
+		case prune:
 			return nil, false
 		}
 	}
@@ -158,7 +158,7 @@ func (w *paths) before(m mark) bool {
 	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) finding {
 		switch {
 		case meets(in, warp):
-			return turn
+			return prune
 		case fences(in):
 			return pass
 		case fenced && plain(in, trace.Store) && wider(w.electors.at(at), set),
@@ -194,7 +194,7 @@ func (w *paths) unordered(m mark) {
 		switch {
 		// This answers an earlier wait.
 		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array:
-			return turn
+			return prune
 		case plain(in, trace.Store) && w.electors.array(in) != array:
 			return stop
 		}
@@ -221,7 +221,7 @@ func (w *paths) behind(m mark) bool {
 	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) finding {
 		switch {
 		case meets(in, warp):
-			return turn
+			return prune
 		case !plain(in, trace.Load) && !plain(in, trace.Store) || !wider(w.electors.at(at), set):
 		case w.handed(in):
 			used, sure = in, w.fromOthers(m, at)
@@ -265,7 +265,7 @@ func (w *paths) unheard(m mark) {
 	w.onward(m, func(_ mark, in *ir.Instr, passed bool) finding {
 		switch {
 		case fences(in), acquires(in):
-			return turn
+			return prune
 		case read == nil && plain(in, trace.Load) && !in.Mod("nc"):
 			read = in
 		}
@@ -431,7 +431,7 @@ func (w *paths) copied(m mark) {
 	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case trace.Of(in.Op) == trace.ProxyFence && in.Mod("async") && !strings.Contains(in.Op, "shared"):
-			return turn
+			return prune
 		case plain(in, trace.Store) && w.electors.array(in) == array:
 			return stop
 		}
