@@ -119,8 +119,8 @@ func (g *grid) clusterBlocks() int {
 	return int(n[0] * n[1] * n[2])
 }
 
-// turnLength is the time slice of a cluster, in warp instructions.
-const turnLength = 1 << 18
+// clusterSlice is the time slice of a cluster, in warp instructions.
+const clusterSlice = 1 << 18
 
 // LimitReached is the message of the fault of a launch that reached its instruction limit.
 const LimitReached = "the launch reached its limit of instructions"
@@ -133,7 +133,7 @@ func (g *grid) work(total uint64) {
 			return
 		}
 		before, changes := c.executed(), c.changes()
-		out := c.run(g.turn)
+		out := c.run(g.slice)
 		g.executed.Add(c.executed() - before)
 		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
 			out = faulted

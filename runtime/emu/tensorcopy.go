@@ -15,7 +15,7 @@ import (
 // tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func tensorCopy(d *decoder) (step, error) {
 	op := d.operation()
-	t := &tensorStep{o: bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
+	t := &tensorStep{o: bulkOperands{mbarrier: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
 	t.loads = op.From == isa.Global
 	shared := "from"
 	if t.loads {
@@ -28,7 +28,7 @@ func tensorCopy(d *decoder) (step, error) {
 	if t.o.to, err = d.addressNamed(shared); err != nil {
 		return nil, err
 	}
-	if t.o.told {
+	if t.o.mbarrier {
 		if t.o.bar, err = d.addressNamed("mbar"); err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 				return w.fault(l, nil, "%v", err)
 			}
 		}
-		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.told), func(int) *Fault {
+		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.mbarrier), func(int) *Fault {
 			for _, target := range targets {
 				c := boxCopy{
 					grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, mode: t.mode,
