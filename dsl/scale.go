@@ -49,7 +49,7 @@ func (b BlockScale) Bytes(rows, cols int) int {
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
 	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
-	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 && (rows > 192 || atoms%4 != 0 || atoms > 16) {
+	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 && (rows > 128 || atoms > 16) {
 		k.fault(&ruleShape, "scale factors for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}

@@ -373,7 +373,11 @@ func (a *AccumulatorStage) Release() {
 	if t.pair {
 		// The even block issues the MMA and waits for this arrival. The preceding fence orders the
 		// reads.
-		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), ".relaxed") })
+		order := ".relaxed"
+		if t.shared > 0 {
+			order = ".release" // the thread has written to the staging tile since the last barrier
+		}
+		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), order) })
 		t.arrives(t.empty, 2*k.roleWarps())
 	} else {
 		k.When(k.Leader(), empty.Arrive)
