@@ -17,11 +17,7 @@ const alpha, beta = 0.25, -2
 
 // scaleWords returns scale factors as an argument: a row of words for each 128 rows.
 func scaleWords(n Numbers) *kerneltest.Array {
-	atoms := make([]byte, n.Scale.Bytes(n.Rows, n.Cols))
-	each := len(n.Factors) / n.Rows
-	for i, x := range n.Factors {
-		atoms[n.Scale.Offset(i/each, i%each*n.Scale.Vector, n.Cols)] = x
-	}
+	atoms := n.ScaleAtoms()
 	words := make([]uint64, len(atoms)/8)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint64(atoms[8*i:])
