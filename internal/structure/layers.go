@@ -258,6 +258,11 @@ func Layers() []Layer {
 			Holds: "allocates many small objects at once",
 		},
 		{
+			Path:    "internal/systems",
+			Holds:   "the options of the kernel families, and which are built",
+			Imports: "examples runtime/kerneltest",
+		},
+		{
 			Path:    "internal/registers",
 			Holds:   "fits the prediction of registers",
 			Imports: ". passes internal/ptxas internal/roundtrip",

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestEvaluate holds constant expressions against values worked out by hand from the rules of the
-// manual's section 4.5.
+// TestEvaluate compares constant expressions with values worked out by hand from section 4.5 of the
+// PTX manual.
 func TestEvaluate(t *testing.T) {
 	for _, test := range []struct {
 		text string

@@ -37,7 +37,7 @@ func clusterArrive(d *decoder) (step, error) {
 	}, nil
 }
 
-// checkBarrier completes the phase if all threads of the cluster that have not ended arrived.
+// checkBarrier completes the phase if all threads of the cluster that have not exited have arrived.
 func (c *cluster) checkBarrier() {
 	b := &c.barrier
 	if len(b.came) == 0 {
@@ -61,7 +61,7 @@ func (c *cluster) checkBarrier() {
 	b.waiting, b.owners = b.waiting[:0], b.owners[:0]
 }
 
-// tell shows that the barrier completed, or that a fragment leaves it.
+// tell reports to observers that the barrier completed, or that a fragment leaves it.
 func (c *cluster) tell(kind EventKind, w *warp, f *fragment) {
 	g := c.grid
 	if g.observer == nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// launchCall is the driver's function that launches kernels.
+// launchCall is the driver function that launches kernels.
 const launchCall = "cuLaunchKernelEx"
 
-// check returns the error of a launch that exceeds what the target has.
+// check returns an error if a launch exceeds the limits of the target.
 func (k *kernel) check(l *device.Launch) error {
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
@@ -42,13 +42,13 @@ func (k *kernel) check(l *device.Launch) error {
 	return k.checkCluster(l, threads)
 }
 
-// checkRegisters returns the error of blocks that need more registers than a multiprocessor has.
-// The count of a thread is an estimate: what is certain to be too much is refused.
+// checkRegisters returns an error if a block needs more registers than a multiprocessor has. The
+// register count is an estimate, so only certain excess is rejected.
 func (k *kernel) checkRegisters(threads int) error {
-	const unit = 8 // registers are allocated to threads in multiples of it
+	const unit = 8 // registers are allocated in multiples of this
 	warps := (threads + 31) / 32
 	if k.image.body.regs*2*warps*32 <= k.limits.Registers {
-		return nil // each register of the text needs at most two
+		return nil // each PTX register needs at most two
 	}
 	least := k.leastRegisters()
 	if n := (least + unit - 1) / unit * unit * warps * 32; n > k.limits.Registers {
@@ -59,8 +59,8 @@ func (k *kernel) checkRegisters(threads int) error {
 	return nil
 }
 
-// leastRegisters returns a lower bound of the registers of a thread, 0 if the kernel's directives
-// make the assembler stay within the limits.
+// leastRegisters returns a lower bound of the registers of a thread, or 0 if directives of the
+// kernel make ptxas stay within the limits.
 func (k *kernel) leastRegisters() int {
 	k.estimate.Do(func() {
 		for _, p := range pressure.Of(k.image.module.ir) {
@@ -72,8 +72,8 @@ func (k *kernel) leastRegisters() int {
 	return k.least
 }
 
-// checkCluster returns the error of clusters that no part of the target holds, and of a cooperative
-// launch whose blocks do not run at the same time.
+// checkCluster returns an error if a cluster is too large for the target, or if the blocks of a
+// cooperative launch cannot all run at the same time.
 func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	blocks, err := k.Blocks(threads, int(l.Shared))
 	if err != nil {
@@ -103,6 +103,6 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	return nil
 }
 
-// mostCluster is the blocks of a cluster that is not portable, and the multiprocessors that hold
-// it.
+// mostCluster is the maximum number of blocks of a non-portable cluster, and of multiprocessors in
+// a GPC.
 const mostCluster = 16

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// variables returns the variables of the module, those of functions behind those of the module.
+// variables returns the variables of the module, followed by those of its functions.
 func (m *module) variables() []*ir.Var {
 	var list []*ir.Var
 	for _, d := range m.ir.Decls {
@@ -24,7 +24,7 @@ func (m *module) variables() []*ir.Var {
 	return list
 }
 
-// place gives the variables of global and constant memory their addresses and initial values.
+// place assigns addresses and initial values to the variables of global and constant memory.
 func (m *module) place(mem *memory) error {
 	named := make(map[string]*ir.Var)
 	constants := uint64(0)
@@ -36,7 +36,7 @@ func (m *module) place(mem *memory) error {
 			continue
 		}
 		if v.Type.Class() == isa.Opaque {
-			continue // of textures and surfaces, which are not emulated
+			continue // textures and surfaces are not emulated
 		}
 		if size == 0 && v.Init != nil {
 			size = int64(v.Type.Bits()/8) * int64(len(v.Init.Args()))
@@ -82,7 +82,7 @@ func (m *module) place(mem *memory) error {
 	return nil
 }
 
-// mostConstant is the constant memory of a module: ten banks of 64 KiB.
+// mostConstant is the maximum constant memory of a module: ten banks of 64 KiB.
 const mostConstant = 10 << 16
 
 // initialize writes the initial value of a variable.
@@ -104,7 +104,7 @@ func (m *module) initialize(v *ir.Var) error {
 	return m.value(data, v.Init, width, dims)
 }
 
-// value writes an initial value of an array to the beginning of data.
+// value writes an initial value of an array to the start of data.
 func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) error {
 	if o.Kind == ir.Vector {
 		step := width

@@ -21,7 +21,7 @@ type param struct {
 	kind   paramKind
 }
 
-// A paramKind is what a parameter is taken for.
+// A paramKind is what a parameter is assumed to be.
 type paramKind uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	paramBytes
 )
 
-// derive completes the launch with what the kernel declares and uses.
+// derive fills in the missing fields of the launch from what the kernel declares and uses.
 func (k *kernel) derive() {
 	if k.options.Launch != nil {
 		k.shape = *k.options.Launch
@@ -52,7 +52,8 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Grid[0] == 0 {
-		// Blocks that do not know which they are do all the same: such a kernel is for one block.
+		// If the kernel does not read its block index, all blocks do the same work, so one block is
+		// launched.
 		s.Grid = [3]uint32{1, 1, 1}
 		if k.mentions("%ctaid") || k.mentions("%clusterid") || k.uses(isa.KindAtom, isa.KindRed) {
 			s.Grid[0] = 2
@@ -76,10 +77,10 @@ func (k *kernel) derive() {
 	k.classify()
 }
 
-// dynamicShared is the dynamic shared memory of a launch that does not say how much there is.
+// dynamicShared is the dynamic shared memory of a launch that does not give its size.
 const dynamicShared = 40 << 10
 
-// variables returns the variables of the module and its functions.
+// variables returns the variables of the module and of its functions.
 func (k *kernel) variables() (list []*ir.Var) {
 	for _, d := range k.module.Decls {
 		if v, ok := d.(*ir.Var); ok {
@@ -92,7 +93,7 @@ func (k *kernel) variables() (list []*ir.Var) {
 	return list
 }
 
-// attribute returns the dimensions of an attribute of the kernel.
+// attribute returns the dimensions that a directive of the kernel declares.
 func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
 	a := k.fn.Attr(name)
 	if a == nil {
@@ -107,8 +108,8 @@ func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
 	return d, true
 }
 
-// blockSize returns the threads of a block of a kernel that does not require a size: as many as it
-// declares at most, else as an array in shared memory suggests.
+// blockSize returns the block size of a kernel that does not require one: the declared maximum, or
+// else a size that fits an array in shared memory.
 func (k *kernel) blockSize() int {
 	if d, ok := k.attribute(".maxntid"); ok {
 		return int(min(256, d[0]*d[1]*d[2]))
@@ -128,7 +129,7 @@ func (k *kernel) blockSize() int {
 	return 64
 }
 
-// instructions runs f for the instructions of all functions.
+// instructions calls f for each instruction of all functions.
 func (k *kernel) instructions(f func(in *ir.Instr)) {
 	for _, fn := range k.module.Funcs() {
 		if fn.Kernel && fn != k.fn {
@@ -144,7 +145,7 @@ func (k *kernel) instructions(f func(in *ir.Instr)) {
 	}
 }
 
-// uses reports whether the kernel has an instruction of some kinds.
+// uses reports whether the kernel has an instruction of one of the given kinds.
 func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	k.instructions(func(in *ir.Instr) {
 		for _, x := range kinds {
@@ -154,7 +155,7 @@ func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	return yes
 }
 
-// mentions reports whether an operand is a special register, or a component of it.
+// mentions reports whether an operand is the named special register or one of its components.
 func (k *kernel) mentions(name string) (yes bool) {
 	k.fn.Operands(func(o *ir.Operand) {
 		yes = yes || o.Kind == ir.Special && (o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
@@ -162,7 +163,8 @@ func (k *kernel) mentions(name string) (yes bool) {
 	return yes
 }
 
-// classify finds out what the parameters are. A 64-bit parameter is a pointer if it becomes an address.
+// classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
+// address.
 func (k *kernel) classify() {
 	pointers := k.pointers()
 	at := 0
@@ -185,7 +187,8 @@ func (k *kernel) classify() {
 	}
 }
 
-// pointers returns the parameters that become addresses of global memory by copies and additions.
+// pointers returns the parameters that are used as global addresses, directly or after copies and
+// additions.
 func (k *kernel) pointers() map[*ir.Var]bool {
 	from := make(map[*ir.Reg]map[*ir.Var]bool)
 	found := make(map[*ir.Var]bool)
@@ -244,8 +247,8 @@ func (k *kernel) pointers() map[*ir.Var]bool {
 	return found
 }
 
-// counts are the values that are tried for integer parameters, all of them at once: the threads of the
-// grid, those of a block, and small and odd numbers.
+// counts are the values to try for integer parameters. All parameters get the same value: the
+// threads of the grid, the threads of a block, and small and odd numbers.
 func (k *kernel) counts() []uint64 {
 	has := false
 	for _, p := range k.params {
@@ -277,7 +280,7 @@ func (p *param) value(count uint64) []byte {
 	return b[:min(8, p.v.Size())]
 }
 
-// describe says in words what the launch is like.
+// describe returns a description of the launch.
 func (k *kernel) describe(count uint64) string {
 	s := &k.shape
 	text := fmt.Sprintf("%dx%dx%d blocks of %dx%dx%d threads", s.Grid[0], s.Grid[1], s.Grid[2], s.Block[0], s.Block[1], s.Block[2])

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// TestPairs checks kernels with a bug and their corrected twins: the first have an error, the second are
-// clean.
+// TestPairs checks kernels with a bug and their corrected twins. The first must have an error, and
+// the second must be clean.
 func TestPairs(t *testing.T) {
 	files, err := filepath.Glob("testdata/pairs/*/*.ptx")
 	if err != nil || len(files) < 200 {
@@ -45,7 +45,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestLaunch holds that a launch that is given is used, and that its arrays have bounds.
+// TestLaunch checks that a given launch is used, and that its arrays have bounds.
 func TestLaunch(t *testing.T) {
 	const text = `.version 8.3
 .target sm_90a

@@ -20,25 +20,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
-// A run is what became of one launch.
+// A run is the outcome of one launch.
 type run struct {
 	schedule seeding
 	count    uint64
-	filled   bool // arrays hold numbers, not zeros
+	filled   bool // arrays hold numbers instead of zeros
 	races    []*race.Race
 	fault    *emu.Fault
 	err      error  // the launch was refused
-	outside  bool   // an access lay outside of the arrays
-	result   uint64 // a hash of all arrays
+	outside  bool   // an access was outside the arrays
+	result   uint64 // a hash of the contents of all arrays
 	reached  func(line int) bool
 	skipped  int
 }
 
-// Sizes of the arrays that are derived: they grow while accesses lie outside.
+// Derived array sizes start at the first and grow to the second while accesses are out of bounds.
 const (
 	firstArray = 1 << 20
 	mostArray  = 1 << 26
-	mostWork   = 20_000_000 // instructions of a launch
+	mostWork   = 20_000_000 // instruction limit of a launch
 )
 
 // check runs the launches of the kernel.
@@ -55,8 +55,8 @@ func (k *kernel) check() Result {
 	return r
 }
 
-// runs runs launches with different counts until all lines are reached, and then other schedules of the
-// first that ended well.
+// runs runs launches with different counts until all lines are reached. It then runs other
+// schedules of the first launch that succeeded.
 func (k *kernel) runs(r *Result) []*run {
 	counts := k.counts()
 	if len(k.shape.Args) > 0 {
@@ -110,7 +110,7 @@ func (k *kernel) runs(r *Result) []*run {
 	return all
 }
 
-// ending says how a launch ended that did not end well.
+// ending describes how a failed launch ended.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""
@@ -136,7 +136,7 @@ func (k *kernel) unreached(all []*run) (lines []int) {
 	return slices.Compact(lines)
 }
 
-// watched reports whether the detector is shown an instruction.
+// watched reports whether the race detector observes an instruction.
 func watched(in *ir.Instr) bool {
 	op := in.Form.Operation()
 	switch op.Kind {
@@ -149,7 +149,7 @@ func watched(in *ir.Instr) bool {
 	return false
 }
 
-// launch runs the kernel once. Arrays grow until all accesses lie inside.
+// launch runs the kernel once. It enlarges the arrays until all accesses are in bounds.
 func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
@@ -159,7 +159,7 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	}
 }
 
-// once runs the kernel with arrays of some size.
+// once runs the kernel with arrays of the given size.
 func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector := race.New()
 	x := &run{schedule: s, count: count, filled: filled, reached: detector.Reached}
@@ -199,10 +199,10 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	return x
 }
 
-// target returns the target of the module, as the name of a device.
+// target returns the target of the module as a device name.
 func (k *kernel) target() string { return k.module.Target.String() }
 
-// An array is global memory of a launch.
+// An array is a global memory allocation of a launch.
 type array struct {
 	at    device.Address
 	bytes int64
@@ -280,7 +280,8 @@ func (k *kernel) arguments(d *emu.Device, count uint64, filled bool, bytes int) 
 	return values, arrays, nil
 }
 
-// contents returns the contents of an array: zeros, or small numbers that differ from word to word.
+// contents returns the initial contents of an array: zeros, or small numbers that differ between
+// words.
 func contents(n int, filled bool) []byte {
 	b := make([]byte, n)
 	if filled {
@@ -291,7 +292,7 @@ func contents(n int, filled bool) []byte {
 	return b
 }
 
-// judge makes findings of what runs found.
+// judge turns the results of the runs into findings.
 func (k *kernel) judge(r *Result, runs []*run) {
 	var good, zero int
 	for _, x := range runs {
@@ -305,7 +306,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 			r.Incomplete = append(r.Incomplete, fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
 		}
 	}
-	list := r.Findings // of the search
+	list := r.Findings // findings of the search
 	list = append(list, k.races(runs)...)
 	list = append(list, k.faults(r, runs, good)...)
 	list = append(list, k.differences(runs)...)
@@ -314,8 +315,9 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	r.Incomplete = slices.Compact(r.Incomplete)
 }
 
-// races returns the races of runs. A race of arrays of zeros that does not occur with other contents is
-// a review, and one that occurs only with other contents is not reported: flags may not be zero.
+// races returns the races of the runs. A race seen only with arrays of zeros is a review. A race
+// seen only with other contents is not reported, because the kernel may require flags that start at
+// zero.
 func (k *kernel) races(runs []*run) (list diag.List) {
 	type site struct {
 		rule          string
@@ -368,7 +370,7 @@ func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.
 	return d
 }
 
-// faults returns the faults of runs. One that ends all launches is an error.
+// faults returns the faults of the runs. A fault that ends every launch is an error.
 func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
 	for _, x := range runs {
@@ -391,7 +393,7 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			continue
 		case strings.Contains(f.Message, "hangs"):
 			rule = RuleHang
-			if waits(f) { // nothing that memory holds ends these waits
+			if waits(f) { // no memory contents can end these waits
 				severity = diag.Error
 			}
 		case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
@@ -415,7 +417,7 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	return list
 }
 
-// waits reports whether a warp of a hang waits at a barrier.
+// waits reports whether a hung warp waits at a barrier.
 func waits(f *emu.Fault) bool {
 	for _, n := range f.Notes {
 		if strings.Contains(n, ": waits ") {
@@ -425,7 +427,7 @@ func waits(f *emu.Fault) bool {
 	return false
 }
 
-// varies reports whether launches differ in the values of parameters.
+// varies reports whether launches differ in their parameter values.
 func (k *kernel) varies() bool { return len(k.counts()) > 1 }
 
 // differences reports results that depend on the schedule.

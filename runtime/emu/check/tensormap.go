@@ -14,11 +14,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// mapBytes is the memory of a tensor. Elements beyond are outside of the tensor.
+// mapBytes is the memory size of a derived tensor. Elements past it are outside the tensor.
 const mapBytes = 1 << 20
 
-// boxBytes returns the bytes of a box: a comment "ptxdsl:bytes N" behind the parameter says them; else
-// what the kernel announces to an mbarrier is shared among the tensor maps.
+// boxBytes returns the size of a box. A comment "ptxdsl:bytes N" after the parameter gives it.
+// Otherwise, the bytes that the kernel expects on an mbarrier are divided among the tensor maps.
 func (k *kernel) boxBytes(p param) int {
 	for _, text := range append([]string{p.v.Note}, p.v.Doc...) {
 		if _, rest, ok := strings.Cut(text, "ptxdsl:bytes"); ok {
@@ -45,7 +45,7 @@ func (k *kernel) boxBytes(p param) int {
 	return max(128, announced/max(1, maps))
 }
 
-// rank returns the dimensions of the copies of the kernel.
+// rank returns the number of dimensions of the kernel's tensor copies.
 func (k *kernel) rank() int {
 	n := 2
 	k.instructions(func(in *ir.Instr) {
@@ -61,7 +61,7 @@ func (k *kernel) rank() int {
 	return n
 }
 
-// box returns the box of a tensor map of bytes.
+// box returns a box for a tensor map whose size is the result of boxBytes.
 func (k *kernel) box(p param) []uint32 {
 	n := k.boxBytes(p)
 	inner := 128

@@ -12,41 +12,41 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// Rules of races.
+// Race rules.
 const (
-	RuleBlock  = "E1"  // threads of different warps of a block
-	RuleWarp   = "E2"  // lanes of a warp
-	RuleGrid   = "E3"  // threads of different blocks
+	RuleBlock  = "E1"  // between threads of different warps of a block
+	RuleWarp   = "E2"  // between lanes of a warp
+	RuleGrid   = "E3"  // between threads of different blocks
 	RuleScope  = "E4"  // a scope that does not include the other thread
 	RuleFlight = "E5"  // an asynchronous operation that may be in flight
 	RuleProxy  = "E6"  // a missing proxy fence
-	RuleMixed  = "E7"  // strong accesses that overlap in part, or with a weak one
-	RuleValues = "E8"  // lanes that store different values with one instruction
-	RuleInit   = "E9"  // an mbarrier that is not visibly initialized
-	RulePeer   = "E10" // shared memory of a block that may have ended, or not begun
-	RuleGrids  = "E11" // a dependent launch that does not wait
+	RuleMixed  = "E7"  // strong accesses that overlap partially or conflict with a weak access
+	RuleValues = "E8"  // lanes that store different values to one address with one instruction
+	RuleInit   = "E9"  // an mbarrier whose initialization is not visible
+	RulePeer   = "E10" // shared memory of a block that may have exited or not started
+	RuleGrids  = "E11" // a dependent launch without a wait
 	RuleTensor = "E15" // tensor memory
 )
 
-// An Access is one side of a race.
+// An Access is one of the two accesses of a race.
 type Access struct {
-	What   string // "write by thread (3,0,0) of block (0,0,0)"
+	What   string // such as "write by thread (3,0,0) of block (0,0,0)"
 	Opcode string
 	Place  diag.Place
 	Source string // the line that .loc names
 }
 
-// A Race is two accesses that nothing orders, or a broken rule of the same kind.
+// A Race is a pair of unordered accesses, or a violation of a similar rule.
 type Race struct {
 	Rule          string
 	Severity      diag.Severity
 	Kernel        string
 	Message       string
-	First, Second Access // the one that the emulator performed first is First
-	Address       string // in terms of a variable
-	Missing       string // the edge that would order them
+	First, Second Access // First is the access that the emulator performed first
+	Address       string // relative to a variable
+	Missing       string // the synchronization that would order them
 	Fix           string
-	Count         int // bytes and repetitions
+	Count         int // number of affected bytes and repetitions
 }
 
 type raceKey struct {
@@ -54,7 +54,7 @@ type raceKey struct {
 	first, second *ir.Instr
 }
 
-// describe returns one side of a race.
+// describe returns the description of an access.
 func (d *Detector) describe(x *stamp) Access {
 	s := &d.shadow.sites[x.site]
 	what := map[emu.EventKind]string{
@@ -87,7 +87,7 @@ func (d *Detector) threadName(x *stamp) string {
 	return fmt.Sprintf("thread %s of block %s", p(t, l.Block), p(b, l.Grid))
 }
 
-// report records a race, once for two instructions.
+// report records a race, once for each pair of instructions.
 func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	k := raceKey{r.Rule, d.shadow.sites[x.site].instr, d.shadow.sites[y.site].instr}
 	if old := d.seen[k]; old != nil {
@@ -109,7 +109,7 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 // main reports whether an agent is a thread itself.
 func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
 
-// check compares an access with one before it.
+// check compares an access with an earlier one.
 func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
 	if x.agent == y.agent && d.main(x.agent) || x.serial == y.serial {
 		return
@@ -163,7 +163,7 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
 }
 
-// fenced reports whether the thread of x made it visible to asynchronous operations that know v.
+// fenced reports whether the thread of x made it visible to asynchronous operations with view v.
 func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	slot := uint32(slotShared)
 	if a.Space == isa.Global {
@@ -172,7 +172,7 @@ func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	return v.knows(x.agent+slot, x.epoch)
 }
 
-// proxyRace is a missing fence between generic accesses and the async proxy.
+// proxyRace returns a race for a missing proxy fence between generic accesses and the async proxy.
 func (d *Detector) proxyRace(first *site, a emu.Address) Race {
 	r := Race{
 		Rule: RuleProxy, Message: "asynchronous operation reads or overwrites memory that a generic access wrote, without a proxy fence",
@@ -188,7 +188,7 @@ func (d *Detector) proxyRace(first *site, a emu.Address) Race {
 	return r
 }
 
-// raceOf names the race of two accesses by what they are.
+// raceOf returns the race for two accesses according to their kinds.
 func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	bx, by := d.blockOf(x.thread), d.blockOf(y.thread)
 	switch {
@@ -241,7 +241,7 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	return r
 }
 
-// sawNarrow reports whether a thread observed a release of a block with a scope that is too narrow.
+// sawNarrow reports whether a thread read a release of a block with a scope that is too narrow.
 func (d *Detector) sawNarrow(t *thread, block uint32) bool {
 	for _, b := range t.narrow {
 		if b == block && block != d.blockOf(t.thread) {
@@ -251,7 +251,7 @@ func (d *Detector) sawNarrow(t *thread, block uint32) bool {
 	return false
 }
 
-// flightRace is an access to memory of an asynchronous operation that may be in flight.
+// flightRace returns the race for an access to memory that an operation in flight may access.
 func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	r := Race{Rule: RuleFlight, Message: "access to memory of an asynchronous operation that may not be complete"}
 	slot := x.agent % slots
@@ -276,7 +276,7 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	return r
 }
 
-// lanesRace is lanes that store different values to one address.
+// lanesRace reports lanes that store different values to one address.
 func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 	x := d.stampOf(e, d.threadOf(e.Block, e.Warp, i).thread, 0, 0)
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, j).thread, 0, 0)
@@ -286,7 +286,7 @@ func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 	}, &x, &y, a)
 }
 
-// initRace is a use of an mbarrier whose initialization is not visible.
+// initRace reports a use of an mbarrier whose initialization is not visible.
 func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Address, ordered bool) {
 	y := d.stampOf(e, thread, thread*slots, 0)
 	r := Race{
@@ -301,7 +301,7 @@ func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Addr
 	d.report(r, &m.site, &y, a)
 }
 
-// exitRace is an access to the shared memory of a block that nothing orders before its end.
+// exitRace reports an access to the shared memory of a block that may have exited.
 func (d *Detector) exitRace(e *emu.Event, x stamp) {
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, 0).thread, 0, 0)
 	a := emu.Address{Space: isa.Shared, Block: e.Block, At: x.at}
@@ -312,7 +312,7 @@ func (d *Detector) exitRace(e *emu.Event, x stamp) {
 	}, &x, &y, a)
 }
 
-// lateRace is an access to the shared memory of a block that has ended.
+// lateRace reports an access to the shared memory of a block that has exited.
 func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{
 		Rule: RulePeer, Message: "access to the shared memory of a block that has ended",
@@ -321,7 +321,7 @@ func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
 	}, &y, &y, a)
 }
 
-// earlyRace is an access to the shared memory of a block that may not have begun.
+// earlyRace reports an access to the shared memory of a block that may not have started.
 func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{
 		Rule: RulePeer, Message: "access to the shared memory of a block that may not have begun",
