@@ -143,13 +143,25 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 		o.storeOverlapping(a, row, col)
 	default:
 		o.StoreRows(row, col, func(from, n int) []Reg[F32] {
-			x := a.Load(from, n)
+			x := a.loadFor(t.Type, from, n)
 			if from+n == a.t.cols && k.scope() == a.scope && !a.t.pair {
 				a.Release()
 			}
 			return x
 		})
 	}
+}
+
+// loadFor is Load for a matrix of type t: integers are returned as the bits of F32.
+func (a *AccumulatorStage) loadFor(t isa.Type, col, n int) []Reg[F32] {
+	if t != isa.S32 {
+		return a.Load(col, n)
+	}
+	list := make([]Reg[F32], n)
+	for i, x := range LoadAccumulator[S32](a, col, n) {
+		list[i] = Bits[F32](x)
+	}
+	return list
 }
 
 // storeOverlapping is StoreTMEM for one of two overlapping accumulators. It stores 64 columns at a

@@ -11,8 +11,9 @@ import (
 // StoreRows writes 128 rows to the matrix, one per thread, as accumulators in tensor memory are
 // distributed. The function elements returns n elements of the thread's row, starting at column
 // col; it can add a bias or another matrix ([SharedTile.LoadRow]), scale, and apply an activation.
-// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1. Elements of 6 bits take a byte in
-// shared memory (.b6p2x16), and the matrix must have a multiple of 128 columns.
+// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or
+// .e2m1; a matrix of .s32 takes their bits. Elements of 6 bits take a byte in shared memory
+// (.b6p2x16), and the matrix must have a multiple of 128 columns.
 func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
 	o.storeRows(row, col, 32, elements, elements != nil)
 }
@@ -71,7 +72,7 @@ func (o *Output) staged(row, col Reg[U32], write func(tile SharedTile, line Reg[
 // storable reports whether accumulator rows can be stored as elements of a type.
 func storable(t isa.Type) bool {
 	switch t {
-	case isa.F32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1:
+	case isa.F32, isa.S32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1:
 		return true
 	}
 	return false

@@ -28,7 +28,10 @@ func Check(t *kerneltest.T) error {
 	if err := t.Needs("block scaling", 100, 0); err != nil {
 		return err
 	}
-	for _, c := range CasesFor(t.Target()) {
+	for i, c := range CasesFor(t.Target()) {
+		if t.Budget > 0 && t.Budget < kerneltest.EmulatorBudget && c.option() == c.Format.option() && i%7 != 0 {
+			continue // an emulator that also looks for races runs some of the formats
+		}
 		for _, g := range c.sizes(t) {
 			if err := c.Check(t, g); err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
+	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -34,7 +35,9 @@ type Example struct {
 // Systems returns the systems, in the order of the page.
 func Systems() []System {
 	return []System{
-		{"Blackwell block-scaled GEMM", blackwell, nil},
+		{"Blackwell block-scaled GEMM", blackwell, []Example{
+			{"17_matmul_blockscaled", blockscaled.Variants()},
+		}},
 		{"Ampere tensor cores", ampere, []Example{
 			{"13_matmul_multistage", multistage.Variants()},
 			{"14_matmul_sparse", sparse.Variants()},
