@@ -83,7 +83,7 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, g kerneltest.GEMM)
 func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid runtime.Config, g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance kerneltest.Tolerance,
 ) error {
-	matrix := func(rows int) kerneltest.Matrix {
+	matrix := func(rows, side int) kerneltest.Matrix {
 		xs := kerneltest.Random(t, in, rows*g.K)
 		for i, edge := range in.Edges() {
 			if in.Name == kerneltest.TF32.Name {
@@ -92,10 +92,10 @@ func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid r
 			if row := 1 + 2*i; row < rows && i < 12 {
 				line := xs[row*g.K:][:g.K]
 				clear(line)
-				line[t.Rand.IntN(g.K)] = edge
+				line[2*t.Rand.IntN(g.K/2)+side] = edge // the edges of A and B do not meet
 			}
 		}
 		return kerneltest.MatrixOf(rows, g.K, xs, func(row, col int) float64 { return in.Float(xs[row*g.K+col]) })
 	}
-	return kerneltest.Multiply(t, k, grid, matrix(g.M), matrix(g.N), out, tolerance, nil)
+	return kerneltest.Multiply(t, k, grid, matrix(g.M, 0), matrix(g.N, 1), out, tolerance, nil)
 }
