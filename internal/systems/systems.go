@@ -15,7 +15,8 @@ import (
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
-	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
+	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
+	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -35,9 +36,7 @@ type Example struct {
 // Systems returns the systems, in the order of the page.
 func Systems() []System {
 	return []System{
-		{"Blackwell block-scaled GEMM", blackwell, []Example{
-			{"17_matmul_blockscaled", blockscaled.Variants()},
-		}},
+		{"Blackwell block-scaled GEMM", blackwell, nil},
 		{"Ampere tensor cores", ampere, []Example{
 			{"13_matmul_multistage", multistage.Variants()},
 			{"14_matmul_sparse", sparse.Variants()},
@@ -46,8 +45,12 @@ func Systems() []System {
 			{"08_rmsnorm", rmsnorm.Variants()},
 		}},
 		{"BF16 ladder", ladder, nil},
-		{"Attention, experts and communication", requested, nil},
-		{"Library calls", calls, nil},
+		{"Attention, experts and communication", requested, []Example{
+			{"18_attention", attention.Variants()},
+		}},
+		{"Library calls", calls, []Example{
+			{"23_gemm", gemm.Variants()},
+		}},
 	}
 }
 
