@@ -52,6 +52,34 @@ func Check(t *kerneltest.T) error {
 	return l.Close()
 }
 
+// Variants returns the calls for the systems that the library covers.
+func Variants() []kerneltest.Variant {
+	call := func(option, name string, targets []string, check func(*kerneltest.T, *Library, kerneltest.GEMM) error, why string) kerneltest.Variant {
+		return kerneltest.Variant{
+			Option: option, Name: name, Targets: targets, Build: Build, Why: why,
+			Check: func(t *kerneltest.T) error {
+				l := New(t.Device)
+				var errs []error
+				for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 29}, {M: 64, N: 72, K: 48}} {
+					errs = append(errs, check(t, l, g))
+				}
+				return errors.Join(append(errs, l.Close())...)
+			},
+		}
+	}
+	return []kerneltest.Variant{
+		call("BF16 GEMM call", "bf16", Targets, func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+			return check(t, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16))
+		}, "the sum is truncated to F32 every 8 products, and rounded to BF16"),
+		call("Ampere GEMM call", "f16, the result in f32", Targets[:1], func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+			return check(t, l, g, true, false, kerneltest.F16, kerneltest.F32, Options{}, sum16)
+		}, "the sum is truncated to F32 every 8 products"),
+		call("Ampere GEMM call", "s8, the result in s32", Targets[:1], func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+			return check(t, l, g, false, false, kerneltest.S8, kerneltest.S32, Options{}, kerneltest.Tolerance{})
+		}, "integers are exact"),
+	}
+}
+
 // check multiplies random matrices that are stored by rows, or transposed.
 func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool,
 	in kerneltest.Format[E], out kerneltest.Format[D], o Options, tolerance kerneltest.Tolerance,

@@ -65,8 +65,9 @@ type harvester struct {
 	config  HarvestConfig
 	targets []place
 	result  *Harvest
-	live    map[string]map[string]bool // by instruction: the words that ptxas does not reject as such
-	tried   map[uint64]bool            // hashes of place and text
+	// By instruction: the words that ptxas does not reject as such.
+	live  map[string]map[string]bool
+	tried map[uint64]bool // hashes of place and text
 }
 
 // RunHarvest tries words and operand shapes with the forms of set. It reports what ptxas accepts

@@ -27,7 +27,7 @@ type addressRef struct {
 func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	parts := o.Args()
 	if len(parts) == 0 {
-		return addressRef{}, fmt.Errorf("it has an address without a base")
+		return addressRef{}, fmt.Errorf("an address operand has no base")
 	}
 	b := parts[0]
 	a := addressRef{keep: ^uint64(0), room: ^uint64(0)}
@@ -53,7 +53,7 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	case ir.Int:
 		a.base = ref{kind: refConstant, constant: d.image.splat(uint64(b.Value))}
 	default:
-		return addressRef{}, fmt.Errorf("it has an address of a kind that is not emulated")
+		return addressRef{}, fmt.Errorf("this kind of address is not emulated")
 	}
 	a.fixed = a.base.kind == refConstant
 	return a, nil

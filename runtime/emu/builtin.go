@@ -22,7 +22,7 @@ var builtins = map[string]func(d *decoder, results, in []argument) (step, error)
 // deviceMalloc decodes a call of malloc: each lane gets an allocation of its own.
 func deviceMalloc(d *decoder, results, in []argument) (step, error) {
 	if len(in) != 1 || len(results) != 1 {
-		return nil, fmt.Errorf("malloc takes 1 argument and returns 1")
+		return nil, fmt.Errorf("malloc takes 1 argument and returns 1 value")
 	}
 	return func(w *warp, mask uint32) action {
 		f := w.cur.frame
@@ -64,7 +64,7 @@ func deviceFree(d *decoder, _, in []argument) (step, error) {
 // vprintf decodes a call of vprintf, whose format and operands are both in memory.
 func vprintf(d *decoder, results, in []argument) (step, error) {
 	if len(in) != 2 || len(results) != 1 {
-		return nil, fmt.Errorf("vprintf takes 2 arguments and returns 1")
+		return nil, fmt.Errorf("vprintf takes 2 arguments and returns 1 value")
 	}
 	return func(w *warp, mask uint32) action {
 		f := w.cur.frame

@@ -84,7 +84,7 @@ func checkBulk(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			n := v[l] & 0xffffffff
 			if n%16 != 0 {
-				return w.fault(l, nil, "a bulk operation on %d bytes; they are a multiple of 16", n)
+				return w.fault(l, nil, "size of a bulk operation is %d bytes, expected a multiple of 16", n)
 			}
 			if !w.locate(&at, 1<<l, &demand{space: isa.Global, size: n, align: 16}) {
 				return failed
@@ -102,13 +102,13 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		lane := uint32(1) << l
 		n := sizes[l] & 0xffffffff
 		if n%16 != 0 {
-			return w.fault(l, nil, "a bulk copy of %d bytes; they are a multiple of 16", n)
+			return w.fault(l, nil, "size of a bulk copy is %d bytes, expected a multiple of 16", n)
 		}
 		left, right, bytes := uint64(0), uint64(0), uint64(1<<16-1)
 		if o.left != nil && o.right != nil {
 			left, right = w.value(o.left, &w.scratch[1])[l]&0xffffffff, w.value(o.right, &w.scratch[2])[l]&0xffffffff
 			if left > 15 || right > 15 || left+right > n {
-				return w.fault(l, nil, "a bulk copy of %d bytes ignores %d bytes and %d bytes at its ends; at most 15 each", n, left, right)
+				return w.fault(l, nil, "bulk copy of %d bytes ignores %d and %d bytes at its ends, expected at most 15 each", n, left, right)
 			}
 		}
 		if o.bytes != nil {

@@ -39,7 +39,7 @@ func call(d *decoder) (step, error) {
 		}
 		fn := d.image.module.defined[name]
 		if fn == nil {
-			return nil, fmt.Errorf("function %s is declared and nowhere defined", name)
+			return nil, fmt.Errorf("function %s is declared but not defined", name)
 		}
 		p := d.image.program(fn)
 		if err := holdCall(p, results, in); err != nil {
@@ -62,7 +62,7 @@ func call(d *decoder) (step, error) {
 		}
 		p := im.callable(address)
 		if p == nil {
-			return w.fault(lane, nil, "indirect call of address 0x%x, which is no function", address)
+			return w.fault(lane, nil, "indirect call of address 0x%x, which is not a function", address)
 		}
 		if err := holdCall(p, results, in); err != nil {
 			return w.fault(lane, nil, "indirect call: %v", err)
@@ -77,7 +77,7 @@ func call(d *decoder) (step, error) {
 // holdCall checks the operands of a call against the parameters of the function.
 func holdCall(p *program, results, in []argument) error {
 	if len(results) != len(p.results) || len(in) != len(p.params) {
-		return fmt.Errorf("%s takes %d arguments and returns %d, and the call has %d and %d", p.fn.Name, len(p.params), len(p.results), len(in), len(results))
+		return fmt.Errorf("%s takes %d arguments and returns %d values, but the call has %d and %d", p.fn.Name, len(p.params), len(p.results), len(in), len(results))
 	}
 	return nil
 }

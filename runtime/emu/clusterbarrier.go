@@ -25,7 +25,7 @@ func clusterArrive(d *decoder) (step, error) {
 		}
 		mask := w.cur.mask
 		if b.came[w]&mask != 0 {
-			return w.fault(-1, nil, "barrier.cluster.arrive twice without barrier.cluster.wait")
+			return w.fault(-1, nil, "second barrier.cluster.arrive without a barrier.cluster.wait in between")
 		}
 		b.came[w] |= mask
 		w.tell(EventClusterArrive, mask, &op)
@@ -84,7 +84,7 @@ func clusterWait(d *decoder) (step, error) {
 		b := &w.block.cluster.barrier
 		if b.came[w]&w.cur.mask == 0 {
 			if w.arrivals == 0 {
-				return w.fault(-1, nil, "barrier.cluster.wait without barrier.cluster.arrive before")
+				return w.fault(-1, nil, "barrier.cluster.wait without a preceding barrier.cluster.arrive")
 			}
 			w.tell(EventClusterLeave, w.cur.mask, nil)
 			return advance // the phase is complete

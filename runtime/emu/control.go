@@ -49,7 +49,7 @@ func (d *decoder) meeting() *int {
 func branchIndexed(d *decoder) (step, error) {
 	list, ok := d.in.Args[1].Ref().(*ir.Targets)
 	if !ok || len(list.Blocks) == 0 {
-		return nil, fmt.Errorf("it has no list of targets")
+		return nil, fmt.Errorf("it has no branch target list")
 	}
 	index, meet := d.flatten(nil, &d.in.Args[0])[0], d.meeting()
 	to := make([]int, len(list.Blocks))
@@ -65,7 +65,7 @@ func branchIndexed(d *decoder) (step, error) {
 			lane := bits.TrailingZeros32(f.mask)
 			i := v[lane] & 0xffffffff
 			if i >= uint64(len(to)) {
-				return w.fault(lane, nil, "branch index %d is out of the %d targets", i, len(to))
+				return w.fault(lane, nil, "branch index %d is out of bounds: there are %d targets", i, len(to))
 			}
 			same := uint32(0)
 			for l := range eval.Lanes {
@@ -109,7 +109,7 @@ func exit(*decoder) (step, error) {
 // trap decodes trap.
 func trap(*decoder) (step, error) {
 	return func(w *warp, mask uint32) action {
-		return w.fault(bits.TrailingZeros32(mask), nil, "the kernel ran into a trap")
+		return w.fault(bits.TrailingZeros32(mask), nil, "the kernel executed a trap")
 	}, nil
 }
 
@@ -151,7 +151,7 @@ func fromGeneric(d *decoder) (step, error) {
 // shifted returns a step that adds to an address.
 func (d *decoder) shifted(by uint64, t isa.Type) (step, error) {
 	if t.Bits() != 64 {
-		return nil, fmt.Errorf("addresses of 32 bits are not emulated")
+		return nil, fmt.Errorf("32-bit addresses are not emulated")
 	}
 	from, to := d.reads()[0], d.writes()[0]
 	if d.in.Args[1].Kind == ir.Variable && d.in.Args[1].Var().Space.Base() == isa.Const {
@@ -240,7 +240,7 @@ func alloca(d *decoder) (step, error) {
 			}
 		}
 		if size > mostLocal {
-			return w.fault(lane, nil, "alloca of %d bytes; a thread has at most %d bytes of local memory", size, mostLocal)
+			return w.fault(lane, nil, "alloca of %d bytes exceeds the local memory of a thread, %d bytes", size, mostLocal)
 		}
 		at := (f.top + align - 1) &^ (align - 1)
 		f.top = (at + size + 15) &^ 15

@@ -79,7 +79,7 @@ func Excluded(ins *isa.Instruction, form *isa.Form) string {
 	case excluded(form.Kind) != "":
 		return excluded(form.Kind)
 	case undocumented(form):
-		return "no document says what it means: " + form.Lenient
+		return "not documented: " + form.Lenient
 	case ofTextures(form):
 		return "textures and surfaces are not emulated"
 	}

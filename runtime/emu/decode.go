@@ -77,7 +77,7 @@ func (d *decoder) address(n int) (addressRef, error) {
 			}
 		}
 	}
-	return addressRef{}, fmt.Errorf("it has no address where one is expected")
+	return addressRef{}, fmt.Errorf("an address operand is missing")
 }
 
 // flatten appends the scalar parts of an operand.
@@ -178,7 +178,7 @@ func (d *decoder) symbol(o *ir.Operand) ref {
 	case isa.Global, isa.Const:
 		at, ok := d.image.module.addresses[v]
 		if !ok {
-			d.fail("variable " + v.Name + " is declared and nowhere defined")
+			d.fail("variable " + v.Name + " is declared but not defined")
 		}
 		if v.Space.Base() == isa.Const && d.in.Form.Form.Kind != isa.KindCvta {
 			at -= constWindow

@@ -66,7 +66,7 @@ func New(o Options) (*Device, error) {
 		o.Workers = goruntime.GOMAXPROCS(0)
 	}
 	if o.Number < 0 || o.Number >= mostDevices {
-		return nil, fmt.Errorf("device number %d; there are 0 to %d", o.Number, mostDevices-1)
+		return nil, fmt.Errorf("device number is %d, expected 0 to %d", o.Number, mostDevices-1)
 	}
 	info, err := infoOf(o)
 	if err != nil {

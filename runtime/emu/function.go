@@ -259,7 +259,7 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 		}
 	}
 	if top > mostLocal {
-		d.image.problem(fn.Pos, fmt.Errorf("local memory of %d bytes a thread; there are %d", top, mostLocal))
+		d.image.problem(fn.Pos, fmt.Errorf("kernel needs %d bytes of local memory per thread, but a thread has at most %d", top, mostLocal))
 		top = 0
 	}
 	p.local = int(top)

@@ -56,7 +56,7 @@ func tryCancel(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			c := w.block.cluster
 			if c.refused {
-				return w.fault(l, nil, "clusterlaunchcontrol.try_cancel after an answer that said there is no cluster left")
+				return w.fault(l, nil, "clusterlaunchcontrol.try_cancel after an earlier request was refused")
 			}
 			targets, off, act := w.answerTargets(&to, &bar, &q, op.Space, l, all)
 			if act != advance {
@@ -112,7 +112,7 @@ func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, la
 	for _, b := range w.block.cluster.blocks {
 		switch p := b.phases[at]; {
 		case b.alive == 0:
-			return nil, 0, w.fault(lane, nil, "clusterlaunchcontrol.try_cancel for all blocks of a cluster, and block %s has ended", point(b.id))
+			return nil, 0, w.fault(lane, nil, "clusterlaunchcontrol.try_cancel for all blocks of a cluster, but block %s has exited", point(b.id))
 		case p == nil:
 			return nil, 0, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", b.rank)
 		default:

@@ -365,7 +365,8 @@ func atomically(d *decoder) (step, error) {
 			}
 		}
 		w.spins++
-		w.yield = w.block.changes == before // it may be a failed attempt that other warps must let succeed
+		// It may be a failed attempt that other warps must let succeed.
+		w.yield = w.block.changes == before
 		return advance
 	}, nil
 }

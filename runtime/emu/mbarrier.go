@@ -108,7 +108,7 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(
 		l := bits.TrailingZeros32(m)
 		k := w.ownerOf(w.where.of(l))
 		if k == nil {
-			w.denied(l, "an mbarrier lies in shared memory, and this address does not")
+			w.denied(l, "mbarrier is not in shared memory")
 			return failed
 		}
 		p := k.phases[w.where.at[l]]
@@ -224,12 +224,12 @@ func mbarrierInit(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			x := int64(uint32(n[l]))
 			if x < 1 || x > mostBytes {
-				return w.fault(l, nil, "mbarrier count %d; it is 1 to %d", x, mostBytes)
+				return w.fault(l, nil, "mbarrier count is %d, expected 1 to %d", x, mostBytes)
 			}
 			r, off := w.where.of(l), w.where.at[l]
 			k := w.ownerOf(r)
 			if k == nil {
-				return w.fault(l, nil, "an mbarrier lies in shared memory, and this address does not")
+				return w.fault(l, nil, "mbarrier is not in shared memory")
 			}
 			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off, made: w.command()}
 			fill(r.init[off:off+8], 0xff)

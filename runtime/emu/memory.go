@@ -51,7 +51,8 @@ type region struct {
 	low   uint64   // for shared memory: the bytes before it are reserved
 	named []symbol // symbols in the region, for messages
 
-	copies []*region // for a multicast address: the memory of each device; data is that of the first
+	// For a multicast address: the memory of each device; data is that of the first.
+	copies []*region
 }
 
 // A symbol is a named part of a region.
@@ -119,7 +120,8 @@ type memory struct {
 	count int
 	hosts int
 	total int64
-	peers atomic.Pointer[[]*memory] // memory of peers that kernels here can access; replaced, never modified
+	// Memory of peers that kernels here can access; replaced, never modified.
+	peers atomic.Pointer[[]*memory]
 }
 
 func newMemory(total int64, device int) *memory {

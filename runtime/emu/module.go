@@ -239,7 +239,7 @@ func (im *image) layShared(reached []*ir.Func) {
 		im.shared[v] = at
 	}
 	if at > mostShared {
-		im.problem(im.entry.Pos, fmt.Errorf("%d bytes of shared memory; a block has at most %d", at, mostShared))
+		im.problem(im.entry.Pos, fmt.Errorf("block needs %d bytes of shared memory, but has at most %d", at, mostShared))
 		at = sharedStart
 	}
 	im.sharedSize = int(at - sharedStart)

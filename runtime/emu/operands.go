@@ -81,14 +81,14 @@ func (d *decoder) valueNamed(name string) *ref {
 func (d *decoder) addressNamed(name string) (addressRef, error) {
 	o := d.named(name)
 	if o == nil {
-		return addressRef{}, fmt.Errorf("it has no address %s", name)
+		return addressRef{}, fmt.Errorf("it has no address operand %s", name)
 	}
 	if o.Kind == ir.Address {
 		return d.addressOf(o)
 	}
 	list := d.flatten(nil, o) // an address without brackets
 	if len(list) != 1 {
-		return addressRef{}, fmt.Errorf("it has no address %s", name)
+		return addressRef{}, fmt.Errorf("it has no address operand %s", name)
 	}
 	a := addressRef{base: list[0], keep: ^uint64(0), room: ^uint64(0), fixed: list[0].kind == refConstant}
 	if a.base.bits == 32 {

@@ -62,7 +62,7 @@ func infoOf(o Options) (device.Info, error) {
 	}
 	n := target.Info().Number
 	if n < 70 {
-		return device.Info{}, fmt.Errorf("%s is too old: the emulator has the independent lanes of sm_70 and later", name)
+		return device.Info{}, fmt.Errorf("%s is too old: the emulator needs independent thread scheduling (sm_70 or later)", name)
 	}
 	place := "emu"
 	if o.Target != "" {
@@ -128,12 +128,12 @@ func ParsePlace(name string) (Options, error) {
 	if n := len(parts); n > 1 && parts[n-1] != "" && !strings.HasPrefix(parts[n-1], "sm_") {
 		number, err := strconv.Atoi(parts[n-1])
 		if err != nil || number < 0 || number >= mostDevices {
-			return Options{}, fmt.Errorf("%q is not an emulated device; emu, emu:sm_90a and emu:1 are", name)
+			return Options{}, fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 		}
 		o.Number, parts = number, parts[:n-1]
 	}
 	if parts[0] != "emu" || len(parts) > 2 || len(parts) == 2 && parts[1] == "" {
-		return Options{}, fmt.Errorf("%q is not an emulated device; emu, emu:sm_90a and emu:1 are", name)
+		return Options{}, fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 	}
 	if len(parts) == 2 {
 		o.Target = parts[1]

@@ -117,7 +117,8 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 	case name == "%is_explicit_cluster":
 		return ref{kind: refComputed, not: o.Not, holds: func(w *warp) uint32 { return truthOf(w.block.grid.launch.Cluster[0] != 0) }}
 	case strings.HasPrefix(name, "%pm"), strings.HasPrefix(name, "%envreg"):
-		return ref{kind: refConstant, constant: splat(0)} // performance counters and similar registers are always 0
+		// Performance counters and similar registers are always 0.
+		return ref{kind: refConstant, constant: splat(0)}
 	}
 	d.fail("special register " + name + " is not emulated")
 	return ref{}

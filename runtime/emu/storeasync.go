@@ -137,7 +137,7 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 			x := values[i][l]
 			if s.combine != nil {
 				if r.init != nil && g.checks && !allSet(r.init[off:off+s.width]) {
-					return w.faultAt(in, "red.async on memory that was never written: %d bytes", s.width)
+					return w.faultAt(in, "red.async on uninitialized memory: %d bytes", s.width)
 				}
 				x = s.combine(read(r.data[off:], s.width), x, 0)
 			}
@@ -172,7 +172,7 @@ func storeBulk(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			n := sizes[l]
 			if n%8 != 0 || n > 1<<24 {
-				return w.fault(l, nil, "st.bulk of %d bytes; they are a multiple of 8 and at most 16777216", n)
+				return w.fault(l, nil, "size of st.bulk is %d bytes, expected a multiple of 8 up to 16777216", n)
 			}
 			if n == 0 {
 				continue
@@ -182,7 +182,7 @@ func storeBulk(d *decoder) (step, error) {
 			}
 			r, off := w.where.of(l), w.where.at[l]
 			if w.ownerOf(r) == nil {
-				return w.fault(l, nil, "st.bulk clears shared memory, and this address is not in it")
+				return w.fault(l, nil, "address of st.bulk is not in shared memory")
 			}
 			clear(r.data[off : off+n])
 			if r.init != nil {

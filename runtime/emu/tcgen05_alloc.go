@@ -220,7 +220,7 @@ func tensorDealloc(d *decoder) (step, error) {
 		w.turn = 0
 		t := w.block.tensor()
 		if laneOf(at) != 0 || !t.drop(columnOf(at), int(n)) {
-			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x, which were not allocated together; %s", n, at, t)
+			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x does not match an allocation; %s", n, at, t)
 		}
 		w.block.changes++
 		w.tellRelease(mask, at, n)

@@ -156,7 +156,7 @@ func tensorShift(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			address := w.pointer(&at, l)
 			if laneOf(address)%32 != 0 {
-				return w.fault(l, nil, "tcgen05.shift from lane %d; it is a multiple of 32", laneOf(address))
+				return w.fault(l, nil, "tcgen05.shift starts at lane %d, expected a multiple of 32", laneOf(address))
 			}
 			act := w.issueTensor(l, func() string {
 				for _, b := range blocks {

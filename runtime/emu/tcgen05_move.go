@@ -67,7 +67,7 @@ func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 		return 0, parked
 	}
 	if w.live != full {
-		return 0, w.fault(-1, nil, "tcgen05.ld and tcgen05.st run in warps of 32 threads, and this one has ended threads")
+		return 0, w.fault(-1, nil, "tcgen05.ld and tcgen05.st require all 32 threads of a warp, but some have exited")
 	}
 	for l := range eval.Lanes {
 		if x := w.pointer(&t.at, l); l == 0 {
@@ -79,7 +79,7 @@ func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 	quarter := w.index % 4 * 32
 	lane := laneOf(address)
 	if lane != quarter && !(t.shape.rows == 16 && lane == quarter+16) {
-		return 0, w.fault(-1, nil, "access to lane %d of tensor memory; warp %d of its warpgroup reaches lanes %d to %d, and the address names the first",
+		return 0, w.fault(-1, nil, "access to lane %d of tensor memory, but warp %d of a warpgroup can only access lanes %d to %d, and the address must name the first",
 			lane, w.index%4, quarter, quarter+31)
 	}
 	return address, advance

@@ -99,13 +99,13 @@ func (t *tensorStep) fits(m *tensorMap) string {
 	case m.rank != rank:
 		return fmt.Sprintf("the tensor map has %d dimensions, and the copy has %d", m.rank, rank)
 	case m.im2col != (t.mode == pixels):
-		return "the tensor map is of another mode than the copy: one is tiled, the other im2col"
+		return "the tensor map and the copy differ in mode: one is tiled, the other im2col"
 	case t.mode == fourRows && m.box[1] != 1:
 		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1", m.box[1])
 	case m.leave != 0:
 		return "tensor maps with interleaved channels are not emulated"
 	case m.swizzle == swizzle96 || m.atom == atom32Flip:
-		return "a swizzle of 96 bytes, or one that exchanges 8 bytes, is not emulated"
+		return "swizzles of 96 bytes, or that exchange 8 bytes, are not emulated"
 	case !t.loads && m.sharedBytes() != m.elementBytes() && m.kind != device.Packed6x16:
 		return "elements of this type cannot be stored: they are padded in shared memory"
 	}

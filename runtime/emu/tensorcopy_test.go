@@ -18,10 +18,11 @@ type tensorTest struct {
 	options               []runtime.MapOption
 	window                *runtime.Window // for an im2col map
 	channels, pixels      int
-	before                string // runs before the copy, by one thread; %d7 is the address of the map
-	copy                  string // copies words to or from s, with the map at %d7
-	bytes                 int    // number of bytes to copy
-	stores                bool
+	// Runs before the copy, by one thread; %d7 is the address of the map.
+	before string
+	copy   string // copies words to or from s, with the map at %d7
+	bytes  int    // number of bytes to copy
+	stores bool
 	// want returns the word of the target at an index: shared memory, or the tensor. The tensor holds the
 	// index plus 1 at each place, shared memory the index plus 1000 before a store.
 	want func(i int) uint32

@@ -60,7 +60,7 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	}
 	for i, stride := range m.Strides {
 		if stride%16 != 0 || stride >= 1<<40 {
-			return fault("encode a tensor map", nil, "stride %d is %d; it is a multiple of 16 below 2^40", i, stride)
+			return fault("encode a tensor map", nil, "stride %d is %d, expected a multiple of 16 below 2^40", i, stride)
 		}
 		little.PutUint64(to[mapStrides+8*i:], stride)
 	}
@@ -74,7 +74,7 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 		}
 		if i < len(m.Box) {
 			if m.Box[i] < 1 || m.Box[i] > 256 {
-				return fault("encode a tensor map", nil, "box dimension %d is %d; it is 1 to 256", i, m.Box[i])
+				return fault("encode a tensor map", nil, "box dimension %d is %d, expected 1 to 256", i, m.Box[i])
 			}
 			little.PutUint16(to[mapBox+2*i:], uint16(m.Box[i]))
 		}
@@ -126,14 +126,14 @@ const swizzle96 = 96
 // decodeMap decodes a tensor map.
 func decodeMap(b []byte) (*tensorMap, error) {
 	if len(b) < tensorMapLen || b[mapMagic] != magic {
-		return nil, fmt.Errorf("there is no tensor map")
+		return nil, fmt.Errorf("there is no tensor map at the address")
 	}
 	m := &tensorMap{
 		address: little.Uint64(b), kind: device.TensorType(b[mapType]), rank: int(b[mapRank]), leave: int(b[mapLeave]),
 		swizzle: int(b[mapSwizzle]), nan: b[mapFlags]&flagNaN != 0, im2col: b[mapFlags]&flagIm2col != 0,
 	}
 	if m.rank < 1 || m.rank > mostDims {
-		return nil, fmt.Errorf("a tensor map of %d dimensions", m.rank)
+		return nil, fmt.Errorf("tensor map has %d dimensions", m.rank)
 	}
 	for i := range m.rank {
 		m.sizes[i] = uint64(little.Uint32(b[mapSizes+4*i:])) + 1

@@ -132,7 +132,7 @@ func replaceField(d *decoder) (step, error) {
 		}
 	}
 	if field == nil || value == nil {
-		return nil, fmt.Errorf("%s names no field that is emulated", d.in.Op)
+		return nil, fmt.Errorf("the field of %s is not emulated", d.in.Op)
 	}
 	number := 0
 	if index != nil {

@@ -60,7 +60,7 @@ func (m *module) place(mem *memory) error {
 		m.addresses[v], m.globals[v.Name] = r.base, r
 	}
 	if constants > mostConstant {
-		return fmt.Errorf("%d bytes of constants; there are at most %d", constants, mostConstant)
+		return fmt.Errorf("module has %d bytes of constants, expected at most %d", constants, mostConstant)
 	}
 	m.constants = newRegion("constant memory", constWindow, int(constants))
 	m.constants.init, m.constants.fixed = nil, true
@@ -127,7 +127,7 @@ func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) e
 		return err
 	}
 	if width == 0 || width > uint64(len(data)) {
-		return fmt.Errorf("an initial value that does not fit")
+		return fmt.Errorf("initial value does not fit")
 	}
 	put(data, min(width, 8), x)
 	return nil
@@ -168,5 +168,5 @@ func (m *module) scalar(o *ir.Operand) (uint64, error) {
 			return x, err
 		}
 	}
-	return 0, fmt.Errorf("an initial value of a kind that is not emulated")
+	return 0, fmt.Errorf("this kind of initial value is not emulated")
 }

@@ -49,13 +49,15 @@ type warp struct {
 	tensorLoads            []*operation           // tcgen05.ld operations in flight
 	tensorStores           []*operation           // tcgen05.st operations in flight
 	tensorTail             [eval.Lanes]*operation // last tensor-core operation of each lane
-	groupJobs              []*groupJob            // wgmma operations that no wait has covered, oldest first
-	groupCount             int                    // number of wgmma.commit_group
-	registers              int                    // registers per thread, after setmaxnreg
-	turn                   int                    // number of the collective with the peer block, or 0
-	matrix                 *tensorcore.Frame
-	result                 [8]eval.Vector
-	arrivals               int // arrivals at the cluster barrier
+	// Wgmma operations that no wait has covered, oldest first.
+	groupJobs  []*groupJob
+	groupCount int // number of wgmma.commit_group
+	registers  int // registers per thread, after setmaxnreg
+	// Number of the collective with the peer block, or 0.
+	turn     int
+	matrix   *tensorcore.Frame
+	result   [8]eval.Vector
+	arrivals int // arrivals at the cluster barrier
 }
 
 // A fragment is a set of lanes of a warp that are at the same instruction.
@@ -100,15 +102,17 @@ type waitState uint8
 
 // What fragments wait for.
 const (
-	runs            waitState = iota
-	waitsConverge             // for the other lanes, at an instruction that all lanes must run together
-	waitsLanes                // for the lanes of a mask, at instructions of the same kind
-	waitsMembers              // for the lanes of a mask, at any instructions that synchronize with each other
-	waitsBarrier              // for other warps
-	waitsCluster              // for other blocks of the cluster
-	waitsPhase                // for an mbarrier
-	waitsCompletion           // for asynchronous operations
-	waitsPool                 // for registers
+	runs waitState = iota
+	// For the other lanes, at an instruction that all lanes must run together.
+	waitsConverge
+	waitsLanes // for the lanes of a mask, at instructions of the same kind
+	// For the lanes of a mask, at any instructions that synchronize with each other.
+	waitsMembers
+	waitsBarrier    // for other warps
+	waitsCluster    // for other blocks of the cluster
+	waitsPhase      // for an mbarrier
+	waitsCompletion // for asynchronous operations
+	waitsPool       // for registers
 )
 
 // A wait describes the collective instruction at which a fragment waits.

@@ -50,7 +50,7 @@ func wgmma(d *decoder) (step, error) {
 	rest := args[behind+1:]
 	for i := range rest {
 		if rest[i].kind != refConstant {
-			return nil, fmt.Errorf("%s: operands behind the scale are constants", d.in.Op)
+			return nil, fmt.Errorf("%s: the operands after scale-d must be constants", d.in.Op)
 		}
 	}
 	if len(rest) >= 2 {
@@ -95,7 +95,7 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 		return parked
 	}
 	if w.live != full {
-		return w.fault(-1, nil, "wgmma runs in warps of 32 threads, and this one has %d", bits.OnesCount32(w.live))
+		return w.fault(-1, nil, "wgmma requires all 32 threads of a warp, but this one has %d", bits.OnesCount32(w.live))
 	}
 	j, why := g.join(w)
 	if why != "" {

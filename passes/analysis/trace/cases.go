@@ -235,7 +235,8 @@ func given(a *value.Atom) bool {
 	case "parameter":
 		return true
 	case "load":
-		return a.Name == "global" || a.Name == "const" // shared memory may hold different values over time
+		// Shared memory may hold different values over time.
+		return a.Name == "global" || a.Name == "const"
 	case "register":
 		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
 	}

@@ -128,7 +128,8 @@ type state struct {
 	times   book[*ir.Instr, int]          // executions of instructions with a new value each time
 	pending book[*ir.Instr, *value.Value] // waits that have not succeeded
 	clocks  book[string, *value.Value]    // last values read
-	mixed   book[int, bool]               // registers that lanes of the warp on another branch may have written
+	// Registers that lanes of the warp on another branch may have written.
+	mixed   book[int, bool]
 	skipped int
 }
 

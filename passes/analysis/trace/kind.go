@@ -28,7 +28,7 @@ const (
 	CopyWait            // cp.async.wait_group, .wait_all
 	CopyArrive          // cp.async.mbarrier.arrive
 	BulkLoad            // cp.async.bulk into shared memory, including tensor copies
-	BulkStore           // cp.async.bulk, cp.reduce.async.bulk to global memory, including tensor copies
+	BulkStore           // cp.async.bulk, cp.reduce.async.bulk to global memory, also tensors
 	BulkCommit          // cp.async.bulk.commit_group
 	BulkWait            // cp.async.bulk.wait_group
 	RemoteStore         // st.async, red.async

@@ -32,9 +32,10 @@ type program struct {
 	ruled  map[int]bool         // blocks that run in whole warps, caching the results
 	whole  map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
 	active map[*graph.Loop]bool
-	spins  map[*graph.Loop]bool  // loops that only wait
-	turns  map[*graph.Loop]int   // iterations to follow
-	lasts  []bool                // for inner loops: additional iteration counts to end after; see endings
+	spins  map[*graph.Loop]bool // loops that only wait
+	turns  map[*graph.Loop]int  // iterations to follow
+	// For inner loops: additional iteration counts to end after; see endings.
+	lasts  []bool
 	quiet  map[*ir.Func]bool     // device functions without relevant instructions
 	defs   map[*ir.Func]*ir.Func // definitions of declared functions
 	acc    map[*ir.Reg]bool      // registers that asynchronous matrix operations use

@@ -124,7 +124,8 @@ type Kernel struct {
 	// Spent is how much of Limits.Work was used; analyzers that do much work add to it.
 	Spent int
 
-	extent   [3]int                  // extent of a cluster in blocks along x, y and z; zeros if it is unknown
+	// Extent of a cluster in blocks along x, y and z; zeros if it is unknown.
+	extent   [3]int
 	together scenes                  // see Scenes
 	loops    []*graph.Loop           // innermost loop of each block
 	work     int                     // limit on Spent, or 0

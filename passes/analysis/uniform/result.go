@@ -122,7 +122,8 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		}
 		return Thread
 	case "bar", "barrier":
-		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block { // all threads, at one barrier
+		// All threads, at one barrier.
+		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block {
 			return Block
 		}
 		return Thread

@@ -40,12 +40,13 @@ type Levels struct {
 	block  []Level
 	writes map[*ir.Reg]int       // number of writes; a partial write counts twice
 	writer map[*ir.Reg]*ir.Instr // the write of registers that are written once
-	rests  [][]int               // for each block, the blocks whose branches decide whether it is executed
-	loop   []*graph.Loop         // innermost loop of each block
-	leaks  map[*ir.Reg]bool      // written in a loop and read outside it
-	lost   bool                  // some cycles are not natural loops
-	from   map[*ir.Instr]int     // block of each instruction
-	kernel map[ir.Ref]bool       // parameters of a kernel
+	// For each block, the blocks whose branches decide whether it is executed.
+	rests  [][]int
+	loop   []*graph.Loop     // innermost loop of each block
+	leaks  map[*ir.Reg]bool  // written in a loop and read outside it
+	lost   bool              // some cycles are not natural loops
+	from   map[*ir.Instr]int // block of each instruction
+	kernel map[ir.Ref]bool   // parameters of a kernel
 }
 
 // Of analyzes a function. The thread index distinguishes warps only if .reqntid declares

@@ -103,7 +103,7 @@ func (d *decider) build() error {
 	}
 	n := len(d.x.events)
 	if n > mostEvents {
-		return fmt.Errorf("%s has %d events; at most %d are enumerated", t.Name, n, mostEvents)
+		return fmt.Errorf("%s has %d events, expected at most %d", t.Name, n, mostEvents)
 	}
 	d.x.po, d.x.rf, d.x.sc = make(relation, n), make(relation, n), make(relation, n)
 	d.x.from = map[[2]int]int{}
@@ -141,7 +141,7 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	if in.at != "" {
 		base := d.test.physical(in.at)
 		name := in.at
-		if in.proxy != Generic { // other proxies access an alias under its own address
+		if in.proxy != Generic { // other proxies use the physical address of an alias
 			name = base
 		}
 		if _, ok := addresses[name]; !ok {

@@ -107,7 +107,8 @@ func (c productCase) build(m *dsl.Module) {
 				for i, m := range maps {
 					row, col := k.U32(0), s.Iteration()
 					if share == 2 && i != len(maps)-1 || share == 2 && c.scale.Vector == 0 {
-						row = k.ClusterRank() // all maps except those of B's scale factors are split over the pair
+						// All maps except those of B's scale factors are split over the pair.
+						row = k.ClusterRank()
 					}
 					if i == 0 && c.turnX || i == 1 && c.turnY {
 						row, col = col, row

@@ -28,18 +28,18 @@ func TestTensorFaults(t *testing.T) {
 		{"permit", "@%p2 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + alloc + "32;\n", "after tcgen05.relinquish_alloc_permit", same},
 		{"more", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n" + alloc + "0x200;\n", "must not increase",
 			func(s string) string { return strings.ReplaceAll(s, ", 512;", ", 256;") }},
-		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n", "were not allocated together", same},
+		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n", "does not match an allocation", same},
 		{"leak", "", "tensor memory leak: the block ends and 512 columns", func(s string) string {
 			return strings.Replace(s, "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\n", "", 1)
 		}},
-		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n", "warp 1 of its warpgroup reaches lanes 32 to 63", same},
+		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n", "warp 1 of a warpgroup can only access lanes 32 to 63", same},
 		{"bounds", "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%w0,%w1,%w2,%w3}, [%r12+510];\ntcgen05.wait::ld.sync.aligned;\n", "tensor memory out of bounds", same},
 		{"never written", "", "read of tensor memory that was never written", func(s string) string {
 			a := strings.Index(s, "tcgen05.st.sync")
 			return s[:a] + s[a+strings.Index(s[a:], "\n")+1:]
 		}},
 		{"freed", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\nbar.sync 0;\n", "nothing is allocated", same},
-		{"shift", "add.u32 %r15, %r10, 0x100008;\n@%p1 tcgen05.shift.cta_group::1.down [%r15];\n", "it is a multiple of 32", same},
+		{"shift", "add.u32 %r15, %r10, 0x100008;\n@%p1 tcgen05.shift.cta_group::1.down [%r15];\n", "expected a multiple of 32", same},
 		{"descriptor", "mov.b64 %d5, 0;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r10], %d5;\n", "bits 46-48 are 0, want 1", same},
 		{"collector", "mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08100490;\nsetp.eq.u32 %p5, 0, 1;\n" +
 			"@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %d5, %d5, %r30, %p5;\n", "the buffer does not hold this operand", same},

@@ -144,7 +144,8 @@ func (c *tensorCase) fill(r *rand.Rand, images []*image) (a, b [][]float64, larg
 				}
 				w := n.worth(x) * f * float64(1-2*bit(negate))
 				value[i][k], size[i][k] = w, math.Abs(w)
-				if w != 0 && !n.integer { // subnormal numbers are aligned like the smallest normal one
+				// Subnormal numbers are aligned like the smallest normal one.
+				if w != 0 && !n.integer {
 					size[i][k] = max(size[i][k], math.Ldexp(f, 2-1<<(n.exponent-1)))
 				}
 			}

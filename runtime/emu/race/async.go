@@ -143,7 +143,8 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 		return
 	}
 	d.useByOperation(e, o, m, a)
-	if o.group == emu.GroupCopy || o.group == emu.GroupTensor { // all earlier operations of the thread
+	// All earlier operations of the thread.
+	if o.group == emu.GroupCopy || o.group == emu.GroupTensor {
 		k := sumKey{d.blockOf(o.thread), isa.ScopeCTA}
 		if o.group == emu.GroupTensor {
 			k = sumKey{^uint32(0), isa.ScopeCluster} // including those of the other block of a pair

@@ -58,10 +58,11 @@ type thread struct {
 	scope    isa.Scope // scope of that fence
 	pending  []release // releases read by relaxed loads, to be acquired by a fence
 	issued   [slots]uint32
-	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations issued when each group was committed
-	narrow   []uint32    // blocks whose releases it read with a scope that is too narrow
-	mapped   bool        // has acquired through the tensor map proxy
-	fenced   view        // view at its last tcgen05.fence::after_thread_sync
+	// For cp.async, bulk and wgmma: operations issued when each group was committed.
+	groups [3][]uint32
+	narrow []uint32 // blocks whose releases it read with a scope that is too narrow
+	mapped bool     // has acquired through the tensor map proxy
+	fenced view     // view at its last tcgen05.fence::after_thread_sync
 }
 
 // An agentCount is an agent whose operations complete in order.

@@ -143,7 +143,7 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	}
 	if x.agent == d.previous {
 		d.report(Race{
-			Rule: RuleGrids, Message: "access to what an earlier launch wrote or read, before griddepcontrol.wait",
+			Rule: RuleGrids, Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
 			Missing: "griddepcontrol.wait before the first dependent access", Fix: "execute griddepcontrol.wait before the access",
 		}, x, y, a)
 		return
@@ -202,7 +202,7 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		}
 	case sx.strong && sy.strong:
 		return Race{
-			Rule: RuleMixed, Message: "strong accesses overlap in part: they have no order and are not atomic to each other",
+			Rule: RuleMixed, Message: "strong accesses overlap partially: they are unordered and not atomic with respect to each other",
 			Missing: "accesses of the same address and size", Fix: "use one address and one size for all accesses to a synchronization variable",
 		}
 	}
@@ -290,7 +290,7 @@ func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Address, ordered bool) {
 	y := d.stampOf(e, thread, thread*slots, 0)
 	r := Race{
-		Rule: RuleInit, Message: "mbarrier is used, but its initialization is not ordered before",
+		Rule: RuleInit, Message: "mbarrier is used, but its initialization is not ordered before the use",
 		Missing: "a barrier between mbarrier.init and this use",
 		Fix:     "execute bar.sync after mbarrier.init; for peers and asynchronous operations execute fence.mbarrier_init.release.cluster first",
 	}
@@ -306,7 +306,7 @@ func (d *Detector) exitRace(e *emu.Event, x stamp) {
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, 0).thread, 0, 0)
 	a := emu.Address{Space: isa.Shared, Block: e.Block, At: x.at}
 	d.report(Race{
-		Rule: RulePeer, Message: "block may end while another block of the cluster uses its shared memory",
+		Rule: RulePeer, Message: "block may exit while another block of the cluster uses its shared memory",
 		Missing: "a cluster barrier, or a wait, between the access and the end of the block",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
 	}, &x, &y, a)
@@ -315,7 +315,7 @@ func (d *Detector) exitRace(e *emu.Event, x stamp) {
 // lateRace reports an access to the shared memory of a block that has exited.
 func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{
-		Rule: RulePeer, Message: "access to the shared memory of a block that has ended",
+		Rule: RulePeer, Message: "access to the shared memory of a block that has exited",
 		Missing: "a cluster barrier between this access and the end of the block",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
 	}, &y, &y, a)
@@ -324,7 +324,7 @@ func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
 // earlyRace reports an access to the shared memory of a block that may not have started.
 func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{
-		Rule: RulePeer, Message: "access to the shared memory of a block that may not have begun",
+		Rule: RulePeer, Message: "access to the shared memory of a block that may not have started",
 		Missing: "a cluster barrier before the first access to a peer",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait at the start of the kernel",
 	}, &y, &y, a)

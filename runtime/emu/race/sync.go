@@ -259,7 +259,8 @@ func (m *mbarrier) complete() {
 		m.done[k] = c
 	}
 	clear(m.sums)
-	k := sumKey{^uint32(0), isa.ScopeCluster} // completed operations are visible to all threads that wait
+	// Completed operations are visible to all threads that wait.
+	k := sumKey{^uint32(0), isa.ScopeCluster}
 	var c clock
 	c.join(m.done[k])
 	c.raise(m.agent, m.phase)

@@ -58,7 +58,8 @@ type thread struct {
 	laneKey
 	ops    []op
 	joined map[int32]int32 // the phase of each barrier that it joined last
-	last   int             // last join of lanes; a second one without operations in between is dropped
+	// Last join of lanes; a second one without operations in between is dropped.
+	last int
 }
 
 // An async is an asynchronous operation of a lane.

@@ -15,7 +15,8 @@ import (
 type Segment struct {
 	Block, Warp, Lane uint32
 	Async             bool
-	Count             int // synchronizations since the start; for Async, earlier operations of the lane
+	// Synchronizations since the start; for Async, earlier operations of the lane.
+	Count int
 }
 
 // A Witness is an order of synchronizations, up to the one that fails.
