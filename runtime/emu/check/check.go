@@ -76,11 +76,15 @@ func File(name, text string, o Options) ([]Result, error) {
 		return nil, list.Err()
 	}
 	var results []Result
-	for _, f := range m.Funcs() {
+	program, functions, endless := emu.NewProgram(m), m.Funcs(), new(int)
+	for _, f := range functions {
 		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
 			continue
 		}
-		k := &kernel{name: name, text: text, module: m, fn: f, options: o}
+		k := &kernel{
+			name: name, text: text, module: m, program: program, functions: functions, endless: endless, fn: f,
+			options: o,
+		}
 		results = append(results, k.check())
 	}
 	if len(results) == 0 {
@@ -165,6 +169,9 @@ func scheduleOf(seed uint64) seeding {
 type kernel struct {
 	name, text string
 	module     *ir.Module
+	program    *emu.Program // of the module
+	functions  []*ir.Func   // of the module
+	endless    *int         // launches of kernels of the file that reached their limit
 	fn         *ir.Func
 	options    Options
 	shape      Launch
