@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -103,6 +104,23 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 	w.cond = nil
 }
 
+// localPointer reports whether a value may be the address of a local variable: a sum with one, or a
+// value that is not a load, a parameter or another variable.
+func localPointer(v *value.Value) bool {
+	for _, t := range v.Terms {
+		switch a := t.Atom; a.Op {
+		case "load", "parameter":
+		case "variable":
+			if of, ok := a.Ref.(*ir.Var); !ok || of.Space.Base() == isa.Local {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // fit returns v in the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
@@ -135,6 +153,13 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	case "cvta":
 		set(&in.Args[0], arg(1, 64))
 		return
+	case "isspacep":
+		// A pointer that other threads know, or that is an argument, is not to local memory: code for
+		// that is not followed.
+		if v := arg(1, 64); in.Mod("local") && !localPointer(v) {
+			set(&in.Args[0], w.pool.Bool(false))
+			return
+		}
 	case "add", "sub":
 		if float || !st.plain {
 			break
