@@ -169,4 +169,9 @@ type kernel struct {
 	shape      Launch
 	params     []param
 	watch      []emu.Observer // of the next launches, besides the detector
+
+	guessedBlock, guessedShared bool // nothing says the block size, or the dynamic shared memory
+	guessedBox                  bool // nothing says how large the box of a tensor map is
+	oneBlock                    bool // the kernel never reads its block index
+	sharedOptIn                 int  // shared memory that a block of the target can have
 }

@@ -46,9 +46,11 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Block[0] == 0 {
-		s.Block = [3]uint32{uint32(k.blockSize()), 1, 1}
 		if d, ok := k.attribute(".reqntid"); ok {
 			s.Block = d
+		} else {
+			s.Block = [3]uint32{uint32(k.blockSize()), 1, 1}
+			k.guessedBlock = true
 		}
 	}
 	if s.Grid[0] == 0 {
@@ -70,13 +72,22 @@ func (k *kernel) derive() {
 		for _, v := range k.variables() {
 			if v.Space.Base() == isa.Shared && v.Size() == 0 {
 				s.Shared = dynamicShared
+				k.guessedShared = true
 			}
 		}
 	}
 	k.classify()
+	k.oneBlock = !k.mentions("%ctaid") && !k.mentions("%clusterid")
+	for _, p := range k.params {
+		if p.kind == paramMap && len(s.Args) == 0 {
+			_, known := notedBytes(p)
+			k.guessedBox = k.guessedBox || !known
+		}
+	}
 }
 
-// dynamicShared is the dynamic shared memory of a launch that does not say how much there is.
+// dynamicShared is the dynamic shared memory of a launch that does not say how much there is. It grows
+// to what the target has while accesses lie outside.
 const dynamicShared = 40 << 10
 
 // variables returns the variables of the module and its functions.
@@ -257,6 +268,25 @@ func (k *kernel) counts() []uint64 {
 	s := &k.shape
 	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
 	return []uint64{block * uint64(s.Grid[0]), 3, block, 256, 64, 1, 8, 16, 128, 1000}
+}
+
+// ordinary reports whether a count is one that a kernel may rely on: many kernels need multiples of
+// their tiles, and do not check.
+func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
+
+// blockSizes returns the block sizes that are tried for a kernel that does not require one, in order.
+func (k *kernel) blockSizes() []uint32 {
+	most := uint32(256)
+	if d, ok := k.attribute(".maxntid"); ok {
+		most = d[0] * d[1] * d[2]
+	}
+	list := []uint32{k.shape.Block[0]}
+	for _, n := range []uint32{256, 128, 96, 64, 32} {
+		if n <= most && n != list[0] {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // value returns the bytes of a scalar parameter.

@@ -24,11 +24,13 @@ import (
 type run struct {
 	schedule seeding
 	count    uint64
-	filled   bool // arrays hold numbers, not zeros
+	filled   bool   // arrays hold numbers, not zeros
+	block    uint32 // another block size than that of the kernel's other launches, or 0
 	races    []*race.Race
 	fault    *emu.Fault
 	err      error  // the launch was refused
 	outside  bool   // an access lay outside of the arrays
+	beyond   bool   // an access lay outside of shared memory
 	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
@@ -58,16 +60,23 @@ func (k *kernel) check() Result {
 // runs runs launches with different counts until all lines are reached, and then other schedules of the
 // first that ended well.
 func (k *kernel) runs(r *Result) []*run {
+	schedules := k.schedules()
+	k.chooseBlock(schedules[0])
 	counts := k.counts()
 	if len(k.shape.Args) > 0 {
 		counts = counts[:1]
 	}
-	schedules := k.schedules()
 	var all []*run
 	var best *run
-	missing := -1
+	missing, endless := -1, 0
 	for _, n := range counts {
+		if endless > 1 {
+			break
+		}
 		x := k.launch(schedules[0], n, false)
+		if x.fault != nil && x.fault.Message == emu.LimitReached {
+			endless++
+		}
 		var no *emu.Unsupported
 		if errors.As(x.err, &no) {
 			for i, d := range no.Findings {
@@ -104,10 +113,56 @@ func (k *kernel) runs(r *Result) []*run {
 	}
 	if len(k.shape.Args) == 0 {
 		all = append(all, k.launch(schedules[0], best.count, true))
+		if len(counts) > 1 {
+			all = append(all, k.launch(schedules[0], 0, false))
+			r.Tried = append(r.Tried, k.describe(0)+ending(all[len(all)-1]))
+		}
 	}
+	all = append(all, k.otherBlocks(best)...)
 	r.NotReached = k.unreached(all)
 	k.search(r, best, all)
 	return all
+}
+
+// chooseBlock chooses the block size of a kernel that does not require one: the first at which all
+// accesses to shared memory lie inside.
+func (k *kernel) chooseBlock(s seeding) {
+	if !k.guessedBlock || len(k.shape.Args) > 0 {
+		return
+	}
+	first := k.shape.Block[0]
+	for _, n := range k.blockSizes() {
+		k.shape.Block[0] = n
+		x := k.launch(s, k.counts()[0], false)
+		if x.err != nil {
+			break
+		}
+		if !x.beyond {
+			return
+		}
+	}
+	k.shape.Block[0] = first
+}
+
+// otherBlocks runs launches with two other block sizes: the kernel may not be for the size that was
+// chosen, and a race that depends on it is no error.
+func (k *kernel) otherBlocks(best *run) (list []*run) {
+	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
+		return nil
+	}
+	chosen := k.shape.Block[0]
+	defer func() { k.shape.Block[0] = chosen }()
+	for _, n := range []uint32{chosen / 2 &^ 31, 128, 64, chosen * 2} {
+		if n < 64 || n == chosen || len(list) > 0 && list[0].block == n || len(list) == 2 {
+			continue
+		}
+		k.shape.Block[0] = n
+		if x := k.launch(best.schedule, best.count, false); x.fault == nil && x.err == nil {
+			x.block = n
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 // ending says how a launch ended that did not end well.
@@ -149,14 +204,38 @@ func watched(in *ir.Instr) bool {
 	return false
 }
 
-// launch runs the kernel once. Arrays grow until all accesses lie inside.
+// launch runs the kernel once. Arrays, and dynamic shared memory that nothing says the size of, grow
+// until all accesses lie inside.
 func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
+		if x.beyond && k.guessedShared && k.shape.Shared == dynamicShared {
+			k.shape.Shared = k.mostShared()
+			y := k.once(s, count, filled, bytes)
+			if y.err == nil {
+				x = y
+			} else {
+				k.shape.Shared = dynamicShared
+			}
+		}
 		if !x.outside || bytes >= mostArray || len(k.shape.Args) > 0 {
 			return x
 		}
 	}
+}
+
+// mostShared returns the dynamic shared memory that a block can have.
+func (k *kernel) mostShared() uint32 {
+	static := int64(0)
+	for _, v := range k.variables() {
+		if v.Space.Base() == isa.Shared {
+			static += v.Size() + int64(max(1, v.Alignment()))
+		}
+	}
+	if n := int64(k.sharedOptIn) - static; n > dynamicShared {
+		return uint32(n) &^ 127
+	}
+	return dynamicShared
 }
 
 // once runs the kernel with arrays of some size.
@@ -171,6 +250,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		x.err = err
 		return x
 	}
+	k.sharedOptIn = d.Info().SharedOptIn
 	loaded, err := d.Load(device.Image{Name: k.name, PTX: k.text})
 	if err != nil {
 		x.err = err
@@ -192,7 +272,10 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		x.err = err
 	}
 	x.races, x.skipped = detector.Races(), detector.Skipped()
-	x.outside = x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") && strings.Contains(x.fault.Message, "global")
+	if x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") {
+		x.outside = strings.Contains(x.fault.Message, "global")
+		x.beyond = strings.Contains(x.fault.Message, "shared")
+	}
 	if x.fault == nil && err == nil {
 		x.result = fingerprint(d, arrays)
 	}
@@ -314,40 +397,92 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	r.Incomplete = slices.Compact(r.Incomplete)
 }
 
-// races returns the races of runs. A race of arrays of zeros that does not occur with other contents is
-// a review, and one that occurs only with other contents is not reported: flags may not be zero.
-func (k *kernel) races(runs []*run) (list diag.List) {
-	type site struct {
-		rule          string
-		first, second diag.Place
+// A site is a rule with the two places of a race.
+type site struct {
+	rule          string
+	first, second diag.Place
+}
+
+// sites returns the races of a run by their places, in both orders.
+func sites(x *run) map[site]*race.Race {
+	list := make(map[site]*race.Race)
+	for _, y := range x.races {
+		list[site{y.Rule, y.First.Place, y.Second.Place}] = y
+		list[site{y.Rule, y.Second.Place, y.First.Place}] = y
 	}
-	var filled *run
-	other := make(map[site]*race.Race)
+	return list
+}
+
+// doubt is why a race may be one of the launch that was derived, and not of the kernel.
+type doubt struct {
+	runs []map[site]*race.Race // that show the race if it is one of the kernel
+	note string
+}
+
+// doubts returns what a race of a derived launch is compared with.
+func (k *kernel) doubts(runs []*run) (list []doubt) {
+	if len(k.shape.Args) > 0 {
+		return nil
+	}
+	var usual []map[site]*race.Race
 	for _, x := range runs {
-		if x.filled && x.fault == nil && x.err == nil {
-			filled = x
-			for _, y := range x.races {
-				other[site{y.Rule, y.First.Place, y.Second.Place}] = y
-			}
+		switch {
+		case x.filled && x.fault == nil && x.err == nil && len(x.races) == 0:
+			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
+		case x.block != 0:
+			note := fmt.Sprintf("it does not occur with blocks of %d threads, and the kernel does not require a size", x.block)
+			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
+		case !x.filled && ordinary(x.count):
+			usual = append(usual, sites(x))
 		}
 	}
+	if k.varies() && len(usual) > 0 {
+		list = append(list, doubt{usual, "it occurs only with small or odd values of the integers"})
+	}
+	return list
+}
+
+// assumed returns what a race of a derived launch depends on that nothing in the file says, or "".
+func (k *kernel) assumed(y *race.Race) string {
+	switch {
+	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
+		return "the kernel does not read its block index, and may be for one block"
+	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous"):
+		return "the boxes of tensor maps are assumed"
+	}
+	return ""
+}
+
+// races returns the races of runs. A race that does not occur with other contents of the arrays, with
+// another block size or with ordinary integers is a review: the kernel may not be for such a launch.
+// One that occurs only with other contents is not reported: flags may not be zero.
+func (k *kernel) races(runs []*run) (list diag.List) {
+	var filled map[site]*race.Race
 	for _, x := range runs {
-		if x.filled {
+		if x.filled && x.fault == nil && x.err == nil {
+			filled = sites(x)
+		}
+	}
+	doubts := k.doubts(runs)
+	for _, x := range runs {
+		if x.filled || x.block != 0 {
 			continue
 		}
 		for _, y := range x.races {
+			at := site{y.Rule, y.First.Place, y.Second.Place}
 			severity := y.Severity
+			if z := filled[at]; z != nil {
+				severity = min(severity, z.Severity)
+			}
 			note := ""
-			if filled != nil {
-				z, found := other[site{y.Rule, y.First.Place, y.Second.Place}]
-				if !found {
-					z, found = other[site{y.Rule, y.Second.Place, y.First.Place}]
+			if severity == diag.Error && len(k.shape.Args) == 0 {
+				if why := k.assumed(y); why != "" {
+					severity, note = diag.Review, "; "+why
 				}
-				switch {
-				case found:
-					severity = min(severity, z.Severity)
-				case severity == diag.Error && len(filled.races) == 0:
-					severity, note = diag.Review, "; it does not occur with other contents of the arrays"
+			}
+			for _, d := range doubts {
+				if severity == diag.Error && !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil }) {
+					severity, note = diag.Review, "; "+d.note
 				}
 			}
 			list = append(list, diagnostic(y, severity, note, x))
@@ -368,42 +503,40 @@ func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.
 	return d
 }
 
-// faults returns the faults of runs. One that ends all launches is an error.
+// faults returns the faults of runs. One that ends all launches at one place is an error.
 func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
 	for _, x := range runs {
 		f := x.fault
-		if f == nil || x.filled && good > 0 || seen[f.Message+f.Place.String()] {
+		if f == nil || x.filled && good > 0 || x.block != 0 || seen[f.Message+f.Place.String()] {
 			continue
 		}
 		seen[f.Message+f.Place.String()] = true
-		rule := RuleFault
-		severity := diag.Review
-		if good == 0 || len(k.shape.Args) > 0 || !k.varies() {
-			severity = diag.Error
+		if why := k.unchecked(x); why != "" {
+			r.Incomplete = append(r.Incomplete, why)
+			continue
+		}
+		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review, Message: f.Message}
+		hang := strings.Contains(f.Message, "hangs")
+		if hang {
+			d.Rule = RuleHang
 		}
 		switch {
-		case f.Message == emu.LimitReached:
-			r.Incomplete = append(r.Incomplete, fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count)))
-			continue
-		case x.outside && len(k.shape.Args) == 0:
-			r.Incomplete = append(r.Incomplete, "an access lies outside of the arrays that were derived: "+f.Message)
-			continue
-		case strings.Contains(f.Message, "hangs"):
-			rule = RuleHang
-			if waits(f) { // nothing that memory holds ends these waits
-				severity = diag.Error
-			}
-		case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
-			r.Incomplete = append(r.Incomplete, f.Message)
-			continue
+		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
+			d.Severity = diag.Error
+		case hang && waits(f) && (ordinary(x.count) || !k.varies()): // no contents of memory end these waits
+			d.Severity = diag.Error
+		case good > 0 && !k.varies():
+			d.Severity = diag.Error
 		}
-		d := diag.Diagnostic{Place: f.Place, Rule: rule, Severity: severity, Message: f.Message}
 		if d.Place.Line == 0 {
 			d.Place, _ = k.module.At(k.fn.Pos)
 		}
 		if f.Lane >= 0 {
 			d.Message += fmt.Sprintf(": thread (%d,%d,%d) of block (%d,%d,%d)", f.Thread[0], f.Thread[1], f.Thread[2], f.Block[0], f.Block[1], f.Block[2])
+		}
+		if d.Severity == diag.Review && k.varies() {
+			d.Message += fmt.Sprintf("; with %d for all integers", x.count)
 		}
 		for i, n := range f.Notes {
 			if i < 4 {
@@ -413,6 +546,34 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// unchecked returns why a fault of a launch says nothing about the kernel, or "".
+func (k *kernel) unchecked(x *run) string {
+	f := x.fault
+	switch derived := len(k.shape.Args) == 0; {
+	case f.Message == emu.LimitReached:
+		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count))
+	case x.outside && derived:
+		return "an access lies outside of the arrays that were derived: " + f.Message
+	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
+		return f.Message
+	case strings.Contains(f.Message, "hangs") && derived && k.guessedBox:
+		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
+	case strings.Contains(f.Message, "ran into a trap") && derived:
+		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
+	}
+	return ""
+}
+
+// always reports whether all launches end with a fault at the same place.
+func (k *kernel) always(runs []*run, f *emu.Fault) bool {
+	for _, x := range runs {
+		if x.fault == nil || x.fault.Place != f.Place {
+			return false
+		}
+	}
+	return true
 }
 
 // waits reports whether a warp of a hang waits at a barrier.

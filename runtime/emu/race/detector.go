@@ -38,6 +38,7 @@ type Detector struct {
 
 	idle    bool // the launch at hand is too large
 	skipped int
+	issuer  *operation // whose access is checked; nil for accesses of threads
 }
 
 // MostThreads is how many threads a launch may have for its races to be looked for.
@@ -61,6 +62,7 @@ type thread struct {
 	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
 	mapped   bool        // has acquired for the tensor map proxy
 	fenced   view        // at its last tcgen05.fence::after_thread_sync
+	proxied  [2]view     // at its last proxy fence for shared and for global memory
 }
 
 // An agentCount is an agent with operations that complete in order.

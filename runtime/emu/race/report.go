@@ -123,7 +123,7 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 			return
 		}
 		if known {
-			d.report(d.proxyRace(sx, a), x, y, a)
+			d.report(d.proxyRace(sx, x, a), x, y, a)
 			return
 		}
 	case sy.proxy == emu.ProxyTensorMap && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
@@ -172,12 +172,31 @@ func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	return v.knows(x.agent+slot, x.epoch)
 }
 
+// fencedLate reports whether the issuing thread executed a proxy fence after it knew of x.
+func (d *Detector) fencedLate(x *stamp, a emu.Address) bool {
+	if d.issuer == nil {
+		return false
+	}
+	v := &d.issuer.proxied[0]
+	if a.Space == isa.Global {
+		v = &d.issuer.proxied[1]
+	}
+	return v.own[slotMain] != 0 && d.knows(v, x)
+}
+
 // proxyRace is a missing fence between generic accesses and the async proxy.
-func (d *Detector) proxyRace(first *site, a emu.Address) Race {
+func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	r := Race{
 		Rule: RuleProxy, Message: "asynchronous operation reads or overwrites memory that a generic access wrote, without a proxy fence",
 		Missing: "fence.proxy.async by the writing thread, before it synchronizes with the thread that issues the operation",
 		Fix:     "execute fence.proxy.async in every thread that wrote, then the barrier, then the operation",
+	}
+	if d.fencedLate(x, a) { // the memory model accepts a fence anywhere between the two accesses
+		r.Severity = diag.Review
+		r.Message = "proxy fence follows the synchronization with the writing thread instead of preceding it"
+	}
+	if first.instr != nil && first.instr.Form != nil && first.instr.Form.Form.Kind == isa.KindTcgen05Alloc {
+		r.Severity = diag.Review // the manual does not say through which proxy the address is written
 	}
 	if first.kind == emu.EventRead {
 		r.Severity = diag.Review
@@ -294,7 +313,8 @@ func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Addr
 		Missing: "a barrier between mbarrier.init and this use",
 		Fix:     "execute bar.sync after mbarrier.init; for peers and asynchronous operations execute fence.mbarrier_init.release.cluster first",
 	}
-	if ordered {
+	if ordered { // compilers rely on a barrier alone
+		r.Severity = diag.Review
 		r.Message = "asynchronous operation uses an mbarrier whose initialization is not visible to it"
 		r.Missing = "fence.mbarrier_init.release.cluster or fence.proxy.async by the thread that initialized it"
 	}

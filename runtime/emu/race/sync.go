@@ -127,9 +127,11 @@ func (d *Detector) proxyFence(e *emu.Event) {
 		default:
 			if op.Space != isa.Global {
 				t.own[slotShared] = t.own[slotMain]
+				t.proxied[0] = t.view
 			}
 			if op.Space.Base() != isa.Shared {
 				t.own[slotGlobal] = t.own[slotMain]
+				t.proxied[1] = t.view
 			}
 			t.own[slotInit] = max(t.own[slotInit], t.own[slotShared])
 		}
