@@ -22,6 +22,9 @@ type Options struct {
 	// Seed chooses the order in which warps have their turns. A kernel without races computes the same
 	// with all of them.
 	Seed uint64
+	// Interleave lets blocks start in a random order and take turns after a few instructions. It needs a
+	// Seed other than 0 and one worker, and is slow.
+	Interleave bool
 	// Completion says when asynchronous operations take effect.
 	Completion Completion
 	// Workers is how many blocks run at once; with 0, as many as there are processors.

@@ -76,12 +76,17 @@ func File(name, text string, o Options) ([]Result, error) {
 		return nil, list.Err()
 	}
 	var results []Result
+	var all []*kernel
 	for _, f := range m.Funcs() {
 		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
 			continue
 		}
 		k := &kernel{name: name, text: text, module: m, fn: f, options: o}
+		all = append(all, k)
 		results = append(results, k.check())
+	}
+	if dependent(all) {
+		results = append(results, stream(all))
 	}
 	if len(results) == 0 {
 		return nil, fmt.Errorf("%s has no kernel %s", name, o.Kernel)
@@ -169,6 +174,8 @@ type kernel struct {
 	shape      Launch
 	params     []param
 	watch      []emu.Observer // of the next launches, besides the detector
+	limit      int64          // of instructions; 0 for mostWork
+	pool       pool           // arrays that the kernels of a stream share
 
 	guessedBlock, guessedShared bool // nothing says the block size, or the dynamic shared memory
 	guessedBox                  bool // nothing says how large the box of a tensor map is

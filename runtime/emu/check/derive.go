@@ -77,7 +77,7 @@ func (k *kernel) derive() {
 		}
 	}
 	k.classify()
-	k.oneBlock = !k.mentions("%ctaid") && !k.mentions("%clusterid")
+	k.oneBlock = !k.mentions("%ctaid") && !k.mentions("%clusterid") && !k.betweenBlocks()
 	for _, p := range k.params {
 		if p.kind == paramMap && len(s.Args) == 0 {
 			_, known := notedBytes(p)
@@ -161,6 +161,20 @@ func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 		for _, x := range kinds {
 			yes = yes || in.Form.Form.Kind == x
 		}
+	})
+	return yes
+}
+
+// betweenBlocks reports whether the kernel has operations that serve several blocks only: atomic
+// operations on global memory, and others whose scope holds the grid.
+func (k *kernel) betweenBlocks() (yes bool) {
+	k.instructions(func(in *ir.Instr) {
+		op := in.Form.Operation()
+		switch op.Kind {
+		case isa.KindAtom, isa.KindRed:
+			yes = yes || op.Space.Base() == isa.Global && op.Scope != isa.ScopeCTA
+		}
+		yes = yes || op.Scope == isa.ScopeGPU && op.Order > isa.Weak
 	})
 	return yes
 }

@@ -34,6 +34,7 @@ type run struct {
 	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
+	events   uint64 // that the detector saw
 }
 
 // Sizes of the arrays that are derived: they grow while accesses lie outside.
@@ -41,6 +42,11 @@ const (
 	firstArray = 1 << 20
 	mostArray  = 1 << 26
 	mostWork   = 20_000_000 // instructions of a launch
+
+	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
+	cheap     = 50_000    // events of a launch for which they are run
+	cheapWork = 2_000_000 // instructions of such a launch
+	endless   = 20        // times the events of another schedule, for a launch that does not end
 )
 
 // check runs the launches of the kernel.
@@ -68,14 +74,14 @@ func (k *kernel) runs(r *Result) []*run {
 	}
 	var all []*run
 	var best *run
-	missing, endless := -1, 0
+	missing, limited := -1, 0
 	for _, n := range counts {
-		if endless > 1 {
+		if limited > 1 {
 			break
 		}
 		x := k.launch(schedules[0], n, false)
 		if x.fault != nil && x.fault.Message == emu.LimitReached {
-			endless++
+			limited++
 		}
 		var no *emu.Unsupported
 		if errors.As(x.err, &no) {
@@ -108,9 +114,22 @@ func (k *kernel) runs(r *Result) []*run {
 	if k.options.Order != nil {
 		return []*run{k.follow(r, best, k.options.Order)}
 	}
-	for _, s := range schedules[1:] {
-		all = append(all, k.launch(s, best.count, false))
+	if k.options.Seed == nil && best.fault == nil && best.events < cheap && k.betweenBlocks() {
+		for range moreSeeds {
+			schedules = append(schedules, scheduleOf(uint64(len(schedules))))
+		}
 	}
+	if best.fault == nil && best.events < cheap {
+		k.limit = cheapWork
+	}
+	for _, s := range schedules[1:] {
+		x := k.launch(s, best.count, false)
+		all = append(all, x)
+		if x.fault != nil && x.fault.Message == emu.LimitReached {
+			break
+		}
+	}
+	k.limit = 0
 	if len(k.shape.Args) == 0 {
 		all = append(all, k.launch(schedules[0], best.count, true))
 		if len(counts) > 1 {
@@ -224,6 +243,14 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	}
 }
 
+// most returns the limit of instructions of a launch.
+func (k *kernel) most() int64 {
+	if k.limit != 0 {
+		return k.limit
+	}
+	return mostWork
+}
+
 // mostShared returns the dynamic shared memory that a block can have.
 func (k *kernel) mostShared() uint32 {
 	static := int64(0)
@@ -243,7 +270,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector := race.New()
 	x := &run{schedule: s, count: count, filled: filled, reached: detector.Reached}
 	d, err := emu.New(emu.Options{
-		Target: k.target(), Seed: s.seed, Completion: s.completion, Workers: 1, Unchecked: true, Limit: mostWork,
+		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1, Unchecked: true, Limit: k.most(),
 		Observer: emu.Observers(append([]emu.Observer{detector}, k.watch...)...),
 	})
 	if err != nil {
@@ -271,7 +298,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	if !errors.As(err, &x.fault) {
 		x.err = err
 	}
-	x.races, x.skipped = detector.Races(), detector.Skipped()
+	x.races, x.skipped, x.events = detector.Races(), detector.Skipped(), detector.Events()
 	if x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") {
 		x.outside = strings.Contains(x.fault.Message, "global")
 		x.beyond = strings.Contains(x.fault.Message, "shared")
@@ -341,9 +368,16 @@ func (k *kernel) arguments(d *emu.Device, count uint64, filled bool, bytes int) 
 		}
 		switch p.kind {
 		case paramPointer:
-			at, err := allocate(contents(bytes, filled))
+			at, known := k.pool[p.shared(i)]
+			var err error
+			if !known {
+				at, err = allocate(contents(bytes, filled))
+			}
 			if err != nil {
 				return nil, nil, err
+			}
+			if k.pool != nil {
+				k.pool[p.shared(i)] = at
 			}
 			put(p, binary.LittleEndian.AppendUint64(nil, uint64(at)))
 		case paramMap:
@@ -512,6 +546,10 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			continue
 		}
 		seen[f.Message+f.Place.String()] = true
+		if d, ok := k.livelock(runs, x); ok {
+			list = append(list, d)
+			continue
+		}
 		if why := k.unchecked(x); why != "" {
 			r.Incomplete = append(r.Incomplete, why)
 			continue
@@ -546,6 +584,23 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
+// another one.
+func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
+	if x.fault.Message != emu.LimitReached {
+		return d, false
+	}
+	for _, y := range runs {
+		if y.fault == nil && y.err == nil && y.count == x.count && !y.filled && !x.filled && y.block == x.block && y.events*endless < x.events {
+			at, _ := k.module.At(k.fn.Pos)
+			return diag.Diagnostic{Place: at, Rule: RuleHang, Severity: diag.Error, Message: fmt.Sprintf(
+				"kernel does not end with seed %d, but ends with seed %d: threads wait for each other in a loop",
+				x.schedule.seed, y.schedule.seed)}, true
+		}
+	}
+	return d, false
 }
 
 // unchecked returns why a fault of a launch says nothing about the kernel, or "".

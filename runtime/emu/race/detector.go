@@ -4,6 +4,8 @@
 package race
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
@@ -26,7 +28,7 @@ type Detector struct {
 
 	shadow   shadow
 	barriers map[key]*mbarrier
-	strong   map[key]*variable
+	strong   map[strongKey]*variable
 	ops      map[opKey]*operation
 
 	serial  uint32 // of events
@@ -36,9 +38,12 @@ type Detector struct {
 	reached map[*ir.Instr]bool
 	lines   map[int]bool // of the PTX, of what was reached
 
-	idle    bool // the launch at hand is too large
-	skipped int
-	issuer  *operation // whose access is checked; nil for accesses of threads
+	idle     bool // the launch at hand is too large
+	skipped  int
+	launches uint32     // so far
+	oldest   uint32     // first launch that griddepcontrol.wait covers
+	waited   bool       // the launch executed griddepcontrol.wait
+	issuer   *operation // whose access is checked; nil for accesses of threads
 }
 
 // MostThreads is how many threads a launch may have for its races to be looked for.
@@ -106,7 +111,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
 	d.moves = make(map[moveKey]*agentCount)
-	d.barriers, d.strong = make(map[key]*mbarrier), make(map[key]*variable)
+	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
 	d.ops = make(map[opKey]*operation)
 	d.cache = joinCache{}
 	if d.seen == nil {
@@ -114,14 +119,32 @@ func (d *Detector) begin(l *emu.Launching) {
 		d.reached, d.lines = make(map[*ir.Instr]bool), make(map[int]bool)
 	}
 	d.agents = uint32(n*slots) + 1
+	was := d.previous
 	d.previous = uint32(n * slots)
-	d.shadow.clear(l.Launch.Programmatic, d.previous)
+	d.follow(l.Launch.Programmatic)
+	d.shadow.clear(l.Launch.Programmatic, was, d.previous, epochOf(d.launches-1))
 	for i := range d.threads {
 		t := &d.threads[i]
 		t.thread = uint32(i)
 		t.own[slotMain] = 1
 	}
 }
+
+// follow counts a launch in its chain of dependent launches. A wait covers the launch before, and the
+// one before that only if the launch between them waited too.
+func (d *Detector) follow(programmatic bool) {
+	switch d.launches++; {
+	case !programmatic:
+		d.oldest = d.launches
+	case !d.waited:
+		d.oldest = d.launches - 1
+	}
+	d.waited = false
+}
+
+// epochOf returns the epoch of the accesses of a launch: later launches have smaller ones, because a
+// wait covers the last launches of a chain.
+func epochOf(launch uint32) uint32 { return math.MaxUint32 - launch }
 
 // Observe takes the next event.
 func (d *Detector) Observe(e *emu.Event) {
@@ -234,6 +257,9 @@ func (d *Detector) reach(in *ir.Instr) {
 		d.lines[at.Line] = true
 	}
 }
+
+// Events returns how many events the detector saw.
+func (d *Detector) Events() uint64 { return uint64(d.serial) }
 
 // Skipped returns the number of launches that were too large.
 func (d *Detector) Skipped() int { return d.skipped }

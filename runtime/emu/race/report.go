@@ -109,6 +109,9 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 // main reports whether an agent is a thread itself.
 func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
 
+// copied reports whether an agent is the cp.async operations of a thread.
+func (d *Detector) copied(agent uint32) bool { return agent < d.previous && agent%slots == slotCopy }
+
 // check compares an access with one before it.
 func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
 	if x.agent == y.agent && d.main(x.agent) || x.serial == y.serial {
@@ -126,6 +129,11 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 			d.report(d.proxyRace(sx, x, a), x, y, a)
 			return
 		}
+	case sy.proxy == emu.ProxyAsync && sx.proxy == emu.ProxyGeneric && known && d.copied(x.agent):
+		if !v.knows(x.agent-slotCopy+slotCopyShown, x.epoch) {
+			d.report(d.proxyRace(sx, x, a), x, y, a)
+		}
+		return
 	case sy.proxy == emu.ProxyTensorMap && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
 		if v.knows(x.agent+slotMap, x.epoch) && (x.thread == v.thread || d.threads[v.thread].mapped) {
 			return
@@ -157,6 +165,9 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 			return
 		}
 		if x.at == y.at && sx.size == sy.size {
+			if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) && x.thread/32 == y.thread/32 {
+				d.report(volatileRace(), x, y, a)
+			}
 			return
 		}
 	}
@@ -258,6 +269,15 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		}
 	}
 	return r
+}
+
+// volatileRace is volatile accesses of lanes of a warp that nothing orders.
+func volatileRace() Race {
+	return Race{
+		Rule: RuleWarp, Severity: diag.Error, Message: "volatile accesses do not order the lanes of a warp",
+		Missing: "bar.warp.sync between the two accesses; lanes of a warp do not run in step",
+		Fix:     "execute bar.warp.sync with a mask that names both lanes",
+	}
 }
 
 // sawNarrow reports whether a thread observed a release of a block with a scope that is too narrow.

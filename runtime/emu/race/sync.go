@@ -126,7 +126,7 @@ func (d *Detector) proxyFence(e *emu.Event) {
 			t.released, t.scope = t.view, scopeOf(e)
 		default:
 			if op.Space != isa.Global {
-				t.own[slotShared] = t.own[slotMain]
+				t.own[slotShared], t.own[slotCopyShown] = t.own[slotMain], t.own[slotCopy]
 				t.proxied[0] = t.view
 			}
 			if op.Space.Base() != isa.Shared {
@@ -158,8 +158,9 @@ func (d *Detector) dependents(e *emu.Event) {
 	}
 	d.lanes(e, func(_ int, t *thread) {
 		var c clock
-		c.raise(d.previous, 1)
+		c.raise(d.previous, epochOf(d.oldest))
 		d.learn(t, c)
+		d.waited = true
 	})
 }
 
