@@ -27,9 +27,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Load parses a PTX text, checks its forms, which are what an assembler checks, and returns it as a
-// module. Findings are sorted by place and name the file as name. If any of them is an error, the module
-// is nil.
+// Load parses a PTX text, makes the checks that ptxas makes, and returns the module. Findings are
+// sorted by position and use name as the file name. If any of them is an error, the module is nil.
 func Load(name, text string) (*ir.Module, diag.List) {
 	file, findings := forms(name, text, form.Options{})
 	if findings.Errors() > 0 {

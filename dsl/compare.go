@@ -94,8 +94,8 @@ func Select[T Scalar](p Reg[Pred], x, y Reg[T]) Reg[T] {
 	}
 	d := fresh[T](k)
 	t := TypeOf[T]()
-	if !integer(t) && t.Class() != isa.Float {
-		t = bits(t.Bits())
+	if !integer(t) && t.Class() != isa.Float || t.Bits() < 16 {
+		t = bits(max(t.Bits(), 16)) // there is no selp for 8 bits, which are in registers of 16
 	}
 	k.ins(k.op("selp", t), d.in(k), x.in(k), y.in(k), p.in(k))
 	return d

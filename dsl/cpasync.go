@@ -279,32 +279,60 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	case threads == 0:
 		k.fault(&ruleShape, "CopyAsync needs the block size; declare it with Threads")
 		return
-	case units == 0 || threads%units != 0 || to.Rows%(threads/units) != 0 && threads/units%to.Rows != 0:
-		k.fault(&ruleShape, "CopyAsync of %s by %d threads: %d units of 16 bytes per row and %d rows do not divide evenly among the threads", to.Tile, threads, units, to.Rows)
+	case to.RowBytes()%16 != 0:
+		k.fault(&ruleShape, "CopyAsync of %s: rows of %d bytes, want a multiple of 16", to.Tile, to.RowBytes())
 		return
 	}
 	k.copiesBehind()
-	tid := k.Thread()
-	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
-	lines := threads / units // number of rows that all threads copy at a time
-	place := func(row Reg[U32]) Addr {
-		r := to.reader(row, k.U32(0))
-		if to.Slabs() == 1 {
-			return r.row.add(r.unit.Xor(unit))
-		}
-		slab := unit.DivI(int64(to.Swizzle)).MulI(int64(to.SlabBytes()))
-		return r.row.add(slab.Add(r.unit.Xor(unit.AndI(int64(to.Swizzle) - 1))))
-	}
-	at := place(row)
-	even := lines*to.Pitch()%max(1, to.Swizzle.Period()) == 0
 	op := "cp.async.cg.shared.global"
 	for _, m := range mods {
 		op += "." + string(m)
 	}
 	from.aligned(16)
-	source := from.Value64().Add(To[U64](unit))
-	line := func(row Reg[U32]) Reg[U64] { return source.Add(To[U64](row).Mul(pitch)) }
-	there, step := line(row), pitch.MulI(int64(lines))
+	u := &unitCopy{k: k, op: op, to: to, from: from, pitch: pitch, clip: c}
+	if threads%units == 0 && (to.Rows%(threads/units) == 0 || threads/units%to.Rows == 0) {
+		u.rows(threads/units, units)
+	} else {
+		u.each(threads, units)
+	}
+}
+
+// A unitCopy copies a tile in units of 16 bytes.
+type unitCopy struct {
+	k     *Kernel
+	op    string
+	to    SharedTile
+	from  Addr
+	pitch Reg[U64]
+	clip  *clip // nil if the whole tile is inside the matrix
+}
+
+// place returns the address of a unit of the tile, which is at a byte of a row.
+func (u *unitCopy) place(row, unit Reg[U32]) Addr {
+	to := u.to
+	r := to.reader(row, u.k.U32(0))
+	if to.Slabs() == 1 {
+		return r.row.add(r.unit.Xor(unit))
+	}
+	slab := unit.DivI(int64(to.Swizzle)).MulI(int64(to.SlabBytes()))
+	return r.row.add(slab.Add(r.unit.Xor(unit.AndI(int64(to.Swizzle) - 1))))
+}
+
+// source returns a function that returns the address of a unit in a row of the matrix.
+func (u *unitCopy) source(unit Reg[U32]) func(row Reg[U32]) Reg[U64] {
+	first := u.from.Value64().Add(To[U64](unit))
+	return func(row Reg[U32]) Reg[U64] { return first.Add(To[U64](row).Mul(u.pitch)) }
+}
+
+// rows copies with each thread the same unit of every so many lines.
+func (u *unitCopy) rows(lines, units int) {
+	k, to, c := u.k, u.to, u.clip
+	tid := k.Thread()
+	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
+	at := u.place(row, unit)
+	even := lines*to.Pitch()%max(1, to.Swizzle.Period()) == 0
+	line := u.source(unit)
+	there, step := line(row), u.pitch.MulI(int64(lines))
 	var left Reg[U32]
 	if c != nil {
 		left = c.bytes(unit)
@@ -312,7 +340,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	for i := 0; i < to.Rows; i += lines {
 		here := at.Plus(int64(i * to.Pitch()))
 		if !even {
-			here = place(row.AddI(int64(i)))
+			here = u.place(row.AddI(int64(i)), unit)
 		}
 		args := []ir.Operand{here.in(k), {}, number(16)}
 		if c != nil {
@@ -323,12 +351,40 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		}
 		args[1] = k.arg(Addr{k: k, space: isa.Global, reg: there.r, scope: there.scope})
 		if lines > to.Rows {
-			k.When(row.LTI(int64(to.Rows)), func() { k.ins(op, args...) })
+			k.When(row.LTI(int64(to.Rows)), func() { k.ins(u.op, args...) })
 		} else {
-			k.ins(op, args...)
+			k.ins(u.op, args...)
 		}
 		if i+lines < to.Rows {
 			there = there.Add(step)
+		}
+	}
+}
+
+// each copies units that follow each other with threads that do, for tiles whose rows do not divide
+// evenly among the threads.
+func (u *unitCopy) each(threads, units int) {
+	k, c := u.k, u.clip
+	for from, all := 0, u.to.Rows*units; from < all; from += threads {
+		index := k.Thread().AddI(int64(from))
+		copyUnit := func() {
+			row, unit := index.DivI(int64(units)), index.RemI(int64(units)).ShlI(4)
+			args := []ir.Operand{u.place(row, unit).in(k), {}, number(16)}
+			line := u.source(unit)
+			there := line(row)
+			if c != nil {
+				args = append(args, c.of(row, c.bytes(unit)).in(k))
+				if c.m.last {
+					there = line(c.row(row))
+				}
+			}
+			args[1] = k.arg(Addr{k: k, space: isa.Global, reg: there.r, scope: there.scope})
+			k.ins(u.op, args...)
+		}
+		if from+threads > all {
+			k.If(index.LTI(int64(all)), copyUnit)
+		} else {
+			copyUnit()
 		}
 	}
 }

@@ -166,15 +166,15 @@ type Mod string
 const (
 	RN        Mod = "rn"  // to nearest, ties to even
 	RZ        Mod = "rz"  // towards zero
-	RM        Mod = "rm"  // down
-	RP        Mod = "rp"  // up
+	RM        Mod = "rm"  // towards negative infinity
+	RP        Mod = "rp"  // towards positive infinity
 	RNA       Mod = "rna" // to nearest, ties away from zero
 	RNI       Mod = "rni" // to the nearest integer
 	RZI       Mod = "rzi" // to an integer, towards zero
-	RMI       Mod = "rmi" // to an integer, down
-	RPI       Mod = "rpi" // to an integer, up
+	RMI       Mod = "rmi" // to an integer, towards negative infinity
+	RPI       Mod = "rpi" // to an integer, towards positive infinity
 	FTZ       Mod = "ftz" // flush subnormals to zero
-	Sat       Mod = "sat" // saturate; floats to 0 to 1
+	Sat       Mod = "sat" // saturate; floating-point results are clamped to [0, 1]
 	SatFinite Mod = "satfinite"
 	Approx    Mod = "approx" // approximate, with a documented error
 	Full      Mod = "full"   // of div.f32: approximate over the full range

@@ -22,8 +22,8 @@ var wrongProtocols = []wrongKernel{
 		k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(0)) // want `D401: matrix a of \.f32 is copied into 64x64 \.f16 .*: the element types differ`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 60, Cols: 64, Swizzle: dsl.Swizzle128})
-		k.Matrix("a", isa.F16).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync of 60x64 \.f16 with a swizzle of 128 bytes by 256 threads: 8 units of 16 bytes per row and 60 rows do not divide evenly among the threads`
+		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 12})
+		k.Matrix("a", isa.F16).Sized(k.U32(64), k.U32(16)).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync of 64x12 \.f16.*: rows of 24 bytes, want a multiple of 16`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 16)

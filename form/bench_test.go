@@ -40,7 +40,7 @@ func large(size int) string {
 	return b.String()
 }
 
-// TestLarge holds the benchmark's module to be correct.
+// TestLarge checks that the module of the benchmark is correct.
 func TestLarge(t *testing.T) {
 	if list := findings("large.ptx", large(1)); len(list) > 0 {
 		t.Errorf("findings: %s", said(list[:min(5, len(list))]))

@@ -6,6 +6,7 @@ package form
 import (
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // A callSite is a decomposed call: (results), target, (arguments), prototype.
@@ -194,20 +195,20 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 		c.fault(&ruleCallType, o, format, args...).related(p.at, "the parameter is here")
 		return false
 	}
-	if isConstant(o) {
+	if constant.Is(o) {
 		v := c.evaluate(o)
 		switch class := p.shape.typ.Class(); {
-		case v.sort == noSort:
+		case !v.OK():
 			return false
 		case r == output:
 			return bad("result %d is the constant %s, expected a variable or _", i+1,
 				clip(c.text(o)))
 		case len(p.shape.dims) > 0 || p.shape.vec > 1 || class == isa.Pred:
 			return bad("argument %d is a constant, but the parameter is %s", i+1, p.shape.String())
-		case v.integer() && (class == isa.Float || class == isa.Half):
+		case v.Integer() && (class == isa.Float || class == isa.Half):
 			return bad("argument %d is an integer, but the parameter is %s; expected a "+
 				"floating-point constant", i+1, p.shape.String())
-		case v.real() && (class == isa.Signed || class == isa.Unsigned):
+		case v.Real() && (class == isa.Signed || class == isa.Unsigned):
 			return bad("argument %d is a floating-point constant, but the parameter is %s; "+
 				"expected an integer", i+1, p.shape.String())
 		}

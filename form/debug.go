@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // A location is file, line and column of a .loc.
@@ -212,7 +213,7 @@ func (c *checker) sectionData(line *ptx.Data) {
 		case o.Kind == ptx.Binary && o.Text == "-":
 			c.need(o, "a difference of labels in a section", 7, 5, 0)
 		}
-		if !isConstant(o) {
+		if !constant.Is(o) {
 			if len(line.Args) > 1 {
 				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line",
 					clip(c.text(o)))
@@ -227,7 +228,7 @@ func (c *checker) sectionData(line *ptx.Data) {
 			}
 			continue
 		}
-		if v := c.evaluate(o); v.sort != noSort && !(v.integer() && datum(o, v.bits, width)) {
+		if v := c.evaluate(o); v.OK() && !(v.Integer() && datum(o, v.Bits, width)) {
 			c.fault(&ruleSectionData, o, "%s does not fit into %s", clip(c.text(o)), line.Type.Text)
 		}
 	}

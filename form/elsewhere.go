@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // elsewhere reports a name that is declared but not visible where it is used: later, in another
@@ -105,7 +106,7 @@ func inRange(d *ptx.Declarator, name string) bool {
 	if !ok || rest == "" {
 		return false
 	}
-	index, _, ok := number(rest)
-	count, _, counted := number(d.Count.Text)
-	return ok && counted && index.integer() && index.bits < count.bits
+	index, _, ok := constant.Number(rest)
+	count, _, counted := constant.Number(d.Count.Text)
+	return ok && counted && index.Integer() && index.Bits < count.Bits
 }

@@ -28,8 +28,8 @@ func judge(t testing.TB) *ptxas.Tool {
 	return tool
 }
 
-// accepts asks ptxas for the whole truth: with code generation, as a part of a program or as all
-// of it.
+// accepts asks ptxas for a verdict with code generation, on the text as a relocatable object or as
+// a whole program.
 func accepts(t testing.TB, tool *ptxas.Tool, text string) (bool, string) {
 	t.Helper()
 	v, _ := verdict(text)
@@ -37,13 +37,14 @@ func accepts(t testing.TB, tool *ptxas.Tool, text string) (bool, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !parsed.OK() { // generating code takes longer and finds no less
+	if !parsed.OK() { // code generation takes longer and finds no fewer errors
 		return false, parsed.String()
 	}
 	_, said, err := tool.Assemble(t.Context(), text, ptxas.Options{Relocatable: v >= 301})
 	if err == nil {
 		_, alone, _ := tool.Assemble(t.Context(), text, ptxas.Options{})
-		// What a kernel uses with all that it calls is summed up where no linker comes after.
+		// If no linker follows, ptxas adds up the resources of a kernel and of all functions that
+		// it calls.
 		if alone.OK() || said.OK() && strings.Contains(alone.String(), "Entry function") || said.OK() && strings.Contains(alone.String(), "uses single CTA") {
 			said = alone
 		}
@@ -65,13 +66,14 @@ func verdict(text string) (int, bool) {
 	return major*100 + minor, true
 }
 
-// findings returns all that verify says of a text: syntax and form.
+// findings returns all findings of verify for a text: syntax and form.
 func findings(name, text string) diag.List {
 	f, list := ptx.Parse(name, text)
 	return append(list, Check(f, Options{})...).Sort()
 }
 
-// TestBroken holds each file of testdata/broken against its wants, and asks ptxas to refuse it too.
+// TestBroken compares the findings for each file of testdata/broken with its want comments, and
+// checks that ptxas rejects the file too.
 func TestBroken(t *testing.T) {
 	tool := judge(t)
 	names, _ := filepath.Glob("testdata/broken/*.ptx")
@@ -90,7 +92,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestOK holds the files of testdata/ok against silence, and asks ptxas to accept them too.
+// TestOK checks that the files of testdata/ok have no findings and that ptxas accepts them too.
 func TestOK(t *testing.T) {
 	tool := judge(t)
 	names, _ := filepath.Glob("testdata/ok/*.ptx")
@@ -120,8 +122,8 @@ func read(t testing.TB, name string) string {
 	return string(b)
 }
 
-// module makes a whole module of a rule's example: one that has its head is whole, declarations and
-// functions get a head, and statements get a kernel with registers too.
+// module completes the example of a rule to a whole module. An example with a header is unchanged.
+// Declarations and functions get a header. Statements also get a kernel with registers.
 func module(example string) string {
 	const head = ".version 9.5\n.target sm_90\n.address_size 64\n"
 	example = strings.Trim(example, "\n") + "\n"
@@ -137,8 +139,8 @@ func module(example string) string {
 	return head + ".entry k() {\n.reg .pred %p<3>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<10>;\n.reg .f32 %f<10>;\n" + example + "ret;\n}\n"
 }
 
-// TestRules proves each rule's page: the wrong example breaks that rule and ptxas refuses it, the
-// right one breaks none and ptxas accepts it.
+// TestRules checks the page of each rule: the wrong example violates that rule and ptxas rejects
+// it, and the right one violates none and ptxas accepts it.
 func TestRules(t *testing.T) {
 	tool := judge(t)
 	seen := make(map[string]bool)
@@ -185,7 +187,8 @@ func said(list diag.List) string {
 	return b.String()
 }
 
-// TestLongSeries: a series of more names than could be looked up is reported at its first unknown one, at once.
+// TestLongSeries checks that a list with too many names to look up is reported at its first unknown
+// name, without delay.
 func TestLongSeries(t *testing.T) {
 	f, errs := ptx.Parse("long.ptx", ".version 9.0\n.target sm_90\n.address_size 64\n"+
 		".entry k()\n{\nL0:\nt: .branchtargets L<18446744073709551615>;\n\tret;\n}\n")

@@ -23,7 +23,7 @@ type function struct {
 	taken    ptx.Span // where its address is first taken
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
 	unified  [2]int64
-	labelled bool // unified holds
+	labelled bool // the .unified numbers
 	uses     uses
 }
 

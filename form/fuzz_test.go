@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzCheck looks for texts on which Check panics, hangs, or reports a place outside of the text.
+// FuzzCheck searches for texts for which Check panics, hangs, or reports a position outside the
+// text.
 func FuzzCheck(f *testing.F) {
 	for _, pattern := range []string{"testdata/broken/*.ptx", "testdata/ok/*.ptx"} {
 		names, _ := filepath.Glob(pattern)

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// hugePlaces are modules with # where a number stands. Totals of .const and .shared are left out: the
-// assembler checks them when it generates code, and cuts those of .shared to 32 bits.
+// hugePlaces are modules with # in place of a number. Totals of .const and .shared are left out:
+// ptxas checks them only during code generation, and truncates totals of .shared to 32 bits.
 var hugePlaces = []string{
 	"M .global .b8 y[#];", "M .global .b8 y[2][#];", "M .global .b32 y[#];",
 	"M .visible .entry k(.param .b8 a[#]) { ret; }", "M .func f(.param .b8 a[#]) { ret; }",
@@ -36,8 +36,8 @@ var hugePlaces = []string{
 	"B setmaxnreg.inc.sync.aligned.u32 #;", "B setp.eq.u32 %p1, %r1, #;", "B mov.u16 %rs1, #;",
 }
 
-// TestHugeNumbers holds the verdict on numbers beside powers of two against that of ptxas,
-// wherever a number stands.
+// TestHugeNumbers compares the verdicts on numbers near powers of two with those of ptxas, at every
+// place where a number can occur.
 func TestHugeNumbers(t *testing.T) {
 	tool := judge(t)
 	numbers := []string{"18446744073709551616"} // wraps to zero
@@ -66,8 +66,8 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// TestHugeRanges does the same with the number of registers in a range, for numbers over which the
-// assembler neither takes minutes nor fails for lack of memory.
+// TestHugeRanges does the same for the number of registers in a range, with numbers for which ptxas
+// neither takes minutes nor runs out of memory.
 func TestHugeRanges(t *testing.T) {
 	var texts []string
 	for _, n := range []string{

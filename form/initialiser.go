@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // initialiser checks the value that a declaration gives a variable.
@@ -80,16 +81,16 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 
 // scalarValue checks a constant expression or an address.
 func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
-	if !isConstant(o) {
+	if !constant.Is(o) {
 		c.addressValue(o, name, s)
 		return
 	}
 	v := c.evaluate(o)
-	if v.sort == noSort {
+	if !v.OK() {
 		return
 	}
 	switch class := s.typ.Class(); {
-	case class == isa.Float && !v.real():
+	case class == isa.Float && !v.Real():
 		f := c.fault(&ruleValue, o, "%s is %s but %s is an integer; expected a floating-point "+
 			"constant", clip(name), s.typ, clip(c.text(o)))
 		if o.Kind == ptx.Literal {
@@ -99,10 +100,10 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 			}
 			f.fix(o, text, "write %s", text)
 		}
-	case (class == isa.Signed || class == isa.Unsigned) && v.real():
+	case (class == isa.Signed || class == isa.Unsigned) && v.Real():
 		c.fault(&ruleValue, o, "%s is %s but %s is a floating-point constant; expected an integer",
 			clip(name), s.typ, clip(c.text(o)))
-	case class == isa.Half && v.real():
+	case class == isa.Half && v.Real():
 		c.fault(&ruleValue, o, "%s is %s, which cannot be initialized with a floating-point "+
 			"constant; give the bits as an integer", clip(name), s.typ)
 	}
@@ -130,7 +131,7 @@ func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
 			}
 		case o.Kind == ptx.Call && o.Text != "generic" && len(o.Args) == 1 && a.mask == nil:
 			a.mask, o = o, &o.Args[0]
-		case o.Kind == ptx.Binary && o.Text == "+" && isConstant(&o.Args[1]):
+		case o.Kind == ptx.Binary && o.Text == "+" && constant.Is(&o.Args[1]):
 			a.offset, o = &o.Args[1], &o.Args[0]
 		default:
 			return a, false
@@ -193,12 +194,12 @@ func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape)
 		c.fault(&ruleValue, o, "%s is %s, expected .u8 for a masked address", clip(name), t)
 		return false
 	}
-	m, over, _ := number(a.mask.Text)
+	m, over, _ := constant.Number(a.mask.Text)
 	if over {
 		c.fault(&ruleExpression, a.mask, "constant %s does not fit into 64 bits", clip(a.mask.Text))
 		return false
 	}
-	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.bits == 0xff<<n }) {
+	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.Bits == 0xff<<n }) {
 		c.fault(&ruleMask, a.mask, "mask %s does not select one whole byte, expected 0xff "+
 			"shifted left by a multiple of 8", clip(a.mask.Text))
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestLargeNumbers: a number that does not fit into 64 bits is reported as that, wherever it stands, and nothing follows
-// from it.
+// TestLargeNumbers checks that a number that does not fit into 64 bits is reported as such wherever
+// it occurs, without follow-on errors.
 func TestLargeNumbers(t *testing.T) {
 	const head = ".version 9.4\n.target sm_90a\n.address_size 64\n"
 	kernel := func(attrs, body string) string {

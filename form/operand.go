@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // take reserves n arguments for the parts of an operand.
@@ -29,12 +30,12 @@ func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 	case ptx.Literal, ptx.Cond, ptx.Cast, ptx.Paren:
 		return c.immediate(o)
 	case ptx.Unary:
-		if isConstant(&o.Args[0]) {
+		if constant.Is(&o.Args[0]) {
 			return c.immediate(o)
 		}
 		return c.negated(op, o)
 	case ptx.Binary:
-		if isConstant(&o.Args[0]) {
+		if constant.Is(&o.Args[0]) {
 			return c.immediate(o)
 		}
 		return c.offset(op, o)
@@ -67,15 +68,15 @@ func (c *checker) group(op *opcode, o *ptx.Operand, k isa.ArgKind) isa.Arg {
 // immediate returns a constant expression.
 func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	v := c.evaluate(o)
-	switch v.sort {
-	case noSort:
+	switch v.Type {
+	case 0:
 		return isa.Arg{}
-	case double:
+	case isa.F64:
 		return isa.Arg{Kind: isa.ArgFloat, Type: c.types.f64}
-	case single:
+	case isa.F32:
 		return isa.Arg{Kind: isa.ArgFloat, Type: c.types.f32}
 	}
-	return isa.Arg{Kind: isa.ArgInt, Value: int64(v.bits)}
+	return isa.Arg{Kind: isa.ArgInt, Value: int64(v.Bits)}
 }
 
 // name resolves a register, variable, label, function, special register or sink.
@@ -303,7 +304,7 @@ func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	if !c.wantInteger(&o.Args[1], v, "the offset") {
 		return isa.Arg{}
 	}
-	a.Value = int64(v.bits)
+	a.Value = int64(v.Bits)
 	a.Plus = a.Kind == isa.ArgSreg // which is only allowed for special registers
 	return a
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A probe is a line of testdata/probes.txt: a module on one line, and what ptxas said of it.
+// A probe is a line of testdata/probes.txt: a module on one line, with the verdict of ptxas.
 type probe struct {
 	line    int
 	verdict byte // + or -
@@ -28,7 +28,7 @@ func probes(t *testing.T) []probe {
 	return list
 }
 
-// wholeModule puts a probe into its surroundings.
+// wholeModule completes a probe to a whole module.
 func wholeModule(kind byte, text string) string {
 	version, target := "9.5", "sm_90a"
 	if rest, ok := strings.CutPrefix(text, "@"); ok && rest[0] >= '0' && rest[0] <= '9' {
@@ -51,7 +51,7 @@ func wholeModule(kind byte, text string) string {
 	return text
 }
 
-// TestProbes holds our verdict on each probe against that of ptxas.
+// TestProbes compares the verdict of this package on each probe with that of ptxas.
 func TestProbes(t *testing.T) {
 	list := probes(t)
 	if len(list) < 2000 {
@@ -65,8 +65,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesAgain asks ptxas for some of the verdicts once more, so that the file cannot be wrong
-// for long.
+// TestProbesAgain asks ptxas for some of the verdicts again, so that errors in the file are found.
 func TestProbesAgain(t *testing.T) {
 	tool := judge(t)
 	for i, p := range probes(t) {

@@ -5,7 +5,7 @@ package form
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules of the module and its head.
+// Rules of the module and its header.
 var (
 	ruleNoVersion = diag.Rule{
 		ID: "F110", Title: "missing .version", Layer: "form", Severity: diag.Error,

@@ -5,7 +5,7 @@ package form
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules of what a kernel uses altogether, and of constants with a range.
+// Rules of the total resources of a kernel, and of constants with a range.
 var (
 	ruleShared = diag.Rule{
 		ID: "F516", Title: "too much static shared memory", Layer: "form", Severity: diag.Error,

@@ -210,7 +210,7 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 	c.need(a.Name, ".attribute", 4, 0, 0)
 	if len(a.Args) == 0 {
-		c.fault(&ruleAttribute, a, ".attribute has no attribute")
+		c.fault(&ruleAttribute, a, ".attribute has an empty list")
 	}
 	for i := range a.Args {
 		arg := &a.Args[i]

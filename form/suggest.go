@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // suggest finds the intended form of a mismatched operand: of the spellings that are often
@@ -50,7 +51,7 @@ func otherwise(o *ptx.Operand) []ptx.Operand {
 			}
 			return nil
 		}
-		if v, over, ok := number(o.Text); ok && !over && v.sort == signed {
+		if v, over, ok := constant.Number(o.Text); ok && !over && v.Type == isa.S64 {
 			return []ptx.Operand{literal(o.Text + ".0")}
 		}
 	}

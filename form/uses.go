@@ -123,7 +123,7 @@ func (c *checker) fraction(in *ptx.Instr) {
 	if len(in.Args) != 2 || c.args[1].Kind != isa.ArgFloat {
 		return
 	}
-	if v := float32(c.evaluate(&in.Args[1]).float); v <= 0 || v > 1 {
+	if v := float32(c.evaluate(&in.Args[1]).Float()); v <= 0 || v > 1 {
 		c.fault(&ruleFraction, in.Args[1], "fraction %s is out of range, expected above 0 and at "+
 			"most 1", clip(c.text(&in.Args[1])))
 	}

@@ -277,7 +277,7 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	n, ok := c.plainInteger(d.Count)
 	switch {
 	case c.tooLarge(d.Count):
-		n = math.MaxUint32 // its names are declared, whatever the count
+		n = math.MaxUint32 // its names are declared, regardless of the count
 	case !ok:
 		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0

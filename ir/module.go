@@ -151,7 +151,7 @@ func (f *Func) Attr(name string) *Directive {
 
 // A Reg is a virtual register.
 type Reg struct {
-	Name   string // including its %, if it has one; lowering names a register with ""
+	Name   string // including its % if it has one; if empty, lowering chooses a name
 	Type   isa.Type
 	Vec    uint8 // number of elements of a vector register; 0 for a scalar
 	Varies bool  // reassigned by the builder: a variable of package dsl

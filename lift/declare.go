@@ -4,10 +4,10 @@
 package lift
 
 import (
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // variables lifts a declaration. Registers are entered in the scope; other variables are also
@@ -92,11 +92,11 @@ func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 }
 
 func (l *lifter) integer(o *ptx.Operand) int64 {
-	bits, _, ok := form.Constant(l.file, o)
-	if !ok {
+	v := constant.Of(o)
+	if !v.OK() {
 		l.fault(&ruleStatement, o, "this is not a constant")
 	}
-	return int64(bits)
+	return int64(v.Bits)
 }
 
 // variable lifts one name of a declaration.

@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // Module converts f to a module of package ir. If the list has errors, the module is
@@ -179,8 +179,7 @@ func (l *lifter) directive(n *ptx.Directive) {
 		l.m.Target, l.m.Options = target, words[1:]
 		l.binder = ir.NewBinder(l.m.Version, target)
 	case n.Name.Text == ".address_size" && len(words) == 1:
-		bits, _, _ := form.Constant(l.file, &n.Args[0])
-		l.m.Bits = int(bits)
+		l.m.Bits = int(constant.Of(&n.Args[0]).Bits)
 	default:
 		l.m.Decls = append(l.m.Decls, l.plain(n))
 	}

@@ -6,11 +6,11 @@ package lift
 import (
 	"strings"
 
-	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
 // operand resolves an operand.
@@ -115,12 +115,12 @@ func (l *lifter) constant(o *ptx.Operand) ir.Operand {
 
 // tryConstant evaluates a constant expression. A literal keeps its spelling.
 func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
-	bits, t, ok := form.Constant(l.file, o)
-	if !ok {
+	v := constant.Of(o)
+	if !v.OK() {
 		return ir.Operand{}, false
 	}
-	x := ir.Operand{Kind: ir.Int, Value: int64(bits)}
-	switch t {
+	x := ir.Operand{Kind: ir.Int, Value: int64(v.Bits)}
+	switch v.Type {
 	case isa.F32:
 		x.Kind = ir.Single
 	case isa.F64:
@@ -135,14 +135,14 @@ func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
 // offset lifts a name plus a constant.
 func (l *lifter) offset(o *ptx.Operand) ir.Operand {
 	x := l.operand(&o.Args[0])
-	n, _, ok := form.Constant(l.file, &o.Args[1])
+	n := constant.Of(&o.Args[1])
 	switch {
-	case !ok || o.Text != "+" && o.Text != "-":
+	case !n.OK() || o.Text != "+" && o.Text != "-":
 		l.fault(&ruleStatement, o, "this is neither a constant nor a name with an offset")
 	case o.Text == "-":
-		x.Value -= int64(n)
+		x.Value -= int64(n.Bits)
 	default:
-		x.Value += int64(n)
+		x.Value += int64(n.Bits)
 	}
 	x.Zero = x.Value == 0
 	return x

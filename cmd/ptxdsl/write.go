@@ -94,7 +94,7 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 		if string(old) == text {
 			return nil // already rewritten through another name
 		}
-		return fmt.Errorf("%s: %w; the file is as it was", name, errChanged)
+		return fmt.Errorf("%s: %w; the file is unchanged", name, errChanged)
 	}
 	target := f.Name()
 	backup, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
@@ -105,14 +105,14 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	err = cmp.Or(err, backup.Sync())
 	if err = cmp.Or(err, backup.Close()); err != nil {
 		os.Remove(backup.Name())
-		return fmt.Errorf("%s: %w; the file is as it was", name, err)
+		return fmt.Errorf("%s: %w; the file is unchanged", name, err)
 	}
 	if err := rewritten(f, text); err != nil {
 		if rewritten(f, string(old)) != nil {
 			return fmt.Errorf("%s: %w; its old text is in %s", name, err, backup.Name())
 		}
 		os.Remove(backup.Name())
-		return fmt.Errorf("%s: %w; the file is as it was", name, err)
+		return fmt.Errorf("%s: %w; the file is unchanged", name, err)
 	}
 	return os.Remove(backup.Name())
 }

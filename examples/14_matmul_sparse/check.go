@@ -63,8 +63,8 @@ var Targets = []string{"sm_80", "sm_90"}
 // Tolerances. The products are exact. The tensor cores of sm_80 multiply 16 elements of 16 bits, or
 // 8 of TF32, of which half are zero, and truncate the sum in F32.
 var (
-	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
-	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
+	sum16 = kerneltest.Abs(0x1p-25).TruncatedEvery(16)
+	sum32 = kerneltest.Abs(0x1p-25).TruncatedEvery(8)
 	exact = kerneltest.Tolerance{}
 )
 
@@ -75,21 +75,36 @@ func Check(t *kerneltest.T) error {
 		kerneltest.GEMM{M: 1, N: 2, K: 512}, kerneltest.GEMM{M: 33, N: 70, K: 512}, kerneltest.GEMM{M: 128, N: 128, K: 512},
 		kerneltest.GEMM{M: 384, N: 128, K: 1024}, kerneltest.GEMM{M: 333, N: 190, K: 1536}, kerneltest.GEMM{M: 640, N: 896, K: 4096},
 	) {
-		errs := []error{
-			check(t, isa.F16, g, kerneltest.F16, kerneltest.F32, Compress, sum16),
-			check(t, isa.Bf16, g, kerneltest.BF16, kerneltest.F32, Compress, sum16),
-			check(t, isa.Tf32, g, kerneltest.TF32, kerneltest.F32, CompressSingles, sum32),
-			check(t, isa.S8, g, kerneltest.S8, kerneltest.S32, Compress, exact),
-			checkPairs(t, g),
-		}
-		if t.Device.Info().Capability >= 89 {
-			errs = append(errs, check(t, isa.E4m3, g, kerneltest.Narrow(isa.E4m3), kerneltest.F32, Compress, sum16))
+		var errs []error
+		for _, typ := range Types {
+			if typ != isa.E4m3 || t.Device.Info().Capability >= 89 {
+				errs = append(errs, checkOf(t, typ, g))
+			}
 		}
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkOf multiplies matrices of a type.
+func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
+	switch typ {
+	case isa.F16:
+		return check(t, typ, g, kerneltest.F16, kerneltest.F32, Compress, sum16)
+	case isa.Bf16:
+		return check(t, typ, g, kerneltest.BF16, kerneltest.F32, Compress, sum16)
+	case isa.Tf32:
+		return check(t, typ, g, kerneltest.TF32, kerneltest.F32, CompressSingles, sum32)
+	case isa.S8:
+		return check(t, typ, g, kerneltest.S8, kerneltest.S32, Compress, exact)
+	case isa.S4:
+		return checkPairs(t, g)
+	case isa.E4m3:
+		return check(t, typ, g, kerneltest.Narrow(typ), kerneltest.F32, Compress, exact)
+	}
+	return fmt.Errorf("no check for %s", typ)
 }
 
 // check multiplies random matrices, with half of the elements of each row of A set to zero.

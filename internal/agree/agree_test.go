@@ -17,7 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// lies is a table with one true form and one mistake of each kind in the others.
+// lies is a table with one correct form and one kind of mistake in each of the others.
 const lies = `family lies "some of it is not so"
 ins add "a true form"
   form add.u32 >d:u32, a:u32, b:u32
@@ -55,7 +55,7 @@ func lyingSet(t *testing.T) *isa.Set {
 	return spec.Set()
 }
 
-// TestLies shows that the harness finds what is wrong with a table, and nothing else.
+// TestLies checks that the harness finds exactly the mistakes in a table.
 func TestLies(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -88,7 +88,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestSeeds: one seed gives one set of probes.
+// TestSeeds checks that one seed always gives the same probes.
 func TestSeeds(t *testing.T) {
 	make1 := func(seed uint64) []string {
 		r := &Runner{set: lyingSet(t), config: Config{PerForm: 10, Variants: 1, Mutants: 20, Discover: 20, Seed: seed}, report: &Report{}, probes: map[place][]probe{}}

@@ -11,17 +11,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// A both is what the two sides say of a probe.
+// A both holds the verdicts of the table and of ptxas on a probe.
 type both struct {
-	ours  string // why the table refuses; "" if it accepts
+	ours  string // why the table rejects it; "" if it accepts
 	ptxas ptxas.Verdict
 }
 
-// ask asks both sides about the probes of one place.
+// ask gets both verdicts on the probes of one place.
 func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 	p := list[0].at
 	ask := make([]ptxas.Probe, len(list))
-	order := make([]int, len(list)) // neighbours with equal declarations share a kernel
+	order := make([]int, len(list)) // adjacent probes with equal declarations share a kernel
 	for i, x := range list {
 		ask[i] = x.probe(p)
 		order[i] = i
@@ -45,7 +45,7 @@ func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 	return out, nil
 }
 
-// ours is why our side refuses each probe, in the given order.
+// ours returns why the table rejects each probe, in the given order.
 func (r *Runner) ours(p place, list []probe, order []int, asked []ptxas.Probe) []string {
 	var texts []reading
 	if !r.config.Table {

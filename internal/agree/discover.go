@@ -9,14 +9,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// discover throws random modifiers of the instruction's own vocabulary at it.
+// discover tries random combinations of the modifiers that the instruction uses in any form.
 func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
 	rng := r.rng(ins, -1)
 	varied := &maker{rng: rng}
 	for range r.config.Discover {
 		f := &ins.Forms[rng.IntN(len(ins.Forms))]
 		op := ins.Name
-		// Start from a filled form, then trade some of its words, so that the guess is near the truth.
+		// Start from a legal combination, then exchange some words, so that the result is nearly
+		// legal.
 		for _, s := range f.Slots {
 			switch n := rng.IntN(10); {
 			case n < 6 && (s.Required || rng.IntN(2) == 0):
@@ -41,7 +42,7 @@ func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
 	}
 }
 
-// likely makes operands for a form with some legal filling.
+// likely returns an instance of a form with a legal combination of modifiers.
 func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance, bool) {
 	list, _ := combinations(f, 8, mk.rng)
 	if len(list) == 0 {
@@ -60,7 +61,7 @@ func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance,
 	return mk.instance(op, &cands[0])
 }
 
-// vocabulary is every modifier that forms of the name use.
+// vocabulary returns every modifier that forms with this name use.
 func (r *Runner) vocabulary(ins *isa.Instruction) []string {
 	var out []string
 	for _, i := range r.set.Named(ins.Name) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agree holds the instruction table against the real assembler: it makes probes from the
-// table (legal instructions, gates from both sides, mutants, random combinations), asks the table
-// and ptxas about each, and reports where the two differ.
+// Package agree compares the instruction table with ptxas. It generates probes from the table:
+// legal instructions, versions and targets on both sides of each gate, mutants and random
+// combinations. It asks the table and ptxas about each probe, and reports the differences.
 package agree

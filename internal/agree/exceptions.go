@@ -59,7 +59,7 @@ func ReadExceptions(path string) (*Exceptions, error) {
 	return ex, lines.Err()
 }
 
-// excuses reports whether a dispute is a known one. accepted is the assembler's side.
+// excuses reports whether a dispute is a known one. The parameter accepted is the verdict of ptxas.
 func (ex *Exceptions) excuses(p place, text string, accepted bool) bool {
 	if ex == nil {
 		return false
@@ -75,15 +75,15 @@ func (ex *Exceptions) excuses(p place, text string, accepted bool) bool {
 	return false
 }
 
-// A Use is how many probes an exception excused.
+// A Use is the number of probes that an exception excused.
 type Use struct {
 	Reason  string
 	Pattern string
 	Hits    int
 }
 
-// Uses lists the exceptions with what they excused, the most used first. One that excused nothing
-// in a whole comparison may be stale.
+// Uses returns the exceptions with the number of probes that they excused, the most used first. An
+// exception that excused nothing in a whole comparison may be obsolete.
 func (ex *Exceptions) Uses() []Use {
 	if ex == nil {
 		return nil

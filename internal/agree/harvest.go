@@ -16,40 +16,39 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// HarvestConfig says how much a harvest tries.
+// A HarvestConfig configures a harvest.
 type HarvestConfig struct {
-	Families   []string // all where empty
-	Only       string   // instructions whose name begins so
+	Families   []string // all if empty
+	Only       string   // prefix of instruction names
 	Words      []string // modifiers without their dot
-	Targets    []string // in the order of preference; harvestTargets where empty
-	Table      bool     // ask the table alone, not the whole way of text through parser and form check
-	Part       int      // tries one form of so many and one word of so many; 1 tries all
+	Targets    []string // in order of preference; harvestTargets if empty
+	Table      bool     // ask only the table, instead of parsing and checking text
+	Part       int      // tries one in Part forms and one in Part words; 1 tries all
 	Exceptions *Exceptions
 	Progress   io.Writer     // nil for none
 	Report     func(Dispute) // called for each finding as it is made; nil for none
 }
 
-// harvestTargets are one target of each kind. A form is tried on the first one that has it; what
-// another target may take is tried there too.
+// harvestTargets has one target of each kind. A form is tried on the first one that supports it.
 var harvestTargets = []string{
 	"sm_107a", "sm_103a", "sm_100a", "sm_120a", "sm_90a", "sm_110a", "sm_121a", "sm_80", "sm_20",
 }
 
-// A Harvest is what throwing a vocabulary at every form found. Probes of the table are made from
-// the table, so they cannot see what it lacks; these are made from words and operands of all other
-// origins.
+// A Harvest is the result of trying a vocabulary with every form. Ordinary probes are generated
+// from the table, so they cannot find what it lacks. These probes use words and operands from all
+// other sources.
 type Harvest struct {
-	Words    int // modifiers that the assembler knows
-	Forms    int // seeds
+	Words    int // number of modifiers that ptxas knows
+	Forms    int // number of seeds
 	Probes   int
 	Excepted int
-	Found    []Dispute // what the assembler accepts and the table does not
+	Found    []Dispute // what ptxas accepts and the table does not
 }
 
-// A trial is an instruction that may be one that the table lacks.
+// A trial is an instruction that the table may lack.
 type trial struct {
 	seed *seed
-	word string // the modifier on trial, without its dot
+	word string // the modifier under test, without its dot
 	what string
 	instance
 }
@@ -66,12 +65,13 @@ type harvester struct {
 	config  HarvestConfig
 	targets []place
 	result  *Harvest
-	live    map[string]map[string]bool // by instruction: the words that it does not refuse as such
-	tried   map[uint64]bool            // hashes of place and text
+	// By instruction: the words that ptxas does not reject as such.
+	live  map[string]map[string]bool
+	tried map[uint64]bool // hashes of place and text
 }
 
-// RunHarvest throws words and operand shapes at the forms of set and reports what the assembler
-// accepts and the table lacks.
+// RunHarvest tries words and operand shapes with the forms of set. It reports what ptxas accepts
+// and the table lacks.
 func RunHarvest(
 	ctx context.Context, set *isa.Set, tool *ptxas.Tool, c HarvestConfig,
 ) (*Harvest, error) {
@@ -105,7 +105,7 @@ func RunHarvest(
 	return h.result, nil
 }
 
-// seeds are legal instructions of every form, at the first target that has the form.
+// seeds returns legal instructions of every form, for the first target that supports it.
 func (h *harvester) seeds() map[place][]seed {
 	out := map[place][]seed{}
 	n := 0
@@ -127,8 +127,9 @@ func (h *harvester) seeds() map[place][]seed {
 	return out
 }
 
-// seed is a legal instruction of a form at the first target that has it: the shortest of a few,
-// because a vector of 128 registers costs the assembler as much as many other probes.
+// seed returns a legal instruction of a form for the first target that supports it. It returns the
+// shortest of a few, because ptxas takes as long for a vector of 128 registers as for many other
+// probes.
 func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed, ok bool) {
 	rng := h.runner.rng(ins, 0)
 	list, _ := combinations(f, 100, rng)
@@ -156,7 +157,7 @@ func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed,
 	return place{}, seed{}, false
 }
 
-// judge asks the assembler about trials that the table does not take, and records what it accepts.
+// judge asks ptxas about trials that the table rejects, and records those that it accepts.
 func (h *harvester) judge(
 	ctx context.Context, p place, list []trial,
 ) ([]trial, []ptxas.Verdict, error) {
@@ -191,8 +192,8 @@ func (h *harvester) judge(
 	return list, verdicts, nil
 }
 
-// record notes what the assembler accepts and the whole way of a text through parser, form check
-// and table refuses.
+// record records the trials that ptxas accepts and that the parser, the form check or the table
+// rejects.
 func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []ptxas.Verdict) {
 	var accepted []int
 	var texts []ptxas.Probe
@@ -228,8 +229,8 @@ func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []
 	}
 }
 
-// insert puts each word behind each form's modifiers. What is refused for the word alone is not
-// tried again.
+// insert adds each word after the modifiers of each form. Combinations that are rejected only
+// because of the word are not tried again.
 func (h *harvester) insert(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
@@ -265,7 +266,7 @@ func (h *harvester) keep(ins *isa.Instruction, word string) {
 	h.live[ins.Name][word] = true
 }
 
-// wordRefused is what the assembler says of a word that an instruction has no use for.
+// wordRefused matches the messages of ptxas for a word that an instruction does not accept.
 var wordRefused = regexp.MustCompile(`^(Illegal (.+ )?(modifier|operation)|Unknown modifier|No .+ expected)|` +
 	`^(Not a name|Parsing error)|` +
 	`(is|are) not allowed|Illegal [a-z]+ modifier`)

@@ -19,7 +19,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// gaps is a table without words, targets and operands that the assembler takes.
+// gaps is a table that lacks words, targets and operands that ptxas accepts.
 const gaps = `family gaps "true, and not all of it"
 ins add "lacks a modifier and a type"
   form add.u32 >d:u32, a:u32, b:u32
@@ -59,7 +59,7 @@ func gappySet(t *testing.T) *isa.Set {
 	return spec.Set()
 }
 
-// TestHarvest shows that a harvest finds what a table lacks: words inserted and replaced, and
+// TestHarvest checks that a harvest finds what a table lacks: inserted and replaced words, and
 // operands of another shape.
 func TestHarvest(t *testing.T) {
 	tool, err := ptxas.Find()
@@ -96,8 +96,8 @@ func TestHarvest(t *testing.T) {
 	}
 }
 
-// TestWords: the words are those of the table and of the list, each once, and long families are
-// thinned.
+// TestWords checks that the words are those of the table and of the list without duplicates, and
+// that long families are thinned.
 func TestWords(t *testing.T) {
 	words := Words(isa.Standard())
 	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
@@ -122,8 +122,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestKnownWords: the assembler tells words that it does not know from those that an instruction
-// does not take.
+// TestKnownWords checks that ptxas distinguishes unknown words from words that an instruction does
+// not accept.
 func TestKnownWords(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -138,8 +138,8 @@ func TestKnownWords(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: the assembler tells names of instructions from others, even without the
-// modifiers and operands that they need.
+// TestUnknownNames checks that ptxas distinguishes instruction names from others, even without the
+// required modifiers and operands.
 func TestUnknownNames(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {

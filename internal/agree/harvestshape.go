@@ -13,19 +13,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// otherTarget and otherOperands are what the assembler says where a word may be legal after all:
-// on another target, or with other operands.
+// otherTarget and otherOperands match the messages of ptxas for a word that may be legal on another
+// target, or with other operands.
 var (
 	otherTarget   = regexp.MustCompile(`target|sm_\d|architecture`)
 	otherOperands = regexp.MustCompile(`[Aa]rgument|[Oo]perand|[Vv]ector`)
 	otherWord     = regexp.MustCompile(`^\.([\w:]+) modifier required`)
 )
 
-// mostRequired is how many words that the assembler requires are added to a trial.
+// mostRequired limits how many words that ptxas requires are added to a trial.
 const mostRequired = 3
 
-// replace puts the words that an instruction does not refuse at each place of its modifiers, and
-// in the stead of each. Where operands or the target are to blame, it tries others.
+// replace inserts the words that an instruction does not reject at each position among its
+// modifiers, and also replaces each modifier by them. If ptxas rejects the operands or the target,
+// it tries others.
 func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
@@ -44,8 +45,8 @@ func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 	return nil
 }
 
-// replacements are the ways to write a word into a seed. The order of modifiers is free but for
-// types.
+// replacements returns the instructions with a word written into a seed. The order of modifiers
+// other than types is free.
 func replacements(s *seed, word string) []trial {
 	name, mods := len(strings.Split(s.ins.Name, ".")), strings.Split(s.op, ".")
 	var out []trial
@@ -68,15 +69,16 @@ func replacements(s *seed, word string) []trial {
 	return out
 }
 
-// follow judges trials, and again with other operands, on other targets or with another word where
-// the assembler says that these are missing. Added is how many words that it required they have.
+// follow judges trials. If ptxas says that the operands, the target or another word is wrong or
+// missing, it tries again with others. The parameter added is the number of required words that the
+// trials already contain.
 func (h *harvester) follow(ctx context.Context, p place, list []trial, added int) error {
 	list, verdicts, err := h.judge(ctx, p, list)
 	if err != nil {
 		return err
 	}
 	var bent, elsewhere, longer []trial
-	complaints := map[string]bool{} // words in another order about which the assembler says the same
+	complaints := map[string]bool{} // words in another order that get the same message
 	for i, v := range verdicts {
 		if v.OK() {
 			continue
@@ -116,14 +118,14 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial, added int
 	return nil
 }
 
-// complaint is what the assembler says of a trial, with the form and the set of its modifiers.
+// complaint returns the message of ptxas for a trial, with the form and the set of its modifiers.
 func complaint(t trial, v ptxas.Verdict) string {
 	mods := strings.Split(t.op, ".")
 	slices.Sort(mods)
 	return t.seed.String() + strings.Join(mods, ".") + v.String()
 }
 
-// required is a word that the assembler wants beside another.
+// required returns a word that ptxas requires beside another.
 func required(v ptxas.Verdict) string {
 	for _, m := range v.Messages {
 		if part := otherWord.FindStringSubmatch(m.Text); part != nil {
@@ -137,7 +139,7 @@ func says(v ptxas.Verdict, rx *regexp.Regexp) bool {
 	return slices.ContainsFunc(v.Messages, func(m ptxas.Message) bool { return rx.MatchString(m.Text) })
 }
 
-// shapes tries other shapes of operands with every seed.
+// shapes tries other operand shapes with every seed.
 func (h *harvester) shapes(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
@@ -153,7 +155,7 @@ func (h *harvester) shapes(ctx context.Context, seeds map[place][]seed) error {
 	return nil
 }
 
-// bends are the trial with one operand of another shape, left out, or put in.
+// bends returns the trial with one operand changed in shape, removed or added.
 func bends(t trial) []trial {
 	var out []trial
 	add := func(what string, args []thing) {
@@ -180,7 +182,7 @@ func bends(t trial) []trial {
 	return out
 }
 
-// extras are operands that an instruction may take besides its own.
+// extras returns operands that an instruction may accept besides its own.
 func extras() []thing {
 	r, w := register(isa.B32, 12), register(isa.B64, 12)
 	return []thing{
@@ -189,9 +191,9 @@ func extras() []thing {
 	}
 }
 
-// variants are an operand in other shapes: a vector of another length, alone or in a vector of
-// one, negated, or a constant; the first one also discarded or with another beside it, which is a
-// syntax error anywhere else.
+// variants returns an operand in other shapes: a vector of another length, alone or in a vector of
+// one, negated, or a constant. The first operand is also tried as the sink _ and with a second one
+// beside it, which is a syntax error anywhere else.
 func variants(t thing, first bool) []thing {
 	var out []thing
 	single := func(x thing) {
@@ -230,7 +232,7 @@ func variants(t thing, first bool) []thing {
 	return out
 }
 
-// addresses are a bracket with other operands behind the base.
+// addresses returns addresses with other operands after the base.
 func addresses(parts []thing) []thing {
 	var out []thing
 	for i := 1; i < len(parts); i++ {
@@ -248,7 +250,7 @@ func addresses(parts []thing) []thing {
 	return out
 }
 
-// repeated is n elements, those of parts over and over.
+// repeated returns n elements by repeating parts.
 func repeated(parts []thing, n int) []thing {
 	out := make([]thing, n)
 	for i := range out {

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Kernels makes kernels of random legal instructions for one version and target.
+// Kernels generates kernels of random legal instructions for one version and target.
 type Kernels struct {
 	set   *isa.Set
 	at    place
@@ -27,7 +27,7 @@ type formOf struct {
 	form *isa.Form
 }
 
-// NewKernels returns a maker of kernels from the forms for which wanted holds.
+// NewKernels returns a generator that uses the forms for which wanted returns true.
 func NewKernels(set *isa.Set, version isa.Version, target isa.Target, wanted func(*isa.Instruction, *isa.Form) bool) *Kernels {
 	k := &Kernels{set: set, at: place{version, target}, match: set.Matcher(version, target)}
 	for ins := range set.All() {
@@ -40,8 +40,9 @@ func NewKernels(set *isa.Set, version isa.Version, target isa.Target, wanted fun
 	return k
 }
 
-// Kernel returns PTX with a kernel k of about n random instructions. Its first parameter, out, is a pointer to
-// 64-bit words; registers of 64 bits hold it, those of 32 bits the address of shared memory.
+// Kernel returns PTX with a kernel k of about n random instructions. Its first parameter, out, is a
+// pointer to 64-bit words. Registers of 64 bits start with its value, and those of 32 bits with the
+// address of shared memory.
 func (k *Kernels) Kernel(rng *rand.Rand, n int) string {
 	var p ptxas.Probe
 	p.Params = []string{".param .u64 out"}
@@ -70,7 +71,7 @@ func (k *Kernels) Kernel(rng *rand.Rand, n int) string {
 	return module(k.at, &p)
 }
 
-// initial returns moves that give the registers of a declaration their first values.
+// initial returns moves that initialize the registers of a declaration.
 func initial(declaration string, rng *rand.Rand) (list []string) {
 	words := strings.FieldsFunc(declaration, func(r rune) bool { return strings.ContainsRune(" <>;", r) })
 	if len(words) != 4 || words[0] != ".reg" {
@@ -97,7 +98,7 @@ func initial(declaration string, rng *rand.Rand) (list []string) {
 	return list
 }
 
-// instruction makes one instruction; false where none was found.
+// instruction generates an instruction. It returns false if it found none.
 func (k *Kernels) instruction(rng *rand.Rand) (ptxas.Probe, bool) {
 	f := k.forms[rng.IntN(len(k.forms))]
 	slots := make([]isa.Mod, len(f.form.Slots))

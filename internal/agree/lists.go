@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// The operands of call and brx.idx are lists whose names only a whole module gives a meaning, so
-// these two get modules of their own.
+// The operands of call and brx.idx are lists of names that are declared elsewhere in the module, so
+// these two instructions get modules of their own.
 
 // lists probes call and brx.idx.
 func (r *Runner) lists(ctx context.Context) error {
@@ -25,7 +25,7 @@ func (r *Runner) lists(ctx context.Context) error {
 	spoiler := NewSpoiler(r.config.Seed, texts)
 	sound := len(made)
 	for i := range r.config.Mutants {
-		// The declarations stay; the calls and lists are what is on trial.
+		// Only the calls and lists are changed, not the declarations.
 		if w, ok := spoiler.Spoil(made[i%sound].From, texts[i%sound]); ok && w.Line > 3 {
 			made = append(made, w)
 		}
@@ -57,8 +57,8 @@ func (r *Runner) lists(ctx context.Context) error {
 	return nil
 }
 
-// callModules are modules with one call each: direct, through a prototype, through a list of
-// targets; with and without a result; with each type as argument.
+// callModules returns modules with one call each: direct, through a prototype, through a list of
+// targets, with and without a result, and with each argument type.
 func callModules() []Wild {
 	types := []string{".b8", ".b16", ".b32", ".u32", ".s32", ".f32", ".b64", ".u64", ".s64", ".f64"}
 	var out []Wild
@@ -69,7 +69,7 @@ func callModules() []Wild {
 					for _, t := range types {
 						out = append(out, callModule(uni, how, result, t, n))
 						if n == 0 {
-							break // no argument has no type
+							break // a call without an argument needs no type
 						}
 					}
 				}
@@ -123,7 +123,7 @@ func callModule(uni, how string, result bool, t string, n int) Wild {
 	return Wild{From: "call" + uni + " " + how, Text: b.String(), Line: 1}
 }
 
-// branchModules are modules with one brx.idx each.
+// branchModules returns modules with one brx.idx each.
 func branchModules() []Wild {
 	var out []Wild
 	for _, uni := range []string{"", ".uni"} {

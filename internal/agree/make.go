@@ -9,17 +9,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A maker makes operands for what a form wants. With plain set it takes the plainest choice
-// everywhere; otherwise it draws from all that the table admits.
+// A maker makes operands for a form. With plain set, it always makes the simplest choice.
+// Otherwise, it chooses at random from all that the table allows.
 type maker struct {
 	rng     *rand.Rand
 	plain   bool
 	next    int  // number of the next register
-	crowded bool // in a bracket of several operands, where an address has no offset
+	crowded bool // inside a bracket with several operands, where an address has no offset
 }
 
-// instance makes operands for a candidate; false where the table asks for something that a probe
-// cannot make up (the lists of call).
+// instance makes operands for a candidate. It returns false if the table requires an operand that a
+// probe cannot provide (the lists of call).
 func (m *maker) instance(op string, c *isa.Candidate) (instance, bool) {
 	m.next = 0
 	args, ok := m.list(c.Args)
@@ -150,7 +150,8 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 	case isa.KTexref:
 		return m.handle(isa.Texref)
 	case isa.KSampler:
-		// A sampler's declaration needs texmode_independent; beside a texture one stands in that mode alone.
+		// The declaration of a sampler needs texmode_independent. Only in that mode may a sampler
+		// accompany a texture.
 		return register(isa.B64, m.number()), !m.crowded
 	case isa.KSurfref:
 		return m.handle(isa.Surfref)
@@ -164,7 +165,7 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 	return thing{}, false
 }
 
-// handle is an opaque reference by name, or a register that holds its handle.
+// handle returns the name of an opaque variable, or a register that holds its handle.
 func (m *maker) handle(t isa.Type) (thing, bool) {
 	if !m.plain && m.rng.IntN(2) == 0 {
 		return register(isa.B64, m.number()), true
@@ -172,12 +173,12 @@ func (m *maker) handle(t isa.Type) (thing, bool) {
 	return variable(isa.Global, t)
 }
 
-// base is what an address begins with.
+// base returns the base of an address.
 func (m *maker) base(k *isa.WantKind) thing {
 	if k.In == isa.Tensor {
 		return register(isa.B32, m.number())
 	}
-	if k.In == isa.ParamFunc { // in a kernel only named ones pass
+	if k.In == isa.ParamFunc { // in a kernel, only named ones are accepted
 		v, _ := variable(k.In, isa.B32)
 		return v
 	}
@@ -202,7 +203,7 @@ func (m *maker) base(k *isa.WantKind) thing {
 	return t
 }
 
-// register is a register of a type that fits: the plainest, or any.
+// register returns a register of a suitable type: the plainest, or a random one.
 func (m *maker) register(k *isa.WantKind) thing {
 	t := plainest(k.Settled)
 	if !m.plain && m.rng.IntN(2) == 0 {
@@ -212,7 +213,7 @@ func (m *maker) register(k *isa.WantKind) thing {
 	return m.part(k, register(t, m.number()))
 }
 
-// part takes a part of a register, or gives it a sign, where the instruction lets it.
+// part selects a part of a register, or adds a sign, if the instruction allows it.
 func (m *maker) part(k *isa.WantKind, t thing) thing {
 	if k.Part != isa.WholeOnly && !m.plain && m.rng.IntN(2) == 0 {
 		fields := [...]string{".b0", ".b3", ".h0", ".h1", ".h10", ".h33", ".b10", ".b321", ".b3210", ".b7654"}
@@ -226,7 +227,7 @@ func (m *maker) part(k *isa.WantKind, t thing) thing {
 	return t
 }
 
-// plainest is the register type that always fits: untyped bits, or predicates.
+// plainest returns the register type that always fits: untyped bits, or a predicate.
 func plainest(t isa.Type) isa.Type {
 	if t.Class() == isa.Pred {
 		return isa.Predicate
@@ -244,7 +245,7 @@ func plainest(t isa.Type) isa.Type {
 	return isa.B128
 }
 
-// registerTypes are the types that registers can have.
+// registerTypes returns the types that registers can have.
 func registerTypes() []isa.Type {
 	var out []isa.Type
 	for t := isa.Predicate; t.String() != ""; t++ {
@@ -266,7 +267,7 @@ func fitting(want isa.Type, relaxed bool) []isa.Type {
 	return out
 }
 
-// constant is a constant in range.
+// constant returns a constant in range.
 func (m *maker) constant(k *isa.WantKind) (thing, bool) {
 	switch k.Settled.Class() {
 	case isa.Float:

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A mutator spoils instructions: one change in the modifiers or in the operands.
+// A mutator makes one change to the modifiers or operands of an instruction.
 type mutator struct {
 	rng   *rand.Rand
 	words []string // vocabulary of the instruction
@@ -54,7 +54,7 @@ func (m *mutator) modifiers(x instance) (instance, string) {
 	return x, "modifier " + what
 }
 
-// word is a modifier without its dot: mostly one of the instruction's own.
+// word returns a modifier without its dot, usually one of the instruction's own.
 func (m *mutator) word() string {
 	list := m.words
 	if len(list) == 0 || m.rng.IntN(6) == 0 {
@@ -63,7 +63,7 @@ func (m *mutator) word() string {
 	return strings.TrimPrefix(list[m.rng.IntN(len(list))], ".")
 }
 
-// operands drops, repeats, swaps, replaces or bends an operand.
+// operands drops, repeats, swaps, replaces or modifies an operand.
 func (m *mutator) operands(x instance) (instance, string) {
 	x.args = slices.Clone(x.args)
 	if len(x.args) == 0 {
@@ -92,13 +92,13 @@ func (m *mutator) operands(x instance) (instance, string) {
 	return x, "operand bend"
 }
 
-// any is some operand.
+// any returns a random operand.
 func (m *mutator) any() thing {
 	list := stock()
 	return list[m.rng.IntN(len(list))]
 }
 
-// stock is one operand of each kind.
+// stock returns one operand of each kind.
 func stock() []thing {
 	var out []thing
 	for _, t := range registerTypes() {
@@ -122,7 +122,7 @@ func stock() []thing {
 }
 
 // bend changes something inside an operand: the type of a register, the value of a constant, the
-// length of a vector, what an address begins with.
+// length of a vector, or the base of an address.
 func (m *mutator) bend(t thing) thing {
 	switch t.arg.Kind {
 	case isa.ArgReg:
@@ -163,7 +163,7 @@ func (m *mutator) bendGroup(t thing) thing {
 	return pair(parts[0], parts[1])
 }
 
-// partsOf takes a group apart again.
+// partsOf splits a group into its parts.
 func partsOf(t thing) []thing {
 	text := t.text
 	between := ", "
@@ -180,7 +180,7 @@ func partsOf(t thing) []thing {
 	return out
 }
 
-// splitTop splits at separators outside braces.
+// splitTop splits text at separators that are outside braces.
 func splitTop(text, between string) []string {
 	var out []string
 	depth, start := 0, 0

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// WriteSummary prints what a run came to, by kind of probe.
+// WriteSummary prints the results of a run by kind of probe.
 func (r *Report) WriteSummary(w io.Writer) {
 	fmt.Fprintln(w, "\n| probes | number | excepted | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|")
@@ -24,10 +24,10 @@ func (r *Report) WriteSummary(w io.Writer) {
 		r.Forms, r.Sampled, r.Probes(), r.Took.Round(time.Second), r.Seed)
 }
 
-// wholeForm is how many combinations of a form the whole comparison tries.
+// wholeForm limits how many combinations of a form the whole comparison tries.
 const wholeForm = 20000
 
-// Page is the report as a page of docs.
+// Page formats the report as a documentation page.
 func (r *Report) Page(release string, day time.Time, c Config) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Agreement with the assembler

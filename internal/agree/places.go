@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A place is a PTX version and a target that knows each other.
+// A place is a PTX version and a target that exists in it.
 type place struct {
 	version isa.Version
 	target  isa.Target
@@ -33,8 +33,8 @@ func (p place) admits(open, gone []isa.Gate) bool {
 	return true
 }
 
-// A border is what a set of gates makes of the places: for each target the first version that is
-// legal and the last that is not.
+// A border describes which places a set of gates allows. For each target, it has the first legal
+// version and the last illegal one.
 type border struct {
 	first  place   // the earliest legal place, on the lowest target
 	newest place   // a legal place at the newest version

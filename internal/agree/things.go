@@ -12,14 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A thing is an operand: its text, its meaning, and the declarations it needs.
+// A thing is an operand: its text, its meaning, and the declarations that it needs.
 type thing struct {
 	text  string
 	arg   isa.Arg
 	needs []need
 }
 
-// A need is a declaration and where it stands.
+// A need is a declaration and where it must be written.
 type need struct {
 	where needWhere
 	text  string
@@ -40,7 +40,7 @@ type instance struct {
 	args []thing
 }
 
-// String is the instruction as PTX.
+// String returns the instruction as PTX.
 func (x instance) String() string {
 	words := make([]string, len(x.args))
 	for i, a := range x.args {
@@ -60,7 +60,7 @@ func (x instance) isaArgs() []isa.Arg {
 	return out
 }
 
-// probe is the instance with its declarations, as they are written at a place.
+// probe returns the instance with its declarations, as they are written at a place.
 func (x instance) probe(at place) ptxas.Probe {
 	var p ptxas.Probe
 	lists := [...]*[]string{&p.Module, &p.Params, &p.Decls, &p.Body}
@@ -81,8 +81,8 @@ func (x instance) probe(at place) ptxas.Probe {
 	return p
 }
 
-// Registers of a type come in two declarations: a few for most instructions, because declaring
-// registers costs the assembler more than reading an instruction, and many for long vectors.
+// Registers of a type have two declarations: a small one for most instructions, because declaring
+// registers takes ptxas longer than reading an instruction, and a large one for long vectors.
 const few, many = 16, 300
 
 func register(t isa.Type, n int) thing {
@@ -110,13 +110,13 @@ func float(text string, t isa.Type) thing {
 
 func sink() thing { return thing{text: "_", arg: isa.Arg{Kind: isa.ArgSink}} }
 
-// A texture, and the same before PTX 1.5.
+// A texture, in the syntax from PTX 1.5 and in the one before it.
 const (
 	oneTexture   = ".global .texref tex0;"
 	olderTexture = ".tex .u64 tex0;"
 )
 
-// variables are one of each space, and the opaque ones.
+// variables has one variable of each space, and the opaque ones.
 var variables = []struct {
 	space isa.Space
 	typ   isa.Type
@@ -133,7 +133,7 @@ var variables = []struct {
 	{isa.Global, isa.Surfref, "srf0", need{inModule, ".global .surfref srf0;"}},
 }
 
-// variable is the variable of a space, or of an opaque type.
+// variable returns the variable of a space or of an opaque type.
 func variable(space isa.Space, typ isa.Type) (thing, bool) {
 	for _, v := range variables {
 		if typ.Class() == isa.Opaque && v.typ == typ || typ.Class() != isa.Opaque && v.typ.Class() != isa.Opaque && (v.space == space || v.space.Base() == space.Base() && space != isa.ParamFunc) {
@@ -159,7 +159,7 @@ func special(name string, t isa.Type) thing {
 	return thing{text: name, arg: isa.Arg{Kind: isa.ArgSreg, Type: t}}
 }
 
-// group puts things together: a brace vector, an address or a pair.
+// group combines things into a vector in braces, an address or a pair.
 func group(kind isa.ArgKind, open, between, end string, parts []thing) thing {
 	out := thing{arg: isa.Arg{Kind: kind}}
 	words := make([]string, len(parts))

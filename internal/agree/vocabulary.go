@@ -19,9 +19,9 @@ import (
 //go:embed words.txt
 var storedWords string
 
-// Words are the modifiers of the table and those of the stored list, without their dots. Of a
-// family of words that differ in their numbers alone, such as the shapes of wgmma, a few stand for
-// all.
+// Words returns the modifiers of the table and those of the stored list, without their dots. Words
+// that differ only in their numbers, such as the shapes of wgmma, form a family. Only a few words
+// of a large family are returned.
 func Words(set *isa.Set) []string {
 	var out []string
 	for line := range strings.Lines(storedWords) {
@@ -36,13 +36,13 @@ func Words(set *isa.Set) []string {
 	return thinned(slices.Compact(out))
 }
 
-// mostAlike is how many words that differ in their numbers alone are tried. The shapes of mma are
-// fewer, and each matters; those of wgmma are 150.
+// mostAlike limits how many words of a family are tried. It is more than the shapes of mma, which
+// all matter, and less than the 150 of wgmma.
 const mostAlike = 40
 
 var wordNumber = regexp.MustCompile(`\d+`)
 
-// thinned leaves every n-th word of a family with too many.
+// thinned keeps every n-th word of a family with too many words.
 func thinned(words []string) []string {
 	families := map[string]int{}
 	family := func(w string) string {
@@ -63,20 +63,20 @@ func thinned(words []string) []string {
 	})
 }
 
-// A Vocabulary is what the strings of the assembler's binary came to.
+// A Vocabulary is the result of examining the strings in the ptxas binary.
 type Vocabulary struct {
-	Strings int      // that could be modifiers, and their concatenations
-	New     []string // the assembler's lexer knows them, and Words has none of them
-	Dotted  int      // strings that could be names of instructions
-	Names   []string // the assembler knows these instructions, and the table does not
+	Strings int      // number of possible modifiers, with concatenations
+	New     []string // words that ptxas knows and Words does not contain
+	Dotted  int      // number of possible instruction names
+	Names   []string // instructions that ptxas knows and the table lacks
 }
 
-// binaryWord is a name of an instruction or modifiers, or a part of one.
+// binaryWord matches an instruction name, modifiers, or a part of one.
 var binaryWord = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9_]*(?:(?:\.|::)[A-Za-z0-9_]+)*`)
 
-// ReadVocabulary looks for modifiers and names of instructions among the strings of the
-// assembler's binary, their parts and the concatenations of parts. The assembler tells words that
-// it does not know from those that an instruction does not take.
+// ReadVocabulary looks for modifiers and instruction names among the strings of the ptxas binary,
+// their parts and concatenations of parts. The messages of ptxas distinguish unknown words from
+// words that an instruction does not accept.
 func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocabulary, error) {
 	binary, err := os.ReadFile(tool.Path)
 	if err != nil {
@@ -109,9 +109,9 @@ func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocab
 	return v, err
 }
 
-// binaryWords are the strings of a binary that may be modifiers, and those that may be names of
-// instructions. Of a string with dots its parts are modifiers, and what comes before each dot is a
-// name.
+// binaryWords returns the strings of a binary that may be modifiers, and those that may be
+// instruction names. If a string has dots, its parts may be modifiers, and each prefix that ends
+// before a dot may be a name.
 func binaryWords(binary []byte) (words, names map[string]bool) {
 	words, names = map[string]bool{}, map[string]bool{}
 	for _, found := range binaryWord.FindAll(binary, -1) {
@@ -132,7 +132,7 @@ func binaryWords(binary []byte) (words, names map[string]bool) {
 	return words, names
 }
 
-// longestWord is longer than any name of the table.
+// longestWord is the maximum length of a word; it is longer than any name in the table.
 const longestWord = 60
 
 var (
@@ -141,12 +141,12 @@ var (
 	someWord  = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// mayBeWord leaves out numbers, and short strings that are bytes of code.
+// mayBeWord rejects numbers, and short strings that are bytes of code.
 func mayBeWord(w string) bool {
 	return len(w) >= 2 && len(w) <= 40 && someWord.MatchString(w) && (len(w) >= 4 || plainWord.MatchString(w) || w[0] <= '9')
 }
 
-// unknownNames are the instructions among names that the assembler knows and the set has not.
+// unknownNames returns the instruction names that ptxas knows and the set lacks.
 func unknownNames(ctx context.Context, set *isa.Set, tool *ptxas.Tool, names []string) ([]string, error) {
 	var known []string
 	for ins := range set.All() {
@@ -186,7 +186,7 @@ var (
 	namedInstruction = regexp.MustCompile(`instruction '([^']+)'`)
 )
 
-// concatenations are the parts of words with colons, joined anew.
+// concatenations returns new combinations of the parts of words with colons.
 func concatenations(words map[string]bool) []string {
 	parts, heads := map[string]bool{}, map[string]bool{}
 	for w := range words {
@@ -207,7 +207,7 @@ func concatenations(words map[string]bool) []string {
 	return out
 }
 
-// knownWords are the words that the assembler's lexer knows as modifiers.
+// knownWords returns the words that ptxas knows as modifiers.
 func knownWords(ctx context.Context, tool *ptxas.Tool, words []string) ([]string, error) {
 	probes := make([]ptxas.Probe, len(words))
 	decls := []string{".reg .b32 %r<4>;"}

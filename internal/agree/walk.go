@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// combinations are the legal fillings of a form's slots: all of them where the product of the
-// values is at most limit, else a sample of that size. whole reports which.
+// combinations returns the legal combinations of modifiers of a form: all of them if the product of
+// the values is at most limit, otherwise a sample of that size. The result whole says which.
 func combinations(f *isa.Form, limit int, rng *rand.Rand) (list [][]isa.Mod, whole bool) {
 	domains := domains(f)
 	total := 0.0
@@ -42,8 +42,8 @@ func combinations(f *isa.Form, limit int, rng *rand.Rand) (list [][]isa.Mod, who
 	return distinct(list), false
 }
 
-// domains are the values each slot may hold: one list of domains for each row of the first
-// table, so that tables do not drown the product.
+// domains returns the values that each slot can hold, as one list of domains for each row of the
+// first table. This keeps the product small for forms with tables.
 func domains(f *isa.Form) [][][]isa.Mod {
 	open := make([][]isa.Mod, len(f.Slots))
 	for i, s := range f.Slots {

@@ -17,24 +17,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Wild is a whole module spoilt in one place, and the place.
+// A Wild is a whole module that was changed in one place.
 type Wild struct {
-	From string // name of the module it was made of
-	What string // what was done
+	From string // name of the original module
+	What string // name of the change
 	Line int
 	Text string
 	Was  string // the line before
 	Is   string // the line after
 }
 
-// A WildDispute is a Wild on which the two sides differ.
+// A WildDispute is a Wild on which the two verdicts differ.
 type WildDispute struct {
 	Wild
-	Ours  string // why we refuse, "" where we do not
+	Ours  string // why verify rejects it, "" if it accepts
 	Ptxas ptxas.Verdict
 }
 
-// Judge asks both sides about modules and returns those on which they differ.
+// Judge gets both verdicts on modules and returns those on which they differ.
 func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, error) {
 	var out []WildDispute
 	for _, relocatable := range []bool{true, false} {
@@ -58,13 +58,13 @@ func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, e
 	return out, nil
 }
 
-// otherArch is what the assembler says when the -arch of the run does not suit a spoilt .target: it
-// says nothing of the module.
+// otherArch matches the message of ptxas for a changed .target that does not fit the -arch option.
+// It says nothing about the module.
 var otherArch = regexp.MustCompile(`cannot be compiled to|is higher than default SM version|signal: killed`)
 
 var wildVersion = regexp.MustCompile(`\.version\s+(\d+\.\d+)`)
 
-// linkable reports whether a module may be assembled for a linker, which came with PTX 3.1.
+// linkable reports whether a module can be assembled for a linker, which requires PTX 3.1.
 func linkable(text string) bool {
 	m := wildVersion.FindStringSubmatch(text)
 	if m == nil {
@@ -74,8 +74,8 @@ func linkable(text string) bool {
 	return err != nil || v >= isa.MakeVersion(3, 1)
 }
 
-// refusal is the first error of a module, as verify sees it, that the assembler could see too when
-// it only parses.
+// refusal returns the first error of verify in a module that ptxas could also find when it only
+// parses.
 func refusal(text string) string {
 	f, list := ptx.Parse("wild", text)
 	list = append(list, form.Check(f, form.Options{})...)
@@ -87,21 +87,21 @@ func refusal(text string) string {
 	return ""
 }
 
-// late reports whether a finding is about what the assembler only looks at when it generates code.
+// late reports whether a finding concerns something that ptxas checks only during code generation.
 func late(d diag.Diagnostic) bool {
 	return d.Rule == addressWidth || d.Rule == resultBeforeCall || d.Rule == constantsTotal ||
 		d.Rule == parameterType || d.Rule == sharedTotal || d.Rule == oneGroup || d.Rule == addressSize && strings.Contains(d.Message, "of 32 bits")
 }
 
-// A Spoiler makes Wilds of good modules. The words of all of them are traded.
+// A Spoiler makes Wilds from correct modules. It exchanges words among all of them.
 type Spoiler struct {
 	rng   *rand.Rand
-	words map[byte][]string // by the kind of word
+	words map[byte][]string // words by kind
 }
 
 var wildToken = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|\.[\w:]+|%?[\w$]+|[^\s\w]`)
 
-// NewSpoiler learns the words of modules.
+// NewSpoiler collects the words of modules.
 func NewSpoiler(seed uint64, texts []string) *Spoiler {
 	s := &Spoiler{rng: rand.New(rand.NewPCG(seed, 1)), words: map[byte][]string{}}
 	for _, text := range texts {
@@ -117,7 +117,7 @@ func NewSpoiler(seed uint64, texts []string) *Spoiler {
 	return s
 }
 
-// wordKind sorts words: registers, dotted words, numbers, names, the rest.
+// wordKind returns the kind of a word: register, dotted word, number, name or other.
 func wordKind(w string) byte {
 	switch c := w[0]; {
 	case c == '%' || c == '.' || c == '"':
@@ -130,7 +130,7 @@ func wordKind(w string) byte {
 	return ';'
 }
 
-// Spoil changes one line of a module; false where it cannot.
+// Spoil changes one line of a module. It returns false if it cannot.
 func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 	lines := strings.Split(text, "\n")
 	for range 50 {
@@ -157,7 +157,7 @@ func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 	return Wild{}, false
 }
 
-// line is one change of a line, and its name.
+// line makes one change to a line, and returns the name of the change.
 func (s *Spoiler) line(line string) (what, is string) {
 	spans := wildToken.FindAllStringIndex(line, -1)
 	at := s.rng.IntN(len(spans))

@@ -51,7 +51,7 @@ func (b *builder) atom(n *Not, out *isa.Expr) {
 			return
 		}
 		if _, ok := b.c.sets[n.Mod]; ok {
-			// A set of the instruction that this form does not use is never filled.
+			// The form does not use this slot of the instruction, so the condition is false.
 			*out = append(*out, isa.Op{Code: isa.OpMod, N: int(isa.NoMod) - 1})
 			return
 		}

@@ -250,7 +250,7 @@ func checkGraph(t *T) error {
 		return err
 	}
 	if sum := uint32(replays * launches * (launches - 1) / 2); got[0] != sum || got[n-1] != sum {
-		return fmt.Errorf("replays made %d, not %d", got[0], sum)
+		return fmt.Errorf("graph replays computed %d, expected %d", got[0], sum)
 	}
 	return errors.Join(g.Close(), s.Close(), b.Close())
 }

@@ -26,6 +26,7 @@ import (
 	fp8 "github.com/ptxdsl/ptxdsl/examples/20_matmul_fp8"
 	grouped "github.com/ptxdsl/ptxdsl/examples/21_matmul_grouped"
 	streamk "github.com/ptxdsl/ptxdsl/examples/22_matmul_streamk"
+	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -62,6 +63,7 @@ func Examples() []Example {
 		{"20_matmul_fp8", fp8.Targets, fp8.Check, fp8.Speed},
 		{"21_matmul_grouped", grouped.Targets, grouped.Check, grouped.Speed},
 		{"22_matmul_streamk", streamk.Targets, streamk.Check, streamk.Speed},
+		{"23_gemm", gemm.Targets, gemm.Check, nil},
 	}
 }
 

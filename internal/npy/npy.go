@@ -57,7 +57,7 @@ const most = 1 << 20
 func Read(r io.Reader) (*Array, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil || string(head[:6]) != magic {
-		return nil, fmt.Errorf("it does not begin as .npy files do")
+		return nil, fmt.Errorf("not a .npy file")
 	}
 	var length uint32
 	switch head[6] {
@@ -72,10 +72,10 @@ func Read(r io.Reader) (*Array, error) {
 			return nil, fmt.Errorf("the header is cut off: %w", err)
 		}
 	default:
-		return nil, fmt.Errorf("version %d of the format; 1 to 3 are known", head[6])
+		return nil, fmt.Errorf("unknown format version %d, expected 1 to 3", head[6])
 	}
 	if length > most {
-		return nil, fmt.Errorf("a header of %d bytes", length)
+		return nil, fmt.Errorf("the header is too large: %d bytes", length)
 	}
 	header := make([]byte, length)
 	if _, err := io.ReadFull(r, header); err != nil {
@@ -105,11 +105,11 @@ func parse(header string) (*Array, error) {
 	order := regexp.MustCompile(`'fortran_order':\s*(True|False)`).FindStringSubmatch(header)
 	shape := regexp.MustCompile(`'shape':\s*\(([^)]*)\)`).FindStringSubmatch(header)
 	if descr == nil || order == nil || shape == nil {
-		return nil, fmt.Errorf("the header is %q, and has no descr of numbers, fortran_order or shape", strings.TrimSpace(header))
+		return nil, fmt.Errorf("invalid header %q: descr, fortran_order or shape is missing", strings.TrimSpace(header))
 	}
 	a := &Array{Type: words()[descr[1]], Shape: []int{}}
 	if a.Type == "" {
-		return nil, fmt.Errorf("numbers of type %q, which are not known", descr[1])
+		return nil, fmt.Errorf("unknown element type %q", descr[1])
 	}
 	total := 1
 	for _, word := range strings.Split(shape[1], ",") {
@@ -118,13 +118,13 @@ func parse(header string) (*Array, error) {
 		}
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 0 || n > 0 && total > (1<<40)/n {
-			return nil, fmt.Errorf("a shape of (%s)", shape[1])
+			return nil, fmt.Errorf("invalid shape (%s)", shape[1])
 		}
 		total *= n
 		a.Shape = append(a.Shape, n)
 	}
 	if order[1] == "True" && len(a.Shape) > 1 {
-		return nil, fmt.Errorf("an array by columns; save numpy.ascontiguousarray of it")
+		return nil, fmt.Errorf("the array is column-major; save numpy.ascontiguousarray(x) instead")
 	}
 	return a, nil
 }

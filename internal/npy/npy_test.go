@@ -58,21 +58,21 @@ func TestWrong(t *testing.T) {
 		return magic + string([]byte{version, 0}) + string(n) + header + numbers
 	}
 	for _, test := range []struct{ text, want string }{
-		{"", "does not begin"},
-		{"PK\x03\x04 a .npz file", "does not begin"},
-		{magic + "\x01", "does not begin"},
+		{"", "not a .npy file"},
+		{"PK\x03\x04 a .npz file", "not a .npy file"},
+		{magic + "\x01", "not a .npy file"},
 		{magic + "\x01\x00\x05", "cut off"},
 		{magic + "\x01\x00\x05\x00ab", "cut off"},
-		{magic + "\x02\x00\xff\xff\xff\xff", "a header of 4294967295 bytes"},
+		{magic + "\x02\x00\xff\xff\xff\xff", "too large: 4294967295 bytes"},
 		{file(9, "", ""), "version 9"},
-		{file(1, "{}", ""), "no descr"},
+		{file(1, "{}", ""), "descr, fortran_order or shape is missing"},
 		{file(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "1234"), `type ">f4"`},
-		{file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }", "1234"), "by columns"},
-		{file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "1234"), "a shape of"},
-		{file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 99999999), }", "1234"), "a shape of"},
+		{file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }", "1234"), "column-major"},
+		{file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "1234"), "invalid shape"},
+		{file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 99999999), }", "1234"), "invalid shape"},
 		{file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "1234"), "where the header says 8"},
 		{file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", "12345"), "where the header says 4"},
-		{file(1, "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"), "no descr"},
+		{file(1, "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"), "descr, fortran_order or shape is missing"},
 	} {
 		if _, err := Read(strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v; %q is expected", test.text, err, test.want)

@@ -56,7 +56,7 @@ func Read(path string) ([]Sample, error) {
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() || lines.Text() != strings.Join(pressure.Names(), " ") {
-		return nil, errors.Join(fmt.Errorf("%s: the samples have other features", path), lines.Err())
+		return nil, errors.Join(fmt.Errorf("%s: the features of the samples do not match the current ones", path), lines.Err())
 	}
 	var list []Sample
 	for lines.Scan() {

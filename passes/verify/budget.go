@@ -15,17 +15,17 @@ import (
 // Steps left at the end go to kernels that exceeded their share.
 type budget struct {
 	all     int   // steps of the module
-	left    int   // steps that no kernel has been given yet
+	left    int   // steps not yet given to a kernel
 	given   []int // steps given to each kernel
 	sizes   []int // sizes of the kernels
-	waiting int   // total size of the kernels that have been given nothing yet
+	waiting int   // total size of the kernels without a share
 }
 
 const (
-	worth    = 1_200_000 // least steps of a module
+	worth    = 1_200_000 // minimum steps of a module
 	perInstr = 45        // steps of a module per instruction
 	abreast  = 16        // kernels that are verified in parallel
-	atLeast  = 4         // least steps of a kernel per instruction
+	atLeast  = 4         // minimum steps of a kernel per instruction
 )
 
 // newBudget returns the budget of a module's kernels, multiplied by effort.
@@ -55,9 +55,8 @@ func (p *budget) share(i int) int {
 // spent returns the steps to the budget that kernel i did not spend.
 func (p *budget) spent(i, steps int) { p.left += max(0, p.given[i]-steps) }
 
-// more divides the steps that are left at the end among the kernels that exceeded their share. It
-// gives a kernel 0 if the new share would hardly be larger than the old one. Such kernels start
-// again.
+// more divides the remaining steps among the kernels that exceeded their share. A kernel gets 0 if
+// the new share would hardly be larger than the old one. The other kernels start again.
 func (p *budget) more(short []bool, spent []int) []int {
 	left, waiting := p.all, 0
 	for i := range short {

@@ -13,7 +13,7 @@ import (
 )
 
 // GapSize returns how many bytes of shared memory a tensor copy appears to take: up to the next
-// address at which such a copy starts. It is not ok if no copy follows.
+// address at which such a copy starts. It returns ok = false if no copy follows.
 func (p *Pass) GapSize(e *trace.Event) (bytes int64, ok bool) {
 	if p.kernelState.gapSizes == nil {
 		p.kernelState.gapSizes = p.findGapSizes()
@@ -22,8 +22,9 @@ func (p *Pass) GapSize(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
-// Extent returns how far a tensor copy appears to extend in shared memory: its GapSize, or else
-// what the instruction that fills or reads its first bytes fills or reads after them.
+// Extent returns how far a tensor copy appears to extend in shared memory. This is its GapSize.
+// Otherwise, it is the size of what the instruction that fills or reads its first bytes fills or
+// reads from there.
 func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	if n, ok := p.Copied(e); ok {
 		return n, true

@@ -98,8 +98,8 @@ func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 // tile.
 const Least = 16
 
-// Access returns the bytes of shared memory that a plain load or store accesses. It is not ok
-// if nothing is known of the address. Memory other than shared is ignored.
+// Access returns the bytes of shared memory that a plain load or store accesses. It returns ok =
+// false if nothing is known about the address, or if the memory is not shared.
 func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 	if e.Kind == trace.Clear {
 		n, ok := Number(e, 1)
@@ -157,7 +157,7 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 	return list
 }
 
-// nowhere stands for the address in a value that is not a matrix descriptor.
+// nowhere is the result for a value that is not a matrix descriptor.
 var nowhere value.Value
 
 // described returns the address in a matrix descriptor, or nil. Results are cached.
@@ -194,15 +194,15 @@ func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Regio
 		if Rank(Val(e, Address(e.In, 0))) == nil {
 			break
 		}
-		// Like RemoteStore.
+		// The same as for RemoteStore.
 		if r, ok := p.Peer(e, bytes); ok {
 			return append(list, r)
 		}
 		return list
 	case trace.Answer:
 	case trace.RemoteStore:
-		// All blocks of a cluster are assumed to do the same: what this block stores in another,
-		// another stores here.
+		// All blocks of a cluster are assumed to do the same: if this block stores to another,
+		// another stores to this one.
 		if r, ok := p.Peer(e, memory.Bytes(e.In)); ok {
 			return append(list, r)
 		}
@@ -283,7 +283,8 @@ func Count(e *trace.Event) (n int64, given bool) {
 	return n, true
 }
 
-// Flags reports whether threads may communicate through memory alone, by loads with ordering.
+// Flags reports whether threads may communicate only through memory, with loads that have memory
+// ordering.
 func (p *Pass) Flags() bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -321,8 +322,8 @@ func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	return false
 }
 
-// Example reports whether the addresses of the events of a trace hold only for some of the
-// values that were substituted for kernel inputs.
+// Example reports whether the addresses of events of a trace are valid only for some of the values
+// that were substituted for kernel inputs.
 func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
 	if t.Facts.With == "" {
 		return false

@@ -19,9 +19,9 @@ type Finding struct {
 	diag.Diagnostic
 	in          *ir.Instr
 	kernelState *kernelState
-	plain       string // the message without a count of others
-	with        string // the end of the message that names values which were tried
-	joined      bool   // it is shown as a part of another finding
+	plain       string // the message without a count of further findings
+	with        string // the end of the message, which names the values tried
+	joined      bool   // it is shown as part of another finding
 }
 
 // Report records that an instruction breaks a rule. Of several findings of one rule at one
@@ -65,8 +65,8 @@ func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	return f
 }
 
-// Join makes f a related place of another finding, which is about the same mistake, and no finding
-// of its own. A few places are enough.
+// Join turns f into a related place of another finding about the same mistake. f is then no longer
+// a finding of its own. The number of places is limited.
 func (f *Finding) Join(other *Finding, format string, args ...any) {
 	const few = 8
 	f.joined = true
@@ -110,11 +110,11 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 	return f
 }
 
-// Instr returns the instruction that the finding is about, nil for the kernel as a whole.
+// Instr returns the instruction that the finding is about, or nil if it is about the whole kernel.
 func (f *Finding) Instr() *ir.Instr { return f.in }
 
-// ForAllValues makes f an error: it occurs for all values that were tried, so that its message
-// does not name those of one path.
+// ForAllValues makes f an error, because it occurs for all values that were tried. Its message then
+// does not name the values of one path.
 func (f *Finding) ForAllValues() {
 	f.Severity = diag.Error
 	f.Message = strings.TrimSuffix(f.Message, f.with)
@@ -128,8 +128,8 @@ func (f *Finding) OnlyWith(t *trace.Trace) {
 	}
 }
 
-// shown returns how many findings of one rule and severity are shown per kernel; the last says how
-// many more there are. An unrolled loop repeats its mistakes.
+// shown returns how many findings of one rule and severity are shown per kernel. The last one says
+// how many more there are. Unrolled loops repeat their mistakes.
 func shown(s diag.Severity) int {
 	switch s {
 	case diag.Error:
@@ -140,11 +140,11 @@ func shown(s diag.Severity) int {
 	return math.MaxInt
 }
 
-// settle selects the findings to keep: for each rule and position the gravest, and the first of
+// settle selects the findings to keep: for each rule and position the most severe one, the first of
 // equals, and a limited number of each rule.
 func (s *kernelState) settle(rules map[string]bool) []*Finding {
 	type key struct {
-		at   ir.Pos // a function has one position, however often it is called
+		at   ir.Pos // a function has one position, however many calls it has
 		rule string
 	}
 	best := make(map[key]int)

@@ -35,12 +35,13 @@ func Open(v *ir.Var) bool {
 	return v.Space == isa.Shared && (v.Size() == 0 || v.Size() == 1 && v.Align >= 8 && len(v.Dims) == 0)
 }
 
-// A Touch is an access by some threads of an event to one object.
+// A Touch is an access by some threads of an event to one mbarrier.
 type Touch struct {
 	Object
 	Threads value.Set
-	// Rank is the block of the cluster that contains the object; nil for the block of the threads.
-	// First says that it is the first block of the pair that the threads' block belongs to.
+	// Rank is the block of the cluster that contains the object; nil means the block of the
+	// threads. First says that it is the first block of the pair that the threads' block belongs
+	// to.
 	Rank  *value.Value
 	First bool
 }
@@ -51,17 +52,17 @@ type objects struct {
 	rank      *value.Value
 	first     bool
 	ok        bool
-	known     []touches // for the first few sets of threads
+	known     []touches // results for the first few sets of threads
 }
 
-// touches are the mbarriers that some threads access.
+// touches holds the mbarriers that a set of threads accesses.
 type touches struct {
 	threads value.Set
 	list    []Touch
 }
 
-// Objects returns the mbarriers that an address stands for, and the threads for each. It is
-// not ok if they are unknown. The list must not be changed.
+// Objects returns the mbarriers that an address refers to, with the threads for each. It returns ok
+// = false if they are unknown. The caller must not change the list.
 func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	const few = 16
 	if v == nil {
@@ -134,8 +135,8 @@ func (p *Pass) touches(o *objects, threads value.Set) (list []Touch) {
 	return list
 }
 
-// Blocks returns the blocks of the cluster in which threads of a block touch an object, of those
-// that are followed apart; 0 stands for all where none are.
+// Blocks returns the blocks of the cluster in which threads of a block access an object. If blocks
+// are not followed separately, 0 means all of them.
 func (p *Pass) Blocks(from int, o Touch) (list []int) {
 	switch {
 	case p.Ranks < 2:
@@ -161,8 +162,8 @@ func (p *Pass) Blocks(from int, o Touch) (list []int) {
 	return list
 }
 
-// Foreign reports whether threads of a block touch an object of another block for certain. The
-// first of a pair may be their own block.
+// Foreign reports whether threads of a block certainly access an object of another block. The first
+// block of a pair may be their own block.
 func (p *Pass) Foreign(from int, o Touch) bool {
 	if p.Ranks < 2 {
 		return o.Rank != nil && !o.First

@@ -20,7 +20,7 @@ func inside(v *value.Value) *ir.Var { return within(v, deepest) }
 // deepest limits how many times an address is aligned.
 const deepest = 4
 
-// within is inside with a limit on alignments.
+// within computes inside with a limit on alignments.
 func within(v *value.Value, depth int) *ir.Var {
 	var in *ir.Var
 	for _, t := range v.Terms {
@@ -53,14 +53,14 @@ func pointsInto(a *value.Atom, depth int) *ir.Var {
 // mostAligned is the largest alignment that addresses are rounded to.
 const mostAligned = 1 << 16
 
-// small reports whether a term is an offset, however it was computed: one that aligns an address
-// is made from the address.
+// small reports whether a term is an offset. A term that aligns an address depends on the address
+// and is not one.
 func small(t value.Term) bool {
 	a := t.Atom
 	return a.Op != "variable" && a.Bounded && a.Low >= 0 && a.High < mostAligned
 }
 
-// A census holds the roots of all mbarriers of a kernel.
+// A census holds the base addresses of all mbarriers of a kernel.
 type census struct {
 	roots   map[*ir.Var][]*value.Value // by variable; nil stands for all dynamic shared arrays
 	unknown bool                       // some address is unknown
@@ -83,7 +83,7 @@ func (p *Pass) MadeElsewhere(o Object) bool {
 	return p.Uncertain(o) && (p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)
 }
 
-// home returns the variable of a root; all dynamic shared arrays have the same address.
+// home returns the variable of a base address. All dynamic shared arrays have the same address.
 func home(root *value.Value) *ir.Var {
 	if v := inside(root); v != nil && !Open(v) {
 		return v

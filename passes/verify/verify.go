@@ -46,10 +46,10 @@ type Verdict uint8
 
 // Verdicts, from best to worst.
 const (
-	Clean      Verdict = iota // every applicable rule was checked, and none is broken
+	Clean      Verdict = iota // every applicable rule was checked and none is violated
 	Incomplete                // something was not followed, or no analyzer decides it
-	Review                    // something is legal only under a condition that could not be decided
-	Error                     // a rule is certainly broken
+	Review                    // legal only under a condition that could not be decided
+	Error                     // a rule is certainly violated
 )
 
 // String returns the name of v in lower case.
@@ -62,10 +62,11 @@ type Result struct {
 	Kernel  string
 	Verdict Verdict
 	Missed  []string // why it is incomplete: what was not followed
-	// Unchecked lists what no analyzer decides of the kernel, which makes it incomplete too.
+	// Unchecked lists hazards of the kernel that no analyzer decides. They also make the verdict
+	// incomplete.
 	Unchecked []string
-	// Checked lists the classes of hazards that the kernel has instructions for and that were
-	// checked, as Analyzer.Covers names them.
+	// Checked lists the classes of hazards that were checked, as Analyzer.Covers names them.
+	// Classes without instructions in the kernel are left out.
 	Checked []string
 	Turns   int // iterations followed, if not all were; else 0
 	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
@@ -112,7 +113,7 @@ type Pass struct {
 // Effort returns the factor by which an analyzer may exceed its default work limit.
 func (p *Pass) Effort() int { return p.kernelState.effort }
 
-// A kernelState collects the results for a kernel.
+// A kernelState holds the results for a kernel.
 type kernelState struct {
 	module    *ir.Module
 	effort    int
@@ -187,7 +188,7 @@ func (p *Pass) Missed(format string, args ...any) {
 	}
 }
 
-// Unchecked records that no analyzer decides something of the kernel. The verdict is then
+// Unchecked records a hazard of the kernel that no analyzer decides. The verdict is then
 // incomplete.
 func (p *Pass) Unchecked(what string) {
 	if !slices.Contains(p.kernelState.unchecked, what) {
@@ -253,7 +254,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	return r
 }
 
-// declare gives a kernel that does not declare its block size the one of the options.
+// declare sets the block size of the options for a kernel that does not declare one.
 func (o *Options) declare(f *ir.Func) {
 	if b := o.Block; f.Kernel && b[0] > 0 && f.Attr(".reqntid") == nil {
 		f.Attrs = append(slices.Clip(f.Attrs), ir.Directive{Name: ".reqntid",

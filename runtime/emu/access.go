@@ -16,7 +16,7 @@ import (
 type addressRef struct {
 	base   ref
 	offset uint64
-	keep   uint64 // bits of the base that count
+	keep   uint64 // mask of the significant bits of the base
 	fixed  bool   // the base is a constant
 	param  bool   // the base is a parameter of a device function, which lies in local memory
 	symbol *ir.Var
@@ -27,7 +27,7 @@ type addressRef struct {
 func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	parts := o.Args()
 	if len(parts) == 0 {
-		return addressRef{}, fmt.Errorf("it has an address without a base")
+		return addressRef{}, fmt.Errorf("an address operand has no base")
 	}
 	b := parts[0]
 	a := addressRef{keep: ^uint64(0), room: ^uint64(0)}
@@ -53,13 +53,14 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	case ir.Int:
 		a.base = ref{kind: refConstant, constant: d.image.splat(uint64(b.Value))}
 	default:
-		return addressRef{}, fmt.Errorf("it has an address of a kind that is not emulated")
+		return addressRef{}, fmt.Errorf("this kind of address is not emulated")
 	}
 	a.fixed = a.base.kind == refConstant
 	return a, nil
 }
 
-// callee reports whether v is a .param variable in a body, which holds the operands of a call.
+// callee reports whether v is a .param variable declared in a function body. Such a variable holds
+// an argument of a call.
 func (d *decoder) callee(v *ir.Var) bool {
 	if v.Space.Base() != isa.Param {
 		return false
@@ -72,14 +73,14 @@ func (d *decoder) callee(v *ir.Var) bool {
 	return false
 }
 
-// An access is where the bytes of an access to memory lie.
+// An access is the location of the bytes that an instruction accesses, per lane.
 type access struct {
-	region *region             // that of all lanes; nil where they differ
-	each   [eval.Lanes]*region // where region is nil
+	region *region             // region of all lanes; nil if the lanes access different regions
+	each   [eval.Lanes]*region // region of each lane, if region is nil
 	at     [eval.Lanes]uint64  // offset in the region
 }
 
-// of returns the region of a lane.
+// of returns the region that a lane accesses.
 func (a *access) of(lane int) *region {
 	if a.region != nil {
 		return a.region
@@ -87,24 +88,25 @@ func (a *access) of(lane int) *region {
 	return a.each[lane]
 }
 
-// A demand is what an instruction asks of the memory at an address.
+// A demand describes an access: its size and alignment, and what it does with the memory.
 type demand struct {
 	space isa.Space
 	size  uint64 // bytes of one lane
 	align uint64
 	write bool
-	read  bool // the bytes must have been written
-	later bool // in shared and local memory, where the value is used
-	multi bool // at a multimem address
+	read  bool // the bytes must be initialized
+	later bool // in shared and local memory, initialization is checked when the value is used
+	multi bool // a multimem address
 
-	// For an observer.
-	quiet bool // who locates the memory reports the access
+	// For observers.
+	quiet bool // the caller of locate reports the access to observers
 	order isa.Order
 	scope isa.Scope
 	proxy Proxy
 }
 
-// locate finds the memory of the lanes of a mask and checks the access. A false result is a fault.
+// locate finds the memory that the lanes of a mask access, and checks the access. It returns false
+// after a fault.
 func (w *warp) locate(a *addressRef, mask uint32, q *demand) bool {
 	if !w.observing() || q.quiet {
 		return w.resolve(a, mask, q)
@@ -120,7 +122,7 @@ func (w *warp) locate(a *addressRef, mask uint32, q *demand) bool {
 	return true
 }
 
-// resolve is locate without an observer.
+// resolve does what locate does, but does not report the access to observers.
 func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	base := w.value(&a.base, &w.scratch[7])
 	v := &w.address
@@ -223,7 +225,7 @@ func (g *grid) fixed(space isa.Space) *region {
 	return g.params
 }
 
-// checked checks what an access may do with the memory that it found.
+// checked checks whether the access is allowed in the memory that was found.
 func (w *warp) checked(mask uint32, q *demand) bool {
 	r := w.where.region
 	if q.write && r.fixed {
@@ -252,14 +254,14 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 	return true
 }
 
-// mustBeWritten reports whether reads of what was never written are looked for in a region.
+// mustBeWritten reports whether reads of uninitialized bytes in a region are errors.
 func (w *warp) mustBeWritten(r *region) bool {
 	g := w.block.grid
 	return r.init != nil && g.checks
 }
 
-// mayLoadUnwritten reports whether an access may load what was never written, as long as no lane
-// uses it.
+// mayLoadUnwritten reports whether an access may load uninitialized bytes as long as no lane uses
+// the value.
 func (w *warp) mayLoadUnwritten(r *region, q *demand) bool {
 	return q.later && (r.base == sharedWindow || r.base == localWindow) && !w.block.grid.strict
 }
@@ -279,7 +281,8 @@ func allSet(b []byte) bool {
 	return x != 0
 }
 
-// scattered is locate for lanes that access different allocations, or that are out of bounds.
+// scattered does what locate does for lanes that access different allocations or that are out of
+// bounds.
 func (w *warp) scattered(mask uint32, q *demand) bool {
 	w.where.region = nil
 	unwritten := uint32(0)
@@ -313,7 +316,7 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 	return true
 }
 
-// one finds the memory of one lane, or says why there is none.
+// one finds the memory of one lane, or returns why there is none.
 func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off uint64, why string) {
 	g := w.block.grid
 	switch space {
@@ -352,7 +355,7 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 	return r, off, ""
 }
 
-// misaligned faults the first lane whose address is not a multiple of the size.
+// misaligned reports a fault for the first lane whose address is not a multiple of the size.
 func (w *warp) misaligned(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -363,20 +366,21 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 	return true
 }
 
-// beyond faults the first lane of an access behind the variable that the address names.
+// beyond reports a fault for the first lane that accesses memory past the end of the variable that
+// the address names.
 func (w *warp) beyond(a *addressRef, mask uint32, q *demand) bool {
 	v := a.symbol
 	return w.denied(bits.TrailingZeros32(mask), fmt.Sprintf("access out of bounds: %d bytes at an offset from %s, which has %d bytes",
 		q.size, v.Name, v.Size()))
 }
 
-// denied faults a lane for an access, with what lies near.
+// denied reports a fault for the access of a lane, with the nearest allocations.
 func (w *warp) denied(lane int, why string) bool {
 	w.fault(lane, w.near(w.address[lane]), "%s", why)
 	return false
 }
 
-// near describes what lies at or before an address.
+// near describes the nearest allocation at or before an address.
 func (w *warp) near(at uint64) []string {
 	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) && r.base != sharedWindow {
 		return []string{"the address is in " + r.String()}
@@ -399,7 +403,7 @@ func (w *warp) near(at uint64) []string {
 	}
 }
 
-// nearShared describes what lies at or before a shared address.
+// nearShared describes the nearest variable at or before a shared-memory address.
 func (w *warp) nearShared(at uint64) []string {
 	im := w.block.grid.image
 	at &= 1<<rankShift - 1

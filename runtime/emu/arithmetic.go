@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// arithmetic makes the step of an operation on registers.
+// arithmetic returns the step of an operation on registers.
 func (d *decoder) arithmetic(op *eval.Op) (step, error) {
 	s, err := d.assign(op)
 	if err != nil {
@@ -23,14 +23,14 @@ func (d *decoder) arithmetic(op *eval.Op) (step, error) {
 	return s.general(), nil
 }
 
-// An assignment is the operands of an operation.
+// An assignment holds the operands of an operation.
 type assignment struct {
 	op                *eval.Op
 	in, out           []ref
 	predsIn, predsOut []ref
 }
 
-// assign gives the operands of the instruction to those of an operation.
+// assign matches the operands of the instruction with the inputs of an operation.
 func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 	s := &assignment{op: op}
 	for _, r := range d.writes() {
@@ -57,7 +57,7 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 	if len(s.in) != len(op.In) || len(s.out) != len(op.Out) || len(s.predsIn) != named || len(s.predsOut) > results {
 		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
-	for i, t := range op.In { // what is wider than the type is not seen by the operation
+	for i, t := range op.In { // the operation ignores bits above the width of its type
 		s.in[i] = d.fit(s.in[i], t)
 	}
 	if len(s.out) == 1 && s.out[0].kind == refRegister && op.Out[0].Class() == isa.Signed && s.out[0].bits > op.Out[0].Bits() {
@@ -66,7 +66,7 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 	return s, nil
 }
 
-// extended is op with a result that is sign-extended to the width of its register.
+// extended returns op with a result that is sign-extended to the width of its register.
 func extended(op *eval.Op, from, to int) *eval.Op {
 	wide := *op
 	wide.Two, wide.Three = nil, nil
@@ -81,7 +81,7 @@ func extended(op *eval.Op, from, to int) *eval.Op {
 	return &wide
 }
 
-// fit is a constant as bits of a type.
+// fit converts a constant to the bits of a type.
 func (d *decoder) fit(r ref, t isa.Type) ref {
 	if r.kind == refConstant && t.Bits() < 64 && !r.varies {
 		r.constant = d.image.splat(r.constant[0] & (1<<uint(t.Bits()) - 1))
@@ -89,7 +89,7 @@ func (d *decoder) fit(r ref, t isa.Type) ref {
 	return r
 }
 
-// simple is the step of an operation with one result.
+// simple returns the step of an operation with one result.
 func (s *assignment) simple() step {
 	run, in, out, n := s.op.Warp, s.in, s.out[0], len(s.in)
 	switch {
@@ -115,7 +115,7 @@ func (s *assignment) simple() step {
 	}
 }
 
-// twoStep is the step of an operation of two operands.
+// twoStep returns the step of an operation with two operands.
 func twoStep(run func(d, a, b *eval.Vector), a, b ref, out int32) step {
 	return func(w *warp, mask uint32) action {
 		x, y := w.value(&a, &w.scratch[0]), w.value(&b, &w.scratch[1])
@@ -129,7 +129,7 @@ func twoStep(run func(d, a, b *eval.Vector), a, b ref, out int32) step {
 	}
 }
 
-// threeStep is the step of an operation of three operands.
+// threeStep returns the step of an operation with three operands.
 func threeStep(run func(d, a, b, c *eval.Vector), a, b, c ref, out int32) step {
 	return func(w *warp, mask uint32) action {
 		x, y := w.value(&a, &w.scratch[0]), w.value(&b, &w.scratch[1])
@@ -144,7 +144,7 @@ func threeStep(run func(d, a, b, c *eval.Vector), a, b, c ref, out int32) step {
 	}
 }
 
-// general is the step of any operation.
+// general returns the step of any operation.
 func (s *assignment) general() step {
 	return func(w *warp, mask uint32) action {
 		f, op := &w.frame, s.op
@@ -244,7 +244,7 @@ func copyStep(from, to ref, bits int) step {
 	}
 }
 
-// copiesStep is mov between vectors of as many elements.
+// copiesStep is mov between vectors with the same number of elements.
 func copiesStep(from, to []ref) step {
 	return func(w *warp, mask uint32) action {
 		for i := range from {
@@ -263,7 +263,8 @@ func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
 	return eval.CombineOf(name, op.Type(), modifiers...)
 }
 
-// reductionOfMods returns the name of the reduction of an operation, and how it treats numbers.
+// reductionOfMods returns the name of the reduction that an operation performs, and the modifiers
+// that affect its arithmetic.
 func reductionOfMods(op *isa.Operation) (name string, modifiers []string) {
 	for _, m := range op.Mods() {
 		switch m {

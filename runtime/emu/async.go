@@ -12,40 +12,40 @@ import (
 )
 
 // A Completion says when asynchronous operations take effect: when they read and write memory, and
-// when they tell an mbarrier.
+// when they arrive on an mbarrier.
 type Completion uint8
 
 // Completions.
 const (
-	// Late completes an operation when a wait needs it, or when nothing else can go on. A wait that is
-	// missing then shows as a read of what was not written.
+	// Late completes an operation only when a wait needs it, or when nothing else can run. A
+	// missing wait then shows up as a read of uninitialized or old data.
 	Late Completion = iota
 	// Eager completes operations when they are issued.
 	Eager
-	// Random completes operations at times that follow from the seed.
+	// Random completes operations at times derived from the seed.
 	Random
 )
 
 // An operation is an asynchronous operation in flight.
 type operation struct {
 	warp   *warp
-	lanes  uint32                // of warp that have issued it and do not have it complete
-	apply  func(lane int) *Fault // does the operation of a lane
-	group  [eval.Lanes]int       // the lane's groups that were committed before it
-	before *operation            // completes first
-	in     *command              // that issued it
+	lanes  uint32                // lanes of warp that issued it and for which it is not complete
+	apply  func(lane int) *Fault // performs the operation for one lane
+	group  [eval.Lanes]int       // the number of groups that each lane had committed before it
+	before *operation            // an operation that must complete first
+	in     *command              // the command that issued it
 
-	// For an observer.
-	hidden  bool // parts stand for it
+	// For observers.
+	hidden  bool // hidden from observers, which see its parts instead
 	parts   []*operation
-	threads uint32 // that issued it
+	threads uint32 // the lanes that issued it
 	serial  uint64
 	kind    Group
 	at      *ir.Instr
 	source  string
 }
 
-// run completes the operation for some lanes.
+// run performs the operation for some lanes.
 func (o *operation) run(lanes uint32) *Fault {
 	if p := o.before; p != nil {
 		o.before = nil
@@ -72,18 +72,19 @@ func (o *operation) run(lanes uint32) *Fault {
 	return nil
 }
 
-// An asyncQueue is the asynchronous operations of a cluster that are in flight, oldest first.
+// An asyncQueue holds the asynchronous operations of a cluster that are in flight, oldest first.
 type asyncQueue struct {
 	list    []*operation
-	running *operation // that reads and writes memory at the moment
-	lane    int        // whose part of it
+	running *operation // the operation that is accessing memory now
+	lane    int        // the lane for which it does so
 	fault   *Fault
 }
 
 // A groupCount counts the groups that each lane has committed.
 type groupCount [eval.Lanes]int
 
-// issue adds an operation of the lanes of a mask, to a list of the warp if it belongs to groups.
+// issue adds an operation for the lanes of a mask, and adds it to a list of the warp if it belongs
+// to groups.
 func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply func(lane int) *Fault) action {
 	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups, in: w.command()}
 	o.kind = w.groupOf(groups, list)
@@ -95,8 +96,8 @@ func (w *warp) issueOne(list *[]*operation, kind Group, apply func(lane int) *Fa
 	return w.begin(&operation{warp: w, lanes: 1, apply: apply, kind: kind, in: w.command()}, list)
 }
 
-// issueTensor adds an operation of a lane for the tensor cores: those of one thread complete in their
-// order. The manual promises less, but kernels of the field depend on it.
+// issueTensor adds a tensor-core operation of one lane. The operations of one thread complete in
+// program order. The PTX manual promises less, but existing kernels depend on it.
 func (w *warp) issueTensor(lane int, apply func() string) action {
 	in := w.command()
 	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], kind: GroupTensor, in: in}
@@ -134,7 +135,7 @@ func (w *warp) begin(o *operation, list *[]*operation) action {
 	return advance
 }
 
-// command returns the command that the warp runs.
+// command returns the command that the warp is running.
 func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
 
 // groupOf returns which groups an operation belongs to.
@@ -148,7 +149,7 @@ func (w *warp) groupOf(groups *groupCount, list *[]*operation) Group {
 	return GroupBulk
 }
 
-// tellGroup shows that lanes close a group, or wait for groups.
+// tellGroup reports to observers that lanes commit a group or wait for groups.
 func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, reads bool) {
 	if !w.observing() {
 		return
@@ -158,7 +159,7 @@ func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, re
 	w.block.grid.observer.Observe(e)
 }
 
-// sweep forgets operations that are complete.
+// sweep removes operations that are complete.
 func sweep(list []*operation) []*operation {
 	kept := list[:0]
 	for _, o := range list {
@@ -187,7 +188,7 @@ func (w *warp) finishGroups(list []*operation, count *groupCount, mask uint32, n
 	return advance
 }
 
-// advance completes operations as time goes on, where the policy is random.
+// advance completes operations as instructions are run, if the policy is Random.
 func (q *asyncQueue) advance(c *cluster) {
 	if c.grid.device.options.Completion != Random {
 		return
@@ -200,8 +201,8 @@ func (q *asyncQueue) advance(c *cluster) {
 	q.list = sweep(q.list)
 }
 
-// complete completes the newest operation, and with it those that must be complete before, or one by
-// chance where the policy is random. Newer operations overtake older ones wherever the rules let them.
+// complete completes the newest operation and those that must complete before it, or a randomly
+// chosen one if the policy is Random. Newer operations overtake older ones wherever PTX allows it.
 func (q *asyncQueue) complete(c *cluster) bool {
 	q.list = sweep(q.list)
 	if len(q.list) == 0 {
@@ -268,7 +269,7 @@ func cpAsync(d *decoder) (step, error) {
 			}
 		}
 		var source access
-		if reads != 0 { // where nothing is read the address does not count
+		if reads != 0 { // if no bytes are read, the source address is ignored
 			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size, quiet: true}) {
 				return failed
 			}
@@ -298,7 +299,7 @@ func cpAsync(d *decoder) (step, error) {
 	}, nil
 }
 
-// copyBytes copies bytes with what is known of them.
+// copyBytes copies bytes, and for each byte whether it is initialized.
 func copyBytes(to *region, at uint64, from *region, off, n uint64) {
 	copy(to.data[at:at+n], from.data[off:off+n])
 	switch {
@@ -358,14 +359,15 @@ func waitGroup(d *decoder) (step, error) {
 	}, nil
 }
 
-// copiesArrive decodes cp.async.mbarrier.arrive: an arrival once the copies of the lane are complete.
+// copiesArrive decodes cp.async.mbarrier.arrive, an arrival when the copies of the lane are
+// complete.
 func copiesArrive(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
 	if err != nil {
 		return nil, err
 	}
-	keeps := op.Has(isa.ModNoInc) // the arrival is among those that are expected
+	keeps := op.Has(isa.ModNoInc) // the expected count includes this arrival
 	return func(w *warp, mask uint32) action {
 		var phases [eval.Lanes]*phaseState
 		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {

@@ -11,15 +11,16 @@ import (
 // waitBar waits for phase 0 of the mbarrier bar.
 const waitBar = "w: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra w;\n"
 
-// asyncShared are the shared variables of these kernels.
+// asyncShared declares the shared variables of these kernels.
 const asyncShared = ".shared .align 128 .b8 s[512];\n.shared .align 8 .b64 bar;\n"
 
-// initBar initializes bar for one arrival and announces bytes.
+// initBar initializes bar with a count of one and sets the expected bytes.
 func initBar(bytes string) string {
 	return "@%p0 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; @%p0 mbarrier.arrive.expect_tx.shared.b64 %d5, [bar], " + bytes + ";\n"
 }
 
-// TestAsync runs stores, reductions and copies that complete later, and compares with plain loops.
+// TestAsync runs stores, reductions and copies that complete later, and compares them with plain
+// loops.
 func TestAsync(t *testing.T) {
 	in := make([]uint32, 128)
 	for i := range in {

@@ -11,27 +11,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A barrier is one of the sixteen barriers of a block.
+// A barrier is one of the sixteen named barriers of a block.
 type barrier struct {
-	came    int // threads that arrived
-	want    int // threads that it expects; 0 for all of the block
+	came    int // threads that have arrived
+	want    int // expected threads; 0 for all threads of the block
 	used    bool
 	waiting []barrierWaiter
-	any     bool // of .red: whether the predicate held for a thread
+	any     bool // for .red: whether the predicate was true in any thread
 	all     bool
 	count   uint64
-	lanes   [32]uint32 // that came, by warp
+	lanes   [32]uint32 // lanes that have arrived, by warp
 }
 
-// A barrierWaiter is a fragment at a barrier, and what it does when the barrier completes.
+// A barrierWaiter is a fragment that waits at a barrier, and its action when the barrier completes.
 type barrierWaiter struct {
 	warp *warp
 	at   *fragment
 	done func(b *barrier)
 }
 
-// arrive adds lanes of the current fragment of w to the barrier. The lanes of a warp that have ended
-// count with the last that come.
+// arrive adds the lanes of the current fragment of w to the barrier. Lanes of the warp that have
+// exited are counted when its last lanes arrive.
 func (b *barrier) arrive(w *warp, threads int) string {
 	if b.used && b.want != threads {
 		return fmt.Sprintf("the barrier expects %s, and this instruction says %s", threadsOf(b.want), threadsOf(threads))
@@ -42,7 +42,7 @@ func (b *barrier) arrive(w *warp, threads int) string {
 	b.used, b.want = true, threads
 	n := bits.OnesCount32(w.cur.mask)
 	if threads != 0 && w.cur.mask == w.live {
-		n = eval.Lanes // a count is one of whole warps
+		n = eval.Lanes // counts are in whole warps
 	}
 	b.came += n
 	b.lanes[w.index&31] |= w.cur.mask
@@ -55,7 +55,7 @@ func (b *barrier) arrive(w *warp, threads int) string {
 	return ""
 }
 
-// index returns the number of the barrier in its block.
+// index returns the number of the barrier within its block.
 func (b *barrier) index(k *block) int {
 	for i := range k.barriers {
 		if b == &k.barriers[i] {
@@ -65,7 +65,7 @@ func (b *barrier) index(k *block) int {
 	return -1
 }
 
-// tell shows that the barrier completed, or that fragments leave it.
+// tell reports to observers that the barrier completed, or that fragments leave it.
 func (b *barrier) tell(kind EventKind, k *block, w *warp, f *fragment) {
 	g := k.grid
 	if g.observer == nil {
@@ -88,7 +88,7 @@ func threadsOf(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// check completes the barrier if enough threads came.
+// check completes the barrier if enough threads have arrived.
 func (b *barrier) check(k *block) {
 	if !b.used {
 		return
@@ -183,7 +183,7 @@ func barrierStep(d *decoder) (step, error) {
 	}, nil
 }
 
-// reductionOf returns what writes the result of barrier.red to the lanes of a warp.
+// reductionOf returns the function that writes the result of barrier.red to the lanes of a warp.
 func reductionOf(op *isa.Operation) func(w *warp, b *barrier, to *ref, mask uint32) {
 	return func(w *warp, b *barrier, to *ref, mask uint32) {
 		switch {

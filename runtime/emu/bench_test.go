@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// saxpy is y = a*x + y by elements with a stride of the grid.
+// saxpy computes y = a*x + y in a grid-stride loop.
 const saxpy = `.version 8.3
 .target sm_90a
 .address_size 64
@@ -38,7 +38,7 @@ done:
 }
 `
 
-// BenchmarkSaxpy reports instructions of threads per second on one processor, with all checks.
+// BenchmarkSaxpy reports the thread instructions per second on one processor, with all checks.
 func BenchmarkSaxpy(b *testing.B) {
 	back, err := emu.New(emu.Options{Workers: 1})
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A block is a thread block that runs.
+// A block is a running thread block.
 type block struct {
 	grid    *grid
 	cluster *cluster
 	id      [3]uint32 // %ctaid
-	rank    uint32    // in the cluster
+	rank    uint32    // rank in the cluster
 	warps   []*warp
 	shared  *region
-	count   int // warps
-	alive   int // those with lanes that have not ended
+	count   int // number of warps
+	alive   int // number of warps with lanes that have not exited
 
 	tensorMemory *tensorMemory // nil until it is used
 	tensorGroup  uint8         // cta_group of the first tcgen05 instruction
@@ -29,16 +29,16 @@ type block struct {
 	barriers [16]barrier
 	phases   map[uint64]*phaseState // mbarriers, by their offsets in shared memory
 
-	clock              int64 // instructions of warps, for a stepper
-	executed           int64 // instructions of warps
+	clock              int64 // warp instructions, counted only for a stepper
+	executed           int64 // warp instructions
 	threadInstructions int64
-	changes            int64 // stores, arrivals and whatever others can see
+	changes            int64 // stores, arrivals and other changes that other threads can observe
 	fault              *Fault
 
 	dependents bool // a thread has run griddepcontrol.launch_dependents
 }
 
-// start makes b the block id of its grid.
+// start makes b the block of its grid with index id.
 func (b *block) start(id [3]uint32, rank uint32) {
 	g := b.grid
 	b.id, b.rank = id, rank
@@ -68,14 +68,14 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	b.shared.low = sharedStart
 	if g.image.grouped {
 		b.shared.low = groupStart
-		b.shared.written(groupStart, groupSize) // the system clears it
+		b.shared.written(groupStart, groupSize) // the system initializes it
 	}
 	for i, w := range b.warps[:b.count] {
 		w.start(min(eval.Lanes, threads-i*eval.Lanes))
 	}
 }
 
-// start makes w a warp of so many threads at the beginning of the kernel.
+// start makes w a warp with the given number of threads, at the first instruction of the kernel.
 func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
@@ -101,7 +101,7 @@ func (w *warp) start(threads int) {
 	w.tell(EventStart, w.live, nil)
 }
 
-// newFrame makes the frame of a call whose local memory begins at local.
+// newFrame returns the frame of a call whose local memory begins at local.
 func (w *warp) newFrame(p *program, local uint64) *frame {
 	var f *frame
 	if n := len(w.spare); n > 0 {
@@ -129,7 +129,7 @@ func (w *warp) newFrame(p *program, local uint64) *frame {
 	return f
 }
 
-// growLocal makes room for local memory of n bytes a lane.
+// growLocal grows the local memory of each lane to n bytes.
 func (w *warp) growLocal(n uint64) {
 	n = (n*2 + 255) &^ 255
 	data, ok, old := bytesOf(int(n)*eval.Lanes), bytesOf(int(n)*eval.Lanes), &w.localRegion
@@ -141,7 +141,7 @@ func (w *warp) growLocal(n uint64) {
 	w.perLane = n
 }
 
-// lanesEnded notes that lanes of w have ended: barriers expect fewer.
+// lanesEnded records that lanes of w have exited, so barriers expect fewer threads.
 func (b *block) lanesEnded(w *warp) {
 	b.changes++
 	if w.live == 0 {
@@ -157,7 +157,7 @@ func (b *block) lanesEnded(w *warp) {
 	}
 }
 
-// live returns the number of threads that have not ended.
+// live returns the number of threads that have not exited.
 func (b *block) live() int {
 	n := 0
 	for _, w := range b.warps[:b.count] {
@@ -166,7 +166,7 @@ func (b *block) live() int {
 	return n
 }
 
-// fail ends the block with the first fault.
+// fail ends the block and keeps its first fault.
 func (b *block) fail(f *Fault) {
 	if b.fault == nil {
 		b.fault = f

@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// builtins are functions that no module defines.
+// builtins are functions that the system provides and that no module defines.
 var builtins = map[string]func(d *decoder, results, in []argument) (step, error){
 	"vprintf":      vprintf,
 	"__assertfail": assertFail,
@@ -22,7 +22,7 @@ var builtins = map[string]func(d *decoder, results, in []argument) (step, error)
 // deviceMalloc decodes a call of malloc: each lane gets an allocation of its own.
 func deviceMalloc(d *decoder, results, in []argument) (step, error) {
 	if len(in) != 1 || len(results) != 1 {
-		return nil, fmt.Errorf("malloc takes 1 argument and returns 1")
+		return nil, fmt.Errorf("malloc takes 1 argument and returns 1 value")
 	}
 	return func(w *warp, mask uint32) action {
 		f := w.cur.frame
@@ -30,7 +30,7 @@ func deviceMalloc(d *decoder, results, in []argument) (step, error) {
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			n := values[0][0][l]
-			values[0][0][l] = 0 // where there is no memory
+			values[0][0][l] = 0 // out of memory
 			if n > 0 && n < 1<<40 {
 				if r, ok := w.block.grid.device.memory.allocate("", int64(n)); ok {
 					values[0][0][l] = r.base
@@ -61,10 +61,10 @@ func deviceFree(d *decoder, _, in []argument) (step, error) {
 	}, nil
 }
 
-// vprintf decodes a call of vprintf: a format and the operands, both in memory.
+// vprintf decodes a call of vprintf, whose format and operands are both in memory.
 func vprintf(d *decoder, results, in []argument) (step, error) {
 	if len(in) != 2 || len(results) != 1 {
-		return nil, fmt.Errorf("vprintf takes 2 arguments and returns 1")
+		return nil, fmt.Errorf("vprintf takes 2 arguments and returns 1 value")
 	}
 	return func(w *warp, mask uint32) action {
 		f := w.cur.frame
@@ -84,7 +84,8 @@ func vprintf(d *decoder, results, in []argument) (step, error) {
 	}, nil
 }
 
-// assertFail decodes a call of __assertfail: message, file, line, function, size of a character.
+// assertFail decodes a call of __assertfail, with the arguments message, file, line, function and
+// size of a character.
 func assertFail(d *decoder, results, in []argument) (step, error) {
 	if len(in) != 5 {
 		return nil, fmt.Errorf("__assertfail takes 5 arguments")
@@ -98,7 +99,7 @@ func assertFail(d *decoder, results, in []argument) (step, error) {
 	}, nil
 }
 
-// byteAt returns memory at a generic address, as far as it goes.
+// bytesAt returns the memory from a generic address to the end of its allocation.
 func (w *warp) bytesAt(lane int, address uint64) []byte {
 	space, at := spaceOf(address)
 	r, off, why := w.one(space, at, 1, lane)
@@ -108,7 +109,7 @@ func (w *warp) bytesAt(lane int, address uint64) []byte {
 	return r.data[off:]
 }
 
-// text returns the text at a generic address.
+// text returns the string at a generic address.
 func (w *warp) text(lane int, address uint64) (string, bool) {
 	b := w.bytesAt(lane, address)
 	n := bytes.IndexByte(b, 0)
@@ -118,7 +119,7 @@ func (w *warp) text(lane int, address uint64) (string, bool) {
 	return string(b[:n]), true
 }
 
-// format formats as printf does.
+// format formats as C's printf does.
 func (w *warp) format(lane int, format, operands uint64) (string, string) {
 	text, ok := w.text(lane, format)
 	if !ok {
@@ -163,7 +164,8 @@ func (w *warp) format(lane int, format, operands uint64) (string, string) {
 	return b.String(), ""
 }
 
-// conversion cuts a conversion off a format: without its length, and whether that says 64 bits.
+// conversion splits the first conversion off a format. It returns the verb without its length
+// modifier, and whether that modifier means 64 bits.
 func conversion(text string) (verb string, long bool, end int) {
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -179,7 +181,7 @@ func conversion(text string) (verb string, long bool, end int) {
 	return "", false, 0
 }
 
-// spell writes one operand.
+// spell formats one operand.
 func spell(b *bytes.Buffer, w *warp, lane int, verb string, c byte, width, x uint64) {
 	flags := verb[:len(verb)-1]
 	switch c {
@@ -205,7 +207,7 @@ func spell(b *bytes.Buffer, w *warp, lane int, verb string, c byte, width, x uin
 	}
 }
 
-// print writes what kernels print.
+// print writes the output of kernels.
 func (d *Device) print(text string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -11,26 +11,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A bulkTarget is a block that a bulk copy writes to, and the mbarrier that it tells.
+// A bulkTarget is a block that a bulk copy writes to, and the mbarrier that it completes on.
 type bulkTarget struct {
 	region *region
 	phase  *phaseState
 }
 
-// bulkOperands are the operands of a bulk copy.
+// bulkOperands holds the operands of a bulk copy.
 type bulkOperands struct {
 	to, from, bar addressRef
 	size          ref
 	mask          *ref
-	bytes         *ref // a mask of the bytes of each 16 that are copied
-	left, right   *ref // bytes at the ends that are not read
-	told          bool // completes on an mbarrier; otherwise the copy is part of a group
-	pair          bool // the mbarrier is that of the block of the pair that its address names
+	bytes         *ref // a mask that selects bytes of each 16 bytes
+	left, right   *ref // bytes at both ends that are not read
+	told          bool // completes on an mbarrier; otherwise the copy belongs to a group
+	pair          bool // the mbarrier is in the block of the CTA pair that its address names
 	combine       eval.Combine
-	width         uint64 // bytes of an element that is combined
+	width         uint64 // bytes of an element of a reduction
 }
 
-// bulkCopy decodes cp.async.bulk, cp.reduce.async.bulk and what copies to a multimem address.
+// bulkCopy decodes cp.async.bulk, cp.reduce.async.bulk and bulk copies to a multimem address.
 func bulkCopy(d *decoder) (step, error) {
 	op := d.operation()
 	o := &bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes)}
@@ -66,7 +66,8 @@ func bulkCopy(d *decoder) (step, error) {
 	return func(w *warp, mask uint32) action { return w.bulkCopy(o, to, from, mask) }, nil
 }
 
-// checkBulk decodes what names a range of memory and has no effect that a program can see.
+// checkBulk decodes instructions that name a range of memory and have no effect visible to a
+// program, such as prefetches.
 func checkBulk(d *decoder) (step, error) {
 	name := "a"
 	if d.named("from") != nil {
@@ -83,7 +84,7 @@ func checkBulk(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			n := v[l] & 0xffffffff
 			if n%16 != 0 {
-				return w.fault(l, nil, "a bulk operation on %d bytes; they are a multiple of 16", n)
+				return w.fault(l, nil, "size of a bulk operation is %d bytes, expected a multiple of 16", n)
 			}
 			if !w.locate(&at, 1<<l, &demand{space: isa.Global, size: n, align: 16}) {
 				return failed
@@ -101,13 +102,13 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		lane := uint32(1) << l
 		n := sizes[l] & 0xffffffff
 		if n%16 != 0 {
-			return w.fault(l, nil, "a bulk copy of %d bytes; they are a multiple of 16", n)
+			return w.fault(l, nil, "size of a bulk copy is %d bytes, expected a multiple of 16", n)
 		}
 		left, right, bytes := uint64(0), uint64(0), uint64(1<<16-1)
 		if o.left != nil && o.right != nil {
 			left, right = w.value(o.left, &w.scratch[1])[l]&0xffffffff, w.value(o.right, &w.scratch[2])[l]&0xffffffff
 			if left > 15 || right > 15 || left+right > n {
-				return w.fault(l, nil, "a bulk copy of %d bytes ignores %d bytes and %d bytes at its ends; at most 15 each", n, left, right)
+				return w.fault(l, nil, "bulk copy of %d bytes ignores %d and %d bytes at its ends, expected at most 15 each", n, left, right)
 			}
 		}
 		if o.bytes != nil {
@@ -160,7 +161,8 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 	return advance
 }
 
-// locateInner is locate for memory of which only a part is accessed. Offsets are those of the whole.
+// locateInner does what locate does for a range of which only a part is accessed. Offsets are
+// relative to the whole range.
 func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand) bool {
 	if skip == 0 && n == q.size {
 		return w.locate(a, lane, q)
@@ -183,8 +185,8 @@ func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand
 	return true
 }
 
-// copyMasked copies the bytes of each 16 that a mask names, without so many at both ends: those are
-// undefined.
+// copyMasked copies the bytes of each 16 that a mask selects, except for the given number of bytes
+// at both ends, which become undefined.
 func copyMasked(to *region, at uint64, from *region, off, n, left, right uint64, bytes uint16) {
 	if left|right == 0 && bytes == 1<<16-1 {
 		copyBytes(to, at, from, off, n)
@@ -202,7 +204,7 @@ func copyMasked(to *region, at uint64, from *region, off, n, left, right uint64,
 	}
 }
 
-// writeKind returns the kind of event of what a copy writes: a reduction reads it too.
+// writeKind returns the kind of event for the write of a copy. A reduction also reads the memory.
 func writeKind(f eval.Combine) EventKind {
 	if f != nil {
 		return EventAtomic
@@ -210,7 +212,7 @@ func writeKind(f eval.Combine) EventKind {
 	return EventWrite
 }
 
-// bulkTargets returns the blocks that a copy of a lane writes to.
+// bulkTargets returns the blocks that the copy of a lane writes to.
 func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTarget, action) {
 	list := []bulkTarget{{region: target}}
 	var at uint64
@@ -249,7 +251,8 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 	return list, advance
 }
 
-// combineBulk returns what a bulk reduction does. Sums of f32 keep subnormal numbers, as an H100 does.
+// combineBulk returns the function of a bulk reduction. Sums of f32 keep subnormal numbers, as the
+// H100 does.
 func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
 	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
 		return eval.CombineOf("add", isa.F32, "noftz")
@@ -257,7 +260,7 @@ func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
 	return d.combine(op)
 }
 
-// combine combines bytes into memory, element by element. It returns why it cannot.
+// combine combines bytes into memory, element by element. It returns the reason if it cannot.
 func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64, f eval.Combine) string {
 	g.device.ordering.Lock()
 	defer g.device.ordering.Unlock()
@@ -271,7 +274,8 @@ func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64
 	return ""
 }
 
-// grouped returns the list of copies that groups hold, nil for a copy that tells an mbarrier.
+// grouped returns the list of copies that belong to groups, or nil for a copy that completes on an
+// mbarrier.
 func (w *warp) grouped(told bool) *[]*operation {
 	if told {
 		return nil

@@ -16,7 +16,7 @@ import (
 // memory.
 type argument struct {
 	regs []ref
-	at   uint64 // in the frame
+	at   uint64 // offset in the frame
 	size int
 }
 
@@ -39,7 +39,7 @@ func call(d *decoder) (step, error) {
 		}
 		fn := d.image.module.defined[name]
 		if fn == nil {
-			return nil, fmt.Errorf("function %s is declared and nowhere defined", name)
+			return nil, fmt.Errorf("function %s is declared but not defined", name)
 		}
 		p := d.image.program(fn)
 		if err := holdCall(p, results, in); err != nil {
@@ -62,7 +62,7 @@ func call(d *decoder) (step, error) {
 		}
 		p := im.callable(address)
 		if p == nil {
-			return w.fault(lane, nil, "indirect call of address 0x%x, which is no function", address)
+			return w.fault(lane, nil, "indirect call of address 0x%x, which is not a function", address)
 		}
 		if err := holdCall(p, results, in); err != nil {
 			return w.fault(lane, nil, "indirect call: %v", err)
@@ -74,15 +74,15 @@ func call(d *decoder) (step, error) {
 	}, nil
 }
 
-// holdCall holds the operands of a call against the function.
+// holdCall checks the operands of a call against the parameters of the function.
 func holdCall(p *program, results, in []argument) error {
 	if len(results) != len(p.results) || len(in) != len(p.params) {
-		return fmt.Errorf("%s takes %d arguments and returns %d, and the call has %d and %d", p.fn.Name, len(p.params), len(p.results), len(in), len(results))
+		return fmt.Errorf("%s takes %d arguments and returns %d values, but the call has %d and %d", p.fn.Name, len(p.params), len(p.results), len(in), len(results))
 	}
 	return nil
 }
 
-// arguments decodes the operands in a list of call.
+// arguments decodes a list of operands of a call.
 func (d *decoder) arguments(o *ir.Operand) []argument {
 	var list []argument
 	parts := o.Args()
@@ -123,7 +123,7 @@ func (w *warp) call(p *program, results, in []argument) action {
 	return moved
 }
 
-// mostCalls is how deep calls may be nested.
+// mostCalls is the maximum depth of nested calls.
 const mostCalls = 4096
 
 // pass copies an operand of a call to a parameter.
@@ -137,8 +137,8 @@ func (w *warp) pass(mask uint32, from *frame, a *argument, to *frame, p *place) 
 	w.deliver(mask, to, p.regs, uint64(p.at), p.size, &values)
 }
 
-// fetch reads an operand that is in registers, or that a register will take. It returns how many
-// vectors it has; none where the operand stays in memory.
+// fetch reads an operand that is in registers or that is passed in registers. It returns the number
+// of vectors, or zero if the operand stays in memory.
 func (w *warp) fetch(mask uint32, from *frame, regs []ref, at uint64, size int, values *[2]eval.Vector) int {
 	if len(regs) == 0 {
 		if size > 16 || size&(size-1) != 0 {
@@ -198,7 +198,8 @@ func (w *warp) deliver(mask uint32, to *frame, regs []ref, at uint64, size int, 
 	}
 }
 
-// forget marks local memory of the lanes of a mask as never written: it was that of another call.
+// forget marks the local memory of the lanes of a mask as uninitialized, because it was used by an
+// earlier call.
 func (w *warp) forget(mask uint32, at, n uint64) {
 	if n == 0 {
 		return
@@ -209,7 +210,8 @@ func (w *warp) forget(mask uint32, at, n uint64) {
 	}
 }
 
-// copyLocal copies local memory of the lanes of a mask, with what is known of its bytes.
+// copyLocal copies local memory of the lanes of a mask, and for each byte whether it is
+// initialized.
 func (w *warp) copyLocal(mask uint32, to, from, n uint64) {
 	r := &w.localRegion
 	for m := mask; m != 0; m &= m - 1 {

@@ -7,46 +7,46 @@ import (
 	"math/rand/v2"
 )
 
-// A cluster is blocks that run at the same time and can reach each other's shared memory. A block
-// that was launched without clusters is one by itself.
+// A cluster is a set of blocks that run at the same time and can access each other's shared memory.
+// A block launched without clusters is a cluster of one.
 type cluster struct {
 	grid   *grid
 	id     [3]uint32
 	blocks []*block
 	random *rand.Rand
 	order  []*warp
-	still  int // rounds in which nothing changed
-	rounds int // of progress
+	still  int // consecutive rounds without a change
+	rounds int // consecutive rounds with progress
 	sum    int64
 
 	barrier clusterBarrier
 	queue   asyncQueue
 
 	products productCache
-	refused  bool // a thread has seen that there is no cluster left to take over
-	released bool // it is not held when it launches dependents
+	refused  bool // a thread has been refused another cluster by cluster launch control
+	released bool // it is no longer held after it launched dependents
 }
 
-// An outcome is how far a cluster came.
+// An outcome says how far a cluster got.
 type outcome uint8
 
 // Outcomes.
 const (
 	finished outcome = iota
 	faulted
-	goesOn // has used up its budget
-	stuck  // only others can change anything for it
+	goesOn // it used up its budget
+	stuck  // it waits for other clusters
 )
 
-// Rounds without a change after which waits are given up one after another.
+// After this many rounds without a change, the emulator ends waits in these steps.
 const (
-	roundsToComplete = 1   // until asynchronous operations are completed
-	roundsToTimeout  = 2   // until waits with a time limit end
-	roundsToBreak    = 64  // until lanes that wait for others of their warp go on alone
-	roundsToStop     = 128 // until other clusters run; if they make no progress, the kernel hangs
+	roundsToComplete = 1   // complete asynchronous operations
+	roundsToTimeout  = 2   // end waits with a time limit
+	roundsToBreak    = 64  // let lanes that wait for others of their warp continue alone
+	roundsToStop     = 128 // run other clusters; if these make no progress, the kernel hangs
 )
 
-// start makes c the cluster that holds the blocks from an index on.
+// start makes c the cluster that starts at a block index.
 func (c *cluster) start(id [3]uint32) {
 	g := c.grid
 	size := g.clusterSize()
@@ -68,7 +68,7 @@ func (c *cluster) start(id [3]uint32) {
 	}
 }
 
-// run runs the cluster for about so many instructions of warps.
+// run runs the cluster for about the given number of warp instructions.
 func (c *cluster) run(budget int) outcome {
 	for budget > 0 && !c.grid.stop.Load() {
 		ran, busy, alive, hold := 0, false, false, c.grid.holds.Load() && !c.released
@@ -111,8 +111,8 @@ func (c *cluster) run(budget int) outcome {
 	return goesOn
 }
 
-// warpQuantum is how many instructions a warp runs before the next has its turn. With a seed other
-// than 0 it is a random number up to twice that, and the order of the warps is random too.
+// warpQuantum is how many instructions a warp runs before the next warp runs. With a seed other
+// than 0, the number is random, up to twice this, and the order of the warps is random too.
 const warpQuantum = 64
 
 // quantum returns how many instructions the next warp runs.
@@ -133,14 +133,14 @@ func (c *cluster) shuffle() {
 	}
 }
 
-// Rounds of progress after which waits are looked at, although warps go on: they may wait for those
-// that do not.
+// After this many rounds with progress, the emulator also ends waits, because the running warps may
+// spin until a waiting warp has done something.
 const (
 	roundsToPoll    = 64
-	roundsToRelieve = 4096 // asynchronous operations complete one by one
+	roundsToRelieve = 4096 // complete asynchronous operations one by one
 )
 
-// relieve lets waits end while other warps make progress. A false result is a fault.
+// relieve ends waits while other warps make progress. It returns false after a fault.
 func (c *cluster) relieve() bool {
 	c.rounds++
 	if c.rounds%roundsToPoll == 0 {
@@ -157,8 +157,8 @@ func (c *cluster) relieve() bool {
 	return true
 }
 
-// progress reports whether a round changed anything that others can see, or a warp was busy for as
-// long as it might run.
+// progress reports whether a round changed anything that others can observe, or a warp used its
+// whole quantum.
 func (c *cluster) progress(busy bool) bool {
 	sum := c.changes()
 	if sum != c.sum || busy {
@@ -170,7 +170,7 @@ func (c *cluster) progress(busy bool) bool {
 	return false
 }
 
-// unblock lets waits end that nothing else ends.
+// unblock ends waits that nothing else can end.
 func (c *cluster) unblock() *Fault {
 	if c.still >= roundsToComplete && c.queue.complete(c) {
 		return c.queue.fault
@@ -200,7 +200,7 @@ func (c *cluster) asleep() bool {
 	return true
 }
 
-// poll wakes fragments whose wait is over, or that have waited for as long as they may.
+// poll wakes fragments whose wait is over or whose time limit has passed.
 func (c *cluster) poll(timeout bool) (woke bool) {
 	for _, w := range c.order {
 		for i := len(w.waiting) - 1; i >= 0; i-- {
@@ -215,15 +215,16 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 	return woke
 }
 
-// breakJoins lets lanes go on that wait for others of their warp. Lanes need not meet, but they are
-// to make progress: the others may spin until these have done something.
+// breakJoins lets lanes continue that wait for other lanes of their warp to reconverge.
+// Reconvergence is not guaranteed but progress is, and the other lanes may spin until these have
+// done something.
 func (c *cluster) breakJoins() {
 	for _, w := range c.order {
 		w.breakJoins()
 	}
 }
 
-// breakJoins lets the lanes of one warp go on.
+// breakJoins does this for one warp.
 func (w *warp) breakJoins() {
 	for _, f := range w.fragments() {
 		for j := f.joins; j != nil; j = j.up {
@@ -234,7 +235,7 @@ func (w *warp) breakJoins() {
 	}
 }
 
-// drain ends the cluster: asynchronous operations that are in flight still write what they copy.
+// drain ends the cluster. Asynchronous operations in flight still take effect.
 func (c *cluster) drain() outcome {
 	for !c.queue.empty() {
 		if !c.queue.complete(c) {

@@ -25,7 +25,7 @@ func clusterArrive(d *decoder) (step, error) {
 		}
 		mask := w.cur.mask
 		if b.came[w]&mask != 0 {
-			return w.fault(-1, nil, "barrier.cluster.arrive twice without barrier.cluster.wait")
+			return w.fault(-1, nil, "second barrier.cluster.arrive without a barrier.cluster.wait in between")
 		}
 		b.came[w] |= mask
 		w.tell(EventClusterArrive, mask, &op)
@@ -37,7 +37,7 @@ func clusterArrive(d *decoder) (step, error) {
 	}, nil
 }
 
-// checkBarrier completes the phase if all threads of the cluster that have not ended arrived.
+// checkBarrier completes the phase if all threads of the cluster that have not exited have arrived.
 func (c *cluster) checkBarrier() {
 	b := &c.barrier
 	if len(b.came) == 0 {
@@ -61,7 +61,7 @@ func (c *cluster) checkBarrier() {
 	b.waiting, b.owners = b.waiting[:0], b.owners[:0]
 }
 
-// tell shows that the barrier completed, or that a fragment leaves it.
+// tell reports to observers that the barrier completed, or that a fragment leaves it.
 func (c *cluster) tell(kind EventKind, w *warp, f *fragment) {
 	g := c.grid
 	if g.observer == nil {
@@ -84,7 +84,7 @@ func clusterWait(d *decoder) (step, error) {
 		b := &w.block.cluster.barrier
 		if b.came[w]&w.cur.mask == 0 {
 			if w.arrivals == 0 {
-				return w.fault(-1, nil, "barrier.cluster.wait without barrier.cluster.arrive before")
+				return w.fault(-1, nil, "barrier.cluster.wait without a preceding barrier.cluster.arrive")
 			}
 			w.tell(EventClusterLeave, w.cur.mask, nil)
 			return advance // the phase is complete

@@ -11,19 +11,19 @@ import (
 )
 
 // A collective is an instruction in which the lanes of a member mask exchange values: shfl, vote,
-// match, redux and elect. Lanes that run different instructions with the same qualifiers and the
-// same mask meet, as the manual says.
+// match, redux and elect. Lanes at different instructions with the same qualifiers and the same
+// mask take part in one exchange, as the PTX manual specifies.
 type collective struct {
 	args, results []ref
-	members       *ref // nil for the forms without .sync, which the lanes at hand run
+	members       *ref // nil for the forms without .sync, which the active lanes run
 	pred          bool // the first operand is a predicate
 	compute       func(in *exchange, mask uint32)
 }
 
-// An exchange is the operands of all lanes of a collective instruction, and its results.
+// An exchange holds the operands of all lanes of a collective instruction, and its results.
 type exchange struct {
 	v    [3]*eval.Vector
-	p    uint32 // the first operand where it is a predicate
+	p    uint32 // the first operand, if it is a predicate
 	out  *eval.Vector
 	pOut uint32
 }
@@ -58,7 +58,7 @@ func (c *collective) decode() step {
 	}
 }
 
-// load reads the operands from the registers at hand.
+// load reads the operands of the current fragment.
 func (c *collective) load(w *warp, x *exchange, scratch *[8]eval.Vector) {
 	if c.pred {
 		x.p = w.truth(&c.args[0])
@@ -69,7 +69,7 @@ func (c *collective) load(w *warp, x *exchange, scratch *[8]eval.Vector) {
 	}
 }
 
-// store writes the results to the registers at hand.
+// store writes the results to the registers of the current fragment.
 func (c *collective) store(w *warp, x *exchange, mask uint32) {
 	for i := range c.results {
 		r := &c.results[i]
@@ -81,8 +81,8 @@ func (c *collective) store(w *warp, x *exchange, mask uint32) {
 // at returns the collective instruction of a fragment, nil if it is at another one.
 func (f *fragment) at() *collective { return f.frame.program.code[f.pc].meets }
 
-// meets reports whether the lanes of two fragments that wait at collective instructions wait for
-// each other.
+// meets reports whether two fragments that wait at collective instructions take part in the same
+// exchange.
 func (w *warp) meets(f, x *fragment) bool {
 	if f.state != waitsLanes || x.state != waitsLanes || (f.group.mask^x.group.mask)&w.live != 0 {
 		return false
@@ -92,7 +92,7 @@ func (w *warp) meets(f, x *fragment) bool {
 }
 
 // meet returns the lanes that a member mask names, and the fragments among them that are at other
-// instructions. It parks the current fragment until all lanes have come.
+// instructions. It suspends the current fragment until all lanes have arrived.
 func (w *warp) meet(c *collective) (uint32, []*fragment, action) {
 	f, mask := w.cur, c.members
 	v := w.value(mask, &w.scratch[7])
@@ -112,7 +112,7 @@ func (w *warp) meet(c *collective) (uint32, []*fragment, action) {
 			same |= 1 << l
 		}
 	}
-	if same != f.mask { // groups with masks of their own run one after another
+	if same != f.mask { // groups with different masks run one after another
 		w.split(f.mask&^same, f.pc, -1)
 	}
 	if want &= w.live; want&^f.mask == 0 {
@@ -139,7 +139,7 @@ func (w *warp) meet(c *collective) (uint32, []*fragment, action) {
 	return want & all, others, advance
 }
 
-// loadOthers adds the operands of lanes that are at other instructions.
+// loadOthers reads the operands of lanes that are at other instructions.
 func (w *warp) loadOthers(x *exchange, others []*fragment) {
 	for i := range x.v {
 		if x.v[i] != nil {
@@ -162,7 +162,7 @@ func (w *warp) loadOthers(x *exchange, others []*fragment) {
 	w.regs, w.preds = w.cur.frame.regs, w.cur.frame.preds
 }
 
-// storeOther writes the results of lanes that are at another instruction, and lets them go on.
+// storeOther writes the results of lanes that are at another instruction, and resumes these lanes.
 func (w *warp) storeOther(x *exchange, f *fragment, mask uint32) {
 	w.regs, w.preds = f.frame.regs, f.frame.preds
 	f.at().store(w, x, mask&f.mask)
@@ -171,7 +171,7 @@ func (w *warp) storeOther(x *exchange, f *fragment, mask uint32) {
 	w.wake(f)
 }
 
-// collective completes a collective instruction, whose member mask is operand number n.
+// collective completes the decoding of a collective instruction, whose member mask is operand n.
 func (d *decoder) collective(c *collective, n int) (step, error) {
 	op := d.operation()
 	if !d.is(isa.KindShfl) && !d.is(isa.KindVote) || op.Has(isa.ModSync) {

@@ -8,9 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// contiguous finds the memory of an access in which all 32 lanes run and each lane accesses the
-// bytes behind those of the lane before it. It reports false for every other access, and for one
-// that is wrong: locate then describes the fault.
+// contiguous finds the memory of an access in which all 32 lanes are active and access consecutive
+// elements. It returns false for every other access, and for an invalid one, for which locate then
+// describes the fault.
 func (w *warp) contiguous(a *addressRef, q *demand) (r *region, at uint64, ok bool) {
 	if a.base.kind != refRegister || a.param {
 		return nil, 0, false
@@ -37,7 +37,7 @@ func (w *warp) contiguous(a *addressRef, q *demand) (r *region, at uint64, ok bo
 	case isa.Global:
 		r = w.recent[w.cur.pc&15]
 		if r == nil || low < r.base || low+n > r.end() || r.copies != nil {
-			return nil, 0, false // locate finds the region and notes it
+			return nil, 0, false // locate finds the region and caches it
 		}
 		low -= r.base
 	case isa.Shared:
@@ -58,7 +58,7 @@ func (w *warp) contiguous(a *addressRef, q *demand) (r *region, at uint64, ok bo
 	return r, low, true
 }
 
-// allWritten reports whether all bytes are set. Their number is a multiple of 32.
+// allWritten reports whether all bytes are set. len(init) is a multiple of 32.
 func allWritten(init []byte) bool {
 	all := ^uint64(0)
 	for ; len(init) >= 32; init = init[32:] {
@@ -68,7 +68,7 @@ func allWritten(init []byte) bool {
 	return all == ^uint64(0)
 }
 
-// loadRun loads element i of all lanes from consecutive memory.
+// loadRun loads element i of all lanes from contiguous memory.
 func (x *transfer) loadRun(w *warp, data []byte, i int) {
 	reg := &x.regs[i]
 	if reg.kind != refRegister {
@@ -105,7 +105,7 @@ func (x *transfer) loadRun(w *warp, data []byte, i int) {
 	}
 }
 
-// storeRun stores element i of all lanes to consecutive memory.
+// storeRun stores element i of all lanes to contiguous memory.
 func (x *transfer) storeRun(w *warp, data []byte, i int) {
 	from, size := w.value(&x.regs[i], &w.scratch[0]), x.size()
 	data = data[uint64(i)*x.width:]

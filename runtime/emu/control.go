@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// branch decodes bra. Its guard, if any, chooses the lanes that jump.
+// branch decodes bra. Its guard selects the lanes that jump.
 func branch(d *decoder) (step, error) {
 	block := d.in.Args[0].Block()
 	to, meet := new(int), d.meeting()
@@ -29,8 +29,8 @@ func branch(d *decoder) (step, error) {
 	}, nil
 }
 
-// meeting returns where the lanes meet again that the instruction splits: an index into the code
-// that is known when all of it is decoded, or -1.
+// meeting returns where the lanes that the instruction splits reconverge. The result points to an
+// index into the code, which is set when the whole function is decoded, or to -1.
 func (d *decoder) meeting() *int {
 	to, block := new(int), d.meet
 	*to = -1
@@ -49,7 +49,7 @@ func (d *decoder) meeting() *int {
 func branchIndexed(d *decoder) (step, error) {
 	list, ok := d.in.Args[1].Ref().(*ir.Targets)
 	if !ok || len(list.Blocks) == 0 {
-		return nil, fmt.Errorf("it has no list of targets")
+		return nil, fmt.Errorf("it has no branch target list")
 	}
 	index, meet := d.flatten(nil, &d.in.Args[0])[0], d.meeting()
 	to := make([]int, len(list.Blocks))
@@ -65,7 +65,7 @@ func branchIndexed(d *decoder) (step, error) {
 			lane := bits.TrailingZeros32(f.mask)
 			i := v[lane] & 0xffffffff
 			if i >= uint64(len(to)) {
-				return w.fault(lane, nil, "branch index %d is out of the %d targets", i, len(to))
+				return w.fault(lane, nil, "branch index %d is out of bounds: there are %d targets", i, len(to))
 			}
 			same := uint32(0)
 			for l := range eval.Lanes {
@@ -109,12 +109,12 @@ func exit(*decoder) (step, error) {
 // trap decodes trap.
 func trap(*decoder) (step, error) {
 	return func(w *warp, mask uint32) action {
-		return w.fault(bits.TrailingZeros32(mask), nil, "the kernel ran into a trap")
+		return w.fault(bits.TrailingZeros32(mask), nil, "the kernel executed a trap")
 	}, nil
 }
 
-// fence decodes fences. Accesses take effect in the order of the program here; a fence orders them
-// for other workers.
+// fence decodes fences. The emulator performs accesses in program order, so a fence only orders
+// them for other workers.
 func fence(d *decoder) (step, error) {
 	op := d.operation()
 	kind := EventFence
@@ -128,7 +128,7 @@ func fence(d *decoder) (step, error) {
 	}, nil
 }
 
-// nanosleep decodes nanosleep: others have their turn.
+// nanosleep decodes nanosleep, which lets other warps run.
 func nanosleep(*decoder) (step, error) {
 	return func(w *warp, mask uint32) action {
 		w.yield = true
@@ -148,14 +148,14 @@ func fromGeneric(d *decoder) (step, error) {
 	return d.shifted(-windowOf(op.Space), op.Type())
 }
 
-// shifted is a step that adds to an address.
+// shifted returns a step that adds to an address.
 func (d *decoder) shifted(by uint64, t isa.Type) (step, error) {
 	if t.Bits() != 64 {
-		return nil, fmt.Errorf("addresses of 32 bits are not emulated")
+		return nil, fmt.Errorf("32-bit addresses are not emulated")
 	}
 	from, to := d.reads()[0], d.writes()[0]
 	if d.in.Args[1].Kind == ir.Variable && d.in.Args[1].Var().Space.Base() == isa.Const {
-		by = 0 // symbol has added it
+		by = 0 // symbol has already added it
 	}
 	return func(w *warp, mask uint32) action {
 		a := w.value(&from, &w.scratch[0])
@@ -223,7 +223,7 @@ func policy(d *decoder) (step, error) {
 	}, nil
 }
 
-// alloca decodes alloca: local memory that is the function's until it returns.
+// alloca decodes alloca, which reserves local memory until the function returns.
 func alloca(d *decoder) (step, error) {
 	args, to := d.reads(), d.writes()[0]
 	return func(w *warp, mask uint32) action {
@@ -240,7 +240,7 @@ func alloca(d *decoder) (step, error) {
 			}
 		}
 		if size > mostLocal {
-			return w.fault(lane, nil, "alloca of %d bytes; a thread has at most %d bytes of local memory", size, mostLocal)
+			return w.fault(lane, nil, "alloca of %d bytes exceeds the local memory of a thread, %d bytes", size, mostLocal)
 		}
 		at := (f.top + align - 1) &^ (align - 1)
 		f.top = (at + size + 15) &^ 15
@@ -252,7 +252,7 @@ func alloca(d *decoder) (step, error) {
 	}, nil
 }
 
-// mostLocal is the local memory of a thread.
+// mostLocal is the maximum local memory of a thread.
 const mostLocal = 512 << 10
 
 // stackSave decodes stacksave.
@@ -264,6 +264,6 @@ func stackSave(d *decoder) (step, error) {
 	}, nil
 }
 
-// stackRestore decodes stackrestore. Memory above stays until the function returns: diverged lanes
-// may use it.
+// stackRestore decodes stackrestore. The memory stays allocated until the function returns, because
+// diverged lanes may still use it.
 func stackRestore(*decoder) (step, error) { return nothing(nil) }

@@ -37,7 +37,8 @@ out:
 	ld.param.u64 %d0, [out]; cvta.to.global.u64 %d0, %d0; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d1, %d0, %d1;
 `
 
-// TestControl runs kernels whose lanes part and meet, call and wait for each other.
+// TestControl runs kernels whose lanes diverge and reconverge, call functions and wait for each
+// other.
 func TestControl(t *testing.T) {
 	fact := func(i int) uint32 {
 		f := uint32(1)
@@ -61,7 +62,8 @@ func TestControl(t *testing.T) {
 		{"loops of different length", `mov.u32 %r2, 0; mov.u32 %r1, 0; l: setp.ge.u32 %p1, %r1, %r0; @%p1 bra e; add.u32 %r2, %r2, %r1; add.u32 %r1, %r1, 1; bra l; e:
 			activemask.b32 %r3; setp.eq.u32 %p2, %r3, 0xffffffff; @!%p2 mov.u32 %r2, 77;`,
 			func(i int) uint32 { return uint32(i * (i - 1) / 2) }},
-		// Lane by lane takes the lock, and gives it back only after the loop that others spin in.
+		// Lane by lane takes the lock, and releases it only after the loop in which the others
+		// spin.
 		{"lock", `.shared .u32 s[2]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 0; @%p1 st.shared.u32 [s+4], 0; bar.sync 0;
 			l: atom.shared.cas.b32 %r1, [s], 0, 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra l;
 			ld.volatile.shared.u32 %r3, [s+4]; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [s+4], %r3; atom.shared.exch.b32 %r1, [s], 0;
@@ -72,14 +74,15 @@ func TestControl(t *testing.T) {
 			}
 			return 1
 		}},
-		// Lanes of one mask meet at different instructions with the same qualifiers.
+		// Lanes with the same mask exchange values at different instructions with the same
+		// qualifiers.
 		{"shuffle from two branches", `and.b32 %r1, %r0, 1; setp.eq.u32 %p2, %r1, 0; mov.u32 %r3, 7; mov.u32 %r4, 30; @%p2 bra a;
 			add.u32 %r5, %r0, 100; shfl.sync.idx.b32 %r2, %r5, 4, 31, -1; bra e;
 			a: shfl.sync.idx.b32 %r2, %r0, 9, 31, -1; e:`, func(i int) uint32 {
 			if i%2 == 1 {
-				return uint32(i/32*32 + 4) // an even lane has its index
+				return uint32(i/32*32 + 4) // an even lane holds its index
 			}
-			return uint32(i/32*32 + 109) // an odd lane has its index and 100
+			return uint32(i/32*32 + 109) // an odd lane holds its index plus 100
 		}},
 		{"ballot from two branches", `and.b32 %r1, %r0, 3; setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p2, %r1, 3; setp.lt.u32 %p3, %r1, 2; @%p3 bra a;
 			vote.sync.ballot.b32 %r2, %p2, -1; bra e; a: vote.sync.ballot.b32 %r2, %p1, -1; e:`, func(int) uint32 { return 0x99999999 }},
@@ -127,7 +130,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestPrintf holds that what a kernel prints reaches the host.
+// TestPrintf checks that the output of a kernel reaches the host.
 func TestPrintf(t *testing.T) {
 	var out bytes.Buffer
 	body := `{ .local .align 8 .b8 args[8]; .param .b64 f; .param .b64 a; .param .b32 r;
@@ -138,8 +141,8 @@ func TestPrintf(t *testing.T) {
 	}
 }
 
-// TestCompletion holds that a kernel with its waits computes the same whenever copies complete, and
-// that one without does not where they complete late.
+// TestCompletion checks that a kernel with its waits computes the same under every completion
+// policy, and that a kernel without waits fails when copies complete late.
 func TestCompletion(t *testing.T) {
 	body := func(wait string) string {
 		return `.shared .align 16 .b8 s[512]; .shared .align 8 .b64 m; shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.u32 %r3, %r2, %r1;

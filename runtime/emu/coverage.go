@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// exclusions are the kinds that are not emulated, and why. Families of textures, surfaces and the fabric
-// are excluded as a whole.
+// exclusions are the instruction kinds that are not emulated, with the reason. Texture, surface and
+// fabric instructions are excluded as whole families.
 var exclusions = map[isa.Kind]string{
 	isa.KindSpcompress:   "how it chooses and packs elements was not verified",
 	isa.KindSpdecompress: "how its indices are packed was not verified",
@@ -23,7 +23,7 @@ var exclusions = map[isa.Kind]string{
 	isa.KindTensormapQueryAllocClassLarge: "no document says what it asks",
 }
 
-// excludedFamilies are the families that are not emulated, and why.
+// excludedFamilies are the families that are not emulated, with the reason.
 var excludedFamilies = map[string]string{
 	"texture": "textures are not emulated",
 	"surface": "surfaces are not emulated",
@@ -49,8 +49,8 @@ var excludedKinds = sync.OnceValue(func() map[isa.Kind]string {
 // excluded returns why instructions of a kind are not emulated, "" if they are.
 func excluded(k isa.Kind) string { return excludedKinds()[k] }
 
-// Emulates reports whether the emulator runs instructions of a form. A form of which it runs only some
-// types or modifiers counts if it runs the first.
+// Emulates reports whether the emulator runs instructions of a form. If it runs only some types or
+// modifiers of the form, the first one decides.
 func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 	if excluded(form.Kind) != "" || undocumented(form) || ofTextures(form) {
 		return false
@@ -70,7 +70,8 @@ func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 	return emulated
 }
 
-// Excluded returns why the emulator does not run a form, "" if it runs it or if nothing says why.
+// Excluded returns why the emulator does not run a form, or "" if it runs it or if no reason is
+// recorded.
 func Excluded(ins *isa.Instruction, form *isa.Form) string {
 	switch {
 	case Emulates(ins, form):
@@ -78,7 +79,7 @@ func Excluded(ins *isa.Instruction, form *isa.Form) string {
 	case excluded(form.Kind) != "":
 		return excluded(form.Kind)
 	case undocumented(form):
-		return "no document says what it means: " + form.Lenient
+		return "not documented: " + form.Lenient
 	case ofTextures(form):
 		return "textures and surfaces are not emulated"
 	}
@@ -92,10 +93,10 @@ func Excluded(ins *isa.Instruction, form *isa.Form) string {
 	return ""
 }
 
-// coveredEntries are the entries that Emulates asks.
+// coveredEntries are the decoder entries that Emulates consults.
 var coveredEntries = sync.OnceValue(newEntries)
 
-// undocumented reports whether the assembler takes a form of which nobody says what it means.
+// undocumented reports whether ptxas accepts a form whose meaning is not documented.
 func undocumented(form *isa.Form) bool {
 	if form.Lenient == "" {
 		return false
@@ -108,7 +109,7 @@ func undocumented(form *isa.Form) bool {
 	return false
 }
 
-// ofTextures reports whether a form is about the address of a texture, a sampler or a surface.
+// ofTextures reports whether a form takes the address of a texture, a sampler or a surface.
 func ofTextures(form *isa.Form) bool {
 	for i := range form.Operands {
 		for _, k := range form.Operands[i].Kinds {
@@ -120,16 +121,16 @@ func ofTextures(form *isa.Form) bool {
 	return false
 }
 
-// meaningless are words of the notes of forms that the assembler takes without a documented meaning.
+// meaningless are phrases in the notes of forms that ptxas accepts without a documented meaning.
 var meaningless = []string{
 	"without the modifier that asks for it", // scale factors of cvt
 	"one register is taken for a vector",    // of st.async
 }
 
-// mostOpcodes is how many opcodes of a form are tried.
+// mostOpcodes limits how many opcodes of a form are tried.
 const mostOpcodes = 400
 
-// opcodes visits opcodes of a form with its required modifiers, until visit returns true.
+// opcodes calls visit for opcodes of a form with its required modifiers, until visit returns true.
 func opcodes(ins *isa.Instruction, form *isa.Form, visit func(op string) bool) {
 	slots := make([]isa.Mod, len(form.Slots))
 	tried := 0

@@ -17,29 +17,29 @@ type decoder struct {
 	prog  *program
 	slots map[*ir.Reg]slot
 	local map[*ir.Var]uint64 // offsets in the frame
-	start []int              // of the blocks, in code
-	meet  int                // where the lanes of a branch meet again, or -1
+	start []int              // index of each block's first command in code
+	meet  int                // where the lanes of a branch reconverge, or -1
 	in    *ir.Instr
-	rest  []*ir.Instr // of the block, after in
+	rest  []*ir.Instr // the instructions of the block after in
 	index map[*ir.Block]int
 	fixes []func()
 }
 
-// A slot is where a register lives in a frame.
+// A slot is the location of a register in a frame.
 type slot struct {
 	index int32
 	bits  int
 	pred  bool
-	n     int // vectors that it takes
+	n     int // number of vectors
 }
 
-// operation returns what the instruction does.
+// operation returns the operation that the instruction performs.
 func (d *decoder) operation() isa.Operation { return d.in.Form.Operation() }
 
 // is reports whether the instruction is of a kind.
 func (d *decoder) is(k isa.Kind) bool { return d.in.Form.Form.Kind == k }
 
-// writes returns the results of the instruction, with vectors and pairs as their elements.
+// writes returns the results of the instruction. Vectors and pairs are split into their elements.
 func (d *decoder) writes() []ref {
 	var list []ref
 	for i := range d.in.Args {
@@ -50,7 +50,8 @@ func (d *decoder) writes() []ref {
 	return list
 }
 
-// reads returns the operands of the instruction that are no addresses, with vectors as their elements.
+// reads returns the source operands of the instruction except addresses. Vectors are split into
+// their elements.
 func (d *decoder) reads() []ref {
 	var list []ref
 	for i := range d.in.Args {
@@ -61,7 +62,7 @@ func (d *decoder) reads() []ref {
 	return list
 }
 
-// writesTo reports whether operand i is a result. Results stand first.
+// writesTo reports whether operand i is a result. Results come first.
 func (d *decoder) writesTo(i int) bool {
 	args := d.in.Form.Args
 	return i < len(args) && args[i].Access != isa.Read
@@ -76,7 +77,7 @@ func (d *decoder) address(n int) (addressRef, error) {
 			}
 		}
 	}
-	return addressRef{}, fmt.Errorf("it has no address where one is expected")
+	return addressRef{}, fmt.Errorf("an address operand is missing")
 }
 
 // flatten appends the scalar parts of an operand.
@@ -133,7 +134,7 @@ func (d *decoder) registers(list []ref, o *ir.Operand) []ref {
 	return list
 }
 
-// changed is a register with an offset or a minus sign.
+// changed returns a register operand with an offset or a minus sign applied.
 func (d *decoder) changed(r ref, o *ir.Operand) ref {
 	offset, minus, index := uint64(o.Value), o.Minus, r.index
 	return ref{kind: refComputed, bits: r.bits, compute: func(w *warp, to *eval.Vector) {
@@ -146,7 +147,7 @@ func (d *decoder) changed(r ref, o *ir.Operand) ref {
 	}}
 }
 
-// component returns the index of .x, .y, .z and .w, and of .r, .g, .b and .a.
+// component returns the index of a vector component named .x, .y, .z, .w or .r, .g, .b, .a.
 func component(text string) int {
 	switch text[1:] {
 	case "y", "g":
@@ -159,7 +160,7 @@ func component(text string) int {
 	return 0
 }
 
-// symbol is the address of a variable in its space.
+// symbol returns the address of a variable in its state space.
 func (d *decoder) symbol(o *ir.Operand) ref {
 	v, offset := o.Var(), uint64(o.Value)
 	switch v.Space.Base() {
@@ -177,7 +178,7 @@ func (d *decoder) symbol(o *ir.Operand) ref {
 	case isa.Global, isa.Const:
 		at, ok := d.image.module.addresses[v]
 		if !ok {
-			d.fail("variable " + v.Name + " is declared and nowhere defined")
+			d.fail("variable " + v.Name + " is declared but not defined")
 		}
 		if v.Space.Base() == isa.Const && d.in.Form.Form.Kind != isa.KindCvta {
 			at -= constWindow
@@ -199,10 +200,10 @@ func (d *decoder) symbol(o *ir.Operand) ref {
 	}}
 }
 
-// decodeFailure is what fail panics with; decode recovers it.
+// decodeFailure is the value that fail panics with. decode recovers from it.
 type decodeFailure string
 
-// fail ends the decoding of the instruction.
+// fail ends the decoding of the instruction with an error.
 func (d *decoder) fail(why string) { panic(decodeFailure(why)) }
 
 // decode returns the step of the instruction.
@@ -242,7 +243,7 @@ func (d *decoder) decode() (run step, err error) {
 	return d.arithmetic(op)
 }
 
-// aligned reports whether all lanes of the warp run the instruction together.
+// aligned reports whether all lanes of the warp must run the instruction together.
 func (d *decoder) aligned() bool {
 	op := d.operation()
 	if op.Has(isa.ModAligned) {

@@ -13,39 +13,40 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A launch with the attribute of programmatic stream serialization may begin when all blocks of the
-// launch before it have run griddepcontrol.launch_dependents or have ended. So a launch whose
-// kernel has the instruction is paused at that point, and goes on when the device is asked for
-// something else. A programmatic launch that follows on the stream runs beside it: first, as late
-// as its griddepcontrol.wait allows, or in turns that the seed chooses. With a context that can
-// end, with an observer, and where operations complete at once, launches do not overlap.
+// A launch with programmatic stream serialization may begin when all blocks of the previous launch
+// have run griddepcontrol.launch_dependents or have ended. The emulator therefore pauses a launch
+// whose kernel contains that instruction, and resumes it at the next use of the device. If a
+// programmatic launch follows on the stream, the two run concurrently: the new one first, up to its
+// griddepcontrol.wait, or alternately as the seed decides. Launches do not overlap if there is an
+// observer, if the context can end, or if operations complete eagerly.
 
-// An overlap is how a grid runs beside the one before or after it on its stream.
+// An overlap holds the state of a grid that runs concurrently with the previous or the next one on
+// its stream.
 type overlap struct {
-	primary  *grid       // the launch before, which griddepcontrol.wait waits for; nil for none
-	complete atomic.Bool // all blocks have ended
-	holds    atomic.Bool // clusters that launch dependents wait until all do
-	held     []*cluster  // that wait so
-	idling   int         // turns of other clusters since one was held
-	paused   bool        // until the device is asked to go on
-	quota    int         // turns until the grid is paused; negative for no limit
-	turn     int         // instructions of a turn
-	counted  int64       // instructions that the statistics of the device have
+	primary  *grid       // the previous launch, which griddepcontrol.wait waits for; or nil
+	complete atomic.Bool // all blocks have exited
+	holds    atomic.Bool // clusters that launched dependents are held until all have
+	held     []*cluster  // the clusters that are held
+	idling   int         // time slices of other clusters since one was held
+	paused   bool        // paused until the next use of the device
+	quota    int         // time slices until the grid is paused; negative for no limit
+	turn     int         // instructions of a time slice
+	counted  int64       // instructions already added to the statistics of the device
 	seen     bool        // it has run alone
 }
 
-// mostHeld is how many clusters wait for others to launch dependents, at most. A device has not
-// room for all clusters of a large grid.
+// mostHeld limits how many clusters are held until others launch dependents. A real device cannot
+// hold all clusters of a large grid either.
 const mostHeld = 256
 
-// mayOverlap reports whether a grid can be paused for a launch that depends on it.
+// mayOverlap reports whether a grid can be paused for a dependent launch.
 func (g *grid) mayOverlap() bool {
 	ctx := g.launch.Context
 	return g.image.dependents && g.observer == nil && g.device.options.Completion != Eager &&
 		(ctx == nil || ctx.Done() == nil)
 }
 
-// launchesDependents reports whether each block has launched dependents or has ended.
+// launchesDependents reports whether each block has launched dependents or has exited.
 func (c *cluster) launchesDependents() bool {
 	for _, b := range c.blocks {
 		if !b.dependents && b.alive > 0 {
@@ -55,12 +56,12 @@ func (c *cluster) launchesDependents() bool {
 	return true
 }
 
-// keep puts a cluster that goes on where it waits for its turn.
+// keep queues a cluster for its next time slice, or holds it.
 func (g *grid) keep(c *cluster) {
 	if !g.holds.Load() || c.released || !c.launchesDependents() {
 		g.waiting = append(g.waiting, c)
 		if g.idling++; len(g.held) > 0 && g.idling > 64+4*len(g.waiting) {
-			g.release(len(g.held)) // others may wait for what these do
+			g.release(len(g.held)) // others may wait for these clusters
 		}
 		return
 	}
@@ -71,7 +72,7 @@ func (g *grid) keep(c *cluster) {
 	}
 }
 
-// release lets the first n clusters go on that are held.
+// release resumes the first n clusters that are held.
 func (g *grid) release(n int) {
 	for _, c := range g.held[:n] {
 		c.released = true
@@ -81,8 +82,8 @@ func (g *grid) release(n int) {
 	g.idling = 0
 }
 
-// relax lets a grid go on in which no cluster can: those that are held are released, and a grid
-// that waits for the one before it is paused. It reports false where nothing of that helps.
+// relax unblocks a grid in which no cluster can run. It releases clusters that are held, or pauses
+// a grid that waits for the previous one. It returns false if neither applies.
 func (g *grid) relax() bool {
 	switch {
 	case len(g.held) > 0:
@@ -96,7 +97,7 @@ func (g *grid) relax() bool {
 	return true
 }
 
-// pauses reports whether no cluster of the grid should have its turn now.
+// pauses reports whether the grid should be paused now.
 func (g *grid) pauses(total uint64) bool {
 	switch {
 	case g.paused:
@@ -116,8 +117,8 @@ func (g *grid) pauses(total uint64) bool {
 	return false
 }
 
-// after returns the launch that a launch may begin beside. Any other launch that is paused ends
-// first.
+// after returns the paused launch that a new launch may overlap with. Any other paused launch is
+// run to its end first.
 func (d *Device) after(l *device.Launch) (*grid, error) {
 	if !l.Programmatic || d.options.Observer != nil {
 		return nil, d.settle()
@@ -133,7 +134,7 @@ func (d *Device) after(l *device.Launch) (*grid, error) {
 	return nil, d.settle()
 }
 
-// settle runs the launch that is paused to its end.
+// settle runs the paused launch to its end.
 func (d *Device) settle() error {
 	d.mutex.Lock()
 	g := d.pending
@@ -145,12 +146,12 @@ func (d *Device) settle() error {
 	return d.run(g)
 }
 
-// beside runs a launch beside the one before it, which ends.
+// beside runs a launch concurrently with the previous one, and ends the previous one.
 func (d *Device) beside(ctx context.Context, g *grid) error {
 	p := g.primary
 	p.quota = -1
 	if d.options.Completion == Late {
-		// The launch before stands still while this one can go on. A kernel that spins waits for
+		// The previous launch is paused while the new one can run. A kernel that spins may wait for
 		// it.
 		g.quota = 64 + 4*int(min(g.total(), mostWaiting))
 		if err := g.run(ctx, d.options.Workers); err != nil {

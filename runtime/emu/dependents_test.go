@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// pairText has two kernels: producer writes a word for each thread after it has launched its
-// dependents, and consumer copies the word of each thread, after wait.
+// pairText returns a module with two kernels. The kernel producer launches its dependents and then
+// writes a word per thread. The kernel consumer runs the instruction wait and then copies the word
+// of each thread.
 func pairText(wait string) string {
 	const head = ".reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, [data]; " +
 		"mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r2, %r1, 64, %r0; " +
@@ -26,7 +27,7 @@ func pairText(wait string) string {
 		"ld.global.u32 %r3, [%d2];\nst.global.u32 [%d3], %r3;\nret;\n}\n"
 }
 
-// runPair launches the pair and returns how many words of the consumer are stale.
+// runPair launches the two kernels and returns how many words of the consumer are stale.
 func runPair(t *testing.T, o emu.Options, wait string, programmatic bool) (stale int) {
 	t.Helper()
 	const blocks, words = 4, 4 * 64
@@ -81,9 +82,9 @@ func runPair(t *testing.T, o emu.Options, wait string, programmatic bool) (stale
 
 const waitForGrid = "griddepcontrol.wait;\n"
 
-// TestDependentLaunch launches a kernel that depends on the one before it. Without
-// griddepcontrol.wait it reads stale data where the policy makes the launches overlap; with it, or
-// without the attribute of the launch, it never does.
+// TestDependentLaunch launches a kernel that depends on the previous one. Without
+// griddepcontrol.wait, it reads stale data if the policy lets the launches overlap. With
+// griddepcontrol.wait, or without the launch attribute, it never does.
 func TestDependentLaunch(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		late := emu.Options{Workers: workers, Completion: emu.Late}
@@ -116,15 +117,16 @@ func TestDependentLaunch(t *testing.T) {
 	}
 }
 
-// TestPausedLaunch shows that a launch that waits for dependents ends when the device is used: by
-// Sync, by a launch without the attribute, and when a flag makes it spin.
+// TestPausedLaunch checks that a launch that is paused for dependents ends when the device is used:
+// by Sync, by a launch without the attribute, and when a flag makes it spin.
 func TestPausedLaunch(t *testing.T) {
 	d, err := emu.New(emu.Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dev := runtime.On(d)
-	// Block 0 launches dependents at once, the others only when they see what it writes then.
+	// Block 0 launches dependents at once. The others do so only after they see what it writes
+	// then.
 	text := strings.Replace(pairText(""), "griddepcontrol.launch_dependents;", `.reg .pred %p<3>;
 setp.eq.u32 %p0, %r1, 0;
 @%p0 griddepcontrol.launch_dependents;
@@ -165,7 +167,7 @@ setp.eq.u32 %p1, %r4, 0;
 	}
 }
 
-// TestPausedFault shows that the fault of a launch that was paused is the error of the next call.
+// TestPausedFault checks that the fault of a paused launch is the error of the next call.
 func TestPausedFault(t *testing.T) {
 	d := open(t, emu.Options{})
 	text := strings.Replace(pairText(""), "add.u32 %r3, %r2, 1000;", "trap;", 1)

@@ -15,27 +15,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Device is an emulated device. Work runs when it is asked for, in the goroutine that asks, so
-// that streams have nothing to wait for but a launch that is paused for those that depend on it.
+// A Device is an emulated device. Operations run at once, in the calling goroutine, so streams
+// never have to wait. The exception is a launch that is paused for its dependents.
 type Device struct {
 	options Options
 	info    device.Info
 	memory  *memory
 	began   time.Time
 
-	ordering *ordering     // of atomic operations; peers share it
+	ordering *ordering     // order of atomic operations, shared with peers
 	work     chan struct{} // holds a token while a launch runs
 
-	mutex   sync.Mutex // of everything below
+	mutex   sync.Mutex // guards the fields below
 	serial  device.Handle
 	pinned  map[unsafe.Pointer][]byte
 	events  map[device.Handle]time.Time
 	streams map[device.Handle]*stream
 	modules map[device.Handle]*module
 	graphs  map[device.Handle][]func() error
-	pending *grid // a launch that is paused, nil for none
+	pending *grid // the paused launch; nil if there is none
 	peers   []*Device
-	// Devices that reach the memory here.
+	// Devices whose kernels can access the memory of this one.
 	reachedBy []*Device
 	multicast bool // it has memory with a multicast address
 	grids     uint64
@@ -44,20 +44,20 @@ type Device struct {
 	stats     Stats
 }
 
-// Stats are counts of what a device did.
+// Stats counts the work that a device did.
 type Stats struct {
 	Launches     int64
-	Instructions int64 // of threads
+	Instructions int64 // instructions of threads
 	Time         time.Duration
 }
 
-// A stream records work while a graph is made.
+// A stream records operations while a graph is captured.
 type stream struct {
 	recording bool
 	recorded  []func() error
 }
 
-// New makes a device.
+// New returns a new device.
 func New(o Options) (*Device, error) {
 	if o.Memory <= 0 {
 		o.Memory = 16 << 30
@@ -66,7 +66,7 @@ func New(o Options) (*Device, error) {
 		o.Workers = goruntime.GOMAXPROCS(0)
 	}
 	if o.Number < 0 || o.Number >= mostDevices {
-		return nil, fmt.Errorf("device number %d; there are 0 to %d", o.Number, mostDevices-1)
+		return nil, fmt.Errorf("device number is %d, expected 0 to %d", o.Number, mostDevices-1)
 	}
 	info, err := infoOf(o)
 	if err != nil {
@@ -80,30 +80,30 @@ func New(o Options) (*Device, error) {
 	}, nil
 }
 
-// Info returns what the device is.
+// Info returns the properties of the device.
 func (d *Device) Info() device.Info { return d.info }
 
-// Stats returns what the device did so far.
+// Stats returns counts of the work that the device did so far.
 func (d *Device) Stats() Stats {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return d.stats
 }
 
-// Memory returns how many bytes are free, and how many there are.
+// Memory returns the free and the total bytes of memory.
 func (d *Device) Memory() (free, total int64, err error) {
 	d.memory.mutex.Lock()
 	defer d.memory.mutex.Unlock()
 	return d.memory.total - d.memory.used, d.memory.total, nil
 }
 
-// Synchronize ends the launch that is paused. Other work is done when it was asked for.
+// Synchronize ends the paused launch. All other operations are already complete.
 func (d *Device) Synchronize() error { return d.settle() }
 
-// Lost returns nil: a kernel with a fault does not end the device.
+// Lost returns nil, because a fault of a kernel does not make the device unusable.
 func (d *Device) Lost() error { return nil }
 
-// Close drops the memory of the device.
+// Close frees the memory of the device.
 func (d *Device) Close() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -118,7 +118,7 @@ func (d *Device) Close() error {
 // Do runs f.
 func (d *Device) Do(f func() error) error { return f() }
 
-// fault returns the error of a call that is refused.
+// fault returns the error of a call that is rejected.
 func fault(call string, kind error, format string, args ...any) error {
 	return &device.Fault{Call: call, Name: "invalid value", Text: fmt.Sprintf(format, args...), Kind: kind, Code: 1}
 }
@@ -135,7 +135,7 @@ func (d *Device) Allocate(bytes int64) (device.Address, error) {
 	return device.Address(r.base), nil
 }
 
-// Free frees what Allocate allocated.
+// Free frees memory that Allocate returned.
 func (d *Device) Free(at device.Address) error {
 	if err := d.settle(); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (d *Device) Free(at device.Address) error {
 	return nil
 }
 
-// AllocateHost allocates memory of the host.
+// AllocateHost allocates host memory.
 func (d *Device) AllocateHost(bytes int64) (unsafe.Pointer, error) {
 	if bytes <= 0 {
 		return nil, fault("allocate host memory", nil, "%d bytes", bytes)
@@ -160,7 +160,7 @@ func (d *Device) AllocateHost(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// FreeHost frees what AllocateHost allocated.
+// FreeHost frees memory that AllocateHost returned.
 func (d *Device) FreeHost(p unsafe.Pointer) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -172,7 +172,7 @@ func (d *Device) FreeHost(p unsafe.Pointer) error {
 	return nil
 }
 
-// span returns the memory of an allocation here or on a device that kernels here can reach.
+// span returns the memory of an allocation on this device or on one that its kernels can access.
 func (d *Device) span(at device.Address, n int64) (*region, uint64, error) {
 	if n < 0 {
 		return nil, 0, fault("copy", nil, "%d bytes", n)
@@ -228,7 +228,7 @@ func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int6
 	})
 }
 
-// copyFrom copies from a device, with what is known of the bytes.
+// copyFrom copies from a device, and for each byte whether it is initialized.
 func (d *Device) copyFrom(source *Device, to, from device.Address, bytes int64) error {
 	a, ati, err := d.span(to, bytes)
 	if err != nil {
@@ -249,7 +249,7 @@ func (d *Device) copyFrom(source *Device, to, from device.Address, bytes int64) 
 	return nil
 }
 
-// Fill writes a pattern again and again.
+// Fill writes a pattern repeatedly.
 func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64, s device.Handle) error {
 	if width != 1 && width != 2 && width != 4 || count < 0 {
 		return fault("fill", nil, "%d elements of %d bytes", count, width)
@@ -267,7 +267,7 @@ func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64,
 	})
 }
 
-// Load reads a module. It needs its text.
+// Load loads a module. The image must contain its PTX.
 func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	if im.PTX == "" {
 		return device.Loaded{}, fault("load", nil, "the emulator runs PTX, and %s is not", im.Name)
@@ -292,7 +292,7 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	return device.Loaded{Module: d.serial, Assembler: "the emulator"}, nil
 }
 
-// accepts compares the target of a module with that of the device.
+// accepts checks the target of a module against that of the device.
 func (d *Device) accepts(m *module) error {
 	if d.options.Target == "" {
 		return nil
@@ -311,7 +311,7 @@ func (d *Device) accepts(m *module) error {
 	return nil
 }
 
-// Unload drops a module and its variables.
+// Unload frees a module and its variables.
 func (d *Device) Unload(h device.Handle) error {
 	if err := d.settle(); err != nil {
 		return err
@@ -341,8 +341,8 @@ func (d *Device) Variable(h device.Handle, name string) (device.Address, int64, 
 	return 0, 0, fault("variable", nil, "there is no variable %s in global memory", name)
 }
 
-// run runs a grid when no other runs, unless its context ends before. A grid that is paused goes
-// on.
+// run runs a grid when no other one runs, unless its context ends first. If the grid was paused, it
+// is resumed.
 func (d *Device) run(g *grid) error {
 	ctx := g.launch.Context
 	if ctx == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// must returns a value, or ends the test.
+// must returns a function that returns its value, or ends the test if there is an error.
 func must[T any](t testing.TB) func(T, error) T {
 	t.Helper()
 	return func(x T, err error) T {
@@ -34,7 +34,7 @@ func kernel(t testing.TB, d *runtime.Device, text string) *runtime.Kernel {
 	return must[*runtime.Kernel](t)(must[*runtime.Module](t)(d.Load(runtime.PTX(text))).Kernel("k"))
 }
 
-// TestCancel ends kernels that never end by themselves, on one worker and on several.
+// TestCancel cancels kernels that never end, on one worker and on several.
 func TestCancel(t *testing.T) {
 	before := goruntime.NumGoroutine()
 	for _, body := range []string{
@@ -67,7 +67,7 @@ func TestCancel(t *testing.T) {
 			}
 		}
 	}
-	for range 100 { // goroutines of contexts end by themselves
+	for range 100 { // goroutines of contexts end on their own
 		if goruntime.NumGoroutine() <= before {
 			return
 		}
@@ -77,7 +77,7 @@ func TestCancel(t *testing.T) {
 	t.Errorf("%d goroutines are left of %d", goruntime.NumGoroutine(), before)
 }
 
-// TestWaitsForLaunch ends a launch that waits for another one by its context.
+// TestWaitsForLaunch cancels a launch that waits for another one.
 func TestWaitsForLaunch(t *testing.T) {
 	d := open(t, emu.Options{Workers: 1})
 	k := kernel(t, d, source("again: bra again;"))
@@ -97,7 +97,7 @@ func TestWaitsForLaunch(t *testing.T) {
 	}
 }
 
-// TestProgress reports how far a long kernel has come.
+// TestProgress checks the reported progress of a long kernel.
 func TestProgress(t *testing.T) {
 	var all []emu.Progress
 	ctx, cancel := context.WithCancel(context.Background())
@@ -105,7 +105,7 @@ func TestProgress(t *testing.T) {
 		all = append(all, p)
 		cancel()
 	}})
-	// Only block 1 goes on for ever.
+	// Only block 1 runs forever.
 	k := kernel(t, d,
 		source("mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 1; @%p1 ret; again: bra again;"))
 	out := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, 64)))
@@ -120,7 +120,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestPeerMemory copies between devices, and stores to another's memory in a kernel.
+// TestPeerMemory copies between devices, and stores to a peer's memory in a kernel.
 func TestPeerMemory(t *testing.T) {
 	a, b := must[*runtime.Device](t)(runtime.Open("emu")),
 		must[*runtime.Device](t)(runtime.Open("emu:sm_90a"))
@@ -143,7 +143,7 @@ func TestPeerMemory(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	// Two devices with memory and one number cannot reach each other.
+	// Two independently opened devices with memory and the same ordinal cannot access each other.
 	d, e := must[*runtime.Device](t)(runtime.Open("emu")),
 		must[*runtime.Device](t)(runtime.Open("emu"))
 	must[*runtime.Buffer[uint32]](t)(runtime.Alloc[uint32](d, 1))
@@ -157,7 +157,7 @@ func TestPeerMemory(t *testing.T) {
 	}
 }
 
-// TestPinned uses memory of the host in a kernel, and faults where it was freed.
+// TestPinned uses pinned host memory in a kernel, and expects a fault after it is freed.
 func TestPinned(t *testing.T) {
 	d := open(t, emu.Options{})
 	p := must[*runtime.Pinned[uint32]](t)(runtime.AllocPinned[uint32](d, 32))
@@ -178,7 +178,7 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// TestLimits launches what the targets do not hold.
+// TestLimits launches kernels that exceed the limits of their targets.
 func TestLimits(t *testing.T) {
 	text := func(target string) string {
 		text := strings.Replace(source("mov.u32 %r1, %tid.x; st.global.u32 [%d1], %r1;"), "sm_90a", target, 1)
@@ -235,7 +235,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// many is a kernel in which n values live at once.
+// many returns a kernel in which n values are live at once.
 func many(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".reg .b32 %%v<%d>;\n", n)
@@ -248,7 +248,7 @@ func many(n int) string {
 	return source(b.String())
 }
 
-// TestPlaces reads the names of emulated devices.
+// TestPlaces parses the names of emulated devices.
 func TestPlaces(t *testing.T) {
 	for name, want := range map[string]string{
 		"emu": "emu", "emu:sm_90a": "emu:sm_90a", "emu:3": "emu:3", "emu:sm_100a:7": "emu:sm_100a:7",

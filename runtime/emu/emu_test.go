@@ -21,14 +21,15 @@ func open(t testing.TB, o emu.Options) *runtime.Device {
 	return runtime.On(d)
 }
 
-// source is PTX for sm_90a with the body of a kernel k that has a pointer out.
+// source returns PTX for sm_90a with a kernel k that has a pointer parameter out and the given
+// body.
 func source(body string) string {
 	return ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) {\n" +
 		".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .b64 %d<20>; .reg .f32 %f<9>;\n" +
 		"ld.param.u64 %d0, [out]; cvta.to.global.u64 %d0, %d0;\nmov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d1, %d0, %d1;\n" + body + "\nret;\n}\n"
 }
 
-// try runs kernel k of a text with so many threads and returns what it stored.
+// try runs kernel k of a text with the given number of threads and returns what it stored.
 func try(t testing.TB, d *runtime.Device, text string, threads int) ([]uint32, error) {
 	t.Helper()
 	m, err := d.Load(runtime.PTX(text))
@@ -83,7 +84,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// TestFaults runs kernels that do what they must not.
+// TestFaults runs kernels that do something invalid.
 func TestFaults(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"bounds", "st.global.u32 [%d1+4], %r0;", "access out of bounds"},

@@ -14,7 +14,8 @@ import (
 )
 
 // TestForwardProgress runs kernels in which lanes, warps and blocks spin until others have done
-// something. They end with every order of warps, every completion and any number of workers.
+// something. They must end with every order of warps, every completion policy and any number of
+// workers.
 func TestForwardProgress(t *testing.T) {
 	const words = 64
 	for _, test := range []struct {
@@ -26,7 +27,8 @@ func TestForwardProgress(t *testing.T) {
 		{"lock of a grid", `l: atom.acquire.gpu.global.cas.b32 %r1, [%d0], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra l;
 			ld.relaxed.gpu.global.u32 %r2, [%d0+4]; add.u32 %r2, %r2, 1; st.relaxed.gpu.global.u32 [%d0+4], %r2;
 			atom.release.gpu.global.exch.b32 %r1, [%d0], 0;`, 5, 48, first(0, 240)},
-		// The lanes that spin change memory all the time, and wait for lanes that wait for them to meet.
+		// The spinning lanes change memory all the time, and wait for lanes that wait for them to
+		// reconverge.
 		{"busy spin", `setp.eq.u32 %p1, %r0, 31; @%p1 bra m; l: red.global.add.u32 [%d0], 1; ld.volatile.global.u32 %r1, [%d0+4];
 			setp.eq.u32 %p2, %r1, 0; @%p2 bra l; m: @!%p1 bra e; st.volatile.global.u32 [%d0+4], 9; e: bar.warp.sync 0xffffffff;
 			mov.u32 %r3, 0; st.volatile.global.u32 [%d0], %r3;`, 1, 32, first(0, 9)},
@@ -39,12 +41,12 @@ func TestForwardProgress(t *testing.T) {
 				}
 				return 0
 			}},
-		// All blocks meet three times.
+		// All blocks meet at a barrier three times.
 		{"barrier of a grid", `mov.u32 %r5, %nctaid.x; mov.u32 %r6, 0; n: bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra s;
 			add.u32 %r6, %r6, %r5; atom.add.release.gpu.global.u32 %r1, [%d0], 1;
 			l: ld.acquire.gpu.global.u32 %r2, [%d0]; setp.lt.u32 %p2, %r2, %r6; @%p2 bra l;
 			s: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 3; @%p3 bra n;`, 20, 64, first(60, 0)},
-		// A warp spins with changes until another has waited for a copy.
+		// A warp spins, and changes memory, until another has waited for a copy.
 		{"copy beside a busy warp", `.shared .align 16 .b8 s[128]; .shared .align 8 .b64 b; setp.ge.u32 %p1, %r0, 32; @%p1 bra busy;
 			setp.ne.u32 %p2, %r0, 0; @%p2 bra e; mbarrier.init.shared.b64 [b], 1; mbarrier.arrive.expect_tx.shared.b64 %d5, [b], 128;
 			cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d0+128], 128, [b];
@@ -75,13 +77,13 @@ func TestForwardProgress(t *testing.T) {
 	}
 }
 
-// first is two words and zeros.
+// first returns the expected values: two words, then zeros.
 func first(a, b uint32) func(i int) uint32 {
 	return func(i int) uint32 { return [...]uint32{a, b, 0}[min(i, 2)] }
 }
 
-// TestMeet holds that lanes that took different ways run together again behind them: the rounds of
-// the loops differ, and each lane counts the lanes that are active after them.
+// TestMeet checks that lanes that took different paths reconverge. The loops have different
+// iteration counts, and each lane counts the active lanes after its loop.
 func TestMeet(t *testing.T) {
 	body := `mov.u32 %r1, 0; outer: mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r0; @%p1 bra inner;
 		and.b32 %r3, %r0, 3; setp.eq.u32 %p2, %r3, %r1; @%p2 bra odd; add.u32 %r4, %r4, 1; bra both; odd: add.u32 %r5, %r5, 1;

@@ -10,21 +10,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A Fault is what ended a kernel: a wrong access to memory, a trap, a hang.
+// A Fault is the reason why a kernel failed: an invalid memory access, a trap or a hang.
 type Fault struct {
 	Kernel  string
 	Message string
 	Block   [3]uint32
-	Warp    int // of the block; -1 where the fault is not that of a warp
-	Lane    int // of the warp; -1 where the fault is not that of a lane
+	Warp    int // warp in the block; -1 if the fault belongs to no warp
+	Lane    int // lane in the warp; -1 if the fault belongs to no lane
 	Thread  [3]uint32
 	Opcode  string
-	Place   diag.Place // in the PTX
-	Source  string     // the line that .loc names: gemm.go:12; "" where there is none
-	Notes   []string   // the nearest allocation, warps that wait
+	Place   diag.Place // position in the PTX
+	Source  string     // the line that .loc names, such as gemm.go:12; "" if there is none
+	Notes   []string   // such as the nearest allocation, or the warps that wait
 }
 
-// Error returns the fault with its place and notes.
+// Error returns the fault with its position and notes.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	if f.Place.Line > 0 {

@@ -15,11 +15,11 @@ import (
 )
 
 // leastEmulated is the share of the forms outside of textures, surfaces and the fabric that must be
-// emulated. Those that are missing have no public meaning; TestForms lists them.
+// emulated. The remaining forms have no documented meaning. TestForms lists them.
 const leastEmulated = 0.98
 
-// TestForms decodes samples of every form of the instruction set, which show each value of each
-// slot at least once, and compares with what Emulates reports.
+// TestForms decodes samples of every form of the instruction set and compares the result with
+// Emulates. The samples of a form show each value of each slot at least once.
 func TestForms(t *testing.T) {
 	set := isa.Standard()
 	total, emulated := 0, 0
@@ -49,11 +49,11 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// checkSamples decodes samples of a form. If it is emulated all must be decoded that have no
-// modifier that the table of kinds excludes.
+// checkSamples decodes samples of a form. If the form is emulated, all samples must decode, except
+// those with a modifier that the table of kinds excludes.
 func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form, emulated bool) {
 	list, _, err := agree.Samples(set, ins, f, func(string) bool { return true })
-	if err != nil || len(list) == 0 { // the lists of call cannot be made up; TestControl has them
+	if err != nil || len(list) == 0 { // calls cannot be generated; see TestControl
 		if emulated && f.Kind != isa.KindCall && f.Kind != isa.KindBrxIdx {
 			t.Errorf("%s has no sample: %v", f.Template, err)
 		}
@@ -61,7 +61,8 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 	}
 	decoded := 0
 	for _, s := range list {
-		file, list := ptx.Parse("sample", s.Module()) // not checked: samples read what nothing writes
+		// Not checked: samples read uninitialized registers.
+		file, list := ptx.Parse("sample", s.Module())
 		lifted, problems := lift.Module(file)
 		if list = append(list, problems...); list.Errors() > 0 {
 			t.Fatalf("%s: %v\n%s", f.Template, list, s.Module())
@@ -77,11 +78,11 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 		switch {
 		case err == nil && without:
 			t.Errorf("%s is decoded, and the table of kinds says that it is not emulated", s.Op)
-		case err == nil, strings.Contains(err.Error(), "function fn0 is declared and nowhere defined"):
+		case err == nil, strings.Contains(err.Error(), "function fn0 is declared but not defined"):
 			decoded++
 		case emulated && !without:
 			t.Errorf("%s: %v", f.Template, err)
-		case !strings.Contains(err.Error(), "not emulated") && !strings.Contains(err.Error(), "not in the instruction set") && !strings.Contains(err.Error(), "does not list it") && !strings.Contains(err.Error(), "nowhere defined"):
+		case !strings.Contains(err.Error(), "not emulated") && !strings.Contains(err.Error(), "not in the instruction set") && !strings.Contains(err.Error(), "does not list it") && !strings.Contains(err.Error(), "not defined"):
 			t.Errorf("%s: %v; want an error that says what is not emulated", f.Template, err)
 		}
 	}

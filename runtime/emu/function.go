@@ -63,7 +63,7 @@ func (im *image) program(fn *ir.Func) *program {
 			p.code[i].at = p.code[i-1].at
 		}
 	}
-	for i := range fn.Blocks { // a block without instructions begins where the next does
+	for i := range fn.Blocks { // an empty block begins where the next one does
 		p.code[d.start[i]].leader = true
 	}
 	for _, fix := range d.fixes {
@@ -72,8 +72,8 @@ func (im *image) program(fn *ir.Func) *program {
 	return p
 }
 
-// emit completes the command that was added last. It reports whether the next one is a place where
-// lanes may meet.
+// emit completes the command that was added last. It reports whether the next command is a place
+// where lanes may reconverge.
 func (d *decoder) emit(meet int) bool {
 	p, in := d.prog, d.in
 	at := len(p.code) - 1
@@ -110,19 +110,19 @@ func (d *decoder) emit(meet int) bool {
 	return whole
 }
 
-// Meetings that are no blocks.
+// Special reconvergence points.
 const (
-	noMeeting  = -1 // lanes that diverge do not meet again
-	atEpilogue = -2 // where the function returns
+	noMeeting  = -1 // lanes that diverge do not reconverge
+	atEpilogue = -2 // lanes reconverge where the function returns
 )
 
-// meetings returns, for each block, the block at which lanes that leave it in several directions meet
-// again. Paths that end the lane are not looked at: who takes them is waited for no more.
+// meetings returns, for each block, the block at which lanes that leave it in different directions
+// reconverge. Paths that end the lane are ignored, since nothing waits for lanes that take them.
 func meetings(fn *ir.Func) []int {
 	flow := ir.FlowOf(fn)
 	n := len(flow.Succs)
 	ends := make([]bool, n)
-	dead := make([]bool, n) // only leads to the end of the lane
+	dead := make([]bool, n) // block from which every path ends the lane
 	last := -1
 	for i := range flow.Succs {
 		if in := fn.Blocks[i].Last(); len(flow.Succs[i]) == 0 {
@@ -173,7 +173,7 @@ func meetings(fn *ir.Func) []int {
 			list[i] = atEpilogue
 		}
 		if m := list[i]; m >= 0 && fn.Kernel && m == last && alone(fn.Blocks[m]) {
-			list[i] = noMeeting // lanes have nothing to do there but to end
+			list[i] = noMeeting // lanes only exit there
 		}
 	}
 	return list
@@ -191,7 +191,7 @@ func alone(b *ir.Block) bool {
 	return n == 0 || n == 1 && in.Has("terminator")
 }
 
-// registersOf gives the registers of a function their slots.
+// registersOf assigns slots to the registers of a function.
 func (d *decoder) registersOf(fn *ir.Func) {
 	p := d.prog
 	give := func(r *ir.Reg) {
@@ -259,7 +259,7 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 		}
 	}
 	if top > mostLocal {
-		d.image.problem(fn.Pos, fmt.Errorf("local memory of %d bytes a thread; there are %d", top, mostLocal))
+		d.image.problem(fn.Pos, fmt.Errorf("kernel needs %d bytes of local memory per thread, but a thread has at most %d", top, mostLocal))
 		top = 0
 	}
 	p.local = int(top)

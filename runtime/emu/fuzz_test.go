@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// FuzzLoad loads text that may be no PTX and decodes all its kernels: no panic.
+// FuzzLoad loads arbitrary text and decodes all its kernels. It must not panic.
 func FuzzLoad(f *testing.F) {
 	files, err := filepath.Glob("testdata/wrong/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -52,8 +52,8 @@ func FuzzLoad(f *testing.F) {
 // fuzzTargets are the targets of random kernels.
 var fuzzTargets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
 
-// randomKernels makes kernels for a target out of what is emulated. Branches are not among it, so that every
-// kernel ends.
+// randomKernels returns a generator of kernels for a target that uses only emulated instructions.
+// It generates no branches, so every kernel ends.
 func randomKernels(target string) *agree.Kernels {
 	to, _ := isa.ParseTarget(target)
 	return agree.NewKernels(isa.Standard(), isa.Newest(), to, func(ins *isa.Instruction, f *isa.Form) bool {
@@ -65,7 +65,7 @@ func randomKernels(target string) *agree.Kernels {
 	})
 }
 
-// runRandom runs a random kernel of n instructions. What is wrong in it may end it with a fault.
+// runRandom runs a random kernel of n instructions. An invalid instruction may end it with a fault.
 func runRandom(t *testing.T, kernels *agree.Kernels, target string, seed uint64, n int) (faulted bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	text := kernels.Kernel(rng, n)
@@ -81,7 +81,7 @@ func runRandom(t *testing.T, kernels *agree.Kernels, target string, seed uint64,
 	}
 	l, err := d.Load(device.Image{Name: "random", PTX: text})
 	if err != nil {
-		return true // variables that do not fit together
+		return true // the variables do not fit
 	}
 	k, err := d.Kernel(l.Module, "k", 0)
 	if err != nil {
@@ -107,7 +107,7 @@ func runRandom(t *testing.T, kernels *agree.Kernels, target string, seed uint64,
 	return k.Launch(launch) != nil
 }
 
-// FuzzKernels runs random legal kernels: no panic, and every one ends.
+// FuzzKernels runs random legal kernels. They must end without a panic.
 func FuzzKernels(f *testing.F) {
 	all := make([]*agree.Kernels, len(fuzzTargets))
 	for i, target := range fuzzTargets {
@@ -122,7 +122,8 @@ func FuzzKernels(f *testing.F) {
 	})
 }
 
-// TestRandomKernels runs random kernels of one instruction and holds that many of them run to their end.
+// TestRandomKernels runs random kernels of one instruction and checks that enough of them complete
+// without a fault.
 func TestRandomKernels(t *testing.T) {
 	for _, target := range fuzzTargets {
 		kernels := randomKernels(target)

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A grid is a launch of a kernel.
+// A grid is a running launch of a kernel.
 type grid struct {
 	device *Device
 	image  *image
@@ -23,40 +23,40 @@ type grid struct {
 	seed   uint64
 	number uint64 // %gridid
 
-	workspace uint64 // address of what blocks of a cooperative launch meet at; 0 where none is needed
+	workspace uint64 // address of the grid barrier of a cooperative launch; 0 if there is none
 
-	began  uint64 // the clock when it began
-	checks bool   // of what was never written
-	strict bool   // of loads whose values nobody uses, too
-	alone  bool   // one worker runs the grid: atomics need no locks
+	began  uint64 // the device clock when it began
+	checks bool   // checks reads of uninitialized memory
+	strict bool   // also checks loads whose values are unused
+	alone  bool   // one worker runs the grid, so atomics need no locks
 
-	observer  Observer // nil where nobody watches
-	stepper   Stepper  // nil where nobody is shown instructions
-	guide     Guide    // nil where seeds choose the order
+	observer  Observer // nil if there is none
+	stepper   Stepper  // nil if there is none
+	guide     Guide    // nil if seeds choose the order
 	state     State    // for the stepper
-	event     Event    // at hand
+	event     Event    // reused for each event
 	addresses [eval.Lanes]Address
-	serial    uint64 // of asynchronous operations
+	serial    uint64 // number of the last asynchronous operation
 
 	mix    *rand.Rand // chooses turns of blocks; nil where they are long and in order
 	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex
-	next    uint64     // cluster to be started
-	waiting []*cluster // started, and not finished
+	next    uint64     // next cluster to start
+	waiting []*cluster // started but not finished
 	idle    []*cluster // finished, for reuse
 	running int
 	fault   *Fault
-	stalled int // clusters that hang, of those in waiting
+	stalled int // clusters in waiting that hang
 
 	executed atomic.Int64 // instructions of threads
-	ended    atomic.Int64 // blocks
+	ended    atomic.Int64 // blocks that have ended
 	stop     atomic.Bool  // the context has ended
 
-	overlap // with the launches before and after it
+	overlap // with the previous and the next launch
 }
 
-// sharedBytes returns the bytes of shared memory of a block.
+// sharedBytes returns the shared memory of a block in bytes.
 func (g *grid) sharedBytes() int { return g.image.sharedSize + int(g.launch.Shared) }
 
 // clusterSize returns the shape of a cluster.
@@ -77,7 +77,7 @@ func (g *grid) clusters() [3]uint32 {
 	return n
 }
 
-// run runs the grid with so many workers, to its end or until it is paused.
+// run runs the grid with the given number of workers, to its end or until it is paused.
 func (g *grid) run(ctx context.Context, workers int) error {
 	total := g.total()
 	workers = int(min(uint64(max(workers, 1)), total))
@@ -127,7 +127,7 @@ func (g *grid) clusterBlocks() int {
 	return int(n[0] * n[1] * n[2])
 }
 
-// turnLength is how many instructions of warps a cluster runs before another has its turn.
+// turnLength is the time slice of a cluster, in warp instructions.
 const turnLength = 1 << 18
 
 // Limits of blocks that take random turns: instructions of warps in a turn, and clusters of the grid.
@@ -139,7 +139,7 @@ const (
 // LimitReached is the message of the fault of a launch that reached its limit of instructions.
 const LimitReached = "the launch reached its limit of instructions"
 
-// work runs clusters until there are none.
+// work runs clusters until none are left.
 func (g *grid) work(total uint64) {
 	for !g.stop.Load() {
 		c := g.take(total)
@@ -161,7 +161,7 @@ func (g *grid) work(total uint64) {
 	}
 }
 
-// executed returns the instructions of the cluster's warps.
+// executed returns the number of instructions that the cluster's warps have run.
 func (c *cluster) executed() (n int64) {
 	for _, b := range c.blocks {
 		n += b.threadInstructions
@@ -169,7 +169,7 @@ func (c *cluster) executed() (n int64) {
 	return n
 }
 
-// changes returns how often the cluster's blocks changed what others can see.
+// changes returns how many changes that others can observe the cluster's blocks made.
 func (c *cluster) changes() (n int64) {
 	for _, b := range c.blocks {
 		n += b.changes
@@ -177,8 +177,8 @@ func (c *cluster) changes() (n int64) {
 	return n
 }
 
-// take returns a cluster to run: a new one as long as there are not too many at once, or one that
-// waits for its turn.
+// take returns a cluster to run: a new one unless too many have started, otherwise the one that has
+// waited longest.
 func (g *grid) take(total uint64) *cluster {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -213,11 +213,12 @@ func (g *grid) take(total uint64) *cluster {
 	return c
 }
 
-// mostWaiting is how many clusters are in turns at once: as many as a large device holds.
+// mostWaiting is how many clusters run concurrently in time slices. A large device holds about as
+// many.
 const mostWaiting = 2048
 
-// put takes a cluster back. Changed says that it changed something in its turn, which may be what
-// another one waits for.
+// put returns a cluster after its time slice. The parameter changed says that it changed something
+// that other clusters may wait for.
 func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -249,17 +250,17 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 	}
 }
 
-// changing reports whether clusters besides those that are known to hang may change something.
+// changing reports whether any cluster that is not known to hang may still change something.
 func (g *grid) changing() bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	return g.running > 1 || len(g.waiting) > 0 || g.next < g.total()
 }
 
-// mostReported is how many warps a report of a hang lists.
+// mostReported limits how many warps the report of a hang lists.
 const mostReported = 16
 
-// hang returns the fault of a grid in which nothing can go on.
+// hang returns the fault of a grid in which no cluster can make progress.
 func (g *grid) hang() *Fault {
 	f := &Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1}
 	more := 0

@@ -5,11 +5,12 @@ package emu
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// A Guide is an Observer that chooses which threads synchronize next and which asynchronous operations
-// complete, until it is done. All other instructions run as they can.
+// A Guide is an Observer that chooses which threads synchronize next and which asynchronous
+// operations complete, until it is done. It does not restrict other instructions.
 type Guide interface {
 	Observer
-	// May reports whether lanes of a warp may run the synchronization at which they are.
+	// May reports whether lanes of a warp may run the synchronization instruction that they have
+	// reached.
 	May(block, warp, mask uint32) bool
 	// Completes returns the lanes of an operation that may complete.
 	Completes(block, warp uint32, operation uint64, lanes uint32) uint32
@@ -31,7 +32,7 @@ func guideOf(o Observer) Guide {
 	return g
 }
 
-// synchronizing are the instructions that a guide orders.
+// synchronizing are the instructions whose order a guide chooses.
 var synchronizing = map[isa.Kind]bool{
 	isa.KindMbarrierInit: true, isa.KindMbarrierInval: true, isa.KindMbarrierArrive: true, isa.KindMbarrierArriveExpectTx: true,
 	isa.KindMbarrierArriveDrop: true, isa.KindMbarrierArriveDropExpectTx: true, isa.KindMbarrierExpectTx: true,
@@ -40,7 +41,7 @@ var synchronizing = map[isa.Kind]bool{
 	isa.KindBarrierRed: true, isa.KindBarrierClusterArrive: true,
 }
 
-// allowed asks the guide about a command of lanes of the warp.
+// allowed asks the guide whether lanes of the warp may run a command.
 func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
 	if in.at == nil || in.at.Form == nil || g.Done() || !synchronizing[in.at.Form.Operation().Kind] {
 		return true
@@ -48,7 +49,7 @@ func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
 	return g.May(uint32(w.block.number()), uint32(w.index), mask)
 }
 
-// guided completes operations that the guide allows.
+// guided completes the operations that the guide allows.
 func (q *asyncQueue) guided(g Guide) (any bool) {
 	for _, o := range q.list {
 		lanes := o.lanes & g.Completes(uint32(o.warp.block.number()), uint32(o.warp.index), o.serial, o.lanes)

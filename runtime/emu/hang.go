@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// state describes a named barrier for the report of a hang: who came, and who should have.
+// state describes a named barrier for the report of a hang: which warps arrived and which are
+// missing.
 func (b *barrier) state(k *block, number uint64) string {
 	text := fmt.Sprintf("waits at barrier %d: %d threads came, %s expected", number, b.came, threadsOf(b.want))
 	var missing []string
@@ -27,10 +28,10 @@ func (b *barrier) state(k *block, number uint64) string {
 	return text
 }
 
-// mostNamed is how many warps a line of a report lists.
+// mostNamed limits how many warps a line of a report lists.
 const mostNamed = 8
 
-// listed joins the first of a list.
+// listed joins the first elements of a list.
 func listed(list []string) string {
 	if more := len(list) - mostNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNamed], ", "), more)
@@ -39,7 +40,7 @@ func listed(list []string) string {
 }
 
 // state describes an mbarrier for the report of a hang: what its phase waits for, where it was
-// initialized, and who arrived last.
+// initialized, and which warp arrived last.
 func (p *phaseState) state(w *warp) string {
 	text := fmt.Sprintf("waits for the mbarrier at %s: %s", w.block.grid.sharedName(p.at), p)
 	if p.made != nil {
@@ -53,7 +54,7 @@ func (p *phaseState) state(w *warp) string {
 	return text
 }
 
-// lineOf returns where a command stands in the PTX.
+// lineOf returns the position of a command in the PTX.
 func (g *grid) lineOf(in *command) string {
 	if in.at == nil {
 		return "the end"
@@ -62,7 +63,7 @@ func (g *grid) lineOf(in *command) string {
 	return fmt.Sprintf("line %d", at.Line)
 }
 
-// sharedName names an address of shared memory by the variable that it is in.
+// sharedName names an address of shared memory by the variable that contains it.
 func (g *grid) sharedName(at uint64) string {
 	for _, s := range g.image.sharedSymbols {
 		switch {
@@ -75,7 +76,7 @@ func (g *grid) sharedName(at uint64) string {
 	return fmt.Sprintf("shared address 0x%x", at)
 }
 
-// waitsForCluster describes the barrier of the cluster for the report of a hang.
+// waitsForCluster describes the cluster barrier for the report of a hang.
 func (c *cluster) waitsForCluster() string {
 	var missing []string
 	for _, k := range c.blocks {

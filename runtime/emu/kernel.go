@@ -16,10 +16,10 @@ type kernel struct {
 	device *Device
 	image  *image
 	info   device.KernelInfo
-	limits *device.Info // of the device, or of the module's target
+	limits *device.Info // limits of the device, or of the module's target
 
 	estimate sync.Once
-	least    int // registers of a thread
+	least    int // minimum registers of a thread
 }
 
 // Kernel decodes a kernel of a module.
@@ -52,12 +52,12 @@ func (d *Device) Kernel(h device.Handle, name string, _ int) (device.Kernel, err
 	return k, nil
 }
 
-// Info returns what decoding found out. The registers are those of the text.
+// Info returns the properties of the kernel. Register counts are estimated from the PTX.
 func (k *kernel) Info() device.KernelInfo { return k.info }
 
-// Launch runs the kernel, or records it.
+// Launch runs the kernel, or records the launch in a graph.
 func (k *kernel) Launch(l *device.Launch) error {
-	launch := *l // who launches uses its memory again
+	launch := *l // the caller may reuse its memory
 	launch.Values, launch.Places = slices.Clone(l.Values), nil
 	return k.device.inOrder(l.Stream, func() error { return k.run(&launch) })
 }
@@ -85,7 +85,7 @@ func (k *kernel) run(l *device.Launch) error {
 		if !ok {
 			return refuse("cuLaunchKernelEx", outOfMemory, "no memory for the workspace of the grid")
 		}
-		if !k.image.dependents { // else blocks may still run when run returns
+		if !k.image.dependents { // otherwise blocks may still run when run returns
 			defer d.memory.free(r.base)
 		}
 		r.written(0, workspaceSize)

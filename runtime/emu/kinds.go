@@ -7,18 +7,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An entry says how instructions of a kind are decoded.
+// An entry says how to decode instructions of a kind.
 type entry struct {
 	make func(*decoder) (step, error)
-	// whole says that a fragment runs the instruction with all its lanes: those that a guard keeps
-	// off go around it.
+	// whole says that the fragment runs the instruction with all its lanes. Lanes whose guard is
+	// false branch around it.
 	whole bool
 	// without are modifiers with which an instruction is not emulated.
 	without []isa.Mod
 }
 
-// newEntries returns how each kind is decoded that is more than arithmetic on registers: those are
-// left to the evaluator.
+// newEntries returns the decoders of all kinds except plain arithmetic on registers, which package
+// eval performs.
 func newEntries() map[isa.Kind]entry {
 	kinds := map[isa.Kind]entry{
 		isa.KindMov:  {make: move},
@@ -113,8 +113,8 @@ func newEntries() map[isa.Kind]entry {
 	return kinds
 }
 
-// tensorModes are the modes of tensor copies that are not emulated: the manual leaves open how
-// elements of the halo are counted.
+// tensorModes are the modes of tensor copies that are not emulated, because the PTX manual does not
+// define how elements of the halo are counted.
 func tensorModes() []isa.Mod {
 	return []isa.Mod{isa.ModIm2colW, isa.ModIm2colW128, isa.ModIm2colNoOffsW}
 }

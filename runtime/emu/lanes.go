@@ -10,11 +10,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// together makes the current fragment the whole warp, at an instruction that all lanes run
-// together. If others are elsewhere the fragment waits for them, and the result is false.
+// together makes the current fragment the whole warp, at an instruction that all lanes must run
+// together. If other lanes are elsewhere, the fragment waits for them and the result is false.
 func (w *warp) together() bool { return w.cur.mask == w.live || w.gather(w.live, waitsConverge) }
 
-// gather makes the current fragment hold the lanes of want. If some are elsewhere it waits, and the
+// gather makes the current fragment hold the lanes of want. If some are elsewhere, it waits and the
 // result is false.
 func (w *warp) gather(want uint32, state waitState) bool {
 	f := w.cur
@@ -36,8 +36,8 @@ func (w *warp) gather(want uint32, state waitState) bool {
 	return true
 }
 
-// mergeWaiting merges the fragments that wait at the place of the current one with it, if it
-// should.
+// mergeWaiting merges fragments that wait at the same instruction as the current one into it, if
+// should returns true for them.
 func (w *warp) mergeWaiting(should func(*fragment) bool) {
 	f, kept := w.cur, w.waiting[:0]
 	for _, x := range w.waiting {
@@ -50,8 +50,8 @@ func (w *warp) mergeWaiting(should func(*fragment) bool) {
 	w.waiting = kept
 }
 
-// merge adds the lanes of x, which is at the same place, to f. What joins they do not share they
-// leave.
+// merge adds the lanes of x, which is at the same instruction, to f. The result drops reconvergence
+// points that the two do not share.
 func (w *warp) merge(f, x *fragment) {
 	common := f.joins
 	for ; common != nil; common = common.up {
@@ -69,7 +69,7 @@ func (w *warp) merge(f, x *fragment) {
 	f.joins = common
 }
 
-// recheck lets fragments go on that waited for lanes that have ended.
+// recheck resumes fragments that waited for lanes that have exited.
 func (w *warp) recheck() {
 	for i := 0; i < len(w.waiting); i++ {
 		f := w.waiting[i]
@@ -105,7 +105,8 @@ func activemask(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellMeetings shows which lanes of a fragment meet: those with one mask.
+// tellMeetings reports to observers which lanes of a fragment synchronize: those with the same
+// mask.
 func (w *warp) tellMeetings(masks *eval.Vector, lanes uint32) {
 	if !w.observing() {
 		return
@@ -124,7 +125,7 @@ func (w *warp) tellMeetings(masks *eval.Vector, lanes uint32) {
 	}
 }
 
-// warpSync decodes bar.warp.sync. Lanes may meet from different instructions.
+// warpSync decodes bar.warp.sync. Lanes may arrive at different instructions.
 func warpSync(d *decoder) (step, error) {
 	args := d.reads()
 	return func(w *warp, _ uint32) action {

@@ -10,14 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// The answer to a request for a cluster is 16 bytes: the index of its first block, and whether
-// there is one.
+// The response to a request for a cluster is 16 bytes: the index of its first block, and a flag
+// that says whether there is one.
 const (
 	answerBytes = 16
 	answerFlag  = 3 // index of the word
 )
 
-// cancel takes a cluster off the grid that has not started, and returns the index of its first
+// cancel removes a cluster that has not started from the grid, and returns the index of its first
 // block.
 func (g *grid) cancel() (id [3]uint32, ok bool) {
 	g.mutex.Lock()
@@ -32,8 +32,8 @@ func (g *grid) cancel() (id [3]uint32, ok bool) {
 	return [3]uint32{uint32(at%x) * size[0], uint32(at/x%y) * size[1], uint32(at/x/y) * size[2]}, true
 }
 
-// declines reports whether a request is declined by chance: the hardware may, and the clusters that
-// are left start then.
+// declines reports whether a request is declined at random. Hardware may do this too; clusters that
+// nobody took over then start normally.
 func (c *cluster) declines() bool {
 	return c.grid.device.options.Completion == Random && c.random.IntN(8) == 0
 }
@@ -56,7 +56,7 @@ func tryCancel(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			c := w.block.cluster
 			if c.refused {
-				return w.fault(l, nil, "clusterlaunchcontrol.try_cancel after an answer that said there is no cluster left")
+				return w.fault(l, nil, "clusterlaunchcontrol.try_cancel after an earlier request was refused")
 			}
 			targets, off, act := w.answerTargets(&to, &bar, &q, op.Space, l, all)
 			if act != advance {
@@ -92,8 +92,8 @@ func tryCancel(d *decoder) (step, error) {
 	}, nil
 }
 
-// answerTargets returns where the answer to a lane goes: to its own block, or to all of the
-// cluster.
+// answerTargets returns the blocks that receive the response to a lane: its own block, or all
+// blocks of the cluster.
 func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, lane int, all bool) ([]bulkTarget, uint64, action) {
 	if !w.locate(to, 1<<lane, q) {
 		return nil, 0, failed
@@ -112,7 +112,7 @@ func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, la
 	for _, b := range w.block.cluster.blocks {
 		switch p := b.phases[at]; {
 		case b.alive == 0:
-			return nil, 0, w.fault(lane, nil, "clusterlaunchcontrol.try_cancel for all blocks of a cluster, and block %s has ended", point(b.id))
+			return nil, 0, w.fault(lane, nil, "clusterlaunchcontrol.try_cancel for all blocks of a cluster, but block %s has exited", point(b.id))
 		case p == nil:
 			return nil, 0, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", b.rank)
 		default:
@@ -127,7 +127,7 @@ func queryCancel(d *decoder) (step, error) {
 	op := d.operation()
 	args, out := d.reads(), d.writes()
 	width := 128 / len(args)
-	// word returns a word of the answers of all lanes.
+	// word returns a word of the responses of all lanes.
 	word := func(w *warp, i int) (v eval.Vector) {
 		from := w.value(&args[i*32/width], &w.scratch[0])
 		for l, x := range from {

@@ -8,32 +8,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// launchCall is the driver's function that launches kernels.
+// launchCall is the driver function that launches kernels.
 const launchCall = "cuLaunchKernelEx"
 
-// check returns the error of a launch that exceeds what the target has.
+// check returns an error if a launch exceeds the limits of the target.
 func (k *kernel) check(l *device.Launch) error {
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
 		case l.Grid[i] == 0 || int64(l.Grid[i]) > int64(k.limits.MaxGrid[i]):
-			return refuse(launchCall, invalidValue, "a grid of %v blocks; %s is 1 to %d", l.Grid, axis,
+			return refuse(launchCall, invalidValue, "grid has %v blocks; %s must be 1 to %d", l.Grid, axis,
 				k.limits.MaxGrid[i])
 		case l.Block[i] == 0 || int64(l.Block[i]) > int64(k.limits.MaxBlock[i]):
-			return refuse(launchCall, invalidValue, "blocks of %v threads; %s is 1 to %d", l.Block, axis,
+			return refuse(launchCall, invalidValue, "block has %v threads; %s must be 1 to %d", l.Block, axis,
 				k.limits.MaxBlock[i])
 		}
 	}
 	threads := int(l.Block[0]) * int(l.Block[1]) * int(l.Block[2])
 	if threads > k.limits.MaxThreads {
-		return refuse(launchCall, invalidValue, "blocks of %d threads; %s has at most %d", threads,
+		return refuse(launchCall, invalidValue, "block has %d threads, but %s allows at most %d", threads,
 			k.limits.Target, k.limits.MaxThreads)
 	}
 	if n := int(l.Shared) + k.image.sharedSize; n > k.limits.SharedOptIn {
-		return refuse(launchCall, invalidValue, "%d bytes of shared memory; a block of %s has at most %d",
+		return refuse(launchCall, invalidValue, "block needs %d bytes of shared memory, but %s allows at most %d",
 			n, k.limits.Target, k.limits.SharedOptIn)
 	}
 	if n := k.image.body.paramBytes(); len(l.Values) < n {
-		return refuse(launchCall, invalidValue, "%d bytes of parameters; the kernel has %d",
+		return refuse(launchCall, invalidValue, "launch passes %d bytes of parameters, but the kernel has %d",
 			len(l.Values), n)
 	}
 	if err := k.checkRegisters(threads); err != nil {
@@ -42,13 +42,13 @@ func (k *kernel) check(l *device.Launch) error {
 	return k.checkCluster(l, threads)
 }
 
-// checkRegisters returns the error of blocks that need more registers than a multiprocessor has.
-// The count of a thread is an estimate: what is certain to be too much is refused.
+// checkRegisters returns an error if a block needs more registers than a multiprocessor has. The
+// register count is an estimate, so only certain excess is rejected.
 func (k *kernel) checkRegisters(threads int) error {
-	const unit = 8 // registers are allocated to threads in multiples of it
+	const unit = 8 // registers are allocated in multiples of this
 	warps := (threads + 31) / 32
 	if k.image.body.regs*2*warps*32 <= k.limits.Registers {
-		return nil // each register of the text needs at most two
+		return nil // each PTX register needs at most two
 	}
 	least := k.leastRegisters()
 	if n := (least + unit - 1) / unit * unit * warps * 32; n > k.limits.Registers {
@@ -59,8 +59,8 @@ func (k *kernel) checkRegisters(threads int) error {
 	return nil
 }
 
-// leastRegisters returns a lower bound of the registers of a thread, 0 if the kernel's directives
-// make the assembler stay within the limits.
+// leastRegisters returns a lower bound of the registers of a thread, or 0 if directives of the
+// kernel make ptxas stay within the limits.
 func (k *kernel) leastRegisters() int {
 	k.estimate.Do(func() {
 		for _, p := range pressure.Of(k.image.module.ir) {
@@ -72,8 +72,8 @@ func (k *kernel) leastRegisters() int {
 	return k.least
 }
 
-// checkCluster returns the error of clusters that no part of the target holds, and of a cooperative
-// launch whose blocks do not run at the same time.
+// checkCluster returns an error if a cluster is too large for the target, or if the blocks of a
+// cooperative launch cannot all run at the same time.
 func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	blocks, err := k.Blocks(threads, int(l.Shared))
 	if err != nil {
@@ -97,12 +97,12 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	}
 	size := int(l.Cluster[0]) * int(l.Cluster[1]) * int(l.Cluster[2])
 	if size > mostCluster || size > blocks*mostCluster {
-		return refuse(launchCall, invalidCluster, "clusters of %d blocks; %s has at most %d", size,
+		return refuse(launchCall, invalidCluster, "cluster has %d blocks, but %s allows at most %d", size,
 			k.limits.Target, mostCluster)
 	}
 	return nil
 }
 
-// mostCluster is the blocks of a cluster that is not portable, and the multiprocessors that hold
-// it.
+// mostCluster is the maximum number of blocks of a non-portable cluster, and of multiprocessors in
+// a GPC.
 const mostCluster = 16

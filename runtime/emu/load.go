@@ -15,14 +15,14 @@ import (
 
 var little = binary.LittleEndian
 
-// A transfer is the registers of a load or a store.
+// A transfer holds the registers of a load or a store.
 type transfer struct {
 	regs   []ref
 	width  uint64 // bytes of one element
 	signed bool   // elements are sign-extended to their registers
 }
 
-// transferOf returns the transfer of the instruction's registers.
+// transferOf returns the transfer for the registers of the instruction.
 func (d *decoder) transferOf(op *isa.Operation, regs []ref) (*transfer, error) {
 	t := op.Type()
 	x := &transfer{regs: regs, width: uint64(t.Bits()+7) / 8, signed: t.Class() == isa.Signed}
@@ -39,7 +39,7 @@ func (d *decoder) transferOf(op *isa.Operation, regs []ref) (*transfer, error) {
 // size returns the bytes of one lane.
 func (x *transfer) size() uint64 { return x.width * uint64(len(x.regs)) }
 
-// load decodes ld, ldu and their like.
+// load decodes ld, ldu and similar loads.
 func load(d *decoder) (step, error) {
 	op := d.operation()
 	x, err := d.transferOf(&op, d.writes())
@@ -83,7 +83,7 @@ func load(d *decoder) (step, error) {
 	}, nil
 }
 
-// parameter is the load of a kernel parameter, which is the same for all lanes.
+// parameter returns the step of a load of a kernel parameter, which is the same for all lanes.
 func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (step, bool) {
 	if op.Space.Base() != isa.Param || !at.fixed || at.param || len(x.regs) != 1 || x.regs[0].kind != refRegister {
 		return nil, false
@@ -104,7 +104,7 @@ func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (ste
 	}, true
 }
 
-// read returns the first bytes of b as a number.
+// read returns the first bytes of b as an integer.
 func read(b []byte, width uint64) uint64 {
 	switch width {
 	case 1:
@@ -117,7 +117,7 @@ func read(b []byte, width uint64) uint64 {
 	return little.Uint64(b)
 }
 
-// put stores a number in the first bytes of b.
+// put stores an integer in the first bytes of b.
 func put(b []byte, width, x uint64) {
 	switch width {
 	case 1:
@@ -131,7 +131,7 @@ func put(b []byte, width, x uint64) {
 	}
 }
 
-// extend sign-extends an element to the width of its register, if it has a sign.
+// extend sign-extends an element to the width of its register, if its type is signed.
 func (x *transfer) extend(v uint64, width int) uint64 {
 	if !x.signed || int(x.width)*8 >= width {
 		return v
@@ -225,7 +225,7 @@ func store(d *decoder) (step, error) {
 	}, nil
 }
 
-// tell shows a store with its values.
+// tell reports a store with its values to observers.
 func (x *transfer) tell(w *warp, mask uint32, q *demand) {
 	values := make([]*eval.Vector, len(x.regs))
 	for i := range x.regs {
@@ -259,28 +259,29 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 	}
 }
 
-// ordering is a lock that orders strong accesses of concurrent workers.
+// ordering is a lock that orders strong accesses of workers that run concurrently.
 type ordering struct{ sync.Mutex }
 
-// inCluster reports whether the access at hand is to shared memory, which only the worker that runs
-// the cluster reaches.
+// inCluster reports whether the current access is to shared memory, which only the worker that runs
+// the cluster can access.
 func (w *warp) inCluster() bool {
 	r := w.where.region
 	return r != nil && r.base == sharedWindow
 }
 
-// order orders the access at hand and those around it as the workers see them.
+// order makes the accesses before and after the current one visible to other workers in program
+// order.
 func (w *warp) order() {
 	if !w.inCluster() {
 		w.block.grid.order()
 	}
 }
 
-// order orders accesses before it and behind it as the workers see them.
+// order makes the accesses before and after it visible to other workers in program order.
 func (g *grid) order() {
 	if !g.alone {
 		g.device.ordering.Lock()
-		defer g.device.ordering.Unlock() // taking the lock orders memory
+		defer g.device.ordering.Unlock() // taking the lock is a memory fence
 	}
 }
 
@@ -294,7 +295,7 @@ func atomically(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	inShared := combine // sums of f32 keep subnormal numbers in shared memory
+	inShared := combine // f32 sums keep subnormal numbers in shared memory
 	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
 		if inShared, err = eval.CombineOf("add", isa.F32, "noftz"); err != nil {
 			return nil, err
@@ -364,7 +365,8 @@ func atomically(d *decoder) (step, error) {
 			}
 		}
 		w.spins++
-		w.yield = w.block.changes == before // it may be a try that others let succeed
+		// It may be a failed attempt that other warps must let succeed.
+		w.yield = w.block.changes == before
 		return advance
 	}, nil
 }
@@ -426,7 +428,7 @@ func atomicWide(d *decoder) (step, error) {
 	}, nil
 }
 
-// initialized checks that what an atomic operation reads was written.
+// initialized checks that the memory that an atomic operation reads is initialized.
 func (w *warp) initialized(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -438,7 +440,7 @@ func (w *warp) initialized(mask uint32, q *demand) bool {
 	return true
 }
 
-// nothing decodes what has no effect that a program can see: hints for caches, for example.
+// nothing decodes instructions without an effect that a program can see, such as cache hints.
 func nothing(*decoder) (step, error) {
 	return func(*warp, uint32) action { return advance }, nil
 }

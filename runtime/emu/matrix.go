@@ -71,10 +71,10 @@ func mma(d *decoder) (step, error) {
 	}, nil
 }
 
-// selector returns a selector of scale factors, which is the same in all lanes.
+// selector returns a selector of scale factors, which must be the same in all lanes.
 func (w *warp) selector(r *ref, lane int) int { return int(w.value(r, &w.scratch[0])[lane] & 3) }
 
-// matrixFrame returns the work space of matrix instructions.
+// matrixFrame returns the working memory of matrix instructions.
 func (w *warp) matrixFrame() *tensorcore.Frame {
 	if w.matrix == nil {
 		w.matrix = &tensorcore.Frame{}
@@ -82,13 +82,13 @@ func (w *warp) matrixFrame() *tensorcore.Frame {
 	return w.matrix
 }
 
-// A matrixLayout says where the elements of the matrices of ldmatrix and stmatrix lie: the lane that has
-// the address of their row, and the offset in the row.
+// A matrixLayout says where ldmatrix and stmatrix find the elements of their matrices: the lane
+// that holds the address of the row, and the offset in the row.
 type matrixLayout struct {
-	registers int // that are moved
-	addresses int // lanes whose addresses count
+	registers int // number of registers
+	addresses int // number of lanes that supply an address
 	bytes     int // of an element in a register: 1 or 2
-	packed    int // bits of an element in memory, where it is spread over a byte; or 0
+	packed    int // bits of an element in memory, if it is expanded to a byte; otherwise 0
 	signed    bool
 	of        func(lane, register, element int) (row, col int)
 }
@@ -98,7 +98,7 @@ func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
 	op := d.operation()
 	m := &matrixLayout{registers: n, bytes: 1}
 	for _, lenient := range []isa.Mod{isa.ModX8, isa.ModX16, isa.ModX32, isa.ModX64, isa.ModX128} {
-		if op.Has(lenient) { // the assembler makes an instruction for one matrix of it
+		if op.Has(lenient) { // ptxas generates an instruction for one matrix
 			m.registers = 1
 			if op.Has(isa.ModM16N16) {
 				m.registers = min(n, 2)
@@ -127,11 +127,11 @@ func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
 		}
 	case op.Has(isa.ModM8N16): // four bytes of a row
 		m.of = func(lane, register, element int) (row, col int) { return 8*register + lane/4, lane%4*4 + element }
-	case op.Has(isa.ModM16N16): // two registers of a matrix; two rows of each of two groups of eight columns
+	case op.Has(isa.ModM16N16): // two registers; two rows of each of two groups of eight columns
 		m.of = func(lane, register, element int) (row, col int) {
 			return 16*(register/2) + lane%4*4 + register%2*2 + element%2, lane/4 + element/2*8
 		}
-	case op.Has(isa.ModM16N8): // as accumulators have their elements, which go to the columns
+	case op.Has(isa.ModM16N8): // elements are placed as in accumulators, and stored to columns
 		m.of = func(lane, register, element int) (row, col int) {
 			return 8*register + lane%4*2 + element%2, lane/4 + element/2*8
 		}
@@ -141,10 +141,10 @@ func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
 	return m, nil
 }
 
-// rows returns the lanes whose addresses count.
+// rows returns the mask of lanes that supply an address.
 func (m *matrixLayout) rows() uint32 { return uint32(1<<m.addresses - 1) }
 
-// rowBytes returns the bytes of a row that are read or written: the rest of 16 is padding.
+// rowBytes returns the bytes of a row that are accessed. The rest of its 16 bytes is padding.
 func (m *matrixLayout) rowBytes() uint64 {
 	if m.packed != 0 {
 		return uint64(m.packed * 2)
@@ -152,7 +152,7 @@ func (m *matrixLayout) rowBytes() uint64 {
 	return 16
 }
 
-// expand returns the 16 bytes of a row in memory as registers take them.
+// expand returns the 16 bytes of a row as they are placed in registers.
 func (m *matrixLayout) expand(b []byte) (row [16]byte) {
 	copy(row[:], b)
 	switch {
@@ -167,7 +167,7 @@ func (m *matrixLayout) expand(b []byte) (row [16]byte) {
 	return row
 }
 
-// ldmatrix decodes ldmatrix. Each of the first lanes has the address of a row.
+// ldmatrix decodes ldmatrix. Each of the first lanes supplies the address of a row.
 func ldmatrix(d *decoder) (step, error) {
 	op := d.operation()
 	to := d.writes()

@@ -14,7 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// kernelOf is a kernel k with a pointer to words in and one to words out, for 32 threads.
+// kernelOf returns a kernel k with a pointer to input words and one to output words, for 32
+// threads.
 func kernelOf(version, target, declarations, body string) string {
 	return fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", version, target) + declarations +
 		".visible .entry k(.param .u64 out, .param .u64 in) {\n" +
@@ -23,7 +24,7 @@ func kernelOf(version, target, declarations, body string) string {
 		"setp.eq.u32 %p0, %r0, 0;\n" + body + "\nret;\n}\n"
 }
 
-// compute runs a kernel with 32 threads and returns what it leaves in out.
+// compute runs a kernel with 32 threads and returns the contents of out.
 func compute(t *testing.T, text string, out int, in []uint32) []uint32 {
 	t.Helper()
 	target := text[strings.Index(text, ".target ")+8:]
@@ -55,7 +56,7 @@ func compute(t *testing.T, text string, out int, in []uint32) []uint32 {
 	return got
 }
 
-// pattern is n bytes that differ, as words.
+// pattern returns n different bytes, as words and as bytes.
 func pattern(n int) (words []uint32, bytes []byte) {
 	for i := range n {
 		bytes = append(bytes, byte(i*37+i/256*11+5))
@@ -72,10 +73,10 @@ const fillShared = ".shared .align 128 .b8 s[512];\n"
 const fillBody = "mul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d1, %d3; ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d3];" +
 	"mov.u32 %r1, s; mad.lo.u32 %r2, %r0, 16, %r1; st.shared.v4.u32 [%r2], {%r20, %r21, %r22, %r23}; bar.sync 0;\n"
 
-// TestLdmatrix compares every shape with the fragments of the manual, for rows that follow each other.
+// TestLdmatrix compares every shape with the fragments in the PTX manual, for contiguous rows.
 func TestLdmatrix(t *testing.T) {
 	in, bytes := pattern(512)
-	// field is n bits of a row at a bit.
+	// field returns n bits of a row from a bit position on.
 	field := func(row, bit, n int) uint32 {
 		x := uint32(0)
 		for i := range n {
@@ -122,13 +123,13 @@ func TestLdmatrix(t *testing.T) {
 	}
 }
 
-// TestStmatrix compares stored fragments with the manual.
+// TestStmatrix compares stored fragments with the PTX manual.
 func TestStmatrix(t *testing.T) {
-	in, bytes := pattern(512) // lane l has bytes 16l to 16l+15
+	in, bytes := pattern(512) // lane l holds bytes 16l to 16l+15
 	for _, test := range []struct {
 		op, target, version string
 		registers           int
-		at                  func(lane, register, byte int) int // in shared memory
+		at                  func(lane, register, byte int) int // offset in shared memory
 	}{
 		{"m8n8.x4.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) int { return (8*r+l/4)*16 + l%4*4 + i }},
 		{"m8n8.x4.trans.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) int { return (8*r+l%4*2+i/2)*16 + l/4*2 + i%2 }},
@@ -156,12 +157,12 @@ func TestStmatrix(t *testing.T) {
 	}
 }
 
-// TestWMMAKernels multiplies matrices of small integers and compares with sums of products.
+// TestWMMAKernels multiplies matrices of small integers and compares the results with plain loops.
 func TestWMMAKernels(t *testing.T) {
 	for _, test := range []struct {
 		m, n, k      int
 		kind, result string // of the elements in memory
-		a, b, c      int    // registers
+		a, b, c      int    // number of registers
 		rowA, rowB   bool
 	}{
 		{16, 16, 16, "f16", "f32", 8, 8, 8, true, false},

@@ -11,22 +11,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A phaseState is the state of an mbarrier. Memory holds nothing of it.
+// A phaseState is the state of an mbarrier. It is kept outside the emulated memory.
 type phaseState struct {
-	expected int64  // arrivals of a phase
-	pending  int64  // arrivals that the current phase waits for
-	bytes    int64  // that were announced and have not come
-	phase    uint64 // phases that are complete
+	expected int64  // arrivals that complete a phase
+	pending  int64  // pending arrivals of the current phase
+	bytes    int64  // expected bytes that have not arrived
+	phase    uint64 // number of completed phases
 	layout   byte   // 0 or 1
 
-	made, last *command // that initialized it, and that arrived last
+	made, last *command // instructions that initialized it and that arrived last
 	lastWarp   int
 
-	owner *block // whose shared memory holds it, and where, for an observer
+	owner *block // block and offset in its shared memory, for observers
 	at    uint64
 }
 
-// settle begins the next phase if the current one is complete.
+// settle starts the next phase if the current one is complete.
 func (p *phaseState) settle() {
 	if p.pending == 0 && p.bytes == 0 {
 		p.phase++
@@ -48,7 +48,7 @@ func (p *phaseState) arrive(n int64) string {
 	return ""
 }
 
-// expect announces bytes.
+// expect adds to the expected bytes.
 func (p *phaseState) expect(n int64) string {
 	p.bytes += n
 	p.tellCount(0, n)
@@ -58,7 +58,7 @@ func (p *phaseState) expect(n int64) string {
 	return ""
 }
 
-// complete counts bytes that came.
+// complete subtracts bytes that have arrived.
 func (p *phaseState) complete(n int64) string {
 	p.bytes -= n
 	p.tellCount(0, -n)
@@ -69,7 +69,8 @@ func (p *phaseState) complete(n int64) string {
 	return ""
 }
 
-// tellCount shows what an arrival, an announcement or a completion changed.
+// tellCount reports to observers how an arrival, an expect-tx or a complete-tx operation changed
+// the mbarrier.
 func (p *phaseState) tellCount(arrivals, bytes int64) {
 	if p.owner == nil || p.owner.grid.observer == nil {
 		return
@@ -81,10 +82,11 @@ func (p *phaseState) tellCount(arrivals, bytes int64) {
 	g.observer.Observe(e)
 }
 
-// mostBytes is how many bytes an mbarrier can wait for.
+// mostBytes is the maximum number of bytes that an mbarrier can wait for.
 const mostBytes = 1<<20 - 1
 
-// token is what arrive returns: the phase, and the arrivals that it waited for.
+// token returns the value that mbarrier.arrive returns: the phase, and the pending arrivals before
+// it.
 func (p *phaseState) token() uint64 { return p.phase<<32 | uint64(p.pending) }
 
 // String describes the state for reports.
@@ -92,7 +94,7 @@ func (p *phaseState) String() string {
 	return fmt.Sprintf("phase %d, %d of %d arrivals and %d bytes are pending", p.phase, p.pending, p.expected, p.bytes)
 }
 
-// mbarrierAt finds the mbarriers of the lanes of a mask. Each runs use on its own.
+// mbarriers finds the mbarriers of the lanes of a mask, and calls use for each lane.
 func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(lane int, p *phaseState) string) action {
 	q := demand{space: space, size: 8, align: 8, quiet: true}
 	if space == isa.Generic || space == isa.SharedCluster {
@@ -106,7 +108,7 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(
 		l := bits.TrailingZeros32(m)
 		k := w.ownerOf(w.where.of(l))
 		if k == nil {
-			w.denied(l, "an mbarrier lies in shared memory, and this address does not")
+			w.denied(l, "mbarrier is not in shared memory")
 			return failed
 		}
 		p := k.phases[w.where.at[l]]
@@ -122,8 +124,8 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(
 	return advance
 }
 
-// mbarriersOf is mbarriers for those at the same offset in the blocks of a mask, if there is one. The block
-// that the address names comes first.
+// mbarriersOf does the same as mbarriers. If a block mask is given, it calls use for the mbarriers
+// at the same offset in each of these blocks, beginning with the block that the address names.
 func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks *ref, use func(lane int, p *phaseState) string) action {
 	if blocks == nil {
 		return w.mbarriers(at, space, mask, use)
@@ -173,7 +175,7 @@ func mbarrierLayout(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellMbarrier shows what a lane does with an mbarrier.
+// tellMbarrier reports to observers what a lane does with an mbarrier.
 func (w *warp) tellMbarrier(kind EventKind, lane int, p *phaseState, op *isa.Operation) {
 	if !w.observing() {
 		return
@@ -187,7 +189,7 @@ func (w *warp) tellMbarrier(kind EventKind, lane int, p *phaseState, op *isa.Ope
 	w.block.grid.observer.Observe(e)
 }
 
-// ownerOf returns the block whose shared memory r is.
+// ownerOf returns the block that the shared memory r belongs to.
 func (w *warp) ownerOf(r *region) *block {
 	for _, k := range w.block.cluster.blocks {
 		if k.shared == r {
@@ -222,12 +224,12 @@ func mbarrierInit(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			x := int64(uint32(n[l]))
 			if x < 1 || x > mostBytes {
-				return w.fault(l, nil, "mbarrier count %d; it is 1 to %d", x, mostBytes)
+				return w.fault(l, nil, "mbarrier count is %d, expected 1 to %d", x, mostBytes)
 			}
 			r, off := w.where.of(l), w.where.at[l]
 			k := w.ownerOf(r)
 			if k == nil {
-				return w.fault(l, nil, "an mbarrier lies in shared memory, and this address does not")
+				return w.fault(l, nil, "mbarrier is not in shared memory")
 			}
 			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off, made: w.command()}
 			fill(r.init[off:off+8], 0xff)
@@ -252,7 +254,7 @@ func mbarrierInval(d *decoder) (step, error) {
 	}, nil
 }
 
-// mbarrierArrive decodes arrivals and announcements of bytes.
+// mbarrierArrive decodes arrivals and expect-tx operations.
 func mbarrierArrive(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
@@ -309,8 +311,8 @@ func mbarrierArrive(d *decoder) (step, error) {
 	}, nil
 }
 
-// mbarrierWait decodes test_wait and try_wait. Try_wait waits until all phases are complete that the
-// lanes ask for, or until nothing else can go on.
+// mbarrierWait decodes test_wait and try_wait. The emulated try_wait waits until the phases of all
+// lanes are complete, or until nothing else can run.
 func mbarrierWait(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
@@ -326,7 +328,7 @@ func mbarrierWait(d *decoder) (step, error) {
 		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	done := out[0]
-	reports := out[1:] // nothing reports an error here
+	reports := out[1:] // the emulator never reports an error here
 	parity := op.Kind == isa.KindMbarrierTestWaitParity || op.Kind == isa.KindMbarrierTryWaitParity
 	tries := op.Kind == isa.KindMbarrierTryWait || op.Kind == isa.KindMbarrierTryWaitParity
 	none := d.image.splat(0)

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Windows of the generic address space. Everything from globalBase on is global memory.
+// Windows of the generic address space. All addresses from globalBase on are global memory.
 const (
 	sharedWindow = 0x0100_0000_0000
 	localWindow  = 0x0200_0000_0000
@@ -23,34 +23,36 @@ const (
 	codeWindow   = 0x0500_0000_0000
 	windowSize   = 1 << 32
 	globalBase   = 0x7000_0000_0000
-	lowestHost   = 1 << 32 // no pinned memory of the host lies below
+	lowestHost   = 1 << 32 // pinned host memory is at this address or above
 
-	// The rank of a block in its cluster stands above the offset in a shared address, as on
-	// hardware.
+	// On hardware too, a shared address holds the rank of the block in its cluster above the
+	// offset.
 	rankShift = 24
-	// The first bytes of shared memory belong to the system, so that no variable has address zero.
+	// The first bytes of shared memory are reserved by the system, so that no variable has address
+	// zero.
 	sharedStart = 1024
-	// Cooperative groups keep barriers of tiles in this part of what is reserved.
+	// Cooperative groups keep the barriers of tiles in this part of the reserved bytes.
 	groupStart, groupSize = 640, 288
-	// The workspace of a cooperative launch: its size, and a barrier of all blocks.
+	// The workspace of a cooperative launch holds its size and a barrier for all blocks.
 	workspaceSize = 8
 )
 
-// A region is memory that is bounds-checked as one: an allocation, a variable or a window.
+// A region is memory that is bounds-checked as a unit: an allocation, a variable or a window.
 type region struct {
 	name  string
 	base  uint64 // generic address of the first byte
 	data  []byte
-	init  []byte // for each byte whether it was written: 0 or 0xff; nil where all were
-	fixed bool   // kernels may not write it
+	init  []byte // per byte: 0xff if initialized, otherwise 0; nil if all are initialized
+	fixed bool   // kernels cannot write it
 	freed bool
-	host  bool     // pinned memory of the host, whose address the host uses too
-	size  uint64   // of a freed region, whose bytes are gone
-	owner *block   // of shared memory
-	low   uint64   // of shared memory: what lies before is reserved
-	named []symbol // what lies where, for messages
+	host  bool     // pinned host memory, at the same address as on the host
+	size  uint64   // size of a freed region, which has no data
+	owner *block   // block of shared memory
+	low   uint64   // for shared memory: the bytes before it are reserved
+	named []symbol // symbols in the region, for messages
 
-	copies []*region // of a multicast address: the memory on each device, data is that of the first
+	// For a multicast address: the memory of each device; data is that of the first.
+	copies []*region
 }
 
 // A symbol is a named part of a region.
@@ -59,13 +61,13 @@ type symbol struct {
 	at, size uint64
 }
 
-// newRegion makes a region of n bytes, which can be accessed as words of any size at multiples of
-// it.
+// newRegion returns a region of n bytes. It can be accessed as words of any size at aligned
+// offsets.
 func newRegion(name string, base uint64, n int) *region {
 	return &region{name: name, base: base, data: bytesOf(n), init: bytesOf(n)}
 }
 
-// bytesOf makes n bytes that are aligned to a machine word.
+// bytesOf returns n bytes that are aligned to a machine word.
 func bytesOf(n int) []byte {
 	if n == 0 {
 		return []byte{}
@@ -74,10 +76,10 @@ func bytesOf(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
 }
 
-// end returns the address behind the region.
+// end returns the first address past the region.
 func (r *region) end() uint64 { return r.base + max(uint64(len(r.data)), r.size) }
 
-// written marks bytes as written.
+// written marks bytes as initialized.
 func (r *region) written(at, n uint64) {
 	if r.init == nil {
 		return
@@ -100,7 +102,7 @@ func fill(b []byte, x byte) {
 	}
 }
 
-// String describes where an address of the region lies.
+// String describes the region for messages.
 func (r *region) String() string {
 	state := ""
 	if r.freed {
@@ -112,13 +114,14 @@ func (r *region) String() string {
 // A memory is the global memory of a device.
 type memory struct {
 	mutex sync.Mutex
-	list  atomic.Pointer[[]*region] // sorted by base; replaced, never changed
+	list  atomic.Pointer[[]*region] // sorted by base; replaced, never modified
 	next  uint64
 	used  int64
 	count int
 	hosts int
 	total int64
-	peers atomic.Pointer[[]*memory] // memory that kernels here can use too; replaced, never changed
+	// Memory of peers that kernels here can access; replaced, never modified.
+	peers atomic.Pointer[[]*memory]
 }
 
 func newMemory(total int64, device int) *memory {
@@ -129,7 +132,7 @@ func newMemory(total int64, device int) *memory {
 	return m
 }
 
-// number chooses the addresses of allocations that follow.
+// number sets the address range of later allocations from the device number.
 func (m *memory) number(device int) { m.next = globalBase + uint64(device)<<40 }
 
 // insert adds a region to the list.
@@ -140,7 +143,7 @@ func (m *memory) insert(r *region) {
 	m.list.Store(&list)
 }
 
-// pin adds memory of the host at its own address.
+// pin adds host memory at its own address.
 func (m *memory) pin(data []byte) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -162,7 +165,7 @@ func (m *memory) unpin(p unsafe.Pointer) {
 	m.list.Store(&list)
 }
 
-// gap is what lies between allocations at least, so that accesses out of bounds are seen.
+// gap is the minimum distance between allocations. It makes out-of-bounds accesses detectable.
 const gap = 4096
 
 // allocate adds a region of n bytes.
@@ -183,7 +186,8 @@ func (m *memory) allocate(name string, n int64) (*region, bool) {
 	return r, true
 }
 
-// free removes a region. It stays in the list, so that its use is reported, without its bytes.
+// free frees a region. The region stays in the list without its bytes, so that later uses are
+// reported.
 func (m *memory) free(base uint64) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -198,7 +202,7 @@ func (m *memory) free(base uint64) bool {
 	gone.freed = true
 	list[at] = &gone
 	freed := 0
-	for _, r := range list { // the oldest of many go
+	for _, r := range list { // drop the oldest if there are too many
 		if r.freed {
 			freed++
 		}
@@ -214,10 +218,10 @@ func (m *memory) free(base uint64) bool {
 	return true
 }
 
-// mostFreed is how many freed allocations are remembered.
+// mostFreed limits how many freed allocations are remembered.
 const mostFreed = 64
 
-// find returns the region that an address lies in, or the one before it.
+// find returns the region that contains an address, or the nearest one before it.
 func (m *memory) find(address uint64) *region {
 	list := *m.list.Load()
 	i := sort.Search(len(list), func(i int) bool { return list[i].base > address })
@@ -227,8 +231,7 @@ func (m *memory) find(address uint64) *region {
 	return list[i-1]
 }
 
-// span returns the region here or in the memory of a peer that holds n bytes at an address, nil
-// where none does.
+// span returns the region of this device or of a peer that contains n bytes at an address, or nil.
 func (m *memory) span(address, n uint64) *region {
 	if r := m.own(address, n); r != nil {
 		return r
@@ -241,7 +244,7 @@ func (m *memory) span(address, n uint64) *region {
 	return nil
 }
 
-// own is span without peers.
+// own does what span does, for this device only.
 func (m *memory) own(address, n uint64) *region {
 	r := m.find(address)
 	if r == nil || r.freed || address > r.end() || n > r.end()-address {
@@ -250,7 +253,7 @@ func (m *memory) own(address, n uint64) *region {
 	return r
 }
 
-// spaceOf returns the space and the offset in it of a generic address.
+// spaceOf returns the state space of a generic address and the offset in it.
 func spaceOf(address uint64) (isa.Space, uint64) {
 	switch {
 	case address >= globalBase:
@@ -264,7 +267,7 @@ func spaceOf(address uint64) (isa.Space, uint64) {
 	case address-paramWindow < windowSize:
 		return isa.Param, address - paramWindow
 	case address >= lowestHost:
-		return isa.Global, address // memory of the host, if it is pinned
+		return isa.Global, address // host memory, if it is pinned
 	}
 	return isa.Generic, address
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A module is PTX that was loaded.
+// A module is a loaded PTX module.
 type module struct {
 	ir        *ir.Module
 	entries   map[isa.Kind]entry
 	defined   map[string]*ir.Func
-	functions []*ir.Func // by their addresses
+	functions []*ir.Func // indexed by their addresses
 	addresses map[*ir.Var]uint64
 	globals   map[string]*region
 	constants *region
-	lines     []string // what .loc names; the first is nothing
+	lines     []string // lines that .loc names; the first is unused
 	lineIndex map[string]int32
-	files     map[string]string // of .file, by number
+	files     map[string]string // files of .file, by number
 	images    map[string]*image
 }
 
-// parse reads PTX into a module without memory.
+// parse parses PTX into a module without memory.
 func parse(name, text string) (*module, diag.List) {
 	lifted, list := ptxdsl.Load(name, text)
 	if lifted == nil {
@@ -63,7 +63,7 @@ func newModule(lifted *ir.Module) *module {
 	return m
 }
 
-// functionAddress returns the address of a function that an operand names.
+// functionAddress returns the address of the function that an operand names.
 func (m *module) functionAddress(o *ir.Operand) uint64 {
 	f, _ := o.Ref().(*ir.Func)
 	for i, x := range m.functions {
@@ -74,10 +74,10 @@ func (m *module) functionAddress(o *ir.Operand) uint64 {
 	return 0
 }
 
-// functionStep is the distance of the addresses of functions.
+// functionStep is the distance between the addresses of functions.
 const functionStep = 16
 
-// lineOf returns the index of the line that a .loc directive names.
+// lineOf returns the index in lines of the line that a .loc directive names.
 func (m *module) lineOf(in *ir.Instr) (int32, bool) {
 	if in.Op != ".loc" || len(in.Args) == 0 {
 		return 0, false
@@ -100,24 +100,24 @@ func (m *module) lineOf(in *ir.Instr) (int32, bool) {
 	return n, true
 }
 
-// An image is a kernel with all that it calls, decoded.
+// An image is a decoded kernel with all functions that it calls.
 type image struct {
 	module        *module
 	entry         *ir.Func
 	body          *program
 	programs      map[*ir.Func]*program
-	shared        map[*ir.Var]uint64 // offsets
-	sharedSize    int                // bytes that are declared
+	shared        map[*ir.Var]uint64 // offsets in shared memory
+	sharedSize    int                // bytes of declared shared memory
 	sharedSymbols []symbol
 	clustered     bool
-	grouped       bool // uses the part of reserved shared memory that is for cooperative groups
-	meeting       bool // uses the workspace of the grid
-	dependents    bool // it has griddepcontrol.launch_dependents
+	grouped       bool // uses the reserved shared memory of cooperative groups
+	meeting       bool // uses the workspace of a cooperative grid
+	dependents    bool // contains griddepcontrol.launch_dependents
 	constants     map[uint64]*eval.Vector
 	problems      diag.List
 }
 
-// splat returns a vector of one value that instructions share.
+// splat returns a vector with x in all lanes, which instructions share.
 func (im *image) splat(x uint64) *eval.Vector {
 	v := im.constants[x]
 	if v == nil {
@@ -127,7 +127,7 @@ func (im *image) splat(x uint64) *eval.Vector {
 	return v
 }
 
-// problem records why the kernel cannot run.
+// problem records a reason why the kernel cannot run.
 func (im *image) problem(pos ir.Pos, err error) {
 	at, _ := im.module.ir.At(pos)
 	im.problems = append(im.problems, diag.Diagnostic{Place: at, Severity: diag.Error, Message: err.Error()})
@@ -136,7 +136,7 @@ func (im *image) problem(pos ir.Pos, err error) {
 // unsupported records an instruction that is not emulated.
 func (im *image) unsupported(in *ir.Instr, err error) { im.problem(in.Pos, err) }
 
-// callable returns the program at an address, nil where there is none.
+// callable returns the program at a function address, or nil.
 func (im *image) callable(address uint64) *program {
 	i := (address - codeWindow) / functionStep
 	if address <= codeWindow || address%functionStep != 0 || i > uint64(len(im.module.functions)) {
@@ -194,7 +194,7 @@ func (im *image) reached() []*ir.Func {
 				}
 			}
 		})
-		if indirect && i == len(list)-1 { // its address may come from memory
+		if indirect && i == len(list)-1 { // its address may have been loaded from memory
 			for _, f := range im.module.functions {
 				if !f.Kernel {
 					add(f)
@@ -205,8 +205,8 @@ func (im *image) reached() []*ir.Func {
 	return list
 }
 
-// layShared lays out the shared memory of a block: the variables that the functions name, and
-// behind them the dynamic part.
+// layShared lays out the shared memory of a block: the variables that the functions name, followed
+// by dynamic shared memory.
 func (im *image) layShared(reached []*ir.Func) {
 	at, align := uint64(sharedStart), uint64(16)
 	var dynamic []*ir.Var
@@ -239,22 +239,22 @@ func (im *image) layShared(reached []*ir.Func) {
 		im.shared[v] = at
 	}
 	if at > mostShared {
-		im.problem(im.entry.Pos, fmt.Errorf("%d bytes of shared memory; a block has at most %d", at, mostShared))
+		im.problem(im.entry.Pos, fmt.Errorf("block needs %d bytes of shared memory, but has at most %d", at, mostShared))
 		at = sharedStart
 	}
 	im.sharedSize = int(at - sharedStart)
 }
 
-// mostShared is more than any target has for a block.
+// mostShared is larger than the shared memory of a block on any target.
 const mostShared = 1 << 20
 
-// Unsupported is the error of a kernel with instructions that are not emulated.
+// Unsupported is the error for a kernel with instructions that are not emulated.
 type Unsupported struct {
 	Kernel   string
-	Findings diag.List // with lines of the PTX
+	Findings diag.List // with their PTX lines
 }
 
-// Error returns the first findings.
+// Error returns the first findings as text.
 func (u *Unsupported) Error() string {
 	var b strings.Builder
 	b.WriteString("kernel " + u.Kernel + " cannot be emulated:")
@@ -268,5 +268,5 @@ func (u *Unsupported) Error() string {
 	return b.String()
 }
 
-// mostListed is how many findings an error lists.
+// mostListed limits how many findings an error lists.
 const mostListed = 10

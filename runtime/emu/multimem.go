@@ -13,22 +13,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Multicast is memory of several devices with one address, which kernels use with multimem: a
-// store goes to all devices, and a load reduces what they have. multimem.st, multimem.red and
-// multimem.ld_reduce are emulated so. The other multimem instructions, and all of them at an
-// address of plain global memory, access one allocation.
+// A Multicast is memory of several devices with one multicast address for multimem instructions: a
+// store writes to all devices, and a load reduces the values of all devices. This holds for
+// multimem.st, multimem.red and multimem.ld_reduce. Other multimem instructions, and all of them at
+// an ordinary global address, access one allocation.
 type Multicast struct {
-	Address device.Address   // for multimem
-	Parts   []device.Address // of the memory of each device, for everything else
+	Address device.Address   // the multicast address, for multimem
+	Parts   []device.Address // address of the memory of each device, for all other instructions
 }
 
-// multicastBase is added to the address of the first part.
+// multicastBase is the offset from the address of the first part to the multicast address.
 const multicastBase = mostDevices << 40
 
-// notMultimem is the fault of other accesses than multimem.
+// notMultimem is the fault of an instruction other than multimem that accesses a multicast address.
 const notMultimem = "access to a multicast address by an instruction that is not multimem"
 
-// NewMulticast allocates memory on each device that multimem instructions of all of them reach.
+// NewMulticast allocates memory on each device. Multimem instructions on any of the devices can
+// access all of it.
 func NewMulticast(n int64, devices ...*Device) (*Multicast, error) {
 	if n <= 0 || len(devices) == 0 {
 		return nil, fault("multicast", nil, "%d bytes on %d devices", n, len(devices))
@@ -58,8 +59,8 @@ func NewMulticast(n int64, devices ...*Device) (*Multicast, error) {
 	return m, nil
 }
 
-// replicas runs through the memory of each device at a multicast address: it makes the lanes access
-// one after another. Elsewhere there is one, the memory itself.
+// replicas iterates over the devices of a multicast address and directs the access of the lanes to
+// each in turn. Any other address has one replica, the memory itself.
 func (w *warp) replicas(q *demand) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if !q.multi {
@@ -77,7 +78,7 @@ func (w *warp) replicas(q *demand) iter.Seq[int] {
 	}
 }
 
-// copies returns the number of devices of a multicast address, 0 where no lane has one.
+// copies returns the number of devices of a multicast address, or 0 if no lane has one.
 func (a *access) copies() (n int) {
 	if a.region != nil {
 		return len(a.region.copies)
@@ -90,7 +91,7 @@ func (a *access) copies() (n int) {
 	return n
 }
 
-// replica returns the access to the memory of device i.
+// replica returns the access with the memory of device i.
 func (a access) replica(i int) access {
 	if a.region != nil {
 		if len(a.region.copies) > 0 {
@@ -158,7 +159,7 @@ func loadReduce(d *decoder) (step, error) {
 	}, nil
 }
 
-// readable checks that what an access reads was written.
+// readable checks that the memory that an access reads is initialized.
 func (w *warp) readable(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)

@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// allReduceText adds the vectors of all devices: each device reduces one part of the vector at the
-// multicast address and stores the sums to all devices, then counts itself.
+// allReduceText adds the vectors of all devices. Each device reduces one part of the vector at the
+// multicast address, stores the sums to all devices, and increments a counter.
 const allReduceText = `.version 8.3
 .target sm_90
 .address_size 64
@@ -103,8 +103,8 @@ func TestAllReduce(t *testing.T) {
 	}
 }
 
-// TestMulticastFaults shows that other instructions than multimem cannot access a multicast
-// address, and that memory of every device must be written before it is reduced.
+// TestMulticastFaults checks that other instructions cannot access a multicast address, and that a
+// reduction requires initialized memory on every device.
 func TestMulticastFaults(t *testing.T) {
 	for body, want := range map[string]string{
 		"ld.global.u32 %r1, [%d0];":                                              "not multimem",

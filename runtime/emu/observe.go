@@ -13,10 +13,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// An Observer watches launches: every access to global, shared and tensor memory, and every event
-// that may order accesses. Observe runs for one event at a time, in the order in which the emulator
-// performs them; the event is valid during the call. A device with an observer runs its blocks on
-// one goroutine.
+// An Observer is notified of every access to global, shared and tensor memory, and of every event
+// that may order accesses. The emulator calls Observe for one event at a time, in the order in
+// which it performs them. The event is valid only during the call. A device with an observer runs
+// its blocks on one goroutine.
 type Observer interface {
 	Observe(*Event)
 }
@@ -24,7 +24,7 @@ type Observer interface {
 // An EventKind says what an Event is.
 type EventKind uint8
 
-// Kinds of event. Each comment says which fields count besides the place.
+// Kinds of event. Each comment lists the fields that are set, besides Block, Warp and Instr.
 const (
 	EventBegin EventKind = iota // a launch begins: Launch
 	EventEnd                    // a launch ended
@@ -32,38 +32,38 @@ const (
 	EventExit                   // threads end: Mask
 
 	EventRead   // Mask, At, Size, Order, Scope, Proxy, Operation
-	EventWrite  // and Values, where they are known
-	EventAtomic // a read and a write that nothing separates
+	EventWrite  // the same, and Values if they are known
+	EventAtomic // an atomic read and write
 
 	EventIssue    // an asynchronous operation begins: Mask, Operation, Group
-	EventComplete // it has performed its accesses: Mask, Operation; At is the address of the mbarrier that it signals
-	EventCommit   // its thread closes a group of operations: Mask, Group
+	EventComplete // it made its accesses: Mask, Operation; At is the mbarrier it signals
+	EventCommit   // its thread commits a group of operations: Mask, Group
 	EventWait     // threads wait for all but the last Count groups: Mask, Group, Count, Reads
 
 	EventFence      // Mask, Order, Scope, and Form for restrictions
 	EventProxyFence // Mask, Order, Scope, and Form for proxies and state spaces
 
-	EventWarpSync      // the lanes of Mask have met
-	EventArrive        // threads arrive at barrier Number of their block: Mask
-	EventMeet          // barrier Number completed
-	EventLeave         // threads go on that waited at it: Mask
+	EventWarpSync      // the lanes of Mask have synchronized
+	EventArrive        // threads arrive at named barrier Number of their block: Mask
+	EventMeet          // named barrier Number completed
+	EventLeave         // threads leave the barrier after waiting: Mask
 	EventClusterArrive // Mask, Order
-	EventClusterMeet   // the barrier of the cluster completed
+	EventClusterMeet   // the cluster barrier completed
 	EventClusterLeave  // Mask, Order
 
 	EventInit       // an mbarrier is initialized: Mask, At, Values
 	EventInval      // Mask, At
-	EventSignal     // an arrival, an announcement or a completion of bytes: Mask, At, Order, Scope
+	EventSignal     // an arrival, expect-tx or complete-tx: Mask, At, Order, Scope
 	EventPhase      // a phase of the mbarrier completed: At of lane 0
-	EventCount      // what the last EventSignal did to its mbarrier: At of lane 0, Count arrivals, Bytes announced
-	EventTest       // threads saw a phase complete: Mask, At, Order, Scope
-	EventDependents // griddepcontrol: Mask, and Form for what it does
-	EventStep       // an instruction, for a Stepper: Mask
-	EventTensor     // a tcgen05 instruction that orders others: Mask, Form; At and Size of a deallocation
-	EventProduct    // tcgen05.mma issues a product: Mask, and Count for its multiplications
+	EventCount      // effect of the last EventSignal: At of lane 0, Count arrivals, Bytes expected
+	EventTest       // threads observed that a phase completed: Mask, At, Order, Scope
+	EventDependents // griddepcontrol: Mask, and Form for its action
+	EventStep       // an instruction, only for a Stepper: Mask
+	EventTensor     // orders other tcgen05 instructions: Mask, Form; At and Size if it deallocates
+	EventProduct    // tcgen05.mma starts a matrix product: Mask, and the multiplications in Count
 )
 
-// A Proxy is the path on which an access reaches memory.
+// A Proxy is the memory proxy of an access.
 type Proxy uint8
 
 // Proxies.
@@ -77,62 +77,62 @@ const (
 // A Group is a list of asynchronous operations of a thread that complete together.
 type Group uint8
 
-// Groups. NoGroup is that of an operation that tells an mbarrier.
+// Groups. NoGroup is for an operation that completes on an mbarrier.
 const (
 	NoGroup Group = iota
 	GroupCopy
 	GroupBulk
-	GroupMatrix // of wgmma
-	GroupTensor // of tcgen05.commit
+	GroupMatrix // wgmma groups
+	GroupTensor // tcgen05.commit groups
 	GroupTensorLoad
 	GroupTensorStore
 )
 
-// An Address is where an access begins. Block is the number of the block whose memory it is, for
-// shared and tensor memory.
+// An Address is the address of the first byte of an access. For shared and tensor memory, Block is
+// the index of the block whose memory it is.
 type Address struct {
 	Space isa.Space
 	Block uint32
 	At    uint64
 }
 
-// An Event is what an Observer is shown.
+// An Event is what an Observer receives.
 type Event struct {
 	Kind   EventKind
 	Order  isa.Order
 	Scope  isa.Scope
 	Proxy  Proxy
 	Group  Group
-	Reads  bool   // a wait for the reads of operations only
+	Reads  bool   // waits only for the reads of operations
 	Mask   uint32 // lanes
-	Block  uint32 // number in the grid
-	Warp   uint32 // in the block
-	Number uint32 // of a barrier
+	Block  uint32 // index in the grid
+	Warp   uint32 // index in the block
+	Number uint32 // number of a named barrier
 
 	Count     int64
 	Bytes     int64
-	Operation uint64 // 0 where the threads themselves act
+	Operation uint64 // 0 for an access of the threads themselves
 	At        *[eval.Lanes]Address
 	Size      uint64         // bytes of each lane
-	Values    []*eval.Vector // elements that are stored, with Size/len(Values) bytes each
+	Values    []*eval.Vector // stored elements of Size/len(Values) bytes each
 
 	Instr  *ir.Instr // nil at the end of a kernel without ret
 	Source string    // the line that .loc names
 	Launch *Launching
 }
 
-// A Launching is a launch that begins.
+// A Launching describes a launch that begins.
 type Launching struct {
 	Kernel  string
 	Module  *ir.Module
 	Launch  *device.Launch
-	Threads int // of a block
-	Blocks  int // of the grid
-	Cluster int // blocks of a cluster
+	Threads int // threads per block
+	Blocks  int // blocks in the grid
+	Cluster int // blocks per cluster
 	Symbol  func(Address) string
 }
 
-// Place returns where an instruction stands.
+// Place returns the position of an instruction.
 func (l *Launching) Place(in *ir.Instr) diag.Place {
 	if in == nil {
 		return diag.Place{}
@@ -141,10 +141,10 @@ func (l *Launching) Place(in *ir.Instr) diag.Place {
 	return at
 }
 
-// observing reports whether somebody watches.
+// observing reports whether there is an observer.
 func (w *warp) observing() bool { return w.block.grid.observer != nil }
 
-// event returns an event at the current instruction.
+// event returns a new event at the current instruction.
 func (w *warp) event(kind EventKind, mask uint32) *Event {
 	g := w.block.grid
 	e := &g.event
@@ -156,7 +156,7 @@ func (w *warp) event(kind EventKind, mask uint32) *Event {
 	return e
 }
 
-// tell shows an event of the current instruction that has no addresses.
+// tell reports an event without addresses at the current instruction.
 func (w *warp) tell(kind EventKind, mask uint32, op *isa.Operation) {
 	if !w.observing() || mask == 0 {
 		return
@@ -168,7 +168,7 @@ func (w *warp) tell(kind EventKind, mask uint32, op *isa.Operation) {
 	w.block.grid.observer.Observe(e)
 }
 
-// tellAccess shows an access of lanes to the memory that locate found.
+// tellAccess reports an access of lanes to the memory that locate found.
 func (w *warp) tellAccess(kind EventKind, mask uint32, q *demand, values []*eval.Vector) {
 	e := w.event(kind, mask)
 	e.Order, e.Scope, e.Proxy, e.Size, e.Values = q.order, q.scope, q.proxy, q.size, values
@@ -177,8 +177,8 @@ func (w *warp) tellAccess(kind EventKind, mask uint32, q *demand, values []*eval
 	}
 }
 
-// setAddresses fills in the addresses that locate found. It reports whether there are any that
-// count.
+// setAddresses fills in the addresses that locate found. It reports whether observers see any of
+// them.
 func (w *warp) setAddresses(e *Event, mask uint32) bool {
 	for l := range eval.Lanes {
 		if mask>>l&1 == 0 {
@@ -193,7 +193,8 @@ func (w *warp) setAddresses(e *Event, mask uint32) bool {
 	return e.Mask != 0
 }
 
-// address returns the address of a byte; ok is false for memory that is not watched.
+// address returns the address of a byte. The result ok is false for memory that observers do not
+// see.
 func (r *region) address(at uint64) (_ Address, ok bool) {
 	switch {
 	case r.owner != nil:
@@ -204,8 +205,8 @@ func (r *region) address(at uint64) (_ Address, ok bool) {
 	return Address{}, false
 }
 
-// tellRange shows an access of an asynchronous operation of a lane, or of the lane itself for
-// operation 0, to bytes of a region. The warp need not be at the instruction any more.
+// tellRange reports that an asynchronous operation of a lane accesses bytes of a region. For a nil
+// operation, the lane itself does. The warp may have moved on from the instruction.
 func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, n uint64, proxy Proxy) {
 	if g.observer == nil || o == nil || n == 0 {
 		return
@@ -224,7 +225,7 @@ func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, 
 	g.observer.Observe(e)
 }
 
-// tellOperation shows that operations begin or are complete.
+// tellOperation reports that operations begin or are complete.
 func (g *grid) tellOperation(o *operation, kind EventKind, lanes uint32) {
 	if g.observer == nil || o == nil {
 		return
@@ -237,7 +238,8 @@ func (g *grid) tellOperation(o *operation, kind EventKind, lanes uint32) {
 	g.observer.Observe(e)
 }
 
-// tellPhase shows that an operation, or a thread for a nil one, acted on an mbarrier of block k.
+// tellPhase reports that an operation signalled an mbarrier of block k. For a nil operation, a
+// thread did.
 func (g *grid) tellPhase(o *operation, kind EventKind, lane int, k *block, at uint64) {
 	if g.observer == nil {
 		return
@@ -252,7 +254,7 @@ func (g *grid) tellPhase(o *operation, kind EventKind, lane int, k *block, at ui
 	g.observer.Observe(e)
 }
 
-// begin shows that the grid begins.
+// begin reports that the grid begins.
 func (g *grid) begin() {
 	if g.observer == nil {
 		return
@@ -267,7 +269,7 @@ func (g *grid) begin() {
 	g.observer.Observe(&g.event)
 }
 
-// finish shows that the grid has ended.
+// finish reports that the grid has ended.
 func (g *grid) finish() {
 	if g.observer != nil {
 		g.event = Event{Kind: EventEnd}
@@ -275,7 +277,7 @@ func (g *grid) finish() {
 	}
 }
 
-// symbol describes an address by the variable or the allocation that it lies in.
+// symbol describes an address by the variable or the allocation that contains it.
 func (g *grid) symbol(a Address) string {
 	switch a.Space {
 	case isa.Shared:

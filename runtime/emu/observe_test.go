@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A recorder writes down the events of warp 0.
+// A recorder records the events of warp 0.
 type recorder struct {
 	kinds  []string
 	launch *emu.Launching
@@ -46,7 +46,7 @@ func (r *recorder) Observe(e *emu.Event) {
 	r.kinds = append(r.kinds, name)
 }
 
-// TestObserver holds what an observer is shown, and in which order.
+// TestObserver checks which events an observer receives, and in which order.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"barrier", `.shared .u32 s[32]; shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.u32 %r3, %r2, %r1; st.shared.u32 [%r3], %r0;

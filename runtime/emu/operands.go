@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// named returns the operand that the instruction set calls name, nil if the instruction has none. An
-// address has the name of its base.
+// named returns the operand with the given name in the instruction set tables, or nil if the
+// instruction does not have it. An address has the name of its base.
 func (d *decoder) named(name string) *ir.Operand { return namedIn(d.in.Form.Args, d.in.Args, name) }
 
 func namedIn(wants []isa.Want, args []ir.Operand, name string) *ir.Operand {
@@ -21,7 +21,7 @@ func namedIn(wants []isa.Want, args []ir.Operand, name string) *ir.Operand {
 			required++
 		}
 	}
-	spare := len(args) - required // optional operands that are written
+	spare := len(args) - required // number of optional operands that are present
 	at := 0
 	for i := range wants {
 		w := &wants[i]
@@ -55,10 +55,11 @@ func namedIn(wants []isa.Want, args []ir.Operand, name string) *ir.Operand {
 	return nil
 }
 
-// always reports whether an operand is written whenever the modifiers are what they are.
+// always reports whether an operand is always present with the given modifiers.
 func always(w *isa.Want) bool { return w.Presence == isa.Always || w.Presence == isa.PresentIf }
 
-// registersNamed returns the registers of a named operand, nil if the instruction has none.
+// registersNamed returns the registers of a named operand, or nil if the instruction does not have
+// it.
 func (d *decoder) registersNamed(name string) []ref {
 	o := d.named(name)
 	if o == nil {
@@ -67,7 +68,8 @@ func (d *decoder) registersNamed(name string) []ref {
 	return d.flatten(nil, o)
 }
 
-// valueNamed returns the first register of a named operand, nil if the instruction has none.
+// valueNamed returns the first register of a named operand, or nil if the instruction does not have
+// it.
 func (d *decoder) valueNamed(name string) *ref {
 	if list := d.registersNamed(name); len(list) > 0 {
 		return &list[0]
@@ -75,18 +77,18 @@ func (d *decoder) valueNamed(name string) *ref {
 	return nil
 }
 
-// addressNamed returns a named address.
+// addressNamed returns the address operand with the given name.
 func (d *decoder) addressNamed(name string) (addressRef, error) {
 	o := d.named(name)
 	if o == nil {
-		return addressRef{}, fmt.Errorf("it has no address %s", name)
+		return addressRef{}, fmt.Errorf("it has no address operand %s", name)
 	}
 	if o.Kind == ir.Address {
 		return d.addressOf(o)
 	}
 	list := d.flatten(nil, o) // an address without brackets
 	if len(list) != 1 {
-		return addressRef{}, fmt.Errorf("it has no address %s", name)
+		return addressRef{}, fmt.Errorf("it has no address operand %s", name)
 	}
 	a := addressRef{base: list[0], keep: ^uint64(0), room: ^uint64(0), fixed: list[0].kind == refConstant}
 	if a.base.bits == 32 {

@@ -14,47 +14,46 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Options say what a device is like.
+// Options configure an emulated device.
 type Options struct {
-	// Target is the target whose limits the device has: sm_90a. With "" it runs modules for every
-	// target and has the limits of sm_90a.
+	// Target is the target whose limits the device has, such as sm_90a. With "", the device accepts
+	// modules for every target and has the limits of sm_90a.
 	Target string
-	// Seed chooses the order in which warps have their turns. A kernel without races computes the same
-	// with all of them.
+	// Seed selects the order in which warps run. A kernel without races computes the same result
+	// with every seed.
 	Seed uint64
 	// Interleave lets blocks start in a random order and take turns after a few instructions. It needs a
 	// Seed other than 0 and one worker, and is slow.
 	Interleave bool
 	// Completion says when asynchronous operations take effect.
 	Completion Completion
-	// Workers is how many blocks run at once; with 0, as many as there are processors.
+	// Workers is the number of blocks that run at once. 0 means the number of processors.
 	Workers int
-	// Unchecked accepts reads of memory that was never written. Bounds and alignment are checked always.
+	// Unchecked allows reads of uninitialized memory. Bounds and alignment are always checked.
 	Unchecked bool
-	// Strict reports loads of shared and local memory that was never written even where no lane uses the
-	// value.
-	// Kernels that fetch ahead load from a stage that was never filled, which is no mistake.
+	// Strict also reports loads of uninitialized shared and local memory whose value no lane uses.
+	// Kernels that prefetch may correctly load from a stage that was never filled.
 	Strict bool
-	// Memory is the bytes of global memory; with 0, 16 GiB.
+	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
-	// Number tells devices apart that are open at once, from 0 to 255: their memory has different
-	// addresses. Device.Reach changes the number of a device without memory where it must.
+	// Number distinguishes devices that are open at once, from 0 to 255. Each has its own range of
+	// memory addresses. Device.Reach may renumber a device that has not allocated memory.
 	Number int
-	// Limit ends a launch with a fault after about so many instructions of threads; 0 is no limit.
+	// Limit ends a launch with a fault after about this many thread instructions. 0 means no limit.
 	Limit int64
-	// Progress is called now and then while a kernel runs, and once when it has ended, if it took
-	// long. It must not use the device.
+	// Progress is called periodically while a kernel runs, and once at the end if it took long. It
+	// must not use the device.
 	Progress func(Progress)
-	// Observer watches what kernels do; nil for none.
+	// Observer observes kernels; nil for none.
 	Observer Observer
-	// Output is where vprintf writes; with nil, the standard output.
+	// Output receives the output of vprintf. If nil, it is the standard output.
 	Output io.Writer
 }
 
-// defaultTarget has the limits of a device for which none is named.
+// defaultTarget is the target whose limits a device has if no target is named.
 const defaultTarget = "sm_90a"
 
-// infoOf returns what a device with these options is.
+// infoOf returns the properties of a device with these options.
 func infoOf(o Options) (device.Info, error) {
 	name := o.Target
 	if name == "" {
@@ -66,7 +65,7 @@ func infoOf(o Options) (device.Info, error) {
 	}
 	n := target.Info().Number
 	if n < 70 {
-		return device.Info{}, fmt.Errorf("%s is too old: the emulator has the independent lanes of sm_70 and later", name)
+		return device.Info{}, fmt.Errorf("%s is too old: the emulator needs independent thread scheduling (sm_70 or later)", name)
 	}
 	place := "emu"
 	if o.Target != "" {
@@ -76,7 +75,7 @@ func infoOf(o Options) (device.Info, error) {
 		place += ":" + strconv.Itoa(o.Number)
 	}
 	limits := limitsOf(n)
-	reserved := 0 // bytes of shared memory of each block, from sm_80 on
+	reserved := 0 // reserved shared memory per block, from sm_80 on
 	if n >= 80 {
 		reserved = sharedStart
 	}
@@ -96,8 +95,8 @@ func infoOf(o Options) (device.Info, error) {
 	return info, nil
 }
 
-// A limit is what a multiprocessor of a target holds, from the table of compute capabilities of the
-// CUDA programming guide.
+// A limit holds the capacity of a multiprocessor of a target, from the table of compute
+// capabilities in the CUDA Programming Guide.
 type limit struct{ warps, blocks, shared, multiprocessors int }
 
 // limitsOf returns the limits of a target by its number.
@@ -124,20 +123,20 @@ func limitsOf(number int) limit {
 	return limit{48, 24, 100 * k, 170}
 }
 
-// ParsePlace reads the name of an emulated device as runtime.Open takes it: emu, emu:sm_90a, and with
-// a number emu:1, emu:sm_90a:1.
+// ParsePlace parses the name of an emulated device for runtime.Open: emu or emu:sm_90a, optionally
+// with a number as in emu:1 and emu:sm_90a:1.
 func ParsePlace(name string) (Options, error) {
 	parts := strings.Split(name, ":")
 	var o Options
 	if n := len(parts); n > 1 && parts[n-1] != "" && !strings.HasPrefix(parts[n-1], "sm_") {
 		number, err := strconv.Atoi(parts[n-1])
 		if err != nil || number < 0 || number >= mostDevices {
-			return Options{}, fmt.Errorf("%q is not an emulated device; emu, emu:sm_90a and emu:1 are", name)
+			return Options{}, fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 		}
 		o.Number, parts = number, parts[:n-1]
 	}
 	if parts[0] != "emu" || len(parts) > 2 || len(parts) == 2 && parts[1] == "" {
-		return Options{}, fmt.Errorf("%q is not an emulated device; emu, emu:sm_90a and emu:1 are", name)
+		return Options{}, fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 	}
 	if len(parts) == 2 {
 		o.Target = parts[1]

@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Reach lets kernels here use the memory of another emulated device. Each device needs addresses of
-// its own for that: of two devices with one number, one that has allocated nothing yet gets
-// another.
+// Reach lets kernels of this device access the memory of another emulated device. The address
+// ranges of the two must differ. If their numbers are equal, a device that has not allocated memory
+// is renumbered.
 func (d *Device) Reach(other device.Device) error {
 	o, ok := other.(*Device)
 	if !ok {
@@ -27,7 +27,7 @@ func (d *Device) Reach(other device.Device) error {
 		return fault("reach", nil, "both devices have number %d, and so the same addresses; "+
 			"open one as emu:%d", d.numberOf(), d.numberOf()+1)
 	}
-	d.work <- struct{}{} // no kernel runs meanwhile
+	d.work <- struct{}{} // no kernel runs during the change
 	defer func() { <-d.work }()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -39,15 +39,14 @@ func (d *Device) Reach(other device.Device) error {
 	return nil
 }
 
-// reaches reports whether kernels here can use the memory of another device.
+// reaches reports whether kernels of this device can access the memory of another device.
 func (d *Device) reaches(o *Device) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return slices.Contains(d.peers, o)
 }
 
-// shares reports whether kernels of other devices can use the memory here, or those here that of
-// others.
+// shares reports whether kernels of other devices can access this device's memory, or the reverse.
 func (d *Device) shares() bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -68,21 +67,22 @@ func (d *Device) shared() *ordering {
 	return d.ordering
 }
 
-// known notes that another device reaches the memory here.
+// known records that another device can access the memory of this one.
 func (d *Device) known(by *Device) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.reachedBy = append(d.reachedBy, by)
 }
 
-// neighbours returns the device with those that it reaches and that reach it.
+// neighbours returns this device, the devices that it can access, and those that can access it.
 func (d *Device) neighbours() []*Device {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return append(append([]*Device{d}, d.peers...), d.reachedBy...)
 }
 
-// renumber gives the device a number that neither it nor the other meets, if it has no memory yet.
+// renumber gives the device a number that is unused by the neighbours of both devices, if it has no
+// memory yet.
 func (d *Device) renumber(other *Device) bool {
 	used := make(map[int]bool)
 	for _, n := range append(d.neighbours(), other.neighbours()...) {
@@ -105,5 +105,5 @@ func (d *Device) renumber(other *Device) bool {
 	return false
 }
 
-// mostDevices is how many emulated devices can have addresses of their own.
+// mostDevices is how many emulated devices can have distinct address ranges.
 const mostDevices = 256

@@ -8,15 +8,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// An action says how a warp goes on after an instruction.
+// An action says how a warp continues after an instruction.
 type action uint8
 
 // Actions.
 const (
 	advance action = iota // to the next instruction
-	moved                 // the fragment has another place already
-	parked                // the fragment waits or has ended
-	failed                // the block has a fault
+	moved                 // the fragment has already moved
+	parked                // the fragment waits or has exited
+	failed                // the block has faulted
 )
 
 // A step runs an instruction for the lanes of a mask.
@@ -26,35 +26,35 @@ type step func(w *warp, mask uint32) action
 type command struct {
 	run    step
 	guard  int32 // index of the predicate, or -1
-	not    bool  // of the guard
-	leader bool  // control may come here by a branch, and fragments may join here
+	not    bool  // the guard is negated
+	leader bool  // a branch may lead here, and fragments may reconverge here
 	at     *ir.Instr
 	source int32       // index of the line that .loc names, or 0
-	meets  *collective // what lanes exchange here, nil for nothing
+	meets  *collective // the exchange between lanes at this instruction, or nil
 }
 
 // A program is a decoded function.
 type program struct {
 	fn       *ir.Func
 	code     []command
-	regs     int // vectors of a frame
+	regs     int // number of vectors in a frame
 	preds    int
-	local    int // bytes of a lane, with parameters
-	epilogue int // where fragments join before they return; the last command
+	local    int // bytes of a lane, including parameters
+	epilogue int // index of the last command, where fragments reconverge before they return
 	params   []place
 	results  []place
-	slots    map[*ir.Reg]slot // for a stepper
-	labels   []*ir.Label      // the nearest one before each command
+	slots    map[*ir.Reg]slot // for steppers
+	labels   []*ir.Label      // the nearest label before each command
 }
 
-// A place is where a parameter or a result of a function lies: in the frame's local memory, or in
-// registers where the declaration says .reg.
+// A place is the location of a parameter or a result of a function: in local memory of the frame,
+// or in registers if it is declared with .reg.
 type place struct {
 	at, size int
 	regs     []ref
 }
 
-// A refKind says what a ref is.
+// A refKind is the kind of a ref.
 type refKind uint8
 
 // Kinds of ref.
@@ -66,20 +66,20 @@ const (
 	refSink
 )
 
-// A ref is one scalar operand of a decoded instruction.
+// A ref is a scalar operand of a decoded instruction.
 type ref struct {
 	kind     refKind
-	not      bool  // of a predicate
-	index    int32 // of a register or a predicate
+	not      bool  // a predicate is negated
+	index    int32 // index of a register or a predicate
 	constant *eval.Vector
-	varies   bool   // the constant differs from lane to lane
-	truth    uint32 // of a predicate that is a constant
+	varies   bool   // a constant differs between lanes
+	truth    uint32 // lanes of a constant predicate
 	compute  func(w *warp, to *eval.Vector)
-	holds    func(w *warp) uint32 // of a predicate that is a special register
-	bits     int                  // of the register, as it was declared
+	holds    func(w *warp) uint32 // evaluates a predicate that is a special register
+	bits     int                  // declared width of the register
 }
 
-// value returns the lanes of an operand. Scratch is memory for those that are computed.
+// value returns an operand for all lanes. Scratch is memory for operands that are computed.
 func (w *warp) value(r *ref, scratch *eval.Vector) *eval.Vector {
 	switch r.kind {
 	case refRegister:
@@ -92,7 +92,7 @@ func (w *warp) value(r *ref, scratch *eval.Vector) *eval.Vector {
 	return scratch
 }
 
-// truth returns the lanes for which a predicate operand holds.
+// truth returns the mask of lanes for which a predicate operand is true.
 func (w *warp) truth(r *ref) uint32 {
 	p := r.truth
 	switch {
@@ -122,7 +122,7 @@ func (w *warp) writeTruth(r *ref, mask, p uint32) {
 	}
 }
 
-// blend copies the lanes of a mask.
+// blend copies the elements of the lanes of a mask.
 func blend(to, from *eval.Vector, mask uint32) {
 	if mask == full {
 		*to = *from
@@ -135,10 +135,10 @@ func blend(to, from *eval.Vector, mask uint32) {
 	}
 }
 
-// full is the mask of a whole warp.
+// full is the mask of all lanes of a warp.
 const full = 1<<eval.Lanes - 1
 
-// splat returns a vector of one value.
+// splat returns a vector with x in all lanes.
 func splat(x uint64) *eval.Vector {
 	v := new(eval.Vector)
 	for l := range v {

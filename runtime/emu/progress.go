@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Progress is how far a launch has come.
+// Progress reports how far a launch has run.
 type Progress struct {
 	Kernel       string
-	Done, Blocks int64 // blocks that have ended, of all
-	Instructions int64 // of threads
+	Done, Blocks int64 // finished blocks and all blocks
+	Instructions int64 // instructions of threads
 	Elapsed      time.Duration
 	Ended        bool
 }
 
-// Left estimates how long the launch goes on, from the blocks that have ended; 0 where it is
+// Left estimates the remaining time of the launch from the finished blocks. It returns 0 if it is
 // unknown.
 func (p Progress) Left() time.Duration {
 	if p.Done == 0 || p.Ended {
@@ -29,7 +29,8 @@ func (p Progress) Left() time.Duration {
 // progressInterval is the time between two reports of progress.
 const progressInterval = 500 * time.Millisecond
 
-// watch reports progress until the returned function is called, which waits for the last report.
+// watch reports progress until the returned function is called. That function waits for the last
+// report.
 func (g *grid) watch(report func(Progress)) (end func()) {
 	if report == nil {
 		return func() {}

@@ -15,7 +15,7 @@ type result struct {
 	name, text string
 }
 
-// results are the errors with which the emulator refuses what the driver refuses.
+// results are the errors that the emulator returns where the driver does.
 type results uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	invalidCluster
 )
 
-// result returns the driver's words.
+// result returns the driver's number, name and text.
 func (r results) result() result {
 	switch r {
 	case outOfMemory:
@@ -47,7 +47,7 @@ func (r results) result() result {
 	return result{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"}
 }
 
-// refuse returns the error of a call that the driver refuses too, with a note that says why.
+// refuse returns the error of a call that the driver rejects too, with a note that explains why.
 func refuse(call string, r results, format string, args ...any) error {
 	x := r.result()
 	f := &device.Fault{Call: call, Code: x.code, Name: x.name, Text: x.text, Note: fmt.Sprintf(format,

@@ -11,18 +11,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A registerPool is the registers of a block. A launch gives all of them to its warps; setmaxnreg
-// moves them between warps.
+// A registerPool holds the registers of a block. A launch gives all of them to its warps, and
+// setmaxnreg moves them between warps.
 type registerPool struct {
-	launch int // registers of a thread at the launch
+	launch int // registers per thread at launch
 	free   int
 }
 
-// registerUnit is what registers of a thread are allocated in.
+// registerUnit is the granularity of register allocation per thread.
 const registerUnit = 8
 
-// launchRegisters returns the registers that a thread of a kernel begins with: those of .maxnreg, or as
-// many as the block may have.
+// launchRegisters returns the registers that a thread of a kernel starts with: the number in
+// .maxnreg, or as many as the block can have.
 func launchRegisters(fn *ir.Func, threads, all int) int {
 	if a := fn.Attr(".maxnreg"); a != nil {
 		var n int

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// special decodes a special register. One with components that names none is all of them.
+// special decodes a special register. If the operand names no component, the result holds all of
+// them.
 func (d *decoder) special(o *ir.Operand) []ref {
 	name, part, found := strings.Cut(o.Text(), ".")
 	if found {
@@ -26,7 +27,7 @@ func (d *decoder) special(o *ir.Operand) []ref {
 	return []ref{d.specialPart(name, 0, o)}
 }
 
-// threeParts are the special registers with components.
+// threeParts maps special registers with components to their values.
 var threeParts = map[string]func(w *warp) [3]uint32{
 	"%ntid":           func(w *warp) [3]uint32 { return w.block.grid.launch.Block },
 	"%nctaid":         func(w *warp) [3]uint32 { return w.block.grid.launch.Grid },
@@ -38,10 +39,10 @@ var threeParts = map[string]func(w *warp) [3]uint32{
 		size, r := w.block.grid.clusterSize(), w.block.rank
 		return [3]uint32{r % size[0], r / size[0] % size[1], r / size[0] / size[1]}
 	},
-	"%tid": nil, // differs from lane to lane
+	"%tid": nil, // differs between lanes
 }
 
-// onePart are the special registers that are the same for all lanes.
+// onePart maps special registers that are the same for all lanes to their values.
 var onePart = map[string]func(w *warp) uint64{
 	"%warpid":           func(w *warp) uint64 { return uint64(w.index) },
 	"%nwarpid":          func(w *warp) uint64 { return 64 },
@@ -69,7 +70,7 @@ var onePart = map[string]func(w *warp) uint64{
 	"%current_graph_exec":         func(w *warp) uint64 { return 0 },
 }
 
-// byLane are the special registers that follow from the lane.
+// byLane maps special registers that depend only on the lane to their values.
 var byLane = map[string]func(lane uint64) uint64{
 	"%laneid":      func(l uint64) uint64 { return l },
 	"%lanemask_eq": func(l uint64) uint64 { return 1 << l },
@@ -79,7 +80,7 @@ var byLane = map[string]func(lane uint64) uint64{
 	"%lanemask_gt": func(l uint64) uint64 { return full &^ (2<<l - 1) },
 }
 
-// specialPart is one component of a special register.
+// specialPart returns one component of a special register.
 func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 	if name == "%tid" {
 		if part == 3 {
@@ -107,7 +108,7 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 		return ref{kind: refConstant, constant: v, varies: true}
 	}
 	switch {
-	case name == "%envreg1": // cooperative groups read the address of the workspace of the grid
+	case name == "%envreg1": // cooperative groups read the grid workspace address
 		d.image.meeting = true
 		return same(func(w *warp) uint64 { return w.block.grid.workspace >> 32 })
 	case name == "%envreg2":
@@ -116,13 +117,14 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 	case name == "%is_explicit_cluster":
 		return ref{kind: refComputed, not: o.Not, holds: func(w *warp) uint32 { return truthOf(w.block.grid.launch.Cluster[0] != 0) }}
 	case strings.HasPrefix(name, "%pm"), strings.HasPrefix(name, "%envreg"):
-		return ref{kind: refConstant, constant: splat(0)} // nothing is counted or set
+		// Performance counters and similar registers are always 0.
+		return ref{kind: refConstant, constant: splat(0)}
 	}
 	d.fail("special register " + name + " is not emulated")
 	return ref{}
 }
 
-// same is an operand that is the same for all lanes.
+// same returns an operand that is the same for all lanes.
 func same(f func(w *warp) uint64) ref {
 	return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) {
 		x := f(w)

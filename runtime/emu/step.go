@@ -10,30 +10,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A Stepper is an Observer that is also shown every instruction, before the lanes of the event's
-// mask run it. An instruction that waits is shown again when it goes on.
+// A Stepper is an Observer that also receives every instruction, before the lanes of the event's
+// mask run it. An instruction that waits is reported again when it continues.
 type Stepper interface {
 	Observer
 	Step(*Event, *State)
 }
 
-// A State is the state of a warp and its block at an instruction. It is valid during the call.
+// A State is the state of a warp and its block at an instruction. It is valid only during the call.
 type State struct {
 	warp *warp
 	file *ir.Module
 }
 
-// step shows the instruction at hand.
+// step reports the current instruction to the stepper.
 func (g *grid) step(w *warp, mask uint32) {
 	e := w.event(EventStep, mask)
 	g.state = State{warp: w, file: g.image.module.ir}
 	g.stepper.Step(e, &g.state)
 }
 
-// Clock returns the instructions that the warps of the block have run.
+// Clock returns the number of instructions that the warps of the block have run.
 func (s *State) Clock() int64 { return s.warp.block.clock }
 
-// Function returns the function that runs.
+// Function returns the current function.
 func (s *State) Function() *ir.Func { return s.warp.cur.frame.program.fn }
 
 // BlockID returns %ctaid.
@@ -47,14 +47,14 @@ func (s *State) Thread(lane int) (tid [3]uint32) {
 	return tid
 }
 
-// Label returns the label of the place that the instruction follows, the nearest one before it.
+// Label returns the nearest label before the instruction.
 func (s *State) Label() *ir.Label {
 	f := s.warp.cur
 	return f.frame.program.labels[f.pc]
 }
 
-// Register returns the bits of a register of the function that runs, and its declaration. Of a
-// vector it returns the first element.
+// Register returns the bits of a register of the current function, and its declaration. For a
+// vector, it returns the first element.
 func (s *State) Register(name string, lane int) (bits uint64, r *ir.Reg, ok bool) {
 	r, slot := s.warp.cur.frame.program.register(name)
 	if r == nil {
@@ -66,8 +66,8 @@ func (s *State) Register(name string, lane int) (bits uint64, r *ir.Reg, ok bool
 	return s.warp.regs[slot.index][lane], r, true
 }
 
-// Shared returns the shared memory of the block, and for each byte whether it was written: 0xff or
-// 0. Offsets are those of addresses in the state space.
+// Shared returns the shared memory of the block, and for each byte 0xff if it is initialized and 0
+// otherwise. Offsets are addresses in the shared state space.
 func (s *State) Shared() (data, written []byte) {
 	r := s.warp.block.shared
 	return r.data, r.init
@@ -79,7 +79,7 @@ type Symbol struct {
 	At, Size uint64
 }
 
-// Symbols returns the shared variables of the block, the dynamic part last.
+// Symbols returns the shared variables of the block, with dynamic shared memory last.
 func (s *State) Symbols() []Symbol {
 	g := s.warp.block.grid
 	var list []Symbol
@@ -99,13 +99,13 @@ func (s *State) Symbols() []Symbol {
 
 // An Mbarrier is the state of an mbarrier.
 type Mbarrier struct {
-	At                uint64 // in shared memory
-	Phase             uint64 // phases that are complete
+	At                uint64 // address in shared memory
+	Phase             uint64 // number of completed phases
 	Pending, Expected int64  // arrivals
-	Bytes             int64  // that were announced and have not come
+	Bytes             int64  // expected bytes that have not arrived
 }
 
-// Mbarriers returns the mbarriers of the block by their addresses.
+// Mbarriers returns the mbarriers of the block in order of their addresses.
 func (s *State) Mbarriers() []Mbarrier {
 	var list []Mbarrier
 	for at, p := range s.warp.block.phases {
@@ -115,7 +115,8 @@ func (s *State) Mbarriers() []Mbarrier {
 	return list
 }
 
-// Tensor returns a cell of the block's tensor memory; ok is false where it was never written.
+// Tensor returns a cell of the block's tensor memory. The result ok is false if it is
+// uninitialized.
 func (s *State) Tensor(lane, column int) (bits uint32, ok bool) {
 	t := s.warp.block.tensorMemory
 	if t == nil || lane < 0 || lane >= tensorLanes || column < 0 || column >= tensorColumns {
@@ -124,7 +125,7 @@ func (s *State) Tensor(lane, column int) (bits uint32, ok bool) {
 	return t.cells[lane][column], t.known[lane][column] != 0
 }
 
-// Observers returns an observer that shows events to several.
+// Observers returns an observer that passes events to several observers.
 func Observers(list ...Observer) Observer {
 	if len(list) == 1 {
 		return list[0]
@@ -134,14 +135,14 @@ func Observers(list ...Observer) Observer {
 
 type several []Observer
 
-// Observe shows an event to all.
+// Observe passes an event to all observers.
 func (s several) Observe(e *Event) {
 	for _, o := range s {
 		o.Observe(e)
 	}
 }
 
-// Step shows an instruction to those that step.
+// Step passes an instruction to the observers that are Steppers.
 func (s several) Step(e *Event, state *State) {
 	for _, o := range s {
 		if x, ok := o.(Stepper); ok {
@@ -150,7 +151,7 @@ func (s several) Step(e *Event, state *State) {
 	}
 }
 
-// stepperOf returns what o shows instructions to, nil where nobody wants them.
+// stepperOf returns the Stepper for the steppers in o, or nil if there are none.
 func stepperOf(o Observer) Stepper {
 	if list, ok := o.(several); ok {
 		var steps several
@@ -168,7 +169,7 @@ func stepperOf(o Observer) Stepper {
 	return s
 }
 
-// register finds a register by its name.
+// register finds a register by name.
 func (p *program) register(name string) (*ir.Reg, slot) {
 	for _, r := range p.fn.Regs {
 		if r.Name == name {

@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// asyncKinds adds stores and reductions that complete later, and what accesses a multimem address.
+// asyncKinds adds asynchronous stores and reductions, and instructions that access a multimem
+// address.
 func asyncKinds(kinds map[isa.Kind]entry) {
 	for k, e := range map[isa.Kind]entry{
 		isa.KindStAsync:                      {make: storeAsync},
@@ -68,7 +69,7 @@ func (d *decoder) asyncStore() (*asyncStore, error) {
 	switch parts := uint64(len(s.values)); {
 	case n == 1 && parts > 1 && t.Class() == isa.Bits: // they are packed into one value
 		s.width, n = s.width/parts, len(s.values)
-	case n == 1 && parts > 1: // a vector whose length is not written
+	case n == 1 && parts > 1: // a vector without a length modifier
 		n = len(s.values)
 	}
 	if len(s.values) != n || s.width == 0 {
@@ -80,7 +81,7 @@ func (d *decoder) asyncStore() (*asyncStore, error) {
 	return s, nil
 }
 
-// storeAsync decodes st.async: the bytes come later, and an mbarrier counts them.
+// storeAsync decodes st.async. The bytes arrive later, and an mbarrier counts them.
 func storeAsync(d *decoder) (step, error) {
 	s, err := d.asyncStore()
 	if err != nil {
@@ -136,7 +137,7 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 			x := values[i][l]
 			if s.combine != nil {
 				if r.init != nil && g.checks && !allSet(r.init[off:off+s.width]) {
-					return w.faultAt(in, "red.async on memory that was never written: %d bytes", s.width)
+					return w.faultAt(in, "red.async on uninitialized memory: %d bytes", s.width)
 				}
 				x = s.combine(read(r.data[off:], s.width), x, 0)
 			}
@@ -155,7 +156,7 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 	})
 }
 
-// storeBulk decodes st.bulk, which clears a range of shared memory.
+// storeBulk decodes st.bulk, which sets a range of shared memory to zero.
 func storeBulk(d *decoder) (step, error) {
 	at, err := d.addressNamed("a")
 	if err != nil {
@@ -171,7 +172,7 @@ func storeBulk(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			n := sizes[l]
 			if n%8 != 0 || n > 1<<24 {
-				return w.fault(l, nil, "st.bulk of %d bytes; they are a multiple of 8 and at most 16777216", n)
+				return w.fault(l, nil, "size of st.bulk is %d bytes, expected a multiple of 8 up to 16777216", n)
 			}
 			if n == 0 {
 				continue
@@ -181,7 +182,7 @@ func storeBulk(d *decoder) (step, error) {
 			}
 			r, off := w.where.of(l), w.where.at[l]
 			if w.ownerOf(r) == nil {
-				return w.fault(l, nil, "st.bulk clears shared memory, and this address is not in it")
+				return w.fault(l, nil, "address of st.bulk is not in shared memory")
 			}
 			clear(r.data[off : off+n])
 			if r.init != nil {
@@ -193,7 +194,7 @@ func storeBulk(d *decoder) (step, error) {
 	}, nil
 }
 
-// discard decodes discard: what the memory holds is undefined from here on.
+// discard decodes discard, which makes the contents of memory undefined.
 func discard(d *decoder) (step, error) {
 	at, err := d.addressNamed("a")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// do does work of a stream that is no launch: now, or when the graph runs that the stream records.
-// A launch that is paused ends first.
+// do performs a stream operation other than a launch: at once, or when the graph that the stream
+// captures is run. A paused launch is ended first.
 func (d *Device) do(h device.Handle, work func() error) error {
 	return d.inOrder(h, func() error {
 		if err := d.settle(); err != nil {
@@ -21,7 +21,7 @@ func (d *Device) do(h device.Handle, work func() error) error {
 	})
 }
 
-// inOrder does work of a stream: now, or when the graph runs that the stream records.
+// inOrder performs a stream operation at once, or when the graph that the stream captures is run.
 func (d *Device) inOrder(h device.Handle, work func() error) error {
 	d.mutex.Lock()
 	s := d.streams[h]
@@ -38,7 +38,7 @@ func (d *Device) inOrder(h device.Handle, work func() error) error {
 	return work()
 }
 
-// NewStream makes a stream.
+// NewStream returns a new stream.
 func (d *Device) NewStream(device.StreamOptions) (device.Handle, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -47,7 +47,7 @@ func (d *Device) NewStream(device.StreamOptions) (device.Handle, error) {
 	return d.serial, nil
 }
 
-// FreeStream drops a stream.
+// FreeStream frees a stream.
 func (d *Device) FreeStream(h device.Handle) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -58,13 +58,13 @@ func (d *Device) FreeStream(h device.Handle) error {
 	return nil
 }
 
-// WaitStream waits for nothing.
+// WaitStream ends a paused launch; all other work is already complete.
 func (d *Device) WaitStream(h device.Handle) error { return d.do(h, func() error { return nil }) }
 
 // StreamDone reports true.
 func (d *Device) StreamDone(device.Handle) (bool, error) { return true, d.settle() }
 
-// NewEvent makes an event.
+// NewEvent returns a new event.
 func (d *Device) NewEvent(bool) (device.Handle, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -73,7 +73,7 @@ func (d *Device) NewEvent(bool) (device.Handle, error) {
 	return d.serial, nil
 }
 
-// FreeEvent drops an event.
+// FreeEvent frees an event.
 func (d *Device) FreeEvent(h device.Handle) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -84,7 +84,7 @@ func (d *Device) FreeEvent(h device.Handle) error {
 	return nil
 }
 
-// Record notes the time.
+// Record records the current time in an event.
 func (d *Device) Record(event, s device.Handle) error {
 	return d.do(s, func() error {
 		d.mutex.Lock()
@@ -97,10 +97,10 @@ func (d *Device) Record(event, s device.Handle) error {
 	})
 }
 
-// WaitFor holds a stream for nothing: the event has passed.
+// WaitFor makes a stream wait for an event. Events are always complete.
 func (d *Device) WaitFor(s, event device.Handle) error { return d.WaitStream(s) }
 
-// WaitEvent waits for nothing: the event has passed.
+// WaitEvent returns at once, because events are always complete.
 func (d *Device) WaitEvent(device.Handle) error { return nil }
 
 // EventDone reports true.
@@ -117,7 +117,7 @@ func (d *Device) Elapsed(from, to device.Handle) (float32, error) {
 	return float32(b.Sub(a).Seconds() * 1000), nil
 }
 
-// Begin makes a stream record its work.
+// Begin starts the capture of a stream.
 func (d *Device) Begin(h device.Handle) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -129,7 +129,7 @@ func (d *Device) Begin(h device.Handle) error {
 	return nil
 }
 
-// End ends the recording of a stream.
+// End ends the capture of a stream and returns the graph.
 func (d *Device) End(h device.Handle) (device.Handle, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -143,7 +143,7 @@ func (d *Device) End(h device.Handle) (device.Handle, error) {
 	return d.serial, nil
 }
 
-// Replay does the work of a graph.
+// Replay runs a graph.
 func (d *Device) Replay(graph, h device.Handle) error {
 	d.mutex.Lock()
 	work, ok := d.graphs[graph]
@@ -162,7 +162,7 @@ func (d *Device) Replay(graph, h device.Handle) error {
 	})
 }
 
-// FreeGraph drops a graph.
+// FreeGraph frees a graph.
 func (d *Device) FreeGraph(h device.Handle) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// tensorKinds are the instructions of tensor memory, and those that came with them.
+// tensorKinds adds the instructions of tensor memory, and others that were introduced with them.
 func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindSetmaxnregInc] = entry{make: setmaxnreg, whole: true}
 	to[isa.KindSetmaxnregDec] = entry{make: setmaxnreg, whole: true}
@@ -34,7 +34,7 @@ func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindTcgen05MmaWs] = entry{make: tensorMMA, without: later}
 }
 
-// A tensorGroup says for which blocks an instruction works: one, or both of a pair.
+// A tensorGroup says whether an instruction acts on one block or on both blocks of a pair.
 type tensorGroup struct{ pair bool }
 
 // tensorGroup decodes .cta_group.
@@ -43,7 +43,8 @@ func (d *decoder) tensorGroup() tensorGroup {
 	return tensorGroup{op.Has(isa.ModCTAGroup2)}
 }
 
-// blocks returns the blocks that an instruction works for. A kernel uses one group throughout.
+// blocks returns the blocks that an instruction acts on. A kernel must use the same group
+// throughout.
 func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 	b := w.block
 	want := uint8(1)
@@ -65,7 +66,7 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 	return all[first : first+2], ""
 }
 
-// running is blocks for instructions that need the peer to run.
+// running does the same as blocks for instructions that require the peer block to be running.
 func (g tensorGroup) running(w *warp) ([]*block, string) {
 	list, why := g.blocks(w)
 	if why == "" {
@@ -74,7 +75,7 @@ func (g tensorGroup) running(w *warp) ([]*block, string) {
 	return list, why
 }
 
-// peerEnded reports a pair whose other block has ended.
+// peerEnded returns an error for a pair whose other block has exited.
 func (w *warp) peerEnded(blocks []*block) string {
 	for _, b := range blocks {
 		if b != w.block && b.alive == 0 {
@@ -84,7 +85,7 @@ func (w *warp) peerEnded(blocks []*block) string {
 	return ""
 }
 
-// uniform returns the value of an operand that all lanes have alike.
+// uniform returns the value of an operand that must be the same in all lanes.
 func (w *warp) uniform(r *ref, mask uint32, what string) (uint32, bool) {
 	v := w.value(r, &w.scratch[0])
 	first := v[bits.TrailingZeros32(mask)]
@@ -102,8 +103,8 @@ func (w *warp) pointer(a *addressRef, lane int) uint32 {
 	return uint32(w.value(&a.base, &w.scratch[7])[lane]&a.keep + a.offset)
 }
 
-// meetPeer makes a warp of a pair wait until its peer has come as far. A result other than advance
-// ends the step, which runs again when the wait is over.
+// meetPeer makes a warp of a pair wait until its peer reaches the same collective. If the result is
+// not advance, the step ends, and runs again when the wait is over.
 func (w *warp) meetPeer(blocks []*block, columns int) action {
 	if len(blocks) == 1 {
 		return advance
@@ -180,7 +181,7 @@ func tensorAlloc(d *decoder) (step, error) {
 	}, nil
 }
 
-// mayTake reports an allocation that is not allowed.
+// mayTake returns the reason why an allocation is not allowed.
 func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 	switch {
 	case n < tensorUnit || n > tensorColumns || n%tensorUnit != 0 || !exclusive && n&(n-1) != 0:
@@ -219,7 +220,7 @@ func tensorDealloc(d *decoder) (step, error) {
 		w.turn = 0
 		t := w.block.tensor()
 		if laneOf(at) != 0 || !t.drop(columnOf(at), int(n)) {
-			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x, which were not allocated together; %s", n, at, t)
+			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x does not match an allocation; %s", n, at, t)
 		}
 		w.block.changes++
 		w.tellRelease(mask, at, n)
@@ -227,7 +228,7 @@ func tensorDealloc(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellRelease shows an observer that columns are deallocated.
+// tellRelease reports to observers that columns are deallocated.
 func (w *warp) tellRelease(mask, at, columns uint32) {
 	if !w.observing() {
 		return
@@ -240,7 +241,8 @@ func (w *warp) tellRelease(mask, at, columns uint32) {
 	w.block.grid.observer.Observe(e)
 }
 
-// tensorFence decodes tcgen05.fence, which orders nothing that the emulator does out of order.
+// tensorFence decodes tcgen05.fence. The emulator needs no action, because it does not reorder what
+// the fence orders.
 func tensorFence(*decoder) (step, error) {
 	return func(w *warp, mask uint32) action {
 		w.tell(EventTensor, mask, nil)

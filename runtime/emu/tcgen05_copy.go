@@ -11,13 +11,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// A tensorSpread says where tcgen05.cp puts the rows of a matrix.
+// A tensorSpread says to which lanes tcgen05.cp copies the rows of a matrix.
 type tensorSpread struct {
 	rows, units int                 // units are 16 bytes
-	lanes       func(row int) []int // lanes that a row goes to
+	lanes       func(row int) []int // lanes that receive a row
 }
 
-// tensorSpreadOf returns the spread of an instruction.
+// tensorSpreadOf returns the tensorSpread of an instruction.
 func tensorSpreadOf(op *isa.Operation) tensorSpread {
 	one := func(row int) []int { return []int{row} }
 	switch {
@@ -110,8 +110,8 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 	return ""
 }
 
-// unit reads 16 bytes of the block's shared memory for a tensor core, which needs the first of them: the
-// others may be padding.
+// unit reads 16 bytes of the block's shared memory for a tensor core. Only the first need bytes
+// must be initialized, because the others may be padding.
 func (b *block) unit(address uint32, to *[16]byte, need int, who string) error {
 	at, r := uint64(address)&(1<<18-1), b.shared
 	if at < sharedStart || at+16 > uint64(len(r.data)) {
@@ -127,7 +127,7 @@ func (b *block) unit(address uint32, to *[16]byte, need int, who string) error {
 	return nil
 }
 
-// tellUnit shows that the operation that runs reads 16 bytes.
+// tellUnit reports that the current operation reads 16 bytes.
 func (b *block) tellUnit(r *region, at uint64) {
 	o := b.cluster.queue.running
 	if o == nil || !o.hidden {
@@ -139,7 +139,8 @@ func (b *block) tellUnit(r *region, at uint64) {
 	}
 }
 
-// tensorShift decodes tcgen05.shift: 32 bytes of all rows of a warp but the last move down one row.
+// tensorShift decodes tcgen05.shift, which moves 32 bytes of each row of a warp, except the last,
+// down by one row.
 func tensorShift(d *decoder) (step, error) {
 	at, err := d.address(0)
 	if err != nil {
@@ -155,7 +156,7 @@ func tensorShift(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			address := w.pointer(&at, l)
 			if laneOf(address)%32 != 0 {
-				return w.fault(l, nil, "tcgen05.shift from lane %d; it is a multiple of 32", laneOf(address))
+				return w.fault(l, nil, "tcgen05.shift starts at lane %d, expected a multiple of 32", laneOf(address))
 			}
 			act := w.issueTensor(l, func() string {
 				for _, b := range blocks {
@@ -173,7 +174,7 @@ func tensorShift(d *decoder) (step, error) {
 	}, nil
 }
 
-// shift moves eight columns of 32 lanes down by one lane; the first lane keeps what it has.
+// shift moves eight columns of 32 lanes down by one lane. The first lane is unchanged.
 func (b *block) shift(lane, column int) string {
 	t := b.tensor()
 	for l := lane + 31; l > lane; l-- {
@@ -233,7 +234,7 @@ func tensorCommit(d *decoder) (step, error) {
 	}, nil
 }
 
-// commitTargets returns the mbarriers that a commit of a lane tells.
+// commitTargets returns the mbarriers that a commit of a lane arrives on.
 func (w *warp) commitTargets(o *bulkOperands, space isa.Space, lane int) ([]*phaseState, action) {
 	var one *phaseState
 	var at uint64

@@ -23,9 +23,9 @@ type tensorProduct struct {
 	shifted, inTensor                bool
 	d, aAddress, meta, sfa, sfb      addressRef
 	aDescriptor, b, descriptor, adds ref
-	lanes                            []ref // bits of lanes of D that are not written
-	zeroes                           *ref  // columns of B that count as zeros
-	divide                           int   // D is divided by so many powers of two
+	lanes                            []ref // mask of lanes of D that are not written
+	zeroes                           *ref  // columns of B that are treated as zeros
+	divide                           int   // D is divided by two to this power
 	hint                             collectorHint
 }
 
@@ -50,7 +50,7 @@ func tensorMMA(d *decoder) (step, error) {
 	return t.run, t.operands(d)
 }
 
-// operands decodes the operands, which stand in the order of the manual.
+// operands decodes the operands in the order of the PTX manual.
 func (t *tensorProduct) operands(d *decoder) error {
 	args := d.in.Args
 	address := func(to *addressRef) (err error) {
@@ -106,7 +106,7 @@ func (t *tensorProduct) operands(d *decoder) error {
 	return nil
 }
 
-// run issues the products of the lanes of a mask.
+// run issues the matrix products of the lanes of a mask.
 func (t *tensorProduct) run(w *warp, mask uint32) action {
 	blocks, why := t.group.running(w)
 	if why != "" {
@@ -130,7 +130,7 @@ func (t *tensorProduct) run(w *warp, mask uint32) action {
 	return advance
 }
 
-// A tensorJob is one product in flight: its operands are values.
+// A tensorJob is a matrix product in flight, with the values of its operands.
 type tensorJob struct {
 	*tensorProduct
 	w             *warp
@@ -138,20 +138,20 @@ type tensorJob struct {
 	in            *tensorcore.Instruction
 	product       *tensorcore.Product
 	path          tensorcore.Path
-	at            uint32 // of D
-	left          uint64 // the descriptor or the address of A
+	at            uint32 // address of D
+	left          uint64 // descriptor or address of A
 	right         uint64
-	places        uint32 // the address of the sparse metadata
-	factorA       uint32 // the addresses of scale factors
+	places        uint32 // address of the sparsity metadata
+	factorA       uint32 // addresses of scale factors
 	factorB       uint32
 	accumulates   bool
-	off           [8]uint32 // lanes that are not written
+	off           [8]uint32 // mask of lanes that are not written
 	zero          tensorcore.ZeroColumns
 	ma, mb        tensorcore.Matrix
-	base, rows, n int // the first lane of D; rows of a block; columns of B of a block
+	base, rows, n int // first lane of D; rows per block; columns of B per block
 }
 
-// capture reads the operands of a lane and reports what is wrong with them.
+// capture reads the operands of a lane and returns an error if they are invalid.
 func (j *tensorJob) capture(l int) string {
 	w := j.w
 	one := func(r *ref) uint64 { return w.value(r, &w.scratch[0])[l] }
@@ -218,7 +218,7 @@ func (j *tensorJob) aligned() string {
 	return ""
 }
 
-// fits reports a shape that the kind does not have.
+// fits returns an error if the kind does not support the shape.
 func (j *tensorJob) fits() string {
 	o, pair := j.in, j.group.pair
 	step, least := 8, 8
@@ -258,7 +258,7 @@ func (j *tensorJob) fits() string {
 	return ""
 }
 
-// factorsFit reports scale factors that an instruction cannot select.
+// factorsFit returns an error for scale factors that an instruction cannot select.
 func (j *tensorJob) factorsFit() string {
 	o := j.in
 	depth := o.K

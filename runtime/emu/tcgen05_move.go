@@ -11,15 +11,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A tensorShape says where the registers of tcgen05.ld and tcgen05.st lie: the row within the lanes of
-// the warp and the column from the address on.
+// A tensorShape gives the position of the registers of tcgen05.ld and tcgen05.st: the row within
+// the lanes of the warp, and the column relative to the address.
 type tensorShape struct {
 	rows  int // 16 or 32
 	place func(register, lane int) (row, column int)
 }
 
-// tensorShapeOf returns the shape of an instruction. half is the offset of the second half of
-// 16x32bx2.
+// tensorShapeOf returns the shape of an instruction. The parameter half is the offset of the second
+// half of 16x32bx2.
 func tensorShapeOf(op *isa.Operation, half int) tensorShape {
 	switch {
 	case op.Has(isa.ModShape16x64b):
@@ -38,9 +38,9 @@ func tensorShapeOf(op *isa.Operation, half int) tensorShape {
 type tensorMove struct {
 	at     addressRef
 	shape  tensorShape
-	packed bool // two columns of 16 bits are one register
+	packed bool // two 16-bit columns share a register
 	regs   []ref
-	reduce *eval.Op // of tcgen05.ld.red
+	reduce *eval.Op // for tcgen05.ld.red
 	abs    bool
 	result ref
 }
@@ -61,13 +61,13 @@ func (d *decoder) tensorMove() (*tensorMove, error) {
 	return &tensorMove{at: at, shape: tensorShapeOf(&op, half)}, nil
 }
 
-// begin checks that a whole warp runs the instruction on lanes that it reaches.
+// begin checks that a whole warp runs the instruction and that the warp may access the lanes.
 func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 	if !w.together() {
 		return 0, parked
 	}
 	if w.live != full {
-		return 0, w.fault(-1, nil, "tcgen05.ld and tcgen05.st run in warps of 32 threads, and this one has ended threads")
+		return 0, w.fault(-1, nil, "tcgen05.ld and tcgen05.st require all 32 threads of a warp, but some have exited")
 	}
 	for l := range eval.Lanes {
 		if x := w.pointer(&t.at, l); l == 0 {
@@ -79,7 +79,7 @@ func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 	quarter := w.index % 4 * 32
 	lane := laneOf(address)
 	if lane != quarter && !(t.shape.rows == 16 && lane == quarter+16) {
-		return 0, w.fault(-1, nil, "access to lane %d of tensor memory; warp %d of its warpgroup reaches lanes %d to %d, and the address names the first",
+		return 0, w.fault(-1, nil, "access to lane %d of tensor memory, but warp %d of a warpgroup can only access lanes %d to %d, and the address must name the first",
 			lane, w.index%4, quarter, quarter+31)
 	}
 	return address, advance
@@ -134,9 +134,9 @@ func tensorLoad(d *decoder) (step, error) {
 	}, nil
 }
 
-// usedEarly reports whether the block uses a register of the current tcgen05.ld before it waits for the
-// load. The manual forbids that, but Triton does it, and ptxas and the hardware track these registers as
-// they do those of any load.
+// usedEarly reports whether a register of the current tcgen05.ld is used in the same basic block
+// before the wait for the load. The PTX manual forbids that. Triton does it, and ptxas and the
+// hardware track these registers like those of any other load.
 func (d *decoder) usedEarly() bool {
 	loaded := make(map[*ir.Reg]bool)
 	d.in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -157,7 +157,7 @@ func (d *decoder) usedEarly() bool {
 	return false
 }
 
-// load reads the registers of a warp.
+// load reads tensor memory into the registers of a warp.
 func (t *tensorMove) load(b *block, regs []eval.Vector, address uint32) string {
 	m := b.tensor()
 	seen := byte(0)
@@ -215,7 +215,7 @@ func (t *tensorMove) fold(to *uint64, x uint64, first bool) {
 	*to = c.Out[0]
 }
 
-// tensorStore decodes tcgen05.st. It reads the registers when it is issued.
+// tensorStore decodes tcgen05.st, which reads the registers when it is issued.
 func tensorStore(d *decoder) (step, error) {
 	t, err := d.tensorMove()
 	if err != nil {
@@ -245,7 +245,7 @@ func tensorStore(d *decoder) (step, error) {
 	}, nil
 }
 
-// store writes the registers of a warp.
+// store writes the registers of a warp to tensor memory.
 func (t *tensorMove) store(b *block, values []eval.Vector, address uint32) string {
 	m := b.tensor()
 	for i := range values {

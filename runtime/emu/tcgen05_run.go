@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// A productCache keeps the products of instruction descriptors, which hold work space.
+// A productCache caches matrix products by instruction descriptor, because they hold working
+// memory.
 type productCache struct {
 	list   map[productKey]*cachedProduct
 	groups map[*groupProduct]*tensorcore.Product
@@ -26,7 +27,7 @@ type cachedProduct struct {
 	product *tensorcore.Product
 }
 
-// of returns the product of an instruction with a descriptor.
+// of returns the matrix product for an instruction descriptor.
 func (c *productCache) of(t *tensorProduct, descriptor uint32) (*tensorcore.Instruction, *tensorcore.Product, error) {
 	key := productKey{t, descriptor}
 	if x := c.list[key]; x != nil {
@@ -44,7 +45,7 @@ func (c *productCache) of(t *tensorProduct, descriptor uint32) (*tensorcore.Inst
 	return x.in, x.product, nil
 }
 
-// group returns the product of a wgmma instruction.
+// group returns the matrix product of a wgmma instruction.
 func (c *productCache) group(g *groupProduct) *tensorcore.Product {
 	p := c.groups[g]
 	if p == nil {
@@ -58,7 +59,7 @@ func (c *productCache) group(g *groupProduct) *tensorcore.Product {
 	return p
 }
 
-// run computes the product.
+// run computes the matrix product.
 func (j *tensorJob) run() string {
 	for _, b := range j.blocks {
 		if b != j.w.block && b.alive == 0 {
@@ -71,7 +72,8 @@ func (j *tensorJob) run() string {
 		}
 		return j.compute(nil)
 	}
-	// Every quarter of the lanes has the scale factors of B. They should all be the same.
+	// Every quarter of the lanes holds a copy of the scale factors of B. The copies should be the
+	// same.
 	var done [][]uint32
 	var passes []*quarter
 	for i := range j.blocks {
@@ -105,19 +107,19 @@ func (j *tensorJob) run() string {
 	return ""
 }
 
-// A quarter is a part of the lanes of a block, and its scale factors of B.
+// A quarter is one of four sets of lanes of a block, with its scale factors of B.
 type quarter struct {
 	block, index int
 	factors      []uint32
-	also         [][2]int // blocks and quarters with the same factors
+	also         [][2]int // blocks and quarters with equal factors
 }
 
-// has reports whether a row of a block is computed with the factors of q.
+// has reports whether a row of a block uses the factors of q.
 func (q *quarter) has(block, lane int) bool {
 	return q == nil || slices.Contains(q.also, [2]int{block, lane / 32})
 }
 
-// reaches reports whether rows lie in a quarter of the lanes.
+// reaches reports whether any row is in a quarter of the lanes.
 func (j *tensorJob) reaches(q int) bool {
 	for row := range j.rows {
 		if lane, _ := j.path.D(row, 0, j.in.N); (lane+j.base)/32 == q {
@@ -144,7 +146,7 @@ func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int, add func(
 	return ""
 }
 
-// factorsB reads the scale factors of B that a quarter of a block has.
+// factorsB reads the scale factors of B in a quarter of a block.
 func (j *tensorJob) factorsB(block, q int) (list []uint32, why string) {
 	for col := range j.in.N {
 		why = j.factors(j.blocks[block], j.factorB, q, col, j.in.N, j.in.FactorB, func(_ int, code uint64) {
@@ -157,7 +159,7 @@ func (j *tensorJob) factorsB(block, q int) (list []uint32, why string) {
 	return list, ""
 }
 
-// load gives the product its operands: all rows of all blocks.
+// load loads the operands of all rows of all blocks.
 func (j *tensorJob) load(q *quarter) string {
 	p := j.product
 	p.Begin(j.rows*len(j.blocks), j.in.N)
@@ -187,7 +189,7 @@ func (j *tensorJob) load(q *quarter) string {
 	return ""
 }
 
-// loadA loads the rows of a block, with their metadata and scale factors.
+// loadA loads the rows of A of a block, with their metadata and scale factors.
 func (j *tensorJob) loadA(i int, b *block) string {
 	p, first := j.product, i*j.rows
 	if j.inTensor {
@@ -226,7 +228,7 @@ func (j *tensorJob) loadA(i int, b *block) string {
 	return ""
 }
 
-// need returns how many of 16 bytes hold elements; the others are padding.
+// need returns how many of 16 bytes hold elements. The others are padding.
 func (j *tensorJob) need(e *tensorcore.Element) int {
 	if e.Bits < 8 && !j.product.Packed {
 		return 2 * e.Bits
@@ -266,7 +268,8 @@ func (j *tensorJob) leftInTensor(b *block, first int) string {
 	return ""
 }
 
-// compute adds the product to D, for the lanes of a quarter and those like it.
+// compute adds the matrix product to D for the lanes of a quarter and of the quarters with equal
+// factors.
 func (j *tensorJob) compute(q *quarter) string {
 	p, n := j.product, j.in.N
 	half := p.D.Bits == 16
@@ -306,7 +309,7 @@ func (j *tensorJob) compute(q *quarter) string {
 	return ""
 }
 
-// tellRow shows an observer the accesses to a row of D.
+// tellRow reports the accesses to a row of D to observers.
 func (j *tensorJob) tellRow(b *block, row int) {
 	if b.grid.observer == nil {
 		return
@@ -327,13 +330,13 @@ func (j *tensorJob) tellRow(b *block, row int) {
 	}
 }
 
-// A collectorHint is what an instruction says of a buffer that keeps A or B.
+// A collectorHint is the collector-buffer modifier of an instruction.
 type collectorHint struct {
 	buffer string // a, b, b0 to b3; "" for none
 	action string // fill, use, lastuse or discard
 }
 
-// collectorHintOf reads collector::a::fill and its like.
+// collectorHintOf parses modifiers such as collector::a::fill.
 func collectorHintOf(word string) collectorHint {
 	var h collectorHint
 	rest := word[len("collector::"):]
@@ -345,10 +348,11 @@ func collectorHintOf(word string) collectorHint {
 	return h
 }
 
-// collectors are the buffers of a block and the operands that they keep. They change no results.
+// collectors records which operands the collector buffers of a block hold. It does not affect
+// results.
 type collectors map[string]uint64
 
-// use applies a hint and reports the use of a buffer that does not hold the operand.
+// use applies a hint. It returns an error if a buffer is used that does not hold the operand.
 func (c *collectors) use(h collectorHint, a, b uint64) string {
 	if h.buffer == "" {
 		return ""

@@ -53,14 +53,14 @@ func tensorCopy(d *decoder) (step, error) {
 	return t.run, nil
 }
 
-// A tensorMode says which elements of a tensor a copy moves.
+// A tensorMode is the mode of a tensor copy.
 type tensorMode uint8
 
 // Modes of tensor copies.
 const (
 	tile     tensorMode = iota // a box
-	fourRows                   // four rows of a matrix
-	pixels                     // channels of pixels under a filter
+	fourRows                   // four rows of a matrix (tile::gather4)
+	pixels                     // channels of pixels under a filter (im2col)
 )
 
 // reductionName returns the name of the reduction of an operation.
@@ -76,20 +76,20 @@ func reductionName(op *isa.Operation) string {
 
 // A tensorStep is a decoded copy of a box.
 type tensorStep struct {
-	o       bulkOperands // to is the address in shared memory in both directions
+	o       bulkOperands // o.to is the shared-memory address for both directions
 	tensor  addressRef
 	at      []ref
-	offsets []ref // of a filter
-	base    *ref  // the address of the tensor, which replaces that of the map
-	sizes   []ref // of the tensor, which replace those of the map
-	low     []ref // bits 4 to 35 of strides, which replace those of the map
-	high    *ref  // bits 36 to 39 of them, four a stride
+	offsets []ref // im2col offsets
+	base    *ref  // address of the tensor, replacing that of the map
+	sizes   []ref // sizes of the tensor, replacing those of the map
+	low     []ref // bits 4 to 35 of the strides, replacing those of the map
+	high    *ref  // bits 36 to 39 of the strides, four bits per stride
 	mode    tensorMode
 	loads   bool
 	reduces string
 }
 
-// fits returns why a copy cannot use a tensor map, "" if it can.
+// fits returns why a copy cannot use a tensor map, or "" if it can.
 func (t *tensorStep) fits(m *tensorMap) string {
 	rank := len(t.at)
 	if t.mode == fourRows {
@@ -99,13 +99,13 @@ func (t *tensorStep) fits(m *tensorMap) string {
 	case m.rank != rank:
 		return fmt.Sprintf("the tensor map has %d dimensions, and the copy has %d", m.rank, rank)
 	case m.im2col != (t.mode == pixels):
-		return "the tensor map is of another mode than the copy: one is tiled, the other im2col"
+		return "the tensor map and the copy differ in mode: one is tiled, the other im2col"
 	case t.mode == fourRows && m.box[1] != 1:
 		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1", m.box[1])
 	case m.leave != 0:
 		return "tensor maps with interleaved channels are not emulated"
 	case m.swizzle == swizzle96 || m.atom == atom32Flip:
-		return "a swizzle of 96 bytes, or one that exchanges 8 bytes, is not emulated"
+		return "swizzles of 96 bytes, or that exchange 8 bytes, are not emulated"
 	case !t.loads && m.sharedBytes() != m.elementBytes():
 		return "elements of this type cannot be stored: they are padded in shared memory"
 	}
@@ -216,10 +216,10 @@ func elementType(t device.TensorType) isa.Type {
 	return isa.F32
 }
 
-// elements returns how many elements the box has in a dimension: a step leaves some out.
+// elements returns how many elements the box has in a dimension, considering its element stride.
 func (m *tensorMap) elements(i int) uint64 { return (m.box[i] + m.steps[i] - 1) / m.steps[i] }
 
-// across returns how many elements a row of a copy has.
+// across returns the number of elements in a row of a copy.
 func (m *tensorMap) across(mode tensorMode) uint64 {
 	if mode == pixels {
 		return m.channels / m.together()
@@ -227,7 +227,7 @@ func (m *tensorMap) across(mode tensorMode) uint64 {
 	return m.elements(0)
 }
 
-// rows returns how many rows a copy has.
+// rows returns the number of rows of a copy.
 func (m *tensorMap) rows(mode tensorMode) uint64 {
 	switch mode {
 	case fourRows:
@@ -242,11 +242,11 @@ func (m *tensorMap) rows(mode tensorMode) uint64 {
 	return n
 }
 
-// rowBytes returns the bytes of a row that a copy counts. Padding is not among them.
+// rowBytes returns the bytes of a row that count for the mbarrier. They exclude padding.
 func (m *tensorMap) rowBytes(mode tensorMode) uint64 { return m.across(mode) * m.elementBytes() }
 
-// pitch returns the bytes from a row to the next in shared memory. With a swizzle a row takes all
-// of its width.
+// pitch returns the distance between rows in shared memory. With a swizzle, a row takes the full
+// swizzle width.
 func (m *tensorMap) pitch(mode tensorMode) uint64 {
 	return max(m.across(mode)*m.sharedBytes(), uint64(m.swizzle))
 }
@@ -256,7 +256,7 @@ type boxCopy struct {
 	grid    *grid
 	tensor  *tensorMap
 	mode    tensorMode
-	start   [mostDims]int64 // with four rows: the column and the rows
+	start   [mostDims]int64 // for gather4: the column and the rows
 	shared  *region
 	at      uint64
 	loads   bool
@@ -266,7 +266,7 @@ type boxCopy struct {
 	running *operation
 }
 
-// tell shows an access to the box in shared memory or to the tensor.
+// tell reports an access to the box in shared memory or to the tensor.
 func (c *boxCopy) tell(writes bool, r *region, at, n uint64) {
 	kind := EventRead
 	if writes {
@@ -311,8 +311,8 @@ func (c *boxCopy) run() string {
 	return ""
 }
 
-// nextPixel moves on to the next pixel of the box that an im2col map describes: within a row, then
-// to the next row, then to the next image.
+// nextPixel moves to the next pixel of an im2col box: first within a row, then to the next row,
+// then to the next image.
 func (m *tensorMap) nextPixel(at *[mostDims]int64) {
 	for i := 1; i < m.rank-1; i++ {
 		at[i] += int64(m.steps[i])
@@ -324,8 +324,7 @@ func (m *tensorMap) nextPixel(at *[mostDims]int64) {
 	at[m.rank-1]++
 }
 
-// row copies the elements of a row of the box. Those outside of the tensor are zero, or
-// not-a-number.
+// row copies the elements of a row of the box. Elements outside the tensor become zero or NaN.
 func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	m := c.tensor
 	width := m.elementBytes()
@@ -352,7 +351,7 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		if r == nil {
 			return fmt.Sprintf("tensor copy out of bounds: element at global address 0x%x is in no allocation", address)
 		}
-		// Elements that follow each other in both places go at once.
+		// Elements that are contiguous on both sides are copied together.
 		run := width
 		for m.steps[0] == 1 && !padded && i+run < n && (place+run)%16 != 0 && uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
 			run += width
@@ -377,8 +376,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	return ""
 }
 
-// roundTF32 rounds numbers of f32 to tf32, as loads through a map of tf32 do: to nearest, ties away
-// from zero. NaN becomes the canonical one.
+// roundTF32 rounds f32 elements to TF32, as loads through a TF32 map do: to nearest, ties away from
+// zero. NaN becomes the canonical NaN.
 func roundTF32(b []byte) {
 	const infinity, unused = 0x7f800000, 0x1fff
 	for ; len(b) >= 4; b = b[4:] {
@@ -393,8 +392,8 @@ func roundTF32(b []byte) {
 	}
 }
 
-// swizzled returns where the byte at a shared address lies. Units of 16 bytes change places, or
-// larger ones as the map says.
+// swizzled returns the swizzled position of a byte of shared memory. The swizzle permutes units of
+// 16 bytes, or larger ones if the map says so.
 func (m *tensorMap) swizzled(at uint64) uint64 {
 	switch m.swizzle {
 	case 32:
@@ -413,8 +412,8 @@ func (m *tensorMap) swizzled(at uint64) uint64 {
 	return at
 }
 
-// misplaced returns why a box of a tiled copy cannot begin at some coordinates, as an H100 refuses
-// them: rows begin at a unit of 16 bytes, and a store begins in the tensor.
+// misplaced returns why a tiled copy cannot start at the given coordinates, by rules observed on
+// the H100: a row must start at a multiple of 16 bytes, and a store must start inside the tensor.
 func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	if t.mode != tile {
 		return ""
@@ -430,8 +429,8 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	return ""
 }
 
-// outside returns the bits of an element outside of the tensor. The NaN of every type repeats the
-// NaN of 16 bits that an H100 fills in, 0x7ff7, which fma.oob recognizes.
+// outside returns the bits of an element outside the tensor. The NaN fill of every type repeats the
+// 16-bit NaN that the H100 uses, 0x7ff7, which fma.oob recognizes.
 func (m *tensorMap) outside() uint64 {
 	if !m.nan {
 		return 0

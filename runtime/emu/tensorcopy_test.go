@@ -11,26 +11,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A tensorTest copies a box to shared memory, or back, and compares all words of the target.
+// A tensorTest copies a box to shared memory or back, and compares all words of the destination.
 type tensorTest struct {
 	name, version, target string
-	sizes, box            []int // of words, outermost first; box is that of a tiled map
+	sizes, box            []int // in words, outermost first; box is for a tiled map
 	options               []runtime.MapOption
-	window                *runtime.Window // of an im2col map of channels and pixels
+	window                *runtime.Window // for an im2col map
 	channels, pixels      int
-	before                string // runs before the copy, by one thread; %d7 is the address of the map
-	copy                  string // the copy of words to or from s, with the map %d7
-	bytes                 int    // that the copy moves
-	stores                bool
+	// Runs before the copy, by one thread; %d7 is the address of the map.
+	before string
+	copy   string // copies words to or from s, with the map at %d7
+	bytes  int    // number of bytes to copy
+	stores bool
 	// want returns the word of the target at an index: shared memory, or the tensor. The tensor holds the
 	// index plus 1 at each place, shared memory the index plus 1000 before a store.
 	want func(i int) uint32
 }
 
-// outside is what a test expects where nothing was written.
+// outside is the expected value where nothing was written.
 const outside = 0xdeadbeef
 
-// run runs the test and returns the words of the target.
+// run runs the test and returns the words of the destination.
 func (x *tensorTest) run(t *testing.T) []uint32 {
 	d := open(t, emu.Options{Target: x.target})
 	n := 1
@@ -106,7 +107,8 @@ ret;
 
 const load2 = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d7, {4, -1}], [bar];"
 
-// box2 is the word of a box of 8 rows of 32 columns of a tensor of 16 by 64 at column 4 and row -1.
+// box2 returns a word of a box of 8 rows and 32 columns. The box starts at column 4 and row -1 of a
+// tensor of 16 by 64.
 func box2(row, col int) uint32 {
 	if row -= 1; row < 0 {
 		return 0
@@ -114,8 +116,8 @@ func box2(row, col int) uint32 {
 	return uint32(row*64 + col + 4 + 1)
 }
 
-// swizzledWord returns the row and the column of the word at an index of a box with rows of 128
-// bytes, where units of so many bytes change places within groups of rows.
+// swizzledWord returns the row and the column of the word at index i of a box with 128-byte rows,
+// when units of the given size are permuted within groups of rows.
 func swizzledWord(i, unit int) (row, col int) {
 	row, col = i/32, i%32
 	units := 128 / unit
@@ -123,7 +125,8 @@ func swizzledWord(i, unit int) (row, col int) {
 	return row, (at^row%units)*unit/4 + col%(unit/4)
 }
 
-// replace sets a field of a copy of the tensor map in shared memory, and publishes it.
+// replace returns PTX that sets fields of a copy of the tensor map in shared memory, and publishes
+// it.
 func replace(fields string) string {
 	return `cvt.u64.u32 %d9, %r0; shl.b64 %d9, %d9, 2; add.u64 %d10, %d7, %d9; ld.u32 %r10, [%d10]; mad.lo.u32 %r11, %r0, 4, %r2; st.shared.u32 [%r11], %r10; bar.sync 0;
 @!%p0 bra done;
@@ -183,8 +186,8 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				return uint32(i + 1)
 			}},
 		{name: "other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled, box: []int{8, 32}, bytes: 1024,
-			// A tensor of 5 rows of 20 words, 512 bytes apart, from row 1 and column 4 of the
-			// other.
+			// A tensor of 5 rows of 20 words, 512 bytes apart, which starts at row 1 and column 4
+			// of the other tensor.
 			copy: "add.u64 %d12, %d9, 272; mov.b16 %h1, 20; mov.b16 %h2, 0x4405; mov.b32 %r20, 32; mov.b16 %h3, 0;\n" +
 				"cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.override::global_address.override::global_dim_stride " +
 				"[s], [%d7, %d12, {%h1, %h2}, {%r20}, %h3, {0, 0}], [bar];",

@@ -9,9 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A tensor map is 128 bytes that hold, from the first: its address (8), a magic number, the element
-// type, the rank, interleaving, swizzle and flags (a byte each), sizes less one (5 of 4), strides (4 of
-// 8), the box (5 of 2), steps (5 of 1), and the corners, channels and pixels of an im2col map.
+// A tensor map is 128 bytes. In order, they hold: its address (8), a magic number, the element
+// type, the rank, interleaving, swizzle and flags (a byte each), sizes minus one (5 of 4), strides
+// (4 of 8), the box (5 of 2), steps (5 of 1), and the corners, channels and pixels of an im2col
+// map.
 const (
 	mapMagic     = 8
 	mapType      = 9
@@ -35,7 +36,7 @@ const (
 	tensorMapLen = 128
 )
 
-// Encode encodes a tensor map as kernels of this package read it.
+// Encode encodes a tensor map in the format that kernels of this package read.
 func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	n := len(m.Sizes)
 	if n < 1 || n > mostDims || len(m.Strides) != n-1 {
@@ -59,7 +60,7 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	}
 	for i, stride := range m.Strides {
 		if stride%16 != 0 || stride >= 1<<40 {
-			return fault("encode a tensor map", nil, "stride %d is %d; it is a multiple of 16 below 2^40", i, stride)
+			return fault("encode a tensor map", nil, "stride %d is %d, expected a multiple of 16 below 2^40", i, stride)
 		}
 		little.PutUint64(to[mapStrides+8*i:], stride)
 	}
@@ -73,7 +74,7 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 		}
 		if i < len(m.Box) {
 			if m.Box[i] < 1 || m.Box[i] > 256 {
-				return fault("encode a tensor map", nil, "box dimension %d is %d; it is 1 to 256", i, m.Box[i])
+				return fault("encode a tensor map", nil, "box dimension %d is %d, expected 1 to 256", i, m.Box[i])
 			}
 			little.PutUint16(to[mapBox+2*i:], uint16(m.Box[i]))
 		}
@@ -87,52 +88,52 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	return nil
 }
 
-// A tensorMap is a tensor map as a copy uses it.
+// A tensorMap is a decoded tensor map.
 type tensorMap struct {
 	address uint64
 	kind    device.TensorType
 	rank    int
-	leave   int // bytes that channels are interleaved by: 0, 16, 32
+	leave   int // bytes per interleaved group of channels: 0, 16, 32
 	swizzle int // bytes: 0, 32, 64, 128
 	nan     bool
 	im2col  bool
 	sizes   [mostDims]uint64
-	strides [mostDims]uint64 // bytes; that of the innermost dimension is the element
+	strides [mostDims]uint64 // in bytes; strides[0] is the element size
 	box     [mostDims]uint64
 	steps   [mostDims]uint64
 
 	atom         swizzleAtom
-	lower, upper [mostDims - 2]int64 // corners of the pixel box of an im2col map
+	lower, upper [mostDims - 2]int64 // corners of an im2col bounding box
 	channels     uint64
 	pixels       uint64
-	offsets      [mostDims - 2]int64 // of the filter, which a copy has
+	offsets      [mostDims - 2]int64 // im2col offsets, set per copy
 }
 
-// A swizzleAtom is what a swizzle of 128 bytes moves as one, with the numbers of tensormap.replace.
+// A swizzleAtom is the unit that a 128-byte swizzle moves, numbered as in tensormap.replace.
 type swizzleAtom uint8
 
 // Atoms of swizzles.
 const (
 	atom16     swizzleAtom = iota
 	atom32                 // 32 bytes
-	atom32Flip             // 32 bytes, whose halves of 8 change places
+	atom32Flip             // 32 bytes, with swapped halves of 8
 	atom64
 )
 
-// swizzle96 is the width of a swizzle that is not emulated.
+// swizzle96 is a swizzle width that is not emulated.
 const swizzle96 = 96
 
-// decodeMap reads a tensor map.
+// decodeMap decodes a tensor map.
 func decodeMap(b []byte) (*tensorMap, error) {
 	if len(b) < tensorMapLen || b[mapMagic] != magic {
-		return nil, fmt.Errorf("there is no tensor map")
+		return nil, fmt.Errorf("there is no tensor map at the address")
 	}
 	m := &tensorMap{
 		address: little.Uint64(b), kind: device.TensorType(b[mapType]), rank: int(b[mapRank]), leave: int(b[mapLeave]),
 		swizzle: int(b[mapSwizzle]), nan: b[mapFlags]&flagNaN != 0, im2col: b[mapFlags]&flagIm2col != 0,
 	}
 	if m.rank < 1 || m.rank > mostDims {
-		return nil, fmt.Errorf("a tensor map of %d dimensions", m.rank)
+		return nil, fmt.Errorf("tensor map has %d dimensions", m.rank)
 	}
 	for i := range m.rank {
 		m.sizes[i] = uint64(little.Uint32(b[mapSizes+4*i:])) + 1
@@ -153,7 +154,8 @@ func decodeMap(b []byte) (*tensorMap, error) {
 	return m, nil
 }
 
-// together returns how many elements smaller than a byte are copied as one.
+// together returns how many elements are copied as a unit, which is more than one for elements
+// smaller than a byte.
 func (m *tensorMap) together() uint64 {
 	switch m.kind {
 	case device.Packed4x8:
@@ -164,8 +166,8 @@ func (m *tensorMap) together() uint64 {
 	return 1
 }
 
-// sharedBytes returns the bytes of an element in shared memory. Sixteen elements that are padded take
-// 16 bytes.
+// sharedBytes returns the size of an element in shared memory. Sixteen padded elements take 16
+// bytes.
 func (m *tensorMap) sharedBytes() uint64 {
 	if m.kind == device.Packed4x16 || m.kind == device.Packed6x16 {
 		return 16
@@ -173,7 +175,8 @@ func (m *tensorMap) sharedBytes() uint64 {
 	return m.elementBytes()
 }
 
-// elementBytes returns the bytes in global memory of an element, or of those that are copied as one.
+// elementBytes returns the size in global memory of an element, or of elements that are copied as a
+// unit.
 func (m *tensorMap) elementBytes() uint64 {
 	switch m.kind {
 	case device.U8:

@@ -11,20 +11,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A mapField is a field of a tensor map that tensormap.replace changes. Set stores a value of a
-// dimension. It returns why it cannot.
+// A mapField is a field of a tensor map that tensormap.replace changes. Set stores a value for a
+// dimension and returns an error if it is invalid.
 type mapField struct {
 	mod isa.Mod
 	set func(b []byte, i int, x uint64) string
 }
 
-// mapFields are the fields by the modifiers that name them.
+// mapFields lists the fields by the modifiers that name them.
 var mapFields = []mapField{
 	{isa.ModGlobalAddress, func(b []byte, _ int, x uint64) string {
 		little.PutUint64(b, x)
 		return multipleOf16("address", x)
 	}},
-	{isa.ModRank, func(b []byte, _ int, x uint64) string { // one less than the rank
+	{isa.ModRank, func(b []byte, _ int, x uint64) string { // the rank minus one
 		b[mapRank] = byte(x + 1)
 		return below("rank less one", x, mostDims)
 	}},
@@ -87,7 +87,7 @@ var mapFields = []mapField{
 	}},
 }
 
-// elementTypes are the element types by the numbers of tensormap.replace.
+// elementTypes lists the element types by their numbers in tensormap.replace.
 var elementTypes = []device.TensorType{
 	device.U8, device.U16, device.U32, device.S32, device.U64, device.S64, device.F16, device.F32, device.F32FTZ, device.F64, device.BF16,
 	device.TF32, device.TF32FTZ, device.Packed4x8, device.Packed4x16, device.Packed6x16,
@@ -132,7 +132,7 @@ func replaceField(d *decoder) (step, error) {
 		}
 	}
 	if field == nil || value == nil {
-		return nil, fmt.Errorf("%s names no field that is emulated", d.in.Op)
+		return nil, fmt.Errorf("the field of %s is not emulated", d.in.Op)
 	}
 	number := 0
 	if index != nil {
@@ -153,7 +153,7 @@ func replaceField(d *decoder) (step, error) {
 				if !allZero(b) {
 					return w.fault(l, nil, "there is no tensor map at this address")
 				}
-				b[mapMagic] = magic // programs also make maps by replacing every field of zeros
+				b[mapMagic] = magic // programs also create maps by replacing every field of zeros
 			}
 			x := v[l]
 			if !wide {
@@ -167,8 +167,8 @@ func replaceField(d *decoder) (step, error) {
 	}, nil
 }
 
-// copyTensorMap decodes tensormap.cp_fenceproxy: the warp copies 128 bytes, and the tensor map proxy sees
-// them.
+// copyTensorMap decodes tensormap.cp_fenceproxy. The warp copies 128 bytes and makes them visible
+// to the tensor map proxy.
 func copyTensorMap(d *decoder) (step, error) {
 	op := d.operation()
 	to, err := d.addressNamed("to")

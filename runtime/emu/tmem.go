@@ -10,32 +10,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Tensor memory of a block: 128 lanes of 512 columns of 32 bits.
+// Tensor memory of a block has 128 lanes and 512 columns of 32 bits.
 const (
 	tensorLanes   = 128
 	tensorColumns = 512
-	tensorUnit    = 32 // columns are allocated in multiples of it
+	tensorUnit    = 32 // allocation granularity in columns
 )
 
 // A tensorMemory is the tensor memory of a block. An address has the lane in its upper half and the
 // column in its lower half.
 type tensorMemory struct {
 	cells     [tensorLanes][tensorColumns]uint32
-	known     [tensorLanes][tensorColumns]byte // 0xff where a cell was written
+	known     [tensorLanes][tensorColumns]byte // 0xff if a cell is initialized
 	held      []tensorRange
-	last      int // columns of the last allocation
+	last      int // number of columns of the last allocation
 	gaveUp    bool
-	requested int // collective allocations and releases that the block has begun
-	columns   int // of the last one
+	requested int // collective allocations and deallocations started by the block
+	columns   int // number of columns of the last one
 }
 
-// A tensorRange is columns that were allocated.
+// A tensorRange is an allocated range of columns.
 type tensorRange struct {
 	base, columns int
 	in            *command
 }
 
-// poison is what cells hold that were never written: a NaN in all formats that have one.
+// poison is the value of uninitialized cells, a NaN in all formats that have one.
 const poison = 0xffff_ffff
 
 // reset makes t the tensor memory of a new block.
@@ -43,8 +43,8 @@ func (t *tensorMemory) reset() {
 	t.held, t.last, t.gaveUp, t.requested = t.held[:0], 0, false, 0
 }
 
-// find returns where n columns are free. The highest are taken first, so that a kernel that ignores
-// the address that it is given does not work by chance.
+// find returns the first of n free columns. It prefers the highest, so that a kernel that ignores
+// the returned address does not work by chance.
 func (t *tensorMemory) find(n int) (base int, ok bool) {
 	for base = tensorColumns - n; base >= 0; base -= tensorUnit {
 		free := true
@@ -70,7 +70,7 @@ func (t *tensorMemory) take(r tensorRange) {
 	}
 }
 
-// drop releases columns. It reports whether they were allocated together.
+// drop deallocates columns. It reports whether they are exactly one allocation.
 func (t *tensorMemory) drop(base, columns int) bool {
 	for i, r := range t.held {
 		if r.base == base && r.columns == columns {
@@ -81,7 +81,7 @@ func (t *tensorMemory) drop(base, columns int) bool {
 	return false
 }
 
-// check reports an access to n columns of a lane that are not allocated.
+// check returns an error for an access to n columns of a lane if they are not allocated.
 func (t *tensorMemory) check(lane, column, n int) string {
 	if t != nil && lane >= 0 && lane < tensorLanes {
 		for _, r := range t.held {
@@ -93,7 +93,7 @@ func (t *tensorMemory) check(lane, column, n int) string {
 	return fmt.Sprintf("tensor memory out of bounds: lane %d, columns %d to %d; %s", lane, column, column+n-1, t)
 }
 
-// String describes what is allocated.
+// String describes the allocations.
 func (t *tensorMemory) String() string {
 	if t == nil || len(t.held) == 0 {
 		return "nothing is allocated"
@@ -108,7 +108,7 @@ func (t *tensorMemory) String() string {
 	return s
 }
 
-// row returns n cells of a lane and what is known of them.
+// row returns n cells of a lane and whether each is initialized.
 func (t *tensorMemory) row(lane, column, n int) (cells []uint32, known []byte, why string) {
 	if why = t.check(lane, column, n); why != "" {
 		return nil, nil, why
@@ -116,7 +116,7 @@ func (t *tensorMemory) row(lane, column, n int) (cells []uint32, known []byte, w
 	return t.cells[lane][column : column+n], t.known[lane][column : column+n], ""
 }
 
-// tensorCell returns a cell of tensor memory that must have been written.
+// tensorCell returns a cell of tensor memory, or an error if it is uninitialized.
 func (b *block) tensorCell(lane, column int, what string) (uint32, string) {
 	c, known, why := b.tensor().row(lane, column, 1)
 	switch {
@@ -129,7 +129,7 @@ func (b *block) tensorCell(lane, column int, what string) (uint32, string) {
 	return c[0], ""
 }
 
-// laneOf and columnOf are the parts of an address in tensor memory.
+// laneOf and columnOf return the parts of a tensor memory address.
 func laneOf(address uint32) int   { return int(address >> 16) }
 func columnOf(address uint32) int { return int(address & 0xffff) }
 
@@ -141,7 +141,8 @@ func (b *block) tensor() *tensorMemory {
 	return b.tensorMemory
 }
 
-// tellTensor shows that the operation that runs accesses n cells of a lane of the block's tensor memory.
+// tellTensor reports that the current operation accesses n cells of a lane of the block's tensor
+// memory.
 func (b *block) tellTensor(kind EventKind, lane, column, n int) {
 	g, o := b.grid, b.cluster.queue.running
 	if g.observer == nil || o == nil {
@@ -156,7 +157,7 @@ func (b *block) tellTensor(kind EventKind, lane, column, n int) {
 	g.observer.Observe(e)
 }
 
-// leak faults a block that ends with columns that are still allocated.
+// leak reports a fault if a block exits with allocated columns.
 func (b *block) leak(w *warp) {
 	if b.tensorMemory == nil || len(b.tensorMemory.held) == 0 {
 		return

@@ -12,24 +12,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A kernel that fetches ahead loads from a stage of shared memory that was never filled, and does
-// not use what it loaded. Compilers load structures with their padding from local memory. So such a
-// load is no mistake: the bits of the register are marked. Arithmetic passes marks on, and so do
-// stores to shared and local memory. A mark is reported where it reaches global memory, an address,
-// a branch or an instruction that is no arithmetic.
+// A kernel that prefetches may load from a stage of shared memory that was never filled, and not
+// use the value. Compilers also load structures from local memory together with their padding. Such
+// a load is not an error. Instead, the bits of the register are marked as uninitialized. Arithmetic
+// and stores to shared and local memory propagate the marks. An error is reported when a mark
+// reaches global memory, an address, a branch, or an instruction that is not arithmetic.
 
-// A shadow is the bits of the registers of a frame that come from memory that was never written.
+// A shadow marks the bits of the registers of a frame that come from uninitialized memory.
 type shadow struct {
-	regs  map[int32]*eval.Vector // by the index of the register
-	preds map[int32]uint32       // lanes, by the index of the predicate
-	from  map[markKey]*Fault     // the load
+	regs  map[int32]*eval.Vector // by register index
+	preds map[int32]uint32       // lanes, by predicate index
+	from  map[markKey]*Fault     // the load that produced the mark
 }
 
-// A markKey names a register or a predicate of a frame.
+// A markKey identifies a register or a predicate of a frame.
 type markKey struct {
 	index int32
 	pred  bool
-	bits  int // of the register
+	bits  int // width of the register
 }
 
 // get returns the marks of a register or a predicate.
@@ -75,10 +75,10 @@ func (s *shadow) set(k markKey, lanes uint32, v *eval.Vector, from *Fault) {
 	s.preds[k.index] = p
 }
 
-// origin returns the load of a register or a predicate.
+// origin returns the load that a mark of a register or a predicate comes from.
 func (s *shadow) origin(k markKey) *Fault { return s.from[markKey{index: k.index, pred: k.pred}] }
 
-// settle drops the shadow of a frame if nothing is marked.
+// settle drops the shadow of a frame if no bit is marked.
 func (f *frame) settle() {
 	if s := f.unwritten; s != nil && len(s.regs)+len(s.preds) == 0 {
 		f.unwritten = nil
@@ -95,7 +95,7 @@ func marked(v *eval.Vector) (lanes uint32) {
 	return lanes
 }
 
-// every returns marks of all bits of some lanes of a register.
+// every returns marks for all bits of some lanes of a register.
 func every(k markKey, lanes uint32) *eval.Vector {
 	v, bits := new(eval.Vector), uint64(1)
 	if !k.pred {
@@ -109,7 +109,7 @@ func every(k markKey, lanes uint32) *eval.Vector {
 	return v
 }
 
-// keys appends the registers and predicates of an operand without those of addresses.
+// keys appends the registers and predicates of an operand, except those in addresses.
 func (p *program) keys(list []markKey, o *ir.Operand) []markKey {
 	if o.Kind != ir.Register {
 		if o.Kind == ir.Address {
@@ -133,7 +133,7 @@ func (p *program) keys(list []markKey, o *ir.Operand) []markKey {
 	return list
 }
 
-// addressKeys returns the registers of the addresses of an instruction.
+// addressKeys returns the registers in the addresses of an instruction.
 func (p *program) addressKeys(in *ir.Instr) (list []markKey) {
 	for i := range in.Args {
 		if in.Args[i].Kind == ir.Address {
@@ -146,8 +146,8 @@ func (p *program) addressKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
-// sourceKeys and resultKeys return the registers that an instruction reads and writes, without
-// those of addresses and the guard.
+// sourceKeys and resultKeys return the registers that an instruction reads and writes, except those
+// in addresses and the guard.
 func (p *program) sourceKeys(in *ir.Instr) (list []markKey) {
 	for i := range in.Args {
 		if i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write {
@@ -166,15 +166,14 @@ func (p *program) resultKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
-// loadUnwritten notes that the current instruction loads memory of these lanes that was never
-// written.
+// loadUnwritten records that the current instruction loads uninitialized memory in these lanes.
 func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	in := w.command()
 	e := w.describe(w.cur, lane)
 	e.Message = fmt.Sprintf("read of memory that was never written: %d bytes", size)
 	e.Notes = w.near(w.address[lane])
 	if in.at.Form.Form.Kind == isa.KindLdmatrix {
-		lanes = w.cur.mask // rows go to several lanes
+		lanes = w.cur.mask // rows are distributed to several lanes
 	}
 	f := w.cur.frame
 	if f.unwritten == nil {
@@ -187,7 +186,7 @@ func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	}
 }
 
-// markLoaded marks the bits that a load took from memory that was never written.
+// markLoaded marks the bits that a load took from uninitialized memory.
 func (x *transfer) markLoaded(w *warp, mask uint32) {
 	f := w.cur.frame
 	for i := range x.regs {
@@ -209,7 +208,7 @@ func (x *transfer) markLoaded(w *warp, mask uint32) {
 	f.settle()
 }
 
-// markStored marks the bytes that a store took from registers with marks. It reports whether a lane
+// markStored marks the bytes that a store took from marked registers. It reports whether a lane
 // stores such a byte to global memory, which is a fault.
 func (x *transfer) markStored(w *warp, mask uint32) bool {
 	s := w.cur.frame.unwritten
@@ -241,7 +240,7 @@ func (x *transfer) markStored(w *warp, mask uint32) bool {
 	return false
 }
 
-// reportUnwritten ends the block: the current instruction uses memory that was never written.
+// reportUnwritten ends the block because the current instruction uses uninitialized memory.
 func (w *warp) reportUnwritten(from *Fault, use string) {
 	e := *from
 	in := w.command().at
@@ -250,8 +249,8 @@ func (w *warp) reportUnwritten(from *Fault, use string) {
 	w.block.fail(&e)
 }
 
-// runGuarded runs a command whose guard has marks for some lanes. It faults if the guard decides
-// more than a result of arithmetic.
+// runGuarded runs a command whose guard has marks for some lanes. It is a fault if the guard
+// decides anything except a result of arithmetic.
 func (w *warp) runGuarded(in *command, mask, lanes uint32) action {
 	f := w.cur.frame
 	s := f.unwritten
@@ -274,7 +273,7 @@ func (w *warp) runGuarded(in *command, mask, lanes uint32) action {
 	return advance
 }
 
-// runMarked runs a command of a frame that has marks.
+// runMarked runs a command in a frame that has marks.
 func (w *warp) runMarked(in *command, mask uint32) action {
 	f := w.cur.frame
 	s := f.unwritten
@@ -323,9 +322,9 @@ func (w *warp) runMarked(in *command, mask uint32) action {
 	return act
 }
 
-// replay returns the marks of the results of a command that moves bits of some registers. It runs
-// the command with the marks in their place, and with zeros: what differs has moved. Registers and
-// predicates are as before afterwards.
+// replay returns the marks of the results of a command that moves bits of registers. It runs the
+// command once with the marks as values and once with zeros. Bits that differ have moved. It then
+// restores registers and predicates.
 func (w *warp) replay(in *command, mask uint32, moved, results []markKey) ([]eval.Vector, action) {
 	f := w.cur.frame
 	regs, preds := make(map[int32]eval.Vector), slices.Clone(f.preds)

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// TestUnwrittenMarks follows bits of shared memory that was never written through registers and
-// memory: what reaches nothing is right, and what reaches global memory, an address or a branch is
+// TestUnwrittenMarks tracks uninitialized shared memory through registers and memory. Values that
+// are never used are not errors. Values that reach global memory, an address or a branch are
 // reported with the line.
 func TestUnwrittenMarks(t *testing.T) {
 	const word = ".shared .align 16 .b8 s[1024]; mov.u32 %r9, 0xaabbccdd; ld.shared.u32 %r1, [s];\n"

@@ -11,29 +11,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A passing says how an instruction passes the marks of unwritten memory on to its results.
+// A passing says how an instruction propagates the marks of uninitialized memory to its results.
 type passing uint8
 
 // Passings.
 const (
 	passNothing  passing = iota // the instruction uses its operands
-	passAll                     // one bit marks the result of the lane
-	passLanes                   // one bit marks the results of all lanes
-	passMoves                   // bits of some operands move, and their marks with them
+	passAll                     // a marked bit marks the result of the lane
+	passLanes                   // a marked bit marks the results of all lanes
+	passMoves                   // bits of some operands move with their marks
 	passBits                    // each bit depends on the same bits of the operands
-	passAnd                     // and where the other bit is 0 the result is written
-	passOr                      // and where the other bit is 1 the result is written
-	passUp                      // each bit depends on the same and lower bits
-	passInMemory                // loads and stores, which pass marks themselves
+	passAnd                     // as passBits; a known 0 in the other operand clears the mark
+	passOr                      // as passBits; a known 1 in the other operand clears the mark
+	passUp                      // each bit depends on the same and all lower bits
+	passInMemory                // loads and stores, which propagate marks themselves
 )
 
-// A markRule is the passing of a kind. Data are the numbers of the operands whose bits move.
+// A markRule is the rule for an instruction kind. For passMoves, data lists the operands whose bits
+// move.
 type markRule struct {
 	pass passing
 	data []int
 }
 
-// markRules are the rules of the kinds that are not passAll.
+// markRules holds the rules of all kinds except those with passAll.
 var markRules = map[isa.Kind]markRule{
 	isa.KindLd: {pass: passInMemory}, isa.KindLdu: {pass: passInMemory},
 	isa.KindSt: {pass: passInMemory}, isa.KindLdmatrix: {pass: passInMemory},
@@ -95,7 +96,7 @@ func integers(in *ir.Instr) bool {
 func (w *warp) passMarks(in *command, rule markRule, mask, lanes uint32, sources,
 	results []markKey) ([]eval.Vector, action) {
 	pass := rule.pass
-	// Lanes of a shfl may be at other instructions, which must run once.
+	// Lanes of a shfl may be at other instructions, which must run only once.
 	if pass == passMoves && (in.meets == nil || w.cur.mask == w.live) {
 		if moved, ok := w.movedKeys(in.at, rule, mask); ok {
 			return w.replay(in, mask, moved, results)
@@ -130,7 +131,7 @@ func (w *warp) passMarks(in *command, rule markRule, mask, lanes uint32, sources
 }
 
 // movedKeys returns the registers whose bits a command moves. It returns false if another operand
-// has marks in these lanes, or is one of those registers.
+// is marked in these lanes, or is one of those registers.
 func (w *warp) movedKeys(in *ir.Instr, rule markRule, mask uint32) (list []markKey, ok bool) {
 	f := w.cur.frame
 	var others []markKey
@@ -164,7 +165,7 @@ func (w *warp) bitwise(in *ir.Instr, pass passing, sources []markKey) (v eval.Ve
 	if pass != passAnd && pass != passOr || len(in.Args) != 3 {
 		return v
 	}
-	// A written bit that decides the result alone: 0 of and, 1 of or.
+	// An unmarked bit that decides the result: 0 for and, 1 for or.
 	for i := 1; i < 3; i++ {
 		value, marks, ok := f.operand(&in.Args[i])
 		if !ok {
@@ -181,7 +182,7 @@ func (w *warp) bitwise(in *ir.Instr, pass passing, sources []markKey) (v eval.Ve
 	return v
 }
 
-// operand returns the value and the marks of an operand that is a register or a number.
+// operand returns the value and the marks of an operand that is a register or a constant.
 func (f *frame) operand(o *ir.Operand) (value, marks eval.Vector, ok bool) {
 	switch o.Kind {
 	case ir.Register:

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// variables returns the variables of the module, those of functions behind those of the module.
+// variables returns the variables of the module, followed by those of its functions.
 func (m *module) variables() []*ir.Var {
 	var list []*ir.Var
 	for _, d := range m.ir.Decls {
@@ -24,7 +24,7 @@ func (m *module) variables() []*ir.Var {
 	return list
 }
 
-// place gives the variables of global and constant memory their addresses and initial values.
+// place assigns addresses and initial values to the variables of global and constant memory.
 func (m *module) place(mem *memory) error {
 	named := make(map[string]*ir.Var)
 	constants := uint64(0)
@@ -36,7 +36,7 @@ func (m *module) place(mem *memory) error {
 			continue
 		}
 		if v.Type.Class() == isa.Opaque {
-			continue // of textures and surfaces, which are not emulated
+			continue // textures and surfaces are not emulated
 		}
 		if size == 0 && v.Init != nil {
 			size = int64(v.Type.Bits()/8) * int64(len(v.Init.Args()))
@@ -60,7 +60,7 @@ func (m *module) place(mem *memory) error {
 		m.addresses[v], m.globals[v.Name] = r.base, r
 	}
 	if constants > mostConstant {
-		return fmt.Errorf("%d bytes of constants; there are at most %d", constants, mostConstant)
+		return fmt.Errorf("module has %d bytes of constants, expected at most %d", constants, mostConstant)
 	}
 	m.constants = newRegion("constant memory", constWindow, int(constants))
 	m.constants.init, m.constants.fixed = nil, true
@@ -82,7 +82,7 @@ func (m *module) place(mem *memory) error {
 	return nil
 }
 
-// mostConstant is the constant memory of a module: ten banks of 64 KiB.
+// mostConstant is the maximum constant memory of a module: ten banks of 64 KiB.
 const mostConstant = 10 << 16
 
 // initialize writes the initial value of a variable.
@@ -104,7 +104,7 @@ func (m *module) initialize(v *ir.Var) error {
 	return m.value(data, v.Init, width, dims)
 }
 
-// value writes an initial value of an array to the beginning of data.
+// value writes an initial value of an array to the start of data.
 func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) error {
 	if o.Kind == ir.Vector {
 		step := width
@@ -127,7 +127,7 @@ func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) e
 		return err
 	}
 	if width == 0 || width > uint64(len(data)) {
-		return fmt.Errorf("an initial value that does not fit")
+		return fmt.Errorf("initial value does not fit")
 	}
 	put(data, min(width, 8), x)
 	return nil
@@ -168,5 +168,5 @@ func (m *module) scalar(o *ir.Operand) (uint64, error) {
 			return x, err
 		}
 	}
-	return 0, fmt.Errorf("an initial value of a kind that is not emulated")
+	return 0, fmt.Errorf("this kind of initial value is not emulated")
 }

@@ -20,7 +20,8 @@ func videoKinds(kinds map[isa.Kind]entry) {
 	}
 }
 
-// video decodes a video instruction, whose operands may be parts of registers or have a minus sign.
+// video decodes a video instruction. Its operands may select parts of registers or have a minus
+// sign.
 func video(d *decoder) (step, error) {
 	var parts eval.Parts
 	var regs [4][]ref
@@ -32,7 +33,7 @@ func video(d *decoder) (step, error) {
 		if o.Kind == ir.Register {
 			parts.Select[i], parts.Minus[i] = o.Text(), o.Minus
 			o.More, o.Minus = nil, false
-			if o.Reg.Vec > 1 { // a component of a vector variable, which is no part
+			if o.Reg.Vec > 1 { // a component of a vector variable does not select a part
 				parts.Select[i], o.More = "", d.in.Args[i].More
 			}
 		}
@@ -46,7 +47,7 @@ func video(d *decoder) (step, error) {
 	for i := 1; i < len(d.in.Args) && len(s.in) < len(op.In); i++ {
 		s.in = append(s.in, d.fit(regs[i][0], isa.B32))
 	}
-	for len(s.in) < len(op.In) { // an addend that is not written
+	for len(s.in) < len(op.In) { // the optional addend
 		s.in = append(s.in, ref{kind: refConstant, constant: d.image.splat(0)})
 	}
 	return s.general(), nil

@@ -12,26 +12,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// A warp is 32 lanes. Lanes that diverge form fragments, which take turns.
+// A warp is 32 lanes. Lanes that diverge form fragments, which run alternately.
 type warp struct {
 	block *block
-	index int    // in the block
-	live  uint32 // lanes that exist and have not ended
+	index int    // index in the block
+	live  uint32 // lanes that exist and have not exited
 
-	// Of the fragment that runs.
+	// State of the current fragment.
 	cur   *fragment
 	regs  []eval.Vector
 	preds []uint32
-	carry uint32 // the condition code
+	carry uint32 // condition code
 
-	ready   []*fragment // may run; not cur
-	waiting []*fragment // for others
-	spins   int         // strong loads and atomic operations
-	yield   bool        // the instruction at hand can make no progress before others do
+	ready   []*fragment // fragments that can run, except cur
+	waiting []*fragment // fragments that wait for others
+	spins   int         // consecutive strong loads and atomic operations
+	yield   bool        // other warps must run before the current instruction can succeed
 
 	thread      [3]eval.Vector // %tid
-	localRegion region         // local memory: that of one lane behind that of another
-	perLane     uint64         // bytes of one lane
+	localRegion region         // local memory of all lanes, one after another
+	perLane     uint64         // bytes per lane
 
 	frame    eval.Frame
 	scratch  [8]eval.Vector
@@ -39,92 +39,97 @@ type warp struct {
 	out      [4]eval.Vector
 	where    access
 	address  eval.Vector
-	space    isa.Space   // that the addresses are in, Generic where they are in several
-	recent   [16]*region // by the address of the instruction
+	space    isa.Space   // state space of the addresses; Generic if there are several
+	recent   [16]*region // cache, indexed by instruction
 
-	root                   *frame       // of the kernel
-	spare                  []*frame     // of calls that have returned
-	copies, bulk           []*operation // in flight
+	root                   *frame       // frame of the kernel
+	spare                  []*frame     // frames to reuse
+	copies, bulk           []*operation // operations in flight
 	copyGroups, bulkGroups groupCount
-	tensorLoads            []*operation           // tcgen05.ld in flight
-	tensorStores           []*operation           // tcgen05.st in flight
-	tensorTail             [eval.Lanes]*operation // the last one for the tensor cores, by lane
-	groupJobs              []*groupJob            // wgmma that no wait has covered, oldest first
-	groupCount             int                    // of wgmma.commit_group
-	registers              int                    // of a thread, once setmaxnreg was run
-	turn                   int                    // of the collective with the other block of the pair, or 0
-	matrix                 *tensorcore.Frame
-	result                 [8]eval.Vector
-	arrivals               int // at the barrier of the cluster
+	tensorLoads            []*operation           // tcgen05.ld operations in flight
+	tensorStores           []*operation           // tcgen05.st operations in flight
+	tensorTail             [eval.Lanes]*operation // last tensor-core operation of each lane
+	// Wgmma operations that no wait has covered, oldest first.
+	groupJobs  []*groupJob
+	groupCount int // number of wgmma.commit_group
+	registers  int // registers per thread, after setmaxnreg
+	// Number of the collective with the peer block, or 0.
+	turn     int
+	matrix   *tensorcore.Frame
+	result   [8]eval.Vector
+	arrivals int // arrivals at the cluster barrier
 }
 
-// A fragment is lanes of a warp that are at one place.
+// A fragment is a set of lanes of a warp that are at the same instruction.
 type fragment struct {
 	mask    uint32
 	pc      int
 	frame   *frame
-	joins   *join // innermost first
+	joins   *join // reconvergence points, innermost first
 	state   waitState
-	since   int64 // the block's count of instructions when it began to wait
-	group   wait  // of the collective that it waits at
-	expired bool  // it has waited for as long as it may
+	since   int64 // value of the block's instruction count when it began to wait
+	group   wait  // the collective at which it waits
+	expired bool  // its wait has timed out
 }
 
-// A frame is a call of a function. Fragments of one call share it: their lanes are different.
+// A frame is a call of a function. The fragments of a call share it, since they have different
+// lanes.
 type frame struct {
 	program *program
 	regs    []eval.Vector
 	preds   []uint32
-	local   uint64 // where its local memory begins
-	top     uint64 // where that of a callee begins
-	back    int    // where the caller goes on
+	local   uint64 // where the frame's local memory begins
+	top     uint64 // where the local memory of a callee begins
+	back    int    // return position in the caller
 	caller  *frame
-	lanes   uint32     // that have not returned
-	results []argument // of the caller
+	lanes   uint32     // lanes that have not returned
+	results []argument // results in the caller
 
-	unwritten *shadow // nil where nothing is marked
+	unwritten *shadow // nil if nothing is marked
 }
 
-// A join is a place at which the lanes that diverged before it wait for each other.
+// A join is a reconvergence point of lanes that diverged before it.
 type join struct {
 	pc    int
 	frame *frame
-	all   uint32 // lanes that are expected
-	come  uint32 // lanes that wait
+	all   uint32 // expected lanes
+	come  uint32 // waiting lanes
 	up    *join
 }
 
-// waitState says what a fragment waits for.
+// A waitState says what a fragment waits for.
 type waitState uint8
 
 // What fragments wait for.
 const (
-	runs            waitState = iota
-	waitsConverge             // for the other lanes, at an instruction that all run together
-	waitsLanes                // for the lanes of a mask, at instructions of one kind
-	waitsMembers              // for the lanes of a mask, wherever they wait for each other
-	waitsBarrier              // for other warps
-	waitsCluster              // for other blocks of the cluster
-	waitsPhase                // for an mbarrier
-	waitsCompletion           // for asynchronous operations
-	waitsPool                 // for registers
+	runs waitState = iota
+	// For the other lanes, at an instruction that all lanes must run together.
+	waitsConverge
+	waitsLanes // for the lanes of a mask, at instructions of the same kind
+	// For the lanes of a mask, at any instructions that synchronize with each other.
+	waitsMembers
+	waitsBarrier    // for other warps
+	waitsCluster    // for other blocks of the cluster
+	waitsPhase      // for an mbarrier
+	waitsCompletion // for asynchronous operations
+	waitsPool       // for registers
 )
 
-// wait describes the collective instruction at which a fragment waits.
+// A wait describes the collective instruction at which a fragment waits.
 type wait struct {
 	mask uint32
-	note func() string // for reports
-	met  func() bool   // whether the wait is over; nil where others end it
+	note func() string // text for reports
+	met  func() bool   // reports whether the wait is over; nil if others end it
 }
 
-// enter makes f the fragment that runs.
+// enter makes f the current fragment.
 func (w *warp) enter(f *fragment) {
 	w.cur = f
 	w.regs, w.preds = f.frame.regs, f.frame.preds
 }
 
-// run runs the warp for some instructions, until it can go on no more or has given way. It returns
-// how many it ran.
+// run runs the warp for up to budget instructions, until it cannot continue or yields. It returns
+// the number of instructions.
 func (w *warp) run(budget int) int {
 	n := 0
 	for n < budget {
@@ -151,14 +156,14 @@ func (w *warp) run(budget int) int {
 	return n
 }
 
-// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait
-// for others of their warp go on alone: the others may spin until these have done something.
+// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait to
+// reconverge continue without the others. The others may spin until these have done something.
 const spinsToBreak = 4096
 
-// sliceLength is how many instructions a fragment runs before another of its warp has its turn.
+// sliceLength is how many instructions a fragment runs before another fragment of its warp runs.
 const sliceLength = 256
 
-// next takes the first fragment that is ready.
+// next makes the first ready fragment current.
 func (w *warp) next() bool {
 	if len(w.ready) == 0 {
 		return false
@@ -169,7 +174,7 @@ func (w *warp) next() bool {
 	return true
 }
 
-// rotate lets the next ready fragment run.
+// rotate switches to the next ready fragment.
 func (w *warp) rotate() {
 	if w.cur == nil || len(w.ready) == 0 {
 		return
@@ -249,7 +254,7 @@ out:
 	return n, last
 }
 
-// arrive is a fragment at its innermost join. The last one goes on with all lanes.
+// arrive handles a fragment that reaches its innermost join. The last one continues with all lanes.
 func (w *warp) arrive(f *fragment) {
 	j := f.joins
 	j.come |= f.mask
@@ -260,7 +265,7 @@ func (w *warp) arrive(f *fragment) {
 	w.cur = nil
 }
 
-// release lets the lanes that wait at j go on.
+// release resumes the lanes that wait at j.
 func (w *warp) release(j *join) {
 	f := &fragment{mask: j.come, pc: j.pc, frame: j.frame, joins: j.up}
 	j.all &^= j.come
@@ -268,7 +273,7 @@ func (w *warp) release(j *join) {
 	w.ready = append(w.ready, f)
 }
 
-// leave takes lanes out of the joins from j on, up to the join end.
+// leave removes lanes from the joins from j up to the join end.
 func (w *warp) leave(lanes uint32, j, end *join) {
 	for ; j != end && j != nil; j = j.up {
 		j.all &^= lanes
@@ -297,8 +302,8 @@ func (w *warp) end(lanes uint32) action {
 	return act
 }
 
-// split sends some lanes of the current fragment elsewhere; they meet again at meet, unless that is
-// negative.
+// split sends some lanes of the current fragment to another command. They reconverge at meet unless
+// it is negative.
 func (w *warp) split(lanes uint32, to, meet int) {
 	f := w.cur
 	if meet >= 0 && !(f.joins != nil && f.joins.pc == meet && f.joins.frame == f.frame) {
@@ -317,7 +322,7 @@ func (w *warp) park(state waitState, group wait) action {
 	return parked
 }
 
-// wake lets a fragment go on.
+// wake resumes a fragment.
 func (w *warp) wake(f *fragment) {
 	for i, x := range w.waiting {
 		if x == f {
@@ -337,7 +342,7 @@ func (w *warp) fault(lane int, notes []string, format string, args ...any) actio
 	return failed
 }
 
-// describe returns a fault at the place of a fragment.
+// describe returns a fault at the position of a fragment.
 func (w *warp) describe(f *fragment, lane int) *Fault {
 	e := &Fault{Kernel: w.block.grid.image.entry.Name, Block: w.block.id, Warp: w.index, Lane: lane}
 	if lane >= 0 {
@@ -365,7 +370,7 @@ func (w *warp) faultAt(in *command, format string, args ...any) *Fault {
 	return e
 }
 
-// locateFault adds the place of a command to a fault.
+// locateFault adds the position of a command to a fault.
 func (w *warp) locateFault(e *Fault, in *command) {
 	if in.at != nil {
 		e.Opcode = in.at.Op

@@ -50,7 +50,7 @@ func wgmma(d *decoder) (step, error) {
 	rest := args[behind+1:]
 	for i := range rest {
 		if rest[i].kind != refConstant {
-			return nil, fmt.Errorf("%s: operands behind the scale are constants", d.in.Op)
+			return nil, fmt.Errorf("%s: the operands after scale-d must be constants", d.in.Op)
 		}
 	}
 	if len(rest) >= 2 {
@@ -68,34 +68,34 @@ func wgmma(d *decoder) (step, error) {
 // groupWarps is the number of warps of a warpgroup.
 const groupWarps = 4
 
-// A warpgroup is four warps that compute products together. They issue the same ones in the same
-// order; a product is in flight when the last of them has issued it.
+// A warpgroup is four warps that compute matrix products together. They issue the same instructions
+// in the same order. A matrix product is in flight when the last of them has issued it.
 type warpgroup struct {
-	open []*groupJob // issued by some warps and not by all
-	tail *operation  // products complete in their order
+	open []*groupJob // issued by some warps but not by all
+	tail *operation  // products complete in order
 }
 
-// A groupJob is a product of a warpgroup.
+// A groupJob is a matrix product of a warpgroup.
 type groupJob struct {
 	*groupProduct
 	block       *block
 	came        int
 	regs        [groupWarps][]eval.Vector
 	warps       [groupWarps]*warp
-	parts       []*operation // what an observer sees of each warp
+	parts       []*operation // operations reported to observers, one per warp
 	left, right uint64       // descriptors
 	adds        bool
 	op          *operation      // nil until all warps have issued it
-	groups      [groupWarps]int // that each warp had committed before
+	groups      [groupWarps]int // number of groups that each warp had committed before
 }
 
-// run issues the product for a warp.
+// run issues the matrix product for a warp.
 func (g *groupProduct) run(w *warp, _ uint32) action {
 	if !w.together() {
 		return parked
 	}
 	if w.live != full {
-		return w.fault(-1, nil, "wgmma runs in warps of 32 threads, and this one has %d", bits.OnesCount32(w.live))
+		return w.fault(-1, nil, "wgmma requires all 32 threads of a warp, but this one has %d", bits.OnesCount32(w.live))
 	}
 	j, why := g.join(w)
 	if why != "" {
@@ -134,7 +134,7 @@ func (b *block) warpgroup(w *warp) *warpgroup {
 	return &b.groups[w.index/groupWarps]
 }
 
-// join adds a warp to the product that its warpgroup issues next.
+// join adds a warp to the next matrix product of its warpgroup.
 func (g *groupProduct) join(w *warp) (*groupJob, string) {
 	group := w.block.warpgroup(w)
 	own := w.index % groupWarps
@@ -167,7 +167,7 @@ func (g *groupProduct) join(w *warp) (*groupJob, string) {
 	return j, ""
 }
 
-// compute loads the operands and adds the product to the registers of the four warps.
+// compute loads the operands and adds the matrix product to the registers of the four warps.
 func (j *groupJob) compute() string {
 	p := j.block.cluster.products.group(j.groupProduct)
 	p.Begin(p.M, p.N)
@@ -227,7 +227,7 @@ func (j *groupJob) load(p *tensorcore.Product) string {
 	return ""
 }
 
-// loadRegisters reads A from the registers of the warps, as they are now.
+// loadRegisters reads A from the current registers of the warps.
 func (j *groupJob) loadRegisters(p *tensorcore.Product) {
 	keep := uint64(1)<<uint(p.A.Bits) - 1
 	if p.A.Bits == 64 {
@@ -260,7 +260,8 @@ func wgmmaCommit(d *decoder) (step, error) {
 	}, nil
 }
 
-// wgmmaWait decodes wgmma.wait_group: all but the last n groups of the warp complete.
+// wgmmaWait decodes wgmma.wait_group, which waits until at most the last n groups of the warp are
+// in flight.
 func wgmmaWait(d *decoder) (step, error) {
 	n := int(min(d.reads()[0].constant[0], 1<<30))
 	return func(w *warp, _ uint32) action {
@@ -292,7 +293,7 @@ func wgmmaWait(d *decoder) (step, error) {
 	}, nil
 }
 
-// matrixOperation shows that the warp begins an operation of tensor cores, and returns it.
+// matrixOperation reports that the warp starts a tensor-core operation, and returns it.
 func (w *warp) matrixOperation() *operation {
 	g := w.block.grid
 	g.serial++
@@ -302,7 +303,7 @@ func (w *warp) matrixOperation() *operation {
 	return o
 }
 
-// wgmmaKinds are the instructions of warpgroups.
+// wgmmaKinds adds the warpgroup instructions.
 func wgmmaKinds(to map[isa.Kind]entry) {
 	to[isa.KindWgmmaMmaAsync] = entry{make: wgmma, whole: true}
 	to[isa.KindWgmmaFence] = entry{make: nothing}

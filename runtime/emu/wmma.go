@@ -12,22 +12,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// A wmmaTile is the operands of wmma.load or wmma.store.
+// A wmmaTile holds the operands of wmma.load or wmma.store.
 type wmmaTile struct {
 	at         addressRef
 	space      isa.Space
 	stride     *ref
 	regs       []ref
-	rows, cols int  // of the matrix in memory, as the manual writes it
-	bits       int  // of an element
-	column     bool // the matrix is stored column by column
+	rows, cols int  // shape of the matrix in memory, in the notation of the PTX manual
+	bits       int  // bits per element
+	column     bool // column-major
 	place      func(row, col int) tensorcore.Place
-	// copies are all places of an element that the fragment holds more than once; nil where it holds
-	// each once.
+	// copies returns all positions of elements that the fragment holds more than once. It is nil if
+	// there are none.
 	copies func(lane, register, element int) (row, col int)
 }
 
-// wmmaShapes are the shapes of wmma: M, N and K.
+// wmmaShapes maps the shape modifiers of wmma to M, N and K.
 var wmmaShapes = map[isa.Mod][3]int{
 	isa.ModM16N16K16: {16, 16, 16}, isa.ModM8N32K16: {8, 32, 16}, isa.ModM32N8K16: {32, 8, 16},
 	isa.ModM16N16K8: {16, 16, 8}, isa.ModM8N8K4: {8, 8, 4}, isa.ModM8N8K32: {8, 8, 32}, isa.ModM8N8K128: {8, 8, 128},
@@ -80,7 +80,8 @@ func (d *decoder) wmmaTile() (*wmmaTile, error) {
 	return t, nil
 }
 
-// lines returns how many rows, or columns, the matrix has in memory, and the elements of one.
+// lines returns the number of rows of the matrix in memory, or of columns if it is column-major,
+// and the elements in each.
 func (t *wmmaTile) lines() (lines, elements int) {
 	if t.column {
 		return t.cols, t.rows
@@ -88,7 +89,7 @@ func (t *wmmaTile) lines() (lines, elements int) {
 	return t.rows, t.cols
 }
 
-// find finds the lines of the matrix in memory. All lanes have the same address.
+// find finds the rows or columns of the matrix in memory. All lanes have the same address.
 func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok bool) {
 	lines, elements := t.lines()
 	stride = uint64(elements)
@@ -104,7 +105,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 	base = w.where
 	base.region, base.at[0] = base.of(lane), base.at[lane]
 	if stride*uint64(t.bits)%8 != 0 {
-		w.fault(lane, nil, "a stride of %d elements of %d bits is no whole number of bytes", stride, t.bits)
+		w.fault(lane, nil, "stride of %d elements of %d bits is not a whole number of bytes", stride, t.bits)
 		return access{}, 0, false
 	}
 	if w.observing() {
@@ -122,7 +123,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 	return base, stride, true
 }
 
-// tell shows the accesses to the lines of the matrix.
+// tell reports the accesses to the rows or columns of the matrix.
 func (t *wmmaTile) tell(w *warp, lane int, write bool, stride uint64) {
 	kind := EventRead
 	if write {
@@ -137,7 +138,7 @@ func (t *wmmaTile) tell(w *warp, lane int, write bool, stride uint64) {
 	w.where.at[lane] = start
 }
 
-// bit returns where an element begins, in bits from the beginning of the matrix.
+// bit returns the bit offset of an element from the start of the matrix.
 func (t *wmmaTile) bit(row, col int, stride uint64) uint64 {
 	line, i := row, col
 	if t.column {

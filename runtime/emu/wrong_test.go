@@ -31,7 +31,7 @@ type wrongKernel struct {
 	text                         string
 	block, grid, cluster, shared int
 	args                         []string
-	line                         int // 0 where no instruction is named
+	line                         int // 0 if no instruction is named
 	want                         string
 	notes                        []string
 }
@@ -40,7 +40,7 @@ var target = regexp.MustCompile(`\n\.target (\w+)`)
 
 var wantComment = regexp.MustCompile(`// (want|note) "(.*)"$`)
 
-// readWrong reads a file of testdata/wrong.
+// readWrong parses a file of testdata/wrong.
 func readWrong(text string) (*wrongKernel, error) {
 	k := &wrongKernel{text: text, block: 32, grid: 1, cluster: 1}
 	for i, line := range strings.Split(text, "\n") {
@@ -130,7 +130,7 @@ func (k *wrongKernel) run(t *testing.T, d *runtime.Device) error {
 	return f.Launch(grid, args...)
 }
 
-// tensor returns the map of a matrix of 16 by 16 words with boxes of 8 rows.
+// tensor returns the tensor map of a 16 by 16 matrix of words with boxes of 8 rows.
 func tensor(t *testing.T, d *runtime.Device, raw bool) *runtime.TensorMap {
 	b, err := runtime.Alloc[uint32](d, 256)
 	if err == nil && !raw {
@@ -146,7 +146,7 @@ func tensor(t *testing.T, d *runtime.Device, raw bool) *runtime.TensorMap {
 	return m
 }
 
-// TestWrong runs kernels with one mistake each and compares the report.
+// TestWrong runs kernels with one mistake each and compares the reported fault.
 func TestWrong(t *testing.T) {
 	files, err := filepath.Glob("testdata/wrong/*.ptx")
 	if err != nil {

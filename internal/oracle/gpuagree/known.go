@@ -15,7 +15,7 @@ func knownDifference(id string) string {
 	case words[0] == "testp" && len(words) == 2:
 		return "ptxas drops testp without a test: the predicate is never written"
 	case words[0] == "fma" && strings.HasPrefix(last, "bf16") && words[1] != "rn":
-		return "ptxas takes bf16 for f16 in directed roundings: HADD2.F32, FFMA, F2FP.F16.F32"
+		return "ptxas generates f16 instead of bf16 code for directed rounding: HADD2.F32, FFMA, F2FP.F16.F32"
 	}
 	return ""
 }

@@ -1,9 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graph analyzes control-flow graphs: dominators and postdominators, loops, and the
-// blocks between a branch and the point where its paths join. It knows nothing of
-// instructions.
+// Package graph analyzes control-flow graphs: dominators and postdominators, loops, and the blocks
+// between a branch and the point where its paths join. It does not depend on instructions.
 package graph
 
 import (
@@ -12,11 +11,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Tree holds, for each block, its immediate dominator or postdominator. It is None for a
-// block that has none or is unreachable.
+// A Tree holds, for each block, its immediate dominator or postdominator. It is None for a block
+// that has none or that is unreachable.
 type Tree struct {
 	Parent []int
-	// Below a block are the blocks that a walk through the tree comes to from its turn on, size of them.
+	// The blocks below a block in the tree have the preorder numbers from turn to turn + size - 1.
 	turn, size []int
 }
 
@@ -31,8 +30,9 @@ func Dominators(succs, preds [][]int) *Tree {
 	return tree(succs, preds, []int{0})
 }
 
-// Postdominators returns the postdominator tree; ends says where control leaves. A block whose
-// paths leave at several ends has no parent unless they join before.
+// Postdominators returns the postdominator tree. The parameter ends says at which blocks control
+// leaves. If the paths of a block end at several of them without joining before, the block has no
+// parent.
 func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 	var roots []int
 	for b, leaves := range ends {
@@ -63,8 +63,8 @@ func (l *Loop) Has(b int) bool {
 	return found
 }
 
-// Loops returns the natural loops, outer ones first, and for each block the innermost loop
-// that contains it. Whole says that every cycle is a natural loop, that is, control flow is
+// Loops returns the natural loops, outer ones first, and for each block the innermost loop that
+// contains it. The result whole says that every cycle is a natural loop, so control flow is
 // reducible.
 func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole bool) {
 	n := len(succs)
@@ -128,8 +128,8 @@ func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole boo
 	return list, in, whole
 }
 
-// Between returns the sorted blocks on paths from one of from to end. It is not ok if there
-// are more than limit.
+// Between returns the sorted blocks on paths from any block of from to end. It returns ok = false
+// if there are more than limit.
 func Between(succs [][]int, from []int, end, limit int) (list []int, ok bool) {
 	seen := make(map[int]bool)
 	work := slices.Clone(from)

@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// preds turns edges round.
+// preds reverses edges.
 func preds(succs [][]int) [][]int {
 	out := make([][]int, len(succs))
 	for from, list := range succs {
@@ -26,7 +26,7 @@ func preds(succs [][]int) [][]int {
 	return out
 }
 
-// A loop in a loop, with a way around both: 0 -> 1 -> 2 <-> 3, 3 -> 1, 1 -> 4, 0 -> 4.
+// A loop in a loop, with a path around both: 0 -> 1 -> 2 <-> 3, 3 -> 1, 1 -> 4, 0 -> 4.
 var nest = [][]int{{1, 4}, {2, 4}, {3}, {2, 1}, {}}
 
 func TestTrees(t *testing.T) {
@@ -72,7 +72,7 @@ func TestLoops(t *testing.T) {
 	if in[0] != nil || in[1] != outer || in[2] != inner || in[3] != inner || in[4] != nil {
 		t.Errorf("innermost loops of blocks: %v", in)
 	}
-	// Two ways into a cycle: no natural loop.
+	// A cycle with two entries is not a natural loop.
 	odd := [][]int{{1, 2}, {2}, {1}}
 	if list, _, whole := graph.Loops(odd, preds(odd), graph.Dominators(odd, preds(odd))); whole || len(list) != 0 {
 		t.Errorf("a cycle with two ways in is %d loops, whole %v", len(list), whole)
@@ -89,8 +89,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestOdd takes graphs that compilers do not make: ways that cross, cycles with two ways in, one in the other, blocks that
-// nothing leads to, and no blocks.
+// TestOdd checks graphs that compilers do not generate: crossing paths, nested cycles with two
+// entries, unreachable blocks, and no blocks.
 func TestOdd(t *testing.T) {
 	const none = graph.None
 	for _, test := range []struct {
@@ -131,7 +131,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestRandom holds the trees of random graphs against their definition: a is above b where no way comes to b without a.
+// TestRandom compares the trees of random graphs with their definition: a dominates b if every path
+// to b passes through a.
 func TestRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -165,7 +166,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// reach returns the blocks that a way from one leads to that does not pass another.
+// reach returns the blocks that paths from one block reach without passing another.
 func reach(succs [][]int, from, not int) []bool {
 	seen := make([]bool, len(succs))
 	work := []int{from}
@@ -180,7 +181,7 @@ func reach(succs [][]int, from, not int) []bool {
 	return seen
 }
 
-// TestLarge takes 20,000 blocks in rows, ladders and nests.
+// TestLarge checks 20,000 blocks in rows, ladders and nests.
 func TestLarge(t *testing.T) {
 	const n = 20000
 	for name, edges := range map[string]func(i int) []int{
@@ -214,7 +215,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// Example finds where the ways of a branch meet again, and what lies between.
+// Example finds where the paths of a branch join, and the blocks in between.
 func Example() {
 	// if (0) { 1 } else { 2; do { 3 } while }; 4
 	succs := [][]int{{1, 2}, {4}, {3}, {3, 4}, {}}

@@ -6,9 +6,9 @@ package graph
 // A search is a depth-first search from a virtual root above all roots. Blocks are identified by
 // the order in which it visits them; the root has number 0.
 type search struct {
-	turn   []int // of a block; None where the walk did not come
-	block  []int // at a turn
-	parent []int // the turn of the block that it came from
+	turn   []int // preorder number of a block; None if unreachable
+	block  []int // block with a preorder number
+	parent []int // preorder number of a block's parent
 }
 
 func searched(succs [][]int, roots []int) *search {
@@ -55,7 +55,8 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 		first[s.turn[r]] = true
 	}
 	var path []int
-	// least is, of a block and those above it that have had their turn since last, the one with the least semidominator.
+	// least returns, among v and its ancestors numbered last or higher, the block with the least
+	// semidominator.
 	least := func(v, last int) int {
 		for above[v] >= last {
 			path = append(path, v)
@@ -89,7 +90,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 	return s.grown(dom)
 }
 
-// grown returns the tree in which each iteration hangs on another, which came before.
+// grown returns the tree, given for each preorder number the number of its parent.
 func (s *search) grown(dom []int) *Tree {
 	t := &Tree{Parent: make([]int, len(s.turn)), turn: make([]int, len(s.turn)), size: make([]int, len(s.turn))}
 	for b := range t.Parent {

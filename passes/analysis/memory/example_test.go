@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Example compares what the threads of a block write, four bytes each, with a copy into the same variable.
+// Example compares the writes of the threads of a block, four bytes each, with a copy into the same
+// variable.
 func Example() {
 	p := value.NewPool(128, 1, 1, true)
 	tile := p.Atom(64, "variable", "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)

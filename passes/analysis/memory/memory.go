@@ -17,29 +17,29 @@ import (
 
 // A Region is the set of bytes that one instruction accesses in all threads of a class.
 type Region struct {
-	Root *value.Value // what offsets count from
-	// Low and High bound the offsets, High excluded. Sure says that the bounds are exact;
+	Root *value.Value // base of the offsets
+	// Low and High bound the offsets, High excluded. If Sure is set, the bounds are exact;
 	// otherwise the region lies somewhere between them.
 	Low, High int64
 	Sure      bool
-	Bytes     int64 // of one thread
+	Bytes     int64 // bytes per thread
 	// Solid says that every byte between the bounds is accessed.
 	Solid   bool
-	base    int64 // where threads count from
+	base    int64 // base of the offsets of threads
 	threads *value.Pattern
 }
 
 // A Place is a decomposed address.
 type Place struct {
 	Root  *value.Value // the unknown base
-	own   *value.Value // the part that depends on the thread index, and its constant
-	loose bool         // something lies between low and high
+	own   *value.Value // part that depends on the thread index, with its constant
+	loose bool         // the offset is between low and high
 	low   int64
 	high  int64
 	pool  *value.Pool
 }
 
-// At decomposes an address. It is not ok if nothing is known of it.
+// At decomposes an address. It returns ok = false if nothing is known about it.
 func At(p *value.Pool, address *value.Value) (Place, bool) {
 	if address == nil {
 		return Place{}, false
@@ -64,8 +64,6 @@ func At(p *value.Pool, address *value.Value) (Place, bool) {
 	return at, bounded && len(root.Terms) > 0
 }
 
-// Over returns the region of an access at a place by the threads of s. It is not ok if s is
-// empty.
 func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
 	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
 	n := len(threads.At)
@@ -77,8 +75,8 @@ func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
 		Solid: sure && len(at.own.Terms) == 0, Bytes: bytes, base: at.own.K, threads: threads}, true
 }
 
-// Of returns the region of an access at an address by the threads of s. It is not ok if
-// nothing is known of the address.
+// Of returns the region of an access at an address by the threads of s. It returns ok = false if
+// nothing is known about the address.
 func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, bool) {
 	at, ok := At(p, address)
 	if !ok {
@@ -102,7 +100,7 @@ func (r *Region) Shared() bool {
 	return v != nil && v.Space == isa.Shared
 }
 
-// Meets reports whether two regions overlap: certainly, or possibly.
+// Meets reports whether two regions certainly overlap, and whether they possibly overlap.
 func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	if r.Root != o.Root {
 		return false, apartUnknown(r.Root, o.Root)
@@ -124,8 +122,8 @@ func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	return cross(r.threads.At, r.base, r.Bytes, o.threads.At, o.base, o.Bytes), false
 }
 
-// cross reports whether bytes from one of some places meet bytes from one of others; places are sorted, and count from
-// a base.
+// cross reports whether bytes at any offset in a overlap bytes at any offset in b. Both lists are
+// sorted and relative to from and to.
 func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -141,8 +139,8 @@ func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	return false
 }
 
-// apartUnknown reports whether two different roots may be one place: an address that is unknown may
-// be anywhere.
+// apartUnknown reports whether two different roots may be the same address, because one of them is
+// unknown.
 func apartUnknown(a, b *value.Value) bool {
 	known := func(v *value.Value) bool {
 		s := v.Single()
@@ -151,7 +149,7 @@ func apartUnknown(a, b *value.Value) bool {
 	return !known(a) || !known(b)
 }
 
-// some reports whether a thread's bytes meet an interval.
+// some reports whether the bytes of any thread overlap an interval.
 func (r *Region) some(low, high int64) bool {
 	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
@@ -166,7 +164,7 @@ func (r *Region) Starts() []int64 {
 	return list
 }
 
-// Grown returns r extended by more bytes for each thread.
+// Grown returns r with more bytes for each thread.
 func (r Region) Grown(bytes int64) Region {
 	r.High += bytes - r.Bytes
 	r.Bytes = bytes
@@ -197,8 +195,8 @@ func Bytes(in *ir.Instr) int64 {
 	return bits / 8 * n
 }
 
-// Descriptor returns the address in a matrix descriptor of wgmma or tcgen05: the descriptor
-// holds bits 4 to 17 of it.
+// Descriptor returns the address in a matrix descriptor of wgmma or tcgen05. The descriptor holds
+// its bits 4 to 17.
 func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	if v == nil {
 		return nil, false
@@ -210,7 +208,8 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 			continue
 		}
 		if a.Op == "or" && a.Args[1].Const() {
-			// The shifted address was not masked, so that its bits may be among those of the layout; in shared memory they are not.
+			// The shifted address was not masked, so its upper bits could overlap the layout bits.
+			// In shared memory, these bits are zero.
 			if at, found := Descriptor(p, a.Args[0]); found {
 				return p.Add(64, at, p.Const(64, 16*((v.K+a.Args[1].K)&0x3fff))), true
 			}
@@ -234,8 +233,7 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	return nil, false
 }
 
-// bare returns an address without a mask that leaves its bits 10 to 17, which are those of shared
-// memory, as they are.
+// bare removes a mask that keeps all bits of a shared memory address from bit 10 on.
 func bare(v *value.Value) *value.Value {
 	const kept = 0x3fc00
 	if a := v.Single(); a != nil && a.Op == "and" && a.Args[1].Const() && a.Args[1].K&kept == kept {
@@ -244,7 +242,7 @@ func bare(v *value.Value) *value.Value {
 	return v
 }
 
-// unshift returns 16 times a sum of things that were shifted right by four.
+// unshift returns 16 times a sum of terms that were shifted right by four.
 func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	out := p.Const(64, 16*v.K)
 	found := false

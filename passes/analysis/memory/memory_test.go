@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// TestMeets compares accesses to one variable and to another, by all threads of a block of 64.
+// TestMeets compares accesses of all threads of a 64-thread block to the same variable and to
+// different ones.
 func TestMeets(t *testing.T) {
 	p := value.NewPool(64, 1, 1, true)
 	variable := func(name string) *value.Value {
@@ -72,7 +73,7 @@ func TestMeets(t *testing.T) {
 	}
 }
 
-// TestDescriptor finds the address in a matrix descriptor.
+// TestDescriptor checks the address found in a matrix descriptor.
 func TestDescriptor(t *testing.T) {
 	p := value.NewPool(128, 1, 1, true)
 	base := p.Atom(64, "variable", "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)

@@ -5,20 +5,20 @@ package memory
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// Foreign reports whether some thread's bytes of r belong, in o, to other threads only. Threads are
-// compared in groups of the given size.
+// Foreign reports whether any thread accesses bytes in r that only other threads access in o.
+// Threads are compared in groups of the given size.
 func (r *Region) Foreign(o *Region, group int) bool {
 	return r.owned(o, group, func(owner, t int) bool { return owner != t && owner != several })
 }
 
-// Crosses reports whether some thread's bytes of r belong, in o, to another thread too. Threads are
-// compared in groups of the given size.
+// Crosses reports whether any thread accesses bytes in r that another thread accesses in o. Threads
+// are compared in groups of the given size.
 func (r *Region) Crosses(o *Region, group int) bool {
 	return r.owned(o, group, func(owner, t int) bool { return owner != t })
 }
 
-// A ForeignCache remembers the answers of Foreign. Regions at the same distance from each other, with
-// the same threads, give the same answer; the iterations of a loop repeat few of them.
+// A ForeignCache caches results of Foreign. The result depends only on the threads and the distance
+// of the regions, and the iterations of a loop repeat few combinations.
 type ForeignCache map[foreignKey]bool
 
 type foreignKey struct {
@@ -42,8 +42,8 @@ func (c ForeignCache) Foreign(r, o *Region, group int) bool {
 	return answer
 }
 
-// owned reports whether bad holds for the group that owns a byte in o and the group that accesses
-// it in r. It is true where the regions cannot be compared.
+// owned reports whether bad returns true for the group that owns a byte in o and the group that
+// accesses it in r. It returns true if the regions cannot be compared.
 func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
@@ -68,22 +68,22 @@ func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
 }
 
 const (
-	// grain is the size of the cells that have one owner.
+	// grain is the size in bytes of a cell, which has one owner.
 	grain = 4
 	// several is the owner of a cell that more than one group accesses.
 	several = -1
-	// denseCells is the largest number of cells that are held in a slice: all of shared memory.
+	// denseCells is the maximum number of cells stored in a slice, enough for all of shared memory.
 	denseCells = 1 << 16
 )
 
 // owners maps the cells of an interval of offsets to the group of threads that accesses them.
 type owners struct {
-	first, last int64         // cells, both included
+	first, last int64         // range of cells, inclusive
 	dense       []int32       // owner+2 of cell first+i, 0 if none; nil for a large interval
 	sparse      map[int64]int // for a large interval
 }
 
-// newOwners returns an empty map for the offsets from low up to high, which is excluded.
+// newOwners returns an empty map for the offsets from low up to, but excluding, high.
 func newOwners(low, high int64) *owners {
 	w := &owners{first: low >> 2, last: (high - 1) >> 2}
 	if n := w.last - w.first + 1; n <= denseCells {
@@ -94,7 +94,8 @@ func newOwners(low, high int64) *owners {
 	return w
 }
 
-// cells returns the cells of bytes at an offset that lie in the interval; it is empty if last < first.
+// cells returns the range of cells for bytes at an offset, clipped to the interval. It is empty if
+// last < first.
 func (w *owners) cells(at, bytes int64) (first, last int64) {
 	return max(at>>2, w.first), min((at+bytes-1)>>2, w.last)
 }
@@ -111,7 +112,7 @@ func (w *owners) claim(at, bytes int64, group int) {
 	}
 }
 
-// any reports whether match holds for the owner of some byte at an offset.
+// any reports whether match returns true for the owner of any byte at an offset.
 func (w *owners) any(at, bytes int64, match func(owner int) bool) bool {
 	first, last := w.cells(at, bytes)
 	for c := first; c <= last; c++ {

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reach computes reaching definitions: which writes of a register are visible at a
-// place. They are computed on demand, backwards from the place to the writes, so the cost
-// depends only on the code in between.
+// Package reach computes reaching definitions: which writes of a register are visible at an
+// instruction. It computes them on demand, backwards from the instruction to the writes, so the
+// cost depends only on the code in between.
 package reach
 
 import (
@@ -17,11 +17,11 @@ import (
 type Writes struct {
 	flow  *ir.Flow
 	at    map[*ir.Instr]spot
-	by    map[*ir.Reg][]write // in the order of the text
-	given map[*ir.Reg]bool    // parameters of the function, which its caller writes
+	by    map[*ir.Reg][]write // in program order
+	given map[*ir.Reg]bool    // parameters of the function
 }
 
-// A spot is where an instruction stands.
+// A spot is the position of an instruction.
 type spot struct{ block, index int }
 
 // A write is an instruction that writes a register. A guarded or partial write keeps earlier writes
@@ -53,7 +53,7 @@ func Of(g *ir.Flow) *Writes {
 	return w
 }
 
-// All returns every instruction that writes a register, in the order of the text.
+// All returns every instruction that writes a register, in program order.
 func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 	var list []*ir.Instr
 	for _, one := range w.by[r] {
@@ -62,10 +62,10 @@ func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 	return slices.Compact(list) // a vector may name a register twice
 }
 
-// At returns the writes of a register whose value an instruction may read, in the order of the
-// text. Unset says that some path to the instruction does not write all of the register, so
-// its value is undefined there. A parameter of the function is always set. Nothing is known of
-// an instruction of another function.
+// At returns the writes of a register whose value an instruction may read, in program order. The
+// result unset says that the register may be undefined there, because some path to the instruction
+// does not write all of it. A parameter of the function is always defined. For an instruction of
+// another function, the results are empty.
 func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
 	to, ok := w.at[in]
 	if !ok {

@@ -25,7 +25,7 @@ func function(text string) (*ir.Func, error) {
 	return m.Funcs()[0], nil
 }
 
-// body returns the kernel with a body.
+// body returns a kernel with the given body.
 func body(t *testing.T, lines string) *ir.Func {
 	t.Helper()
 	f, err := function(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n" + lines + "\nret;\n}\n")
@@ -35,8 +35,8 @@ func body(t *testing.T, lines string) *ir.Func {
 	return f
 }
 
-// TestAt asks at each store for the writes of what it stores, which are reported by the constants
-// that they write.
+// TestAt checks which writes reach each store. The writes are identified by the constants that they
+// write.
 func TestAt(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"one", "mov.b32 %r1, 1;\nst.global.b32 [%rd1], %r1;", "1"},
@@ -70,7 +70,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// describe returns what writes write, in words.
+// describe returns a text for a list of writes.
 func describe(list []*ir.Instr, unset bool) string {
 	var words []string
 	for _, in := range list {
@@ -82,7 +82,7 @@ func describe(list []*ir.Instr, unset bool) string {
 	return strings.Join(words, " ")
 }
 
-// TestAll counts writes: of vectors, of pairs, of what a call gives back.
+// TestAll counts writes, including those of vectors, pairs and call results.
 func TestAll(t *testing.T) {
 	f := body(t, "mov.b64 {%r1, %r2}, %rd1;\nsetp.lt.u32 %p1|%p2, %r1, %r2;\nld.global.v2.b32 {%r2, %r3}, [%rd2];\nadd.u32 %r1, %r1, 1;\n")
 	w := reach.Of(ir.FlowOf(f))
@@ -97,7 +97,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestParameters asks for a parameter in a register, which is set from the start.
+// TestParameters checks that a parameter in a register is defined from the start.
 func TestParameters(t *testing.T) {
 	f, err := function(".version 8.0\n.target sm_90\n.address_size 64\n.func (.reg .b32 %out) f(.reg .b32 %in)\n{\nmov.b32 %out, %in;\nret;\n}\n")
 	if err != nil {
@@ -113,7 +113,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestLarge asks in a kernel of 20,000 blocks, as often as there are reads.
+// TestLarge queries every read in a kernel of 20,000 blocks.
 func TestLarge(t *testing.T) {
 	const n = 20000
 	var b strings.Builder
@@ -142,7 +142,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// Example asks what a store may write.
+// Example finds the values that a store may write.
 func Example() {
 	f, err := function(`.version 8.0
 .target sm_90

@@ -14,7 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// TestCluster follows every block of a cluster of two rows: each knows its place there, also from the number that it has in the grid.
+// TestCluster follows every block of a cluster with two rows. Each block must know its position in
+// the cluster, also when it is computed from its index in the grid.
 func TestCluster(t *testing.T) {
 	k := follow(t, ".reqntid 32\n.explicitcluster\n.reqnctapercluster 4, 2, 1", `
 mov.u32 %r1, bars;
@@ -60,7 +61,8 @@ barrier.cluster.wait;
 	}
 }
 
-// TestWhole takes no way of one block together with one of another of its cluster, where a bound divides whole clusters.
+// TestWhole checks that paths of two blocks of a cluster are not combined if they contradict each
+// other, when the bound is a multiple of the cluster size.
 func TestWhole(t *testing.T) {
 	k := follow(t, ".reqntid 32\n.explicitcluster\n.reqnctapercluster 2, 1, 1", `
 mov.u32 %r1, bars;
@@ -87,7 +89,8 @@ barrier.cluster.wait;
 	}
 }
 
-// TestFurther follows blocks beyond the first, where numbers are put in and the first comes not to all.
+// TestFurther follows blocks other than the first when the first block does not reach all
+// instructions.
 func TestFurther(t *testing.T) {
 	body := `
 ld.param.u32 %r1, [n];
@@ -115,7 +118,7 @@ bar.sync 2;
 	}
 }
 
-// levels returns those of the choices that are not on the thread index alone, each once, lowest
+// levels returns the distinct levels of choices that do not depend only on the thread index, lowest
 // first.
 func levels(k *trace.Kernel) []value.Level {
 	var list []value.Level
@@ -130,7 +133,8 @@ func levels(k *trace.Kernel) []value.Level {
 	return slices.Compact(list)
 }
 
-// TestAlike: what each warp works out of the same, lane by lane, is the same for the block, and what one works out of its own number is not.
+// TestAlike checks that a value that each warp computes in the same way for equal lanes is uniform
+// in the block, and that one computed from the warp index is not.
 func TestAlike(t *testing.T) {
 	const sum = `
 ld.param.u64 %rd1, [p];
@@ -160,7 +164,8 @@ add.u32 %r2, %r2, %r3;
 	}
 }
 
-// TestCrews: warpgroups part where they choose by their numbers and by what is the same for the block, and choose apart then.
+// TestCrews checks that warpgroups that branch on their index and on block-uniform values are
+// followed separately.
 func TestCrews(t *testing.T) {
 	k := follow(t, ".reqntid 256", `
 ld.param.u32 %r1, [n];
@@ -195,8 +200,8 @@ bar.sync %r5, 128;
 	}
 }
 
-// TestMixed: what one lane wrote while others went another way is unknown of those others by what
-// they hold themselves.
+// TestMixed checks that a value that one lane wrote while others took another branch is unknown in
+// those other lanes.
 func TestMixed(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u64 %rd1, [p];
@@ -227,7 +232,8 @@ bar.sync 0;
 	}
 }
 
-// TestSkipped: what is passed over is the same in each warp where all that it depends on is.
+// TestSkipped checks that a value written in a skipped region is uniform in a warp if all its
+// inputs are.
 func TestSkipped(t *testing.T) {
 	for from, want := range map[string]value.Level{"%laneid": value.Block, "%tid.x": value.Warp} {
 		k := follow(t, ".reqntid 64", `

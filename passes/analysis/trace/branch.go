@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// part follows both sides of an undecided branch, as far as that is useful.
+// part follows both branches of an undecided condition, as far as that is useful.
 func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
 	r := w.region(s.block)
 	if r.ok {
@@ -86,9 +86,9 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	return w.enter(s, taken)
 }
 
-// steady returns the side to take at a test in the middle iterations of a loop: the side of the
-// previous iteration, and the other one when enough iterations were followed. Other effects show in
-// the first and the last iterations.
+// steady returns the branch to take in the middle iterations of a loop: the one of the previous
+// iteration, or the other one after enough iterations. Other behaviour shows in the first and the
+// last iterations.
 func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
 	l := w.loops[s.block]
 	for l != nil && !w.active[l] {
@@ -150,8 +150,8 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	return nil
 }
 
-// turn says whether a loop with an undecided test may continue, and may end. Waiting loops and
-// tests on the thread index are not limited.
+// turn reports whether a loop with an undecided condition may continue and may end. Loops that wait
+// and conditions on the thread index are not limited.
 func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
@@ -166,12 +166,12 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 	}
 	w.k.Loops = true
 	if end {
-		n++ // the turn before a test at its end has run
+		n++ // the current iteration of a bottom-tested loop has run
 	}
 	return n < most, n <= 1 || n == around || n >= most || l.Parent == nil && n < len(w.lasts) && w.lasts[n]
 }
 
-// choose notes the side that was taken.
+// choose records the branch that was taken.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild, At: s.events.len()}
 	a, _ := cond.Condition()
@@ -192,8 +192,8 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// parts says whether lanes of one warp diverge at a choice, including threads of other classes that
-// reach it together with those of s.
+// parts determines whether lanes of one warp diverge at a choice. It considers threads of other
+// classes that reach it together with those of s.
 func (w *walk) parts(s *state, c *Choice) {
 	if !c.Cond.Tid() {
 		c.Maybe = c.Cond.Level() == value.Lane
@@ -216,8 +216,8 @@ func (w *walk) parts(s *state, c *Choice) {
 	}
 }
 
-// decided notes a branch that the thread index decides for a class: other threads of the same warps
-// may take the other side.
+// decided records a branch that the thread index decides for a class. Other threads of the same
+// warps may take the other branch.
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
 	if w.parts(s, &c); c.Splits {
@@ -226,7 +226,7 @@ func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// resolve simplifies a predicate by the parts of it that are known for the threads of s.
+// resolve simplifies a predicate by replacing the parts that are known for the threads of s.
 func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	if holds, known := s.facts.Decided(v, s.threads); known {
 		return w.pool.Bool(holds)
@@ -254,7 +254,7 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	return v
 }
 
-// fork follows every target.
+// fork follows every target of an indexed branch.
 func (w *walk) fork(s *state, targets []int) *state {
 	for i, t := range targets {
 		if i == len(targets)-1 {
@@ -265,8 +265,8 @@ func (w *walk) fork(s *state, targets []int) *state {
 	return w.finish(s, "a branch with an unknown target")
 }
 
-// region returns the blocks between a branch and the point where its paths join, if nothing
-// relevant is in them.
+// region returns the blocks between a branch and the point where its paths join, if they contain
+// nothing relevant.
 func (w *walk) region(block int) region {
 	if r, ok := w.skips[block]; ok {
 		return r
@@ -294,7 +294,7 @@ func (w *walk) region(block int) region {
 }
 
 // waits returns the waits at the start of a block by which a thread waits for its own copies and
-// MMAs, whatever it did before.
+// MMAs.
 func (w *walk) waits(block int) (list []*ir.Instr) {
 	for _, st := range w.blocks[block] {
 		switch {
@@ -307,8 +307,7 @@ func (w *walk) waits(block int) (list []*ir.Instr) {
 	return list
 }
 
-// easy reports whether a block only reads and writes memory, and only waits for what is waited for
-// again later.
+// easy reports whether a block contains only memory accesses, and waits that are repeated later.
 func (w *walk) easy(block int, again []*ir.Instr) bool {
 	for _, st := range w.blocks[block] {
 		switch st.kind {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// events returns the kinds of what each trace does, by the opcode's first words.
+// events returns the kinds of events in each trace, by the first words of their opcodes.
 func events(k *trace.Kernel) []string {
 	var all []string
 	for _, t := range k.Traces {
@@ -28,8 +28,8 @@ func events(k *trace.Kernel) []string {
 	return all
 }
 
-// TestCalls enters device functions with what they are given, in registers and in the space of parameters, and comes
-// back with what they give.
+// TestCalls follows device functions with arguments and results in registers and in parameter
+// space.
 func TestCalls(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"a barrier", "bar.sync 0;\ncall loud;\nbar.sync 0;", "[32 bar bar bar ret]"},
@@ -47,11 +47,11 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestWaysBack leaves functions before their end, at it, without ret and with the threads, and comes back to their first block. What
-// has one way only is no block of its own.
+// TestWaysBack checks functions that return in several ways: before their end, at it, without ret,
+// by exiting, and by a branch to their first block. A function with a single path adds no block.
 func TestWaysBack(t *testing.T) {
 	for _, test := range []struct {
-		body, want string // the numbers of barriers on the only way, and how it ends
+		body, want string // barrier numbers on the only path, and its end
 		blocks     int
 	}{
 		{"call loud;\ncall loud;", "1 1 ret", 2},
@@ -83,7 +83,7 @@ func TestWaysBack(t *testing.T) {
 	}
 }
 
-// TestCases puts numbers in for a parameter whose remainder is branched on too.
+// TestCases substitutes values for a parameter when branches also depend on its remainder.
 func TestCases(t *testing.T) {
 	const body = `
 ld.param.u32 %r1, [n];
@@ -132,7 +132,7 @@ bar.sync 0;
 	}
 }
 
-// TestOneOfTwo learns from a compound condition what is left of it.
+// TestOneOfTwo checks what a compound condition implies for its parts.
 func TestOneOfTwo(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];
@@ -164,7 +164,8 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
-// TestParted knows lanes of other classes to be away from a branch that they do not take.
+// TestParted checks that lanes of other classes are known to be absent from a branch that they do
+// not take.
 func TestParted(t *testing.T) {
 	k := follow(t, ".reqntid 64", `
 mov.u32 %r1, %tid.x;
@@ -185,7 +186,8 @@ bar.sync 1;
 	}
 }
 
-// TestShapes takes blocks to be as .reqntid says, or as large as .maxntid allows where one axis is used.
+// TestShapes checks the assumed block shape: the one of .reqntid, or the maximum of .maxntid if one
+// axis is used.
 func TestShapes(t *testing.T) {
 	for _, test := range []struct {
 		heads, body string

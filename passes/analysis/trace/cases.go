@@ -15,12 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// What a kernel is reported, its parameters and what it reads of the grid, is followed as a name
-// first: a branch on it follows both sides. Where that makes too many ways, or ways on which n and
-// n%4 may disagree, numbers are put in instead, one choice after the other. Branches are decided
-// then, loops run to their end, and roles that count the same thing in different ways agree.
+// The inputs of a kernel are its parameters, the memory that it reads, and the grid dimensions.
+// They are first treated as symbols, and both branches of a condition on them are followed. This
+// may yield too many paths, or paths on which n and n%4 contradict each other. Constants are then
+// substituted for the inputs, one set after another. With constants, branches are decided, loops
+// run to their end, and roles that compute the same count differently agree.
 
-// sizes are the values substituted for a parameter, times its divisor.
+// sizes are the values substituted for an input, before multiplication by its divisor.
 var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 
 // rounds limits the passes in which constants are substituted for inputs that the previous pass
@@ -31,11 +32,10 @@ const rounds = 5
 const crowded = "paths beyond this kernel's share of the work limit of a large module (a larger " +
 	"-effort follows them)"
 
-// cases follows the kernel once for each choice of constants. It returns false if that adds
-// nothing.
+// cases follows the kernel once for each set of constants. It returns false if that adds nothing.
 func (p *program) cases(l Limits) bool {
 	before := *p.k
-	chosen := make(map[*value.Atom]int64) // with what each is divided by
+	chosen := make(map[*value.Atom]int64) // with the divisor of each input
 	var order []*value.Atom
 	for last := range rounds {
 		found := p.leaves(chosen)
@@ -64,12 +64,12 @@ func (p *program) cases(l Limits) bool {
 // few bounds the constants (before scaling) if larger ones make nested loops too long.
 const few = 5
 
-// choices follows the kernel with one set of substituted values after the other. With nested
-// loops, a set can make a path too long to follow to its end. From that set on, smaller values
-// are used; a set that is still too long is left out if enough others are not.
+// choices follows the kernel with one set of constants after another. With nested loops, a set may
+// make a path too long to follow to its end. From that set on, smaller values are used. A set that
+// is still too long is left out if there are enough others.
 //
-// If a set shows that more inputs matter than values are substituted for, the remaining sets
-// are left to the next pass. The last pass leaves none.
+// If a set shows that further inputs matter, the remaining sets are left to the next pass. The last
+// pass leaves none.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
 	p.scales = scales
@@ -81,7 +81,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			if p.k.Within(1) == 0 {
 				p.miss(crowded)
 			}
-			break // not even few turns are followed to their end
+			break // even few iterations are too long
 		}
 		known := numbers(order, i, scales, below)
 		steps, missed, ok := p.choice(l, i+1, left, order, known)
@@ -115,8 +115,8 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	}
 }
 
-// choice follows the kernel with one choice of constants, and returns the number of steps. If that
-// was too much, it is not ok, returns what was missed, and discards the traces.
+// choice follows the kernel with one set of constants, and returns the number of steps. If it
+// exceeds the limits, ok is false, missed holds the reason, and the traces are discarded.
 func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known map[*value.Atom]int64) (steps int, dropped []string, ok bool) {
 	traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
 	one := l
@@ -135,7 +135,8 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known ma
 	return w.steps, nil, true
 }
 
-// numbers returns the constants of choice i for all inputs, each less than below times its divisor.
+// numbers returns the constants of set i for all inputs. Each is less than below times the divisor
+// of its input.
 func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int64) map[*value.Atom]int64 {
 	known := make(map[*value.Atom]int64)
 	for j, a := range order {
@@ -144,7 +145,7 @@ func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int
 	return known
 }
 
-// number returns the constant of the jth input in choice i.
+// number returns the constant of input j in set i.
 func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	if name := a.Name; a.Op == "register" {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
@@ -153,7 +154,7 @@ func number(a *value.Atom, i, j int, scale, below int64) int64 {
 		return 0
 	}
 	n := sizes[(i*(2*j+1)+j)%len(sizes)] % below * scale
-	switch i { // what is left over, of even and of odd numbers
+	switch i { // a remainder for even and odd sets
 	case 5, 8:
 		n += scale / 2
 	case 7:
@@ -164,8 +165,8 @@ func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	return n
 }
 
-// leaves returns the inputs that branches depend on and that have no substituted value yet,
-// each with its divisor.
+// leaves returns the inputs that branches depend on and that have no constant yet, each with its
+// divisor.
 func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	places := p.addresses()
 	usable := func(leaf *value.Atom) bool { return !places[leaf] && leaf.Level <= value.Block }
@@ -201,10 +202,10 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	return order
 }
 
-// scales maps operands of conditions to the largest divisor that is applied to each.
+// scales maps operands of conditions to the largest divisor applied to each.
 type scales map[*value.Atom]int64
 
-// look notes an atom and its operands. Shared operands are visited once.
+// look records an atom and its operands. Shared operands are visited once.
 func (s scales) look(a *value.Atom, scale int64) {
 	if a.Op == "register" {
 		scale = 1
@@ -228,20 +229,21 @@ func (s scales) look(a *value.Atom, scale int64) {
 	}
 }
 
-// given reports whether an atom is a kernel input for which a value can be substituted.
+// given reports whether an atom is a kernel input for which a constant can be substituted.
 func given(a *value.Atom) bool {
 	switch a.Op {
 	case "parameter":
 		return true
 	case "load":
-		return a.Name == "global" || a.Name == "const" // what others write to shared memory is not one number
+		// Shared memory may hold different values over time.
+		return a.Name == "global" || a.Name == "const"
 	case "register":
 		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
 	}
 	return false
 }
 
-// parts returns the operands of an atom, each with its multiplicity; none for a load.
+// parts returns the operands of an atom, each with its multiplicity. It returns none for a load.
 func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	return func(yield func(*value.Atom, int64) bool) {
 		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
@@ -278,7 +280,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// addresses returns the leaves that memory is reached through.
+// addresses returns the inputs that are used as addresses.
 func (p *program) addresses() map[*value.Atom]bool {
 	found := make(map[*value.Atom]bool)
 	for _, t := range p.k.Traces {
@@ -339,7 +341,7 @@ type inside struct {
 	given bool
 }
 
-// look records the atoms that an atom contains. Twice says that a kernel input already occurs
+// look records the atoms inside an atom. The result twice says that a kernel input already occurs
 // in a third one.
 func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	if was, seen := s[a]; seen {
@@ -358,7 +360,7 @@ func (s insides) look(a, of *value.Atom) (found, twice bool) {
 }
 
 // loose reports whether some trace has no compatible trace of another class of threads, for example
-// because roles were followed for different numbers of iterations.
+// because roles were followed for different iteration counts.
 func (p *program) loose() bool {
 	if len(p.k.Traces) < 2 || !p.k.Needs(Wait, BarrierSync) {
 		return false
@@ -383,7 +385,7 @@ func (w *walk) start() {
 	w.run()
 }
 
-// told returns a value, as a number where one was put in.
+// told replaces inputs in a value by their constants.
 func (w *walk) told(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {

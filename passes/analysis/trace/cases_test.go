@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestNested: loops within loops that are too long for some numbers are followed for smaller ones, and a number that is multiplied before
-// it is divided again is no larger for that.
+// TestNested checks that nested loops that are too long for some constants are followed with
+// smaller ones. It also checks that an input that is multiplied and then divided gets no larger
+// constant.
 func TestNested(t *testing.T) {
 	k := follow(t, ".reqntid 64", `
 ld.param.u32 %r1, [n];

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// operand returns the value of an operand; width is the width of constants.
+// operand returns the value of an operand. The parameter width is the width of constants.
 func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	var v *value.Value
 	switch o.Kind {
@@ -67,8 +67,8 @@ func (w *walk) compute(s *state, st *step) {
 	}
 }
 
-// lanes returns the threads whose values are kept together: lanes of a warp may exchange values if
-// they have converged again after they diverged.
+// lanes returns the threads whose values are kept together. Lanes of a warp may exchange values
+// after they reconverge.
 func (w *walk) lanes(s *state) value.Set {
 	if len(s.open) > 0 {
 		return s.threads
@@ -76,7 +76,7 @@ func (w *walk) lanes(s *state) value.Set {
 	return s.threads.Warp(w.pool.All())
 }
 
-// give evaluates what an instruction writes, under condition cond or always.
+// give sets the results of an instruction, under condition cond or always.
 func (w *walk) give(s *state, st *step, cond *value.Value) {
 	in := st.in
 	set := func(o *ir.Operand, v *value.Value) {
@@ -308,7 +308,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	}
 }
 
-// insert is bfi: bits of a in place of n bits of b from bit at on.
+// insert evaluates bfi: n bits of b from bit at on are replaced by bits of a.
 func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
 	n = min(n, int64(width)-at)
 	if n <= 0 {
@@ -323,7 +323,7 @@ func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
 	return w.pool.Add(width, kept, w.pool.Binary("shl", width, w.pool.Binary("and", width, a, k(field)), w.pool.Const(32, at)))
 }
 
-// move is mov, which also packs and takes apart.
+// move evaluates mov, including packing and unpacking.
 func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	in := st.in
 	if len(in.Args) != 2 {
@@ -365,7 +365,7 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	}
 }
 
-// compare is setp, with a predicate to combine with or without.
+// compare evaluates setp, with or without a predicate to combine with.
 func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	in, width := st.in, st.width
 	if st.float || len(in.Args) < 3 {

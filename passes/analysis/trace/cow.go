@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// States fork at every branch and are mostly equal afterwards. Their contents are copied on write,
-// so that forking is cheap.
+// States fork at every branch and stay mostly equal afterwards. They are copied on write, so that
+// forking is cheap.
 
 // A table is a slice of fixed length that can be forked.
 type table[T any] struct {

@@ -11,10 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Decisions maps predicates to their outcomes. Early decisions are shared by all paths that
-// follow from them, in parts each of which is larger than the next.
+// Decisions maps predicates to their outcomes. Early decisions are shared by all paths that follow
+// from them. They are stored in maps of increasing size.
 type decisions struct {
-	early  []map[*value.Atom]bool // never changed any more
+	early  []map[*value.Atom]bool // immutable
 	latest []decision
 }
 
@@ -23,7 +23,7 @@ type decision struct {
 	holds bool
 }
 
-// of returns what was decided of a predicate.
+// of returns the outcome of a predicate.
 func (d *decisions) of(a *value.Atom) (holds, known bool) {
 	for _, x := range slices.Backward(d.latest) {
 		if x.a == a {
@@ -38,7 +38,7 @@ func (d *decisions) of(a *value.Atom) (holds, known bool) {
 	return false, false
 }
 
-// note decides a predicate.
+// note records the outcome of a predicate.
 func (d *decisions) note(a *value.Atom, holds bool) {
 	d.latest = append(d.latest, decision{a, holds})
 	if len(d.latest) <= 16 {
@@ -56,7 +56,7 @@ func (d *decisions) note(a *value.Atom, holds bool) {
 	*d = decisions{early: append(slices.Clip(rest), part)}
 }
 
-// all returns every predicate that was decided, some more than once.
+// all returns every decided predicate, some more than once.
 func (d *decisions) all() iter.Seq2[*value.Atom, bool] {
 	return func(yield func(*value.Atom, bool) bool) {
 		for _, x := range d.latest {

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An attempt is a choice of constants that was followed, the steps that it took, and whether it was
+// An attempt is a set of constants that was followed, the number of steps, and whether it was
 // followed to the end.
 type attempt struct {
 	known map[*value.Atom]int64
@@ -17,9 +17,8 @@ type attempt struct {
 	whole bool
 }
 
-// endless returns a choice that was not followed to the end although a choice with a larger
-// constant was, in fewer steps: apparently a loop runs past its end. Launches without work are
-// ignored.
+// endless returns an attempt that was not followed to the end although one with a larger constant
+// ended in fewer steps. Such a loop probably runs past its end. Launches without work are ignored.
 func endless(list []attempt) *attempt {
 	for i := range list {
 		c := &list[i]

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestEndless wants it said where a loop counts past its end for some number, though it ends for larger ones.
+// TestEndless checks that a loop that runs past its end for some value is reported, although it
+// ends for larger ones.
 func TestEndless(t *testing.T) {
 	const loop = "ld.param.u32 %r1, [n];\nmov.u32 %r2, 0;\nmov.u32 %r3, %tid.x;\n" +
 		"FOURS:\nsetp.eq.u32 %p1, %r2, %r1;\n@%p1 bra REST;\nbar.sync 1;\nadd.u32 %r2, %r2, 1;\nbra FOURS;\nREST:\n"

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// event records the event of an instruction. Gone is true if the trace is no longer of interest;
-// stop says why it cannot continue.
+// event records the event of an instruction. The result gone says that the trace is no longer of
+// interest, and stop says why it cannot continue.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
 	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
@@ -68,7 +68,8 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	return false, ""
 }
 
-// under returns v where the guard of an event holds: of a selection on it, the one side.
+// under returns v under the guard of an event: a selection on the guard is replaced by the selected
+// value.
 func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
 	for _, t := range v.Terms {
 		if t.Atom.Op != "select" {
@@ -94,7 +95,7 @@ func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
 	return v
 }
 
-// narrowed returns the threads of s that a guard does not rule out by their number.
+// narrowed returns the threads of s that a guard does not exclude by their index.
 func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	if g.Tid() {
 		return w.pool.Where(g, s)
@@ -105,8 +106,8 @@ func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	return s
 }
 
-// same reports whether the last event of an instruction was on the same values, with nothing since but
-// waiting.
+// same reports whether the previous event of an instruction had the same values, with only waits in
+// between.
 func (w *walk) same(s *state, in *ir.Instr, e *Event) bool {
 	for was := range s.events.backward() {
 		if was.In == in {
@@ -116,7 +117,7 @@ func (w *walk) same(s *state, in *ir.Instr, e *Event) bool {
 	return false
 }
 
-// values returns what the operands of an instruction hold.
+// values returns the values of the operands of an instruction.
 func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
 	list := make([]*value.Value, len(in.Args))
 	for i := range in.Args {
@@ -146,7 +147,7 @@ func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 	return v
 }
 
-// reg returns what a register holds; one that was never written holds something.
+// reg returns the value of a register. A register that was never written has an unknown value.
 func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	if n := w.at(r); n >= 0 {
 		if v := s.regs.at(n); v != nil && w.cond != nil {
@@ -158,7 +159,7 @@ func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	return w.pool.Atom(bitsOf(r), "register", strings.Clone(r.Name), r, value.Lane)
 }
 
-// side returns v where w.cond holds: what a selection on it selects.
+// side returns v under w.cond: a selection on it is replaced by the selected value.
 func (w *walk) side(v *value.Value) *value.Value {
 	a := v.Single()
 	if a == nil || a.Op != "select" {

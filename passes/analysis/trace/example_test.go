@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Example follows a kernel in which one warp arrives at a barrier that the others wait at.
+// Example follows a kernel in which one warp arrives at a barrier and the others wait at it.
 func Example() {
 	file, _ := ptx.Parse("k.ptx", `.version 8.0
 .target sm_90

@@ -12,10 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Warp-wide operations on values that are equal in all warps give equal results in all warps, so
-// that roles which compute the same thing agree.
+// Warp-wide operations on values that are equal in all warps give equal results in all warps.
+// Recognizing this lets roles that compute the same value agree.
 
-// shuffle is shfl.sync: of one lane, the same for the warp.
+// shuffle evaluates shfl.sync with a fixed source lane, whose result is uniform in the warp.
 func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
 	if len(in.Args) < 4 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
 		return false
@@ -67,7 +67,8 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 	return true
 }
 
-// vote is vote.sync and redux.sync where all warps give the same; it is false where they may not.
+// vote evaluates vote.sync and redux.sync if the result is the same in all warps. It returns false
+// otherwise.
 func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
 	in := st.in
 	if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || !w.all(s, in) {
@@ -83,13 +84,13 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 }
 
 // all reports whether, as far as is known, all lanes of a warp execute an exchange together and are
-// in its mask: lanes of other classes have converged with them again.
+// in its mask. Lanes of other classes must have reconverged with them.
 func (w *walk) all(s *state, in *ir.Instr) bool {
 	mask := w.operand(s, &in.Args[len(in.Args)-1], 32)
 	return mask.Is(-1) && in.Guard.Reg == nil && len(s.open) == 0
 }
 
-// put gives a register its value.
+// put sets the value of a register.
 func (s *state) put(n int, v *value.Value) {
 	s.regs.set(n, v)
 	if s.mixed.at(n) {
@@ -97,8 +98,8 @@ func (s *state) put(n int, v *value.Value) {
 	}
 }
 
-// mix notes that lanes which parted at the end of a block have met again: what some of them wrote
-// meanwhile is known of their class alone.
+// mix handles the reconvergence of lanes that diverged at the end of a block. A register that only
+// some of them wrote has a known value only in their class.
 func (w *walk) mix(s *state, block int) {
 	list, seen := w.parted[block]
 	if !seen {
@@ -126,7 +127,7 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 	return n >= 0 && s.mixed.at(n)
 }
 
-// mode returns which way values go.
+// mode returns the mode of a shuffle, such as idx or bfly.
 func mode(in *ir.Instr) string {
 	for _, m := range []string{"up", "down", "bfly"} {
 		if in.Mod(m) {
@@ -136,7 +137,8 @@ func mode(in *ir.Instr) string {
 	return "idx"
 }
 
-// executing is activemask: lanes that went another way are not in it, so that it does not name all where some did.
+// executing evaluates activemask. If some lanes took another branch, the result is not a mask of
+// all lanes.
 func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	w.opaque(s, in, set)
 	to := &in.Args[0]
@@ -150,7 +152,7 @@ func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 	}
 }
 
-// partial reports whether some lanes of each warp certainly diverged and have not converged again.
+// partial reports whether some lanes of each warp have certainly diverged and not reconverged.
 func (w *walk) partial(s *state) bool {
 	here := w.pool.All()
 	for _, c := range s.open {

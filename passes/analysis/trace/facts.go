@@ -12,21 +12,21 @@ import (
 
 // Facts are the conditions that the branches of a trace imply.
 type Facts struct {
-	// With lists the values that were substituted for parameters, the first ones if there are
-	// many; "" if there are none.
+	// With describes the constants substituted for inputs, the first ones if there are many; "" if
+	// there are none.
 	With string
 
 	pool    *value.Pool
-	turn    int    // which of several choices of numbers
+	turn    int    // index of the set of constants
 	empty   bool   // one of them is zero
-	few     string // one of them that is at most one, in words
+	few     string // describes an input whose constant is at most one
 	decided decisions
 	ranges  []bounds
 }
 
 func newFacts(p *value.Pool, turn int) *Facts { return &Facts{pool: p, turn: turn} }
 
-// Turn returns the index, from 1, of the set of substituted values; 0 if there is none.
+// Turn returns the index, from 1, of the set of constants; 0 if there is none.
 func (f *Facts) Turn() int { return f.turn }
 
 func (f *Facts) clone() *Facts {
@@ -36,7 +36,7 @@ func (f *Facts) clone() *Facts {
 	return &g
 }
 
-// Decided returns what is known of a predicate for the threads of s.
+// Decided returns the known outcome of a predicate for the threads of s.
 func (f *Facts) Decided(v *value.Value, s value.Set) (holds, known bool) {
 	if v.Const() {
 		return v.K != 0, true
@@ -98,7 +98,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		if !ok {
 			return false, false
 		}
-		// The claim is base < k, base > k or base = k.
+		// The predicate is base < k, base > k or base = k.
 		switch {
 		case a.Op == "eq":
 			if k < r.low || k > r.high {
@@ -120,7 +120,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 	return false, false
 }
 
-// assume notes that a predicate holds, or does not, for the threads of s.
+// assume records the outcome of a predicate for the threads of s.
 func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	a, not := v.Condition()
 	if a == nil {
@@ -134,7 +134,7 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 		f.assume(a.Args[0], holds, s)
 		f.assume(a.Args[1], holds, s)
 	case a.Op == "and" || a.Op == "or":
-		// One of two: where the other is known not to be it, this one is.
+		// If one of two alternatives is false, the other is true.
 		for i := range 2 {
 			if other, known := f.Decided(a.Args[1-i], s); known && other != holds {
 				f.assume(a.Args[i], holds, s)
@@ -145,8 +145,8 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	}
 }
 
-// Empty reports whether a parameter or an input value is zero or negative. A kernel with
-// nothing to do may never be launched.
+// Empty reports whether a kernel input is zero or negative. A kernel without work may never be
+// launched.
 func (f *Facts) Empty() bool {
 	if f.empty {
 		return true
@@ -164,8 +164,8 @@ func (f *Facts) Empty() bool {
 	return false
 }
 
-// Few says which kernel input is at most one on a path, in words; "" if none is. A loop over it
-// runs at most once.
+// Few describes a kernel input that is at most one on a path, or returns "" if there is none. A
+// loop over it runs at most once.
 func (f *Facts) Few() string {
 	if f.few != "" {
 		return f.few
@@ -187,8 +187,8 @@ func (f *Facts) Few() string {
 	return ""
 }
 
-// Agree reports whether threads of one block can take two paths at the same time: no condition
-// that is uniform in the block has different outcomes on them.
+// Agree reports whether threads of one block can take two paths at the same time: no block-uniform
+// condition has different outcomes on them.
 func (f *Facts) Agree(g *Facts) bool {
 	if f.turn != g.turn {
 		return false

@@ -5,7 +5,7 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// A fixing is a value, and the threads that it is looked at for.
+// A fixing is a value and a set of threads for which it is evaluated.
 type fixing struct {
 	v *value.Value
 	s value.Set
@@ -50,7 +50,7 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 	return out
 }
 
-// folds reports whether an operation is one of two operands that may fold.
+// folds reports whether an operation has two operands and may fold.
 func folds(op string) bool {
 	switch op {
 	case "mul", "and", "or", "xor", "min", "max", "smin", "smax", "shl", "shr", "sar", "div", "rem", "sdiv", "srem":
@@ -59,9 +59,8 @@ func folds(op string) bool {
 	return false
 }
 
-// crews groups threads by the value of a predicate's thread-dependent parts, in whole warps. It
-// returns nil if there is only one group, if there are more than a few, or if lanes of a warp
-// differ.
+// crews groups threads, in whole warps, by the values of the thread-dependent parts of a predicate.
+// It returns nil if there is only one group, if there are too many, or if lanes of a warp differ.
 func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
 	const most = 4
 	if v.Level() != value.Warp || v.Tid() {

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Follow returns what the threads of a kernel do, within limits.
+// Follow returns the traces of a kernel, within limits.
 func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.k.work, p.k.Grid = l.Work, l.Grid
@@ -41,8 +41,8 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	return p.followed(l)
 }
 
-// FollowGlobal follows a kernel for its accesses to global memory, also where Follow would not: without
-// calls, and without substituting values for inputs.
+// FollowGlobal follows a kernel for its accesses to global memory, even if Follow would not follow
+// it. It neither enters calls nor substitutes constants for inputs.
 func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.global = true
@@ -55,11 +55,11 @@ func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	return p.k
 }
 
-// followed follows a kernel that does something relevant.
+// followed follows a kernel with relevant instructions.
 func (p *program) followed(l Limits) *Kernel {
 	p.prepare()
 	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait, ClusterArrive) {
-		// If there are only barriers, a few paths show as much as many.
+		// If there are only barriers, a few paths suffice.
 		l.Steps /= 8
 	}
 	// Paths through a long kernel are long.
@@ -101,8 +101,8 @@ func (p *program) shared(l Limits) Limits {
 	return l
 }
 
-// apart follows each block of a cluster that is to be followed separately, without
-// substituting values for inputs.
+// apart follows each block of a cluster that must be followed separately, without substituting
+// constants for inputs.
 func (p *program) apart(l Limits) {
 	w := &walk{program: p, limits: p.shared(l)}
 	for w.rank = range p.k.Ranks {
@@ -111,10 +111,10 @@ func (p *program) apart(l Limits) {
 	p.k.Spent += w.spent()
 }
 
-// perEvent is the cost of an event in steps, for the analyzers that process it.
+// perEvent is the cost of analyzing an event, in steps.
 const perEvent = 6
 
-// A state is a class of threads at a place in the kernel.
+// A state is a class of threads at a position in the kernel.
 type state struct {
 	block   int
 	at      int
@@ -125,14 +125,15 @@ type state struct {
 	choices log[Choice]
 	open    []Choice
 	turns   book[*graph.Loop, int]
-	times   book[*ir.Instr, int]          // how often an instruction that gives something new was met
-	pending book[*ir.Instr, *value.Value] // waits that did not succeed
-	clocks  book[string, *value.Value]    // as they were read last
-	mixed   book[int, bool]               // registers that lanes of the warp which went another way may have written
+	times   book[*ir.Instr, int]          // executions of instructions with a new value each time
+	pending book[*ir.Instr, *value.Value] // waits that have not succeeded
+	clocks  book[string, *value.Value]    // last values read
+	// Registers that lanes of the warp on another branch may have written.
+	mixed   book[int, bool]
 	skipped int
 }
 
-// again counts how often an instruction was met.
+// again counts the executions of an instruction.
 func (s *state) again(in *ir.Instr) int {
 	n := s.times.at(in) + 1
 	s.times.set(in, n)
@@ -149,20 +150,20 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// A walk is the work on one kernel.
+// A walk holds the state of following one kernel.
 type walk struct {
 	*program
 	limits Limits
 	steps  int
 	events int
 	forks  map[*ir.Instr]int
-	cond   *value.Value // holds where an instruction under a guard is computed
+	cond   *value.Value // true when a guarded instruction is computed
 	work   []*state
-	known  map[*value.Atom]int64 // what is put in for parameters and the like
-	with   string                // the same in words
-	pass   int                   // of those that put numbers in
-	before int                   // traces of other passes
-	rank   int                   // of the block that is followed
+	known  map[*value.Atom]int64 // constants substituted for inputs
+	with   string                // text for the constants
+	pass   int                   // number of the pass that substitutes constants
+	before int                   // number of traces of earlier passes
+	rank   int                   // rank of the followed block
 
 	fixings map[fixing]*value.Value // see fixed
 }
@@ -173,7 +174,7 @@ func (w *walk) over() bool {
 	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work || len(w.k.Traces)-w.before >= l.Traces
 }
 
-// spent returns what a walk was worth, in steps.
+// spent returns the cost of a walk in steps.
 func (w *walk) spent() int { return w.steps + perEvent*w.events }
 
 func (w *walk) run() {
@@ -190,7 +191,7 @@ func (w *walk) run() {
 	}
 }
 
-// finish keeps the trace of s.
+// finish adds the trace of s.
 func (w *walk) finish(s *state, why string) *state {
 	w.events += s.events.len()
 	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Rank: w.rank, Events: s.events.list(), Choices: s.choices.list(), Stopped: why, Facts: s.facts})
@@ -200,7 +201,7 @@ func (w *walk) finish(s *state, why string) *state {
 	return nil
 }
 
-// advance follows s to the end of its block and says where it goes on; nil if it ends.
+// advance follows s to the end of its block and returns the next state, or nil if it ends.
 func (w *walk) advance(s *state) *state {
 	for ; s.at < len(w.blocks[s.block]); s.at++ {
 		st := &w.blocks[s.block][s.at]
@@ -219,7 +220,7 @@ func (w *walk) advance(s *state) *state {
 	return w.leave(s)
 }
 
-// leave goes from the end of a block to the next.
+// leave moves from the end of a block to the next block.
 func (w *walk) leave(s *state) *state {
 	w.steps++
 	in := w.ends[s.block]
@@ -282,7 +283,7 @@ func (p *program) target(in *ir.Instr) int {
 	return -1
 }
 
-// end is ret, exit or trap.
+// end evaluates ret, exit or trap.
 func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 	if guard != nil {
 		holds, known := s.facts.Decided(guard, s.threads)
@@ -313,7 +314,7 @@ func (w *walk) push(s *state) {
 	}
 }
 
-// enter puts s at the start of a block; nil if it is not followed on from there.
+// enter moves s to the start of a block. It returns nil if s is not followed from there.
 func (w *walk) enter(s *state, block int) *state {
 	if block < len(w.blocks) && w.doomed[block] {
 		return nil

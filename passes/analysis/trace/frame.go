@@ -12,15 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A frame is one function being copied: what its names stand for in the copy.
+// A frame is a function being copied, with the mapping of its names to those in the copy.
 type frame struct {
-	inner  bool // of a function; the registers of the kernel stay
+	inner  bool // a device function, whose registers are renamed
 	regs   map[*ir.Reg]*ir.Reg
-	params map[*ir.Var]*ir.Var // of the function, and what the caller calls them
+	params map[*ir.Var]*ir.Var // parameters, mapped to the variables of the caller
 	blocks map[*ir.Block]*ir.Block
 	lists  map[*ir.Targets]*ir.Targets
-	slots  map[slot]*ir.Reg // what is passed through the space of parameters
-	back   *ir.Block        // where a ret before the end of the function goes; nil if there is none
+	slots  map[slot]*ir.Reg // parameters passed through parameter space
+	back   *ir.Block        // target of a ret before the end of the function, or nil
 }
 
 // A slot is a part of a variable through which parameters and results are passed.
@@ -30,7 +30,7 @@ type slot struct {
 	bits int
 }
 
-// behind returns the block after the call of a function.
+// behind returns the block that follows the call of a function.
 func (c *frame) behind(n *inliner) *ir.Block {
 	if c.back == nil {
 		c.back = slab.One(&n.blocks)
@@ -38,7 +38,7 @@ func (c *frame) behind(n *inliner) *ir.Block {
 	return c.back
 }
 
-// param converts a store or load of a parameter to moves; nil if in is something else.
+// param converts a store or load of a parameter to moves. It returns nil for other instructions.
 func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	head := in.Head()
 	if head != "st" && head != "ld" || !in.Mod("param") || len(in.Args) != 2 {

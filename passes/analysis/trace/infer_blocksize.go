@@ -12,9 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
 )
 
-// blockSizeBound returns an upper bound for the block size along one axis, derived from the arrays in
-// shared memory that all threads store to: a larger block would store out of bounds. It is 0
-// if there is no such bound, or if more than races of plain accesses would depend on it.
+// blockSizeBound returns an upper bound for the block size along one axis. It is derived from
+// arrays in shared memory that all threads store to, since a larger block would store out of
+// bounds. It returns 0 if there is no bound, or if more than the races of plain accesses would
+// depend on it.
 func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	meets := false
 	var stores []*ir.Instr
@@ -28,7 +29,7 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 			case Other, WarpSync, Collective, Copy, CopyCommit, CopyWait, Fence, Load, Atomic, Exit, Call:
 			case BarrierSync:
 				if meets = true; len(in.Args) != 1 {
-					return 0 // of some of the threads, or with a result
+					return 0 // for some of the threads, or with a result
 				}
 			case Store:
 				if in.Mod("shared") && in.Guard.Reg == nil {
@@ -61,20 +62,20 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	return 0
 }
 
-// A slope is an offset in a variable that grows by a constant from one thread to the next.
+// A slope is an offset in a variable that grows by a constant from each thread to the next.
 type slope struct {
 	of       *ir.Var
 	from, by int64
 }
 
-// Writers are the registers that one instruction writes, with it, and what was found of them: sums of sums would be looked into
-// again and again.
+// Writers maps each register that one instruction writes to that instruction, and caches findings,
+// because nested sums would be examined repeatedly.
 type writers struct {
 	of    map[*ir.Reg]*ir.Instr
 	found map[*ir.Reg]finding
 }
 
-// A finding is what a register holds, if that is a slope.
+// A finding is the value of a register, if it is a slope.
 type finding struct {
 	slope
 	ok bool

@@ -12,46 +12,46 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Bounds on what calls make of a kernel.
+// Limits of inlining.
 const (
-	deepest = 32     // calls in calls
-	largest = 60_000 // instructions, with those of functions that are entered
-	perCopy = 4      // steps that each of those is worth
+	deepest = 32     // nesting depth of calls
+	largest = 60_000 // instructions, including those of inlined functions
+	perCopy = 4      // steps allowed per instruction
 )
 
-// An inliner replaces calls of device functions by their bodies, in a copy of a kernel, so that a
-// function is followed with the arguments of each call. Unchanged instructions are shared with the
+// An inliner replaces calls of device functions by their bodies, in a copy of a kernel. A function
+// is thus followed with the arguments of each call. Unchanged instructions are shared with the
 // kernel.
 type inliner struct {
 	m      *ir.Module
 	out    *ir.Func
-	quiet  func(*ir.Func) bool     // which take no part and are left alone
-	find   func(*ir.Func) *ir.Func // the definition of a function
+	quiet  func(*ir.Func) bool     // functions that are irrelevant and not inlined
+	find   func(*ir.Func) *ir.Func // finds the definition of a function
 	binder *ir.Binder              // nil until something is bound
 	bodies map[*ir.Func]body
 	stack  []*ir.Func
-	from   *Caller // of what is copied now
+	from   *Caller // call that is being copied
 	size   int
-	// largest is what size may be before no more functions are entered.
+	// largest is the size above which no more functions are inlined.
 	largest int
-	// callers are the calls through which an instruction of the copy is reached.
+	// callers maps an instruction of the copy to its chain of calls.
 	callers map[*ir.Instr]*Caller
 	instrs  slab.Of[ir.Instr]
 	args    slab.Of[ir.Operand]
 	blocks  slab.Of[ir.Block]
 }
 
-// A Caller is a call through which an instruction of a device function is reached, and the
-// call around it.
+// A Caller is a call through which an instruction of a device function is reached, linked to the
+// outer call.
 type Caller struct {
 	Call *ir.Instr
 	From *Caller // nil if the kernel makes the call
 }
 
-// A body is what is known of a function before it is copied.
+// A body holds properties of a function.
 type body struct {
-	size   int  // of the copy, with the functions that it calls
-	looped bool // its first block is come back to
+	size   int  // size of its copy, including inlined functions
+	looped bool // a branch leads to its first block
 }
 
 // inline returns the kernel with calls of relevant functions of its module inlined.
@@ -61,7 +61,7 @@ func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 		bodies: make(map[*ir.Func]body), largest: p.k.Within(perCopy*largest) / perCopy}
 	size := n.body(f).size
 	if size > n.largest {
-		n.largest /= 2 // not all can be entered: something is to be left to follow what is
+		n.largest /= 2 // not everything fits; leave steps for following the rest
 	}
 	n.callers = make(map[*ir.Instr]*Caller, min(size, n.largest))
 	out := *f
@@ -72,13 +72,13 @@ func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 	return n.out, n.callers
 }
 
-// body looks at a function.
+// body computes the properties of a function.
 func (n *inliner) body(f *ir.Func) body {
 	b, met := n.bodies[f]
 	if met {
 		return b
 	}
-	n.bodies[f] = b // while it is looked at: recursion is not entered
+	n.bodies[f] = b // set during the computation: recursive calls are not inlined
 	n.stack = append(n.stack, f)
 	for _, from := range f.Blocks {
 		b.size += len(from.Instrs)
@@ -94,7 +94,7 @@ func (n *inliner) body(f *ir.Func) body {
 	return b
 }
 
-// leads reports whether an instruction jumps to a block.
+// leads reports whether an instruction branches to a block.
 func leads(in *ir.Instr, to *ir.Block) bool {
 	if in == nil || !in.Ends() {
 		return false
@@ -145,7 +145,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 				continue
 			}
 			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 && in.Head() == "ret" && in.Guard.Reg == nil {
-				break // goes on behind the call, which is what comes next
+				break // the code after the call follows directly
 			}
 			at := len(now.Instrs)
 			now.Instrs = n.instr(now.Instrs, in, c)
@@ -161,7 +161,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	return now
 }
 
-// enters returns the function that a call is replaced by, or nil.
+// enters returns the function to inline for a call, or nil.
 func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	if in.Directive() || in.Head() != "call" {
 		return nil
@@ -181,7 +181,7 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	return g
 }
 
-// passed returns what a call gives for results and for parameters.
+// passed returns the result operands and arguments of a call.
 func passed(in *ir.Instr) (results, params []ir.Operand) {
 	before := true
 	for i := range in.Args {
@@ -197,7 +197,7 @@ func passed(in *ir.Instr) (results, params []ir.Operand) {
 	return results, params
 }
 
-// call replaces with g a call, and is the block that goes on behind it.
+// call inlines g for a call, and returns the block that follows the call.
 func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	inner := &frame{inner: true, slots: c.slots}
 	if in.Guard.Reg != nil {
@@ -251,12 +251,12 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 	moved(ir.Operand{Kind: ir.Register, Reg: inner.reg(n, v.Reg)}, from)
 }
 
-// move returns a move at the place of a call.
+// move returns a move with the position of a call.
 func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
 	return &ir.Instr{Op: "mov.b" + strconv.Itoa(max(8, t.Bits())), Args: []ir.Operand{to, from}, Pos: in.Pos}
 }
 
-// jump returns a branch at the place of an instruction.
+// jump returns a branch with the position of an instruction.
 func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
 	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{ir.Named(ir.Jump, to, 0)}, Pos: in.Pos}
 	if n.binder == nil {

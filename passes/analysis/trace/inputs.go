@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// DependsOnInput reports whether the values of some registers depend on kernel inputs: parameters,
-// memory, or the block index. If constants were substituted for these, the values are examples
-// and not a proof: a caller may never pass them.
+// DependsOnInput reports whether the values of registers depend on kernel inputs: parameters,
+// memory, or the block index. If constants were substituted for these, the values are only
+// examples, since a caller may never pass them.
 func (k *Kernel) DependsOnInput(list ...*ir.Reg) bool {
 	if k.writers == nil {
 		k.writers = make(map[*ir.Reg][]*ir.Instr)

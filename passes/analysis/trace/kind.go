@@ -5,7 +5,7 @@ package trace
 
 import "strings"
 
-// A Kind is what an instruction does to memory or to other threads.
+// A Kind classifies instructions by their effect on memory or on other threads.
 type Kind uint8
 
 // Kinds.
@@ -27,8 +27,8 @@ const (
 	CopyCommit          // cp.async.commit_group
 	CopyWait            // cp.async.wait_group, .wait_all
 	CopyArrive          // cp.async.mbarrier.arrive
-	BulkLoad            // cp.async.bulk into shared memory, tensors too
-	BulkStore           // cp.async.bulk, cp.reduce.async.bulk to global memory, tensors too
+	BulkLoad            // cp.async.bulk into shared memory, including tensor copies
+	BulkStore           // cp.async.bulk, cp.reduce.async.bulk to global memory, also tensors
 	BulkCommit          // cp.async.bulk.commit_group
 	BulkWait            // cp.async.bulk.wait_group
 	RemoteStore         // st.async, red.async
@@ -64,10 +64,10 @@ const (
 	Clear               // st.bulk
 	Call                // call
 	Exit                // ret, exit
-	Touch               // nothing, but accesses a register of a wgmma
+	Touch               // any other instruction that accesses a register of a wgmma
 )
 
-// ownWait reports whether a thread waits for what it issued itself.
+// ownWait reports whether a thread waits for operations that it issued itself.
 func (k Kind) ownWait() bool {
 	return k == CopyWait || k == BulkWait || k == GroupWait || k == TensorWait
 }

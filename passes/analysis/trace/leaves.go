@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// LeavesKernel reports whether the threads that take the other branch of a choice do nothing relevant
-// afterwards: they exit, and do not merely skip some code before they rejoin the others.
+// LeavesKernel reports whether the threads that take the other branch of a choice do nothing
+// relevant afterwards: they exit, and do not just skip some code before they rejoin the others.
 func (k *Kernel) LeavesKernel(c Choice) bool {
 	w := turning{c.In, c.Block, c.Taken}
 	quits, known := k.quits[w]
@@ -25,14 +25,14 @@ func (k *Kernel) LeavesKernel(c Choice) bool {
 	return quits
 }
 
-// A turning is a branch and whether it is taken. Results for one apply to all traces.
+// A turning is a branch and whether it is taken. Results for it apply to all traces.
 type turning struct {
 	in    *ir.Instr
 	block int
 	taken bool
 }
 
-// leaves returns what LeavesKernel says, looked up on the graph.
+// leaves computes the result of LeavesKernel from the graph.
 func (k *Kernel) leaves(c Choice) bool {
 	in := c.In
 	taken := -1

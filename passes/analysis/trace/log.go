@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// A log is a list of which many states have the beginning in common: to fork one costs nothing, however long it is. It is made
-// of parts, so that nothing is moved where it grows.
+// A log is a list that many states share a prefix of. Forking costs the same however long it is. It
+// consists of parts, so that appending never copies entries.
 type log[T any] struct {
-	before *log[T] // never changed any more
-	from   int     // how many entries are there
+	before *log[T] // immutable
+	from   int     // number of entries in it
 	own    []T
 }
 
-// Entries of a part, at least and at most.
+// Minimum and maximum entries of a part.
 const (
 	partLeast = 8
 	partMost  = 1024
@@ -30,7 +30,7 @@ func (l *log[T]) fork() log[T] {
 	return *l
 }
 
-// part begins a new part.
+// part starts a new part.
 func (l *log[T]) part() {
 	common := *l
 	*l = log[T]{before: &common, from: l.len()}
@@ -48,7 +48,7 @@ func (l *log[T]) add(x T) {
 
 func (l *log[T]) len() int { return l.from + len(l.own) }
 
-// backward returns the entries, the last one first.
+// backward returns the entries in reverse order.
 func (l *log[T]) backward() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for ; l != nil; l = l.before {
@@ -69,7 +69,7 @@ func (l *log[T]) last() *T {
 	return nil
 }
 
-// list returns the entries in their order.
+// list returns the entries in order.
 func (l *log[T]) list() []T {
 	all := make([]T, l.len())
 	for ; l != nil; l = l.before {

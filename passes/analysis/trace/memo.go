@@ -11,27 +11,27 @@ import (
 // A memo caches the results of an instruction. Most instructions are followed on many paths with
 // the same operands, and equal values are one pointer.
 type memo struct {
-	to   int32             // the register that is written, by its place in a state
-	from [operands]int32   // those that the result depends on
-	n    int               // of them
-	last *[recalled]result // nil if it was never followed
-	next int               // of last, to be given up
+	to   int32             // slot of the register that is written
+	from [operands]int32   // slots of the registers that the result depends on
+	n    int               // their number
+	last *[recalled]result // nil before the first use
+	next int               // next entry of last to replace
 }
 
 type result struct {
-	round int // of the program: what is put in for parameters differs from one to the next
+	round int // p.round when it was filled; constants differ between rounds
 	of    [operands]*value.Value
 	is    *value.Value
 }
 
-// The number of cached results, and the most registers that one may depend on.
+// The number of cached results, and the maximum number of registers that a result may depend on.
 const (
 	recalled = 3
 	operands = 4
 )
 
-// newMemo returns a memo for an instruction whose one result depends only on registers; nil
-// for any other.
+// newMemo returns a memo for an instruction whose single result depends only on registers. It
+// returns nil for any other instruction.
 func (p *program) newMemo(s *step) *memo {
 	in := s.in
 	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" || !s.function() {
@@ -52,7 +52,7 @@ func (p *program) newMemo(s *step) *memo {
 // function reports whether a step always gives the same result for the same operands.
 func (s *step) function() bool {
 	switch s.head {
-	case "selp": // what is decided of its predicate counts too
+	case "selp": // the outcome of its predicate counts too
 		return false
 	case "ld":
 		return !s.polled && (s.space == "param" || s.space == "global" || s.space == "const")
@@ -60,7 +60,8 @@ func (s *step) function() bool {
 	return s.in.Has("pure")
 }
 
-// reads notes the registers of an operand. It is false where an operand holds something else each time.
+// reads records the registers of an operand. It returns false if the operand is not constant over
+// time.
 func (m *memo) reads(p *program, o *ir.Operand) bool {
 	switch o.Kind {
 	case ir.Int, ir.Variable:
@@ -82,7 +83,8 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 	return false
 }
 
-// recall sets the register of m from the cache. It returns false if the operands are new.
+// recall sets the register of m from the cache. It returns false for operands without a cached
+// result.
 func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool) {
 	for i, n := range m.from[:m.n] {
 		of[i] = s.regs.at(int(n))

@@ -11,11 +11,12 @@ import (
 )
 
 // further follows blocks other than the first of the grid, with small constants, if no path of the
-// first block reaches some instruction: for example, what a block does for the preceding ones.
+// first block reaches some instruction. An example is code that runs only if there are preceding
+// blocks.
 func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
 	const (
 		tries  = 16
-		enough = 3 // choices, once nothing is unseen
+		enough = 3 // sets to follow once all instructions are reached
 	)
 	if !slices.ContainsFunc(order, numbered) || p.unseen() == nil {
 		return
@@ -26,7 +27,7 @@ func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]
 		for j, a := range order {
 			switch {
 			case numbered(a):
-				known[a] = int64(1 + i%3) // the last one of as many
+				known[a] = int64(1 + i%3) // the last block of an equal number
 			case a.Op == "register":
 				known[a] = int64(2 + i%3)
 			default:
@@ -41,7 +42,7 @@ func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]
 	}
 }
 
-// numbered reports whether an atom is the number of a block, or of a cluster.
+// numbered reports whether an atom is a block index or a cluster index.
 func numbered(a *value.Atom) bool {
 	return a.Op == "register" && (strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Addresses of shared memory in a cluster hold the rank of the block above rankShift bits. That of
-// a block's own memory holds its own rank, so that kernels reach other blocks by arithmetic on
-// those bits too, and not by mapa alone.
+// Addresses of shared memory in a cluster hold the rank of the block from bit rankShift on. An
+// address in a block's own memory holds its own rank. Kernels can thus address other blocks with
+// arithmetic on these bits, instead of mapa.
 const (
 	rankShift = 24
 	rankBits  = 8
 	offsets   = 1<<rankShift - 1
 )
 
-// mapped returns the address of a place of shared memory in the block of a rank: the place itself
-// where that is the block that asks.
+// mapped returns the address in the block with a given rank that corresponds to a shared memory
+// address. For the block's own rank, it is the same address.
 func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 	rank = w.pool.Resize(32, rank, true)
 	if rank == w.ownRank(s) {
@@ -30,11 +30,11 @@ func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 	return w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, at, true), rank)
 }
 
-// ownRank returns the rank of the block that is followed.
+// ownRank returns the rank of the block that is being followed.
 func (w *walk) ownRank(s *state) *value.Value { return w.special(s, "%cluster_ctarank") }
 
-// inCluster takes an address apart into a place of shared memory and the rank of a block. It is
-// not ok where it is no such address.
+// inCluster splits an address into an offset in shared memory and the rank of a block. It returns
+// ok = false for other addresses.
 func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bool) {
 	at, rank = w.pool.Const(64, v.K), w.ownRank(s)
 	for _, t := range v.Terms {
@@ -50,8 +50,8 @@ func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bo
 	})
 }
 
-// peer returns the address that an operation makes of one of shared memory by changing the rank in
-// it, or nil if it does something else.
+// peer returns the address that results from changing the rank in a shared memory address. It
+// returns nil if the operation does something else.
 func (w *walk) peer(s *state, op string, width int, a, b *value.Value) *value.Value {
 	if width < 32 {
 		return nil
@@ -76,14 +76,14 @@ func (w *walk) peer(s *state, op string, width int, a, b *value.Value) *value.Va
 	return nil
 }
 
-// made reports whether a value is made of some sources.
+// made reports whether a value depends on any of the given sources.
 func made(v *value.Value, of value.Sources) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&of != 0 })
 }
 
-// masks returns the operand of an operation that changes ranks and nothing else, or nil: of and, a
-// constant that keeps the offset in the block, but for bits of an alignment; else one that has no
-// bit there.
+// masks returns the operand that changes ranks and nothing else, or nil. For and, it is a constant
+// that keeps the offset in the block, apart from alignment bits. For other operations, it is an
+// operand without offset bits.
 func masks(op string, v *value.Value, width int) *value.Value {
 	if op != "and" {
 		if v.Zeros() < rankShift || v.Is(0) {
@@ -98,21 +98,22 @@ func masks(op string, v *value.Value, width int) *value.Value {
 	low := ^v.K & offsets
 	switch {
 	case ranks == 1<<rankBits-1: // an alignment
-	case low&(low+1) != 0: // other bits than the lowest
+	case low&(low+1) != 0: // other than the lowest bits
 	case width == 64 && v.K>>(rankShift+rankBits) != 0 && v.K>>(rankShift+rankBits) != -1:
-	case ranks == 1<<rankBits-2: // the first block of a pair, which package verify tells
+	case ranks == 1<<rankBits-2: // first block of a pair; package verify reports it
 	default:
 		return v
 	}
 	return nil
 }
 
-// lowBits returns the mask that and leaves of the offset in a block, where it clears some of it.
+// lowBits returns the mask that and applies to the offset in a block, and whether it clears any
+// bits.
 func lowBits(op string, mask *value.Value) (clears bool, kept int64) {
 	return op == "and" && mask.K&offsets != offsets, mask.K | ^int64(offsets)
 }
 
-// ranked returns the rank that an operation makes of one.
+// ranked returns the rank that results from an operation on a rank.
 func (w *walk) ranked(op string, width int, rank, mask *value.Value) *value.Value {
 	by := w.pool.Resize(32, w.pool.Binary("shr", width, mask, w.pool.Const(32, rankShift)), false)
 	if mask.Const() {
@@ -124,7 +125,7 @@ func (w *walk) ranked(op string, width int, rank, mask *value.Value) *value.Valu
 	return w.pool.Binary(op, 32, rank, by)
 }
 
-// combine returns a sum, or the result of an operation on bits, of addresses too.
+// combine returns a sum, or the result of a bitwise operation, for addresses too.
 func (w *walk) combine(s *state, op string, width int, a, b *value.Value) *value.Value {
 	if v := w.peer(s, op, width, a, b); v != nil {
 		return v

@@ -13,64 +13,66 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A program is a kernel made ready to be followed.
+// A program is a kernel prepared for following.
 type program struct {
 	k      *Kernel
 	pool   *value.Pool
 	flow   *ir.Flow
 	place  map[*ir.Block]int
 	kept   []*ir.Reg // registers whose values matter
-	slot   []int32   // of each register, its place among those, or -1
-	blocks [][]step  // what is to be done in each block
+	slot   []int32   // index in kept of each register, or -1
+	blocks [][]step  // steps of each block
 	busy   []bool    // blocks that have events
-	hard   []bool    // blocks that have events other than reads and writes of memory
+	hard   []bool    // blocks that have events other than memory accesses
 	ends   []*ir.Instr
 	post   *graph.Tree
-	loops  []*graph.Loop        // innermost of each block
-	doomed []bool               // blocks whose ways all end in a trap
-	parted map[int][]int        // by block, registers written before its ways meet again
-	ruled  map[int]bool         // blocks that are for whole warps, where some part of each is
-	whole  map[*value.Atom]bool // predicates that an active mask names all lanes, which it cannot; see executing
+	loops  []*graph.Loop        // innermost loop of each block
+	doomed []bool               // blocks from which every path ends in a trap
+	parted map[int][]int        // registers written before the paths of a branch join, by block
+	ruled  map[int]bool         // blocks that run in whole warps, caching the results
+	whole  map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
 	active map[*graph.Loop]bool
-	spins  map[*graph.Loop]bool  // loops that do nothing but wait
-	turns  map[*graph.Loop]int   // to follow
-	lasts  []bool                // of loops around no others, turns after which they are left besides; see endings
-	quiet  map[*ir.Func]bool     // device functions that take no part
-	defs   map[*ir.Func]*ir.Func // of those that are declared, where they are defined
+	spins  map[*graph.Loop]bool // loops that only wait
+	turns  map[*graph.Loop]int  // iterations to follow
+	// For inner loops: additional iteration counts to end after; see endings.
+	lasts  []bool
+	quiet  map[*ir.Func]bool     // device functions without relevant instructions
+	defs   map[*ir.Func]*ir.Func // definitions of declared functions
 	acc    map[*ir.Reg]bool      // registers that asynchronous matrix operations use
-	wrote  map[int][]int         // by block, registers written
+	wrote  map[int][]int         // registers written, by block
 	skips  map[int]region
 	params map[*ir.Var]bool
-	missed []string        // before anything was followed
-	round  int             // how often it was followed
+	missed []string        // reasons known before following
+	round  int             // number of the pass
 	global bool            // accesses to global memory are events, see FollowGlobal
-	taken  map[[2]int]bool // edges between blocks that were followed
-	scales scales          // of what values are substituted for; see choices
-	// unknowns holds results of instructions that are something new each time.
+	taken  map[[2]int]bool // control-flow edges that were followed
+	scales scales          // divisors of inputs; see choices
+	// unknowns holds the results of instructions with a new value each time.
 	unknowns map[execution][]*value.Value
 }
 
-// An execution is the nth one of an instruction on a path.
+// An execution is the nth execution of an instruction on a path.
 type execution struct {
 	in *ir.Instr
 	n  int
 }
 
-// A region is what a branch may run before its ways meet at end.
+// A region is the code between a branch and the point, end, where its paths join.
 type region struct {
 	end  int
 	regs []int
-	ok   bool // nothing there is of interest
-	mild bool // there are but reads and writes of memory, and waits that come again at end
-	soft bool // so it is, and the branch does not come back to itself
-	// reads are registers that are read there; apart says that lanes may differ whatever they hold.
+	ok   bool // contains nothing relevant
+	mild bool // contains only memory accesses, and waits that are repeated at end
+	soft bool // likewise, and the branch is not in a loop of the region
+	// reads are registers that are read in the region. If apart is set, lanes may differ regardless
+	// of them.
 	reads []*ir.Reg
 	apart bool
-	// blind says that something is loaded there of which its address says nothing.
+	// blind says that the region loads values that its addresses do not determine.
 	blind bool
 }
 
-// Size returns how many instructions of a kernel must be followed; 0 if it does nothing
+// Size returns how many instructions of a kernel must be followed, or 0 if it does nothing
 // relevant.
 func Size(f *ir.Func) int {
 	n, follows := 0, false
@@ -97,7 +99,7 @@ func Size(f *ir.Func) int {
 	return n
 }
 
-// newProgram reads a kernel; Follow then follows it.
+// newProgram prepares a kernel for Follow.
 func newProgram(m *ir.Module, f *ir.Func) *program {
 	g := ir.FlowOf(f)
 	k := &Kernel{Module: m, Func: f, Flow: g, extent: clusterOf(m, f)}
@@ -137,12 +139,12 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	return p
 }
 
-// generic reports whether an instruction makes a generic address of one in shared memory.
+// generic reports whether an instruction converts a shared address to a generic one.
 func generic(in *ir.Instr) bool {
 	return in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
 }
 
-// number returns the place of a register among those of the kernel, or -1.
+// number returns the index of a register in the kernel, or -1.
 func (p *program) number(r *ir.Reg) int {
 	if n := int(r.Number); n < len(p.k.Func.Regs) && p.k.Func.Regs[n] == r {
 		return n
@@ -150,7 +152,7 @@ func (p *program) number(r *ir.Reg) int {
 	return -1
 }
 
-// at returns the place of a register in a state, or -1 where its value does not matter.
+// at returns the slot of a register in a state, or -1 if its value does not matter.
 func (p *program) at(r *ir.Reg) int {
 	if n := p.number(r); n >= 0 {
 		return int(p.slot[n])
@@ -158,7 +160,7 @@ func (p *program) at(r *ir.Reg) int {
 	return -1
 }
 
-// prepare does what only kernels that are followed need.
+// prepare computes what is needed only for kernels that are followed.
 func (p *program) prepare() {
 	f := p.k.Func
 	p.post = graph.Postdominators(p.flow.Succs, p.flow.Preds, p.flow.Leaves)
@@ -180,8 +182,8 @@ func (p *program) prepare() {
 	p.findLoops()
 }
 
-// late holds, if global memory matters only before a wait for the preceding grid, the blocks
-// that cannot reach such a wait; nil if global memory matters for other reasons.
+// late returns the blocks that cannot reach a wait for the preceding grid, if global memory matters
+// only before such a wait. It returns nil if global memory matters for other reasons.
 func (p *program) late() []bool {
 	if p.global || !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
 		return nil
@@ -207,7 +209,7 @@ func (p *program) late() []bool {
 	return late
 }
 
-// kind returns the kind of in where it is an event in this kernel, else Other.
+// kind returns the kind of in if it is an event in this kernel, else Other.
 func (p *program) kind(in *ir.Instr) Kind {
 	k := Of(in.Op)
 	switch k {
@@ -290,7 +292,7 @@ func (p *program) copies() {
 	}
 }
 
-// miss says why not all is followed.
+// miss records why not everything is followed.
 func (p *program) miss(why string) {
 	if !slices.Contains(p.k.Missed, why) {
 		p.k.Missed = append(p.k.Missed, why)

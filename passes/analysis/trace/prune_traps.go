@@ -10,13 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// pruneTraps removes paths that can only end in a trap from the flow graph: failed assertions and
-// timeouts. The grid ends there, so they have no consequences, and lanes on them are not missed
-// elsewhere. Branches to them are assumed not to be taken.
+// pruneTraps removes paths that can only end in a trap from the flow graph, such as failed
+// assertions and timeouts. The grid ends there, so they have no consequences, and other threads do
+// not depend on the lanes on them. Branches to them are assumed not to be taken.
 func (p *program) pruneTraps() {
 	g := p.flow
 	p.doomed = make([]bool, len(g.Succs))
-	open := make([]int, len(g.Succs)) // edges out of a block that may not end in a trap
+	open := make([]int, len(g.Succs)) // number of edges to blocks that may not trap
 	var work []int
 	for b, block := range p.k.Func.Blocks {
 		open[b] = len(g.Succs[b])
@@ -60,7 +60,7 @@ func (p *program) pruneTraps() {
 // traps reports whether an instruction ends the grid.
 func traps(in *ir.Instr) bool { return in.Head() == "trap" }
 
-// spared follows the side of a branch that does not end in a trap, and notes the condition.
+// spared follows the branch that does not end in a trap, and records the condition.
 func (w *walk) spared(s *state, cond *value.Value, taken bool) {
 	if !cond.Tid() {
 		s.facts.assume(cond, taken, s.threads)

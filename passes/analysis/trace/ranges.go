@@ -7,7 +7,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// bounds is what is known of a sum.
+// bounds is the known range of a sum.
 type bounds struct {
 	subject
 	span
@@ -21,7 +21,7 @@ type subject struct {
 	signed bool
 }
 
-// known returns the noted range of a sum, or nil.
+// known returns the recorded range of a sum, or nil.
 func (f *Facts) known(k subject) *span {
 	for i := range f.ranges {
 		if f.ranges[i].subject == k {
@@ -49,14 +49,13 @@ func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 }
 
 // between returns the range of a sum, from its own bounds and from those of another sum that
-// differs from it by a bounded amount, as n from n - n%4.
+// differs from it by a bounded amount, such as n and n - n%4.
 func (f *Facts) between(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
 
 // mostExtremes limits the nesting of min and max that is examined.
 const mostExtremes = 4
 
-// bounds returns between, where what is looked at is made of so many of the smaller and the greater
-// of two numbers.
+// bounds computes between, with a limit on the nesting of min and max.
 func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	r, found := span{-wide, wide}, false
 	if noted := f.known(k); noted != nil {
@@ -94,7 +93,8 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	return r, found
 }
 
-// ratio returns p and q for which a is p/q times b, one of them 1; zeros if there are none.
+// ratio returns p and q so that a is p/q times b, one of them 1. It returns zeros if there are
+// none.
 func ratio(a, b []value.Term) (p, q int64) {
 	if len(a) != len(b) || len(a) == 0 {
 		return 0, 0
@@ -110,7 +110,7 @@ func ratio(a, b []value.Term) (p, q int64) {
 		return 0, 0
 	}
 	if max(p, q) > 1<<20 {
-		return 0, 0 // times a bound, it could overflow
+		return 0, 0 // the product could overflow
 	}
 	for i := range a {
 		if a[i].Atom != b[i].Atom || a[i].Factor*q != b[i].Factor*p {
@@ -140,11 +140,11 @@ func floor(x, q int64) int64 {
 	return x / q
 }
 
-// and returns what two ranges have in common.
+// and returns the intersection of two ranges.
 func (s span) and(o span) span { return span{max(s.low, o.low), min(s.high, o.high)} }
 
-// extreme returns the range of a signed min or max, such as the iterations of a loop over the first
-// stages of a ring: at most the number of stages, and at least one if there is work.
+// extreme returns the range of a signed min or max. An example is the iteration count of a loop
+// over the first stages of a ring: at most the number of stages, and at least one if there is work.
 func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	a := k.of.Single()
 	if extremes == 0 || a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed {
@@ -227,7 +227,7 @@ func near(a, b []value.Term) bool {
 	return true
 }
 
-// wide stands for no bound.
+// wide means no bound.
 const wide = int64(1) << 40
 
 // natural reports whether a value is certainly not negative as a signed number.
@@ -249,7 +249,7 @@ func (f *Facts) natural(v *value.Value) bool {
 	return r.low > -wide && r.low+k >= 0
 }
 
-// base returns a sum as something that ranges are kept of, with its sign, and a constant.
+// base splits a sum into a part that ranges are recorded for, its sign, and a constant.
 func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	v, sign = f.pool.Resize(64, v, true), 1
 	k = v.K

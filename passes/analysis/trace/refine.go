@@ -5,9 +5,9 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// refineFacts replaces selections on the thread index on which the threads of a class agree, now
-// that they are fewer, by the selected value. For example, a role that starts with its own constant
-// continues with that constant.
+// refineFacts replaces selections on the thread index by the selected value if the threads of a
+// class, now fewer, agree on it. For example, a role that starts with its own constant continues
+// with that constant.
 func (w *walk) refineFacts(s *state) {
 	known := make(map[*value.Value]bool)
 	open := make(map[*value.Value]bool)

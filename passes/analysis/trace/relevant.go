@@ -8,8 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// kinds returns what each instruction of each block is in this kernel, and notes which blocks have
-// events.
+// kinds returns the kind of each instruction in this kernel, and records which blocks have events.
 func (p *program) kinds() [][]Kind {
 	f := p.k.Func
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
@@ -42,23 +41,22 @@ func (p *program) kinds() [][]Kind {
 type sieve struct {
 	p        *program
 	relevant []bool
-	work     []*ir.Reg // whose writes were not looked at yet
-	writes   []write   // from 1
-	last     []int32   // of each register, the last of its writes, or 0
+	work     []*ir.Reg // registers whose writes have not been visited
+	writes   []write   // indexed from 1
+	last     []int32   // last write of each register, or 0
 }
 
-// A write is an instruction that writes a register, and the place of the one before.
+// A write is an instruction that writes a register, linked to the previous write.
 type write struct {
 	in     *ir.Instr
 	before int32
 }
 
-// relevant returns the registers whose values matter, by their numbers, where instructions are of
-// those kinds.
+// relevant returns the registers whose values matter, given the kinds of all instructions.
 func (p *program) relevant(kinds [][]Kind) []bool {
 	f := p.k.Func
 	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs))}
-	var data []*ir.Reg // that are stored, where matrix units write registers
+	var data []*ir.Reg // stored registers, if tensor cores write registers
 	for i, b := range f.Blocks {
 		for j, in := range b.Instrs {
 			if in.Directive() {
@@ -116,14 +114,14 @@ func (s *sieve) want(r *ir.Reg) {
 	}
 }
 
-// guard notes that the predicate of an instruction matters.
+// guard marks the predicate of an instruction as relevant.
 func (s *sieve) guard(in *ir.Instr) {
 	if in.Guard.Reg != nil {
 		s.want(in.Guard.Reg)
 	}
 }
 
-// follow calls want with the registers that the queued registers are computed from.
+// follow calls want for the registers that queued registers are computed from.
 func (s *sieve) follow(want func(*ir.Reg)) {
 	for len(s.work) > 0 {
 		r := s.work[len(s.work)-1]
@@ -146,7 +144,7 @@ func blind(in *ir.Instr) bool {
 	return where != "param" && where != "global" && where != "const"
 }
 
-// operandRegs visits the registers of an operand of an event that are to be known.
+// operandRegs visits the registers of an operand of an event whose values must be known.
 func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
 	switch o.Kind {
 	case ir.Register:

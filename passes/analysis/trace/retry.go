@@ -7,17 +7,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// again handles a branch on the result of a wait after which the failing threads wait for the
-// same phase before they do anything else. Following both branches would double the paths at
-// every wait. If the other wait is the same instruction, as in a spin loop, the first is
-// assumed to succeed. If it is another one, as after a first non-blocking try, the first is
-// assumed to fail. The result is the branch to follow, and whether there is one.
+// again handles a branch on the result of a wait if the failing threads wait for the same phase
+// next. Following both branches would double the paths at every wait. If the next wait is the same
+// instruction, as in a spin loop, the first is assumed to succeed. If it is another instruction, as
+// after a first non-blocking try, the first is assumed to fail. The result is the branch to follow,
+// and whether there is one.
 func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way bool) {
 	done, not := cond.Condition()
 	if done == nil || done.Op != "done" {
 		return false, false
 	}
-	failed := next // cond holds where the wait has succeeded, and the branch is taken then
+	failed := next // if cond is true, the wait succeeded and the branch is taken
 	if not {
 		failed = taken
 	}
@@ -45,8 +45,8 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 	return true, spins != not
 }
 
-// peek returns the next wait of the threads for which a wait has failed, from the start of a block;
-// nil if something else comes first.
+// peek returns the next wait of the threads whose wait has failed, from the start of a block. It
+// returns nil if something else comes first.
 func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 	const far = 6
 	c := s
@@ -115,8 +115,8 @@ func (w *walk) counts(block, stay, exit int) bool {
 	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) && l.Has(stay) && !l.Has(exit) && !w.doomed[exit]
 }
 
-// expire follows the threads for which a wait has failed out of such a loop in its first iteration,
-// since the number of attempts does not matter.
+// expire lets threads whose wait failed leave such a loop in its first iteration, since the number
+// of attempts does not matter.
 func (w *walk) expire(s *state, stay, exit int) {
 	if !w.counts(s.block, stay, exit) || s.turns.at(w.loops[s.block]) > 0 {
 		return

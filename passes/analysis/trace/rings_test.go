@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// operands returns the constants that an operand of the events of a kind is in one trace, the one
-// with most events; ? for what is no constant.
+// operands returns the constants of an operand of all events of a kind, in the trace with the most
+// of them. A value that is not constant is shown as ?.
 func operands(k *trace.Kernel, kind trace.Kind, operand int) string {
 	best := ""
 	for _, t := range k.Traces {
@@ -37,7 +37,7 @@ func operands(k *trace.Kernel, kind trace.Kind, operand int) string {
 	return best
 }
 
-// TestPhases follows a parity round a ring of two, however it is turned over.
+// TestPhases follows the parity of a ring with two stages, however it is flipped.
 func TestPhases(t *testing.T) {
 	for name, turn := range map[string]string{
 		"xor under a guard":       "setp.eq.u32 %p2, %r3, 2;\n@%p2 xor.b32 %r7, %r7, 1;\n@%p2 mov.b32 %r3, 0;",
@@ -79,7 +79,7 @@ setp.lt.u32 %p1, %r4, %r1;
 	}
 }
 
-// TestCounts computes the bytes that are awaited, the threads of a barrier and its number.
+// TestCounts computes expected bytes, the threads of a barrier and its number.
 func TestCounts(t *testing.T) {
 	k := follow(t, ".reqntid 256", `
 mov.b32 %r1, 64;
@@ -115,8 +115,8 @@ bar.sync %r6, %r7;
 	}
 }
 
-// TestSamePredicate issues and waits under one predicate that is unknown: on no way one goes
-// without the other.
+// TestSamePredicate issues and waits under the same unknown predicate. No path may do one without
+// the other.
 func TestSamePredicate(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];
@@ -144,7 +144,7 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
-// TestPointsTo follows an address through its windows and widths to the variable that it points to.
+// TestPointsTo follows an address through conversions to the variable that it points to.
 func TestPointsTo(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 mov.u64 %rd1, tile;
@@ -183,7 +183,7 @@ st.shared.b32 [%r4+16], %r2;
 	}
 }
 
-// TestInserted computes places that bfi puts together: bits of one number among those of another.
+// TestInserted computes offsets that bfi combines from bits of two values.
 func TestInserted(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 mov.u32 %r1, bars;

@@ -30,12 +30,12 @@ type scenes struct {
 	whole  bool
 }
 
-// of reports whether s are those of some traces.
+// of reports whether s was computed for these traces.
 func (s *scenes) of(traces []*Trace) bool {
 	return len(s.traces) == len(traces) && len(traces) > 0 && &s.traces[0] == &traces[0]
 }
 
-// scenes returns all scenes, each once.
+// scenes returns all scenes without duplicates.
 func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	seen, used := make(map[string]bool), make(map[*Trace]bool)
 	seeds := slices.Clone(k.Traces)
@@ -77,8 +77,8 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	return list, true
 }
 
-// inTurn orders scenes so that each choice of constants appears once before any appears again, and
-// the first few cover all.
+// inTurn orders scenes so that each set of constants appears once before any appears again. The
+// first few scenes thus cover all sets.
 func inTurn(list [][]*Trace) {
 	met, place := make(map[int]int), make(map[*[]*Trace]int)
 	order := make([]*[]*Trace, len(list))
@@ -95,14 +95,13 @@ func inTurn(list [][]*Trace) {
 	}
 }
 
-// sameGrants reports whether two traces can have seen the same answers to clusterlaunchcontrol
-// requests.
+// sameGrants reports whether two traces assume the same responses to clusterlaunchcontrol requests.
 func sameGrants(a, b *Trace) bool {
 	x, y := a.grants(), b.grants()
 	return len(x) == 0 || len(y) == 0 || slices.Equal(x, y)
 }
 
-// grants returns the answers to clusterlaunchcontrol requests that a trace assumes.
+// grants returns the responses to clusterlaunchcontrol requests that a trace assumes.
 func (t *Trace) grants() []bool {
 	if t.asked {
 		return t.granted
@@ -116,7 +115,7 @@ func (t *Trace) grants() []bool {
 	return t.granted
 }
 
-// Answered reports whether a predicate says that a request for more work was granted.
+// Answered reports whether a predicate is the response to a clusterlaunchcontrol request.
 func Answered(a *value.Atom) bool {
 	return a.Sources&value.Answers != 0
 }
@@ -128,19 +127,19 @@ type often struct{ times, turns int }
 // max returns the greater of both numbers.
 func (o often) max(n often) often { return often{max(o.times, n.times), max(o.turns, n.turns)} }
 
-// A tally is how often an instruction was done up to some event of a trace.
+// A tally counts the executions of an instruction up to an event of a trace.
 type tally struct {
 	often
-	visit int // of the loop, that turns are of
+	visit int // how often the loop of turns was entered
 	most  often
 }
 
-// count returns how often each instruction is done in a trace.
+// count returns how often each instruction is executed in a trace.
 func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	n := make(map[*ir.Instr]*tally)
-	var list []tally                    // that the next are taken of
+	var list []tally                    // tallies to reuse
 	visits := make(map[*graph.Loop]int) // how often each loop was left
-	var last *graph.Loop                // innermost of what came before
+	var last *graph.Loop                // innermost loop of the previous event
 	at := func(block int) {
 		for ; last != nil && !last.Has(block); last = last.Parent {
 			visits[last]++
@@ -173,7 +172,7 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	return n
 }
 
-// scene returns the traces that go with one, or nil if threads are left over.
+// scene returns traces that are compatible with the first, or nil if some threads have none.
 func (k *Kernel) scene(first *Trace) []*Trace {
 	list := []*Trace{first}
 	for rank := range k.Ranks {

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// TestSettle follows a number that roles begin with, each with its own, through arithmetic that is not linear.
+// TestSettle follows a constant that differs between roles through arithmetic that is not linear.
 func TestSettle(t *testing.T) {
 	const wait = "xor.b32 %r2, %r2, 1;\nand.b32 %r3, %r2, 3;\nmbarrier.test_wait.parity.shared.b64 %p3, [bars], %r3;\n"
 	k := follow(t, ".reqntid 64", "mov.u32 %r1, %tid.x;\nsetp.gt.u32 %p1, %r1, 31;\nselp.b32 %r2, 31, 0, %p1;\nsetp.eq.u32 %p2, %r1, 32;\n@%p2 bra OTHER;\n"+
@@ -27,7 +27,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestSilentLoop follows a loop in which nothing happens, but from which a parity comes, for the numbers that are put in.
+// TestSilentLoop follows a loop without events from which a parity results, for the substituted
+// constants.
 func TestSilentLoop(t *testing.T) {
 	k := follow(t, ".reqntid 64", "ld.param.u32 %r1, [n];\nmov.u32 %r2, 0;\nLOUD:\nsetp.ge.u32 %p1, %r2, %r1;\n@%p1 bra ON;\nbar.sync 1;\nadd.u32 %r2, %r2, 1;\nbra LOUD;\n"+
 		"ON:\nand.b32 %r5, %r1, 2;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra QUIET;\nbar.sync 2;\nQUIET:\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\n"+

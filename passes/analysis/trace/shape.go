@@ -24,7 +24,7 @@ func (p *program) findLoops() {
 	}
 	p.spins = make(map[*graph.Loop]bool)
 	spins := p.spins
-	moves := make(map[*graph.Loop]bool) // do nothing but move data
+	moves := make(map[*graph.Loop]bool) // loops that only move data
 	most := 2
 	for _, l := range list {
 		spins[l], moves[l] = true, true
@@ -39,7 +39,7 @@ func (p *program) findLoops() {
 			most = max(most, p.ring(l))
 		}
 	}
-	outer := make(map[*graph.Loop]bool) // hold others that matter
+	outer := make(map[*graph.Loop]bool) // loops around others that matter
 	for _, l := range list {
 		if l.Parent != nil && p.active[l] && !spins[l] && !moves[l] {
 			outer[l.Parent] = true
@@ -49,7 +49,7 @@ func (p *program) findLoops() {
 		if !p.active[l] {
 			continue
 		}
-		// All loops of a kernel get the same number, so that the paths of several warps are
+		// All loops of a kernel get the same count, so that the paths of several warps are
 		// compatible.
 		p.turns[l] = 2*most + 1
 		if outer[l] {
@@ -65,8 +65,8 @@ func (p *program) findLoops() {
 	}
 }
 
-// drains reports whether mbarriers are used after a loop: which ones may depend on where in
-// its ring the loop ends.
+// drains reports whether mbarriers are used after a loop. The mbarriers may depend on the stage at
+// which the loop ends.
 func (p *program) drains(l *graph.Loop) bool {
 	seen := make([]bool, len(p.flow.Succs))
 	work := slices.Clone(l.Blocks)
@@ -106,14 +106,14 @@ func (p *program) endings(ring int) {
 	}
 }
 
-// around is the number of iterations that are followed of a loop around other loops. Loops without
-// inner loops may end after as many too: one role's loop over tiles may have an inner loop, and
-// another's none.
+// around is the number of iterations to follow for a loop around other loops. Loops without inner
+// loops may also end after that many: the tile loop of one role may have an inner loop while that
+// of another role has none.
 const around = 4
 
-// ring returns the greatest small number that an index in a loop is compared with or wrapped at:
-// the length of a ring of stages. Compilers wrap by multiplications: the upper half of one divides,
-// and another makes up for the part that is left.
+// ring returns the largest small constant that an index in a loop is compared with or wrapped at:
+// the number of stages. Compilers wrap with multiplications: the upper half of one divides, and
+// another subtracts the multiple.
 func (p *program) ring(l *graph.Loop) int {
 	n, whole := 2, 0
 	divides := false
@@ -158,7 +158,7 @@ func multiplier(in *ir.Instr) (k int64, known bool) {
 		if o := &in.Args[i]; o.Kind == ir.Int {
 			k = int64(o.Value)
 			if k>>31 == 1 {
-				k -= 1 << 32 // a negative one of 32 bits
+				k -= 1 << 32 // a negative 32-bit constant
 			}
 			return k, true
 		}
@@ -166,12 +166,11 @@ func multiplier(in *ir.Instr) (k int64, known bool) {
 	return 0, false
 }
 
-// shape returns the number of threads of a block: as .reqntid lays it down, or the most that
-// .maxntid allows, which is taken then. It is not exact where neither says how threads lie along
-// the axes that are used.
+// shape returns the block size: the one of .reqntid, or the maximum that .maxntid allows. It is not
+// exact if the extent along each axis that is used is unknown.
 func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
-	// A kernel that reads all axes of its threads and one of its blocks works out the thread index,
-	// whichever way threads lie: cooperative groups do so.
+	// A kernel that reads all axes of %tid and one of %ntid computes the linear thread index, for
+	// any shape. Cooperative groups do so.
 	y, z := axis(f, "%tid.y"), axis(f, "%tid.z")
 	flat := !y && !z || y && z && !axis(f, "%ctaid.y") && !axis(f, "%ctaid.z")
 	required := f.Attr(".reqntid")
@@ -193,7 +192,7 @@ func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
 	if n[0]*n[1]*n[2] > value.MaxThreads {
 		return value.MaxThreads, 1, 1, false
 	}
-	// .maxntid bounds the product: threads along one axis may lie along several.
+	// .maxntid bounds the product, so threads declared along one axis may lie along several.
 	if required == nil && !flat && n[1] == 1 && n[2] == 1 {
 		x, y, z, _ := fold(f, n[0])
 		return x, y, z, y*z == 1
@@ -201,7 +200,8 @@ func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
 	return n[0], n[1], n[2], true
 }
 
-// fold spreads threads over the axes that a function uses: one warp along x, or all where it tells more than that apart there.
+// fold distributes threads over the axes that a function uses: one warp along x, or all if it
+// distinguishes more threads along x.
 func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
 	if apart(f) > 32 {
 		return threads, 1, 1, false
@@ -216,7 +216,7 @@ func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
 // apart returns the least number of threads along x that a function distinguishes: one more than
 // the largest constant that it compares %tid.x, or its warp index, with.
 func apart(f *ir.Func) int {
-	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, and by how much it was shifted to the right
+	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, with their right shift
 	n := 0
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
@@ -268,11 +268,12 @@ func axis(f *ir.Func, name string) bool {
 	return false
 }
 
-// ranked is the most blocks of a cluster that are followed apart, whatever that takes; larger ones are where that is not too much.
+// ranked is the number of blocks of a cluster that are always followed separately. Larger clusters
+// are only if the cost is acceptable.
 const ranked = 4
 
-// ranks returns how many blocks of a cluster are followed separately: all blocks of a cluster
-// of declared size, if their behaviour depends on their rank.
+// ranks returns how many blocks of a cluster are followed separately: all blocks of a cluster of
+// declared size if their behaviour depends on the rank, else one.
 func ranks(k *Kernel) int {
 	if k.Cluster < 2 || !k.Needs(Wait, ClusterWait) {
 		return 1
@@ -288,8 +289,7 @@ func ranks(k *Kernel) int {
 	return 1
 }
 
-// remote reports whether an instruction may work on memory of another block, however its address is
-// made.
+// remote reports whether an instruction may access memory of another block.
 func remote(in *ir.Instr) bool {
 	switch Of(in.Op) {
 	case Load, Store, Atomic, Arrive, Expect, Complete, RemoteStore:
@@ -316,10 +316,10 @@ func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 	return n
 }
 
-// blocks is the most blocks that a cluster may have.
+// blocks is the maximum number of blocks in a cluster.
 const blocks = 16
 
-// along returns where a block lies in its cluster, by its rank.
+// along returns the position of a block in its cluster, given its rank.
 func (k *Kernel) along(rank int) [3]int {
 	x, y := k.extent[0], k.extent[1]
 	return [3]int{rank % x, rank / x % y, rank / (x * y)}

@@ -23,7 +23,7 @@ func (w *walk) variable(v *ir.Var) *value.Value {
 	return a
 }
 
-// special returns a special register.
+// special returns the value of a special register.
 func (w *walk) special(s *state, name string) *value.Value {
 	width := 32
 	if strings.HasSuffix(name, "64") || name == "%gridid" || name == "%globaltimer" {
@@ -145,8 +145,8 @@ func ticks(name string) bool {
 	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
 }
 
-// tick returns a clock that is read again: a 64-bit clock has advanced. Sums do not grow forever:
-// occasionally one is replaced by a new clock.
+// tick returns the value of a clock that is read again: a 64-bit clock has advanced. To bound the
+// size of sums, the value is occasionally replaced by a new unknown.
 func (w *walk) tick(s *state, name string, width int) *value.Value {
 	const reads = 32
 	n := name + "#" + strconv.Itoa(s.skipped)
@@ -165,7 +165,7 @@ func (w *walk) tick(s *state, name string, width int) *value.Value {
 	return v
 }
 
-// unknown returns something that is nowhere else.
+// unknown returns a new unknown value.
 func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	name := "?" + strconv.Itoa(s.skipped)
 	s.skipped++
@@ -175,8 +175,8 @@ func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	return w.pool.Atom(width, "unknown", name, in, value.Lane)
 }
 
-// load returns a load whose result is the same for all that load the same: of a parameter of the
-// kernel, or of memory that is not polled.
+// load returns a load whose result is the same for all equal loads: of a kernel parameter, or of
+// memory that is not polled.
 func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
 	in := st.in
 	if st.polled || len(in.Args) < 2 {
@@ -201,7 +201,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	return true
 }
 
-// loaded returns what is loaded from a place.
+// loaded returns the value loaded from an address.
 func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	level := value.Block
 	switch st.space {
@@ -210,7 +210,7 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 			return w.pool.Atom(st.width, "parameter", v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
 		}
 		if !w.ofKernel(from) {
-			level = value.Lane // the result of a call, which each thread made
+			level = value.Lane // the result of a call, which each thread wrote
 		}
 	case "local":
 		level = value.Lane
@@ -222,7 +222,7 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	return w.pool.Atom(st.width, "load", name, nil, level, from)
 }
 
-// ofKernel reports whether an address counts from a parameter of the kernel.
+// ofKernel reports whether an address is based on a kernel parameter.
 func (w *walk) ofKernel(v *value.Value) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool {
 		p, ok := t.Atom.Ref.(*ir.Var)
@@ -230,7 +230,7 @@ func (w *walk) ofKernel(v *value.Value) bool {
 	})
 }
 
-// inParameter returns the parameter of the kernel that an address is in, and where there.
+// inParameter returns the kernel parameter that contains an address, and the offset in it.
 func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 	if len(v.Terms) != 1 || v.Terms[0].Factor != 1 || v.Terms[0].Atom.Op != "variable" {
 		return nil, 0
@@ -241,7 +241,7 @@ func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 	return nil, 0
 }
 
-// elect is elect.sync.
+// elect evaluates elect.sync.
 func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	to := &in.Args[0]
 	if to.Kind != ir.Pair {
@@ -251,8 +251,8 @@ func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	set(&to.Args()[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
 }
 
-// opaque evaluates any other instruction: a pure one gives the same result for the same operands,
-// others give a new value.
+// opaque evaluates any other instruction. A pure instruction gives the same result for the same
+// operands, others give a new unknown.
 func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	name := in.Op
 	level := value.Constant
@@ -276,7 +276,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 		name = ""
 		level = value.Lane
 		switch kind := Of(in.Op); {
-		case kind == BarrierSync: // a reduction, which all threads are given
+		case kind == BarrierSync: // a reduction, whose result all threads get
 			level = value.Block
 		case kind == Collective && !strings.HasPrefix(in.Op, "shfl") && !strings.HasPrefix(in.Op, "match"):
 			level = value.Warp
@@ -291,19 +291,19 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 		name = timed(in, times)
 	}
 	results(in, func(n int, o *ir.Operand) {
-		if w.at(o.Reg) >= 0 { // else nobody asks for it
+		if w.at(o.Reg) >= 0 { // otherwise it is unused
 			set(o, w.pool.Atom(bitsOf(o.Reg), "op", name+"/"+strconv.Itoa(n), in, level, args...))
 		}
 	})
 }
 
-// timed names what an instruction gives at one of its executions on a path.
+// timed names a result of the nth execution of an instruction on a path.
 func timed(in *ir.Instr, times int) string {
 	return in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(times)
 }
 
-// unknownResults gives the registers that an instruction writes something new. Every path has the same
-// values at the same execution.
+// unknownResults sets the results of an instruction to new unknowns. Every path gets the same ones
+// at the same execution.
 func (w *walk) unknownResults(in *ir.Instr, times int, level value.Level, set func(*ir.Operand, *value.Value)) {
 	k := execution{in, times}
 	list, known := w.unknowns[k]
@@ -311,7 +311,7 @@ func (w *walk) unknownResults(in *ir.Instr, times int, level value.Level, set fu
 		name := timed(in, times)
 		results(in, func(n int, o *ir.Operand) {
 			var v *value.Value
-			if w.at(o.Reg) >= 0 { // else nobody asks for it
+			if w.at(o.Reg) >= 0 { // otherwise it is unused
 				v = w.pool.Atom(bitsOf(o.Reg), "op", name+"/"+strconv.Itoa(n), in, level)
 			}
 			list = append(list, v)

@@ -11,27 +11,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A step is one instruction to follow, with its opcode decoded, since it is followed many times.
+// A step is a decoded instruction. It is decoded once, because it is followed many times.
 type step struct {
 	in    *ir.Instr
-	kind  Kind  // Other where it is no event
+	kind  Kind  // Other if it is not an event
 	value bool  // its results matter
-	run   int32 // of asynchronous register accesses, those that this one stands for
-	size  int   // instructions that it stands for
+	run   int32 // index of the group of asynchronous register accesses
+	size  int   // number of instructions that it represents
 	head  string
-	words []string // behind the head
-	// What the types say: of the last one, and of the source of a conversion.
+	words []string // words of the opcode after the first
+	// From the types: the width of the last one, and of the source of a conversion.
 	width, from        int
 	signed, fromSigned bool
 	float              bool
-	// Sums and products that wrap and carry nothing; of numbers twice as wide as their factors; high halves.
+	// Sums and products: wrapping without carry, with a double-width result, or the high half.
 	plain, wide, high bool
-	space             string // of a load
-	polled            bool   // a load of memory that other threads are assumed to write meanwhile
-	memo              *memo  // nil if the results depend on more than operands
+	space             string // state space of a load
+	polled            bool   // a load of memory that other threads may write concurrently
+	memo              *memo  // nil if the results do not depend only on the operands
 }
 
-// newStep takes an instruction apart; of opcodes it is the first time that one is met.
+// newStep decodes an instruction. The map caches decoded opcodes.
 func newStep(in *ir.Instr, kind Kind, opcodes map[string]step) step {
 	s, met := opcodes[in.Op]
 	if !met {
@@ -42,7 +42,7 @@ func newStep(in *ir.Instr, kind Kind, opcodes map[string]step) step {
 	return s
 }
 
-// opcode returns what an opcode says.
+// opcode decodes an opcode.
 func opcode(op string) step {
 	s := step{size: 1, width: 32, plain: true}
 	words := strings.Split(op, ".")
@@ -77,13 +77,14 @@ func opcode(op string) step {
 	}
 	if s.head == "ld" {
 		s.space = space(op)
-		// Answers to requests for more work have 128 bits, and are read when they are there.
+		// Responses to clusterlaunchcontrol requests have 128 bits, and are read after they
+		// arrived.
 		s.polled = s.polled && (s.space != "shared" || !slices.Contains(s.words, "volatile") && !slices.Contains(s.words, "b128"))
 	}
 	return s
 }
 
-// bitsOfWord returns the width that a type word says, or 0.
+// bitsOfWord returns the width of a type word, or 0.
 func bitsOfWord(word string) int {
 	switch word {
 	case "pred":
@@ -102,7 +103,7 @@ func bitsOfWord(word string) int {
 	return 0
 }
 
-// steps takes the instructions of all blocks apart, of those kinds, where results matter that go to relevant registers.
+// steps decodes the instructions of all blocks. The parameter relevant says which results matter.
 func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	f := p.k.Func
 	p.blocks = make([][]step, len(f.Blocks))
@@ -118,7 +119,7 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 			p.ends[i] = in
 		}
 		steps = steps[:0]
-		touch := -1 // the step that touches go together in
+		touch := -1 // the step that collects consecutive touches
 		for j, in := range b.Instrs {
 			if in.Directive() || in == p.ends[i] {
 				continue

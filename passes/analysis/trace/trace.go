@@ -15,14 +15,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An Event is one instruction that a class of threads executes; a Touch is the first of
-// several, see Touched.
+// An Event is an instruction that a class of threads executes. A Touch stands for several
+// instructions, see Touched.
 type Event struct {
 	Kind    Kind
-	run     int32 // of a Touch, its place among those of the kernel
+	run     int32 // index of a Touch, see Touched
 	In      *ir.Instr
 	Block   int
-	Threads value.Set // of the class, those for which the guard is true
+	Threads value.Set // threads of the class for which the guard is true
 	Guard   *value.Value
 	// Vals holds the operands: a register's value, or the address in brackets; nil for others.
 	Vals []*value.Value
@@ -38,8 +38,8 @@ type Choice struct {
 	Block int
 	Cond  *value.Value // true if the branch is taken
 	Taken bool
-	// Splits says that lanes of one warp certainly diverge here, and Away which threads take the
-	// other branch; Maybe says that it is unknown.
+	// Splits says that lanes of one warp certainly diverge here, and Away holds the threads that
+	// take the other branch. Maybe says that it is unknown.
 	Splits, Maybe bool
 	Away          value.Set
 	// At is the number of events before the branch.
@@ -51,7 +51,7 @@ type Choice struct {
 // A Trace is one path through the kernel.
 type Trace struct {
 	Threads value.Set // threads that take it
-	Rank    int       // of their block in the cluster, if ranks are followed separately
+	Rank    int       // rank of their block in the cluster, if ranks are followed separately
 	Events  []Event
 	Choices []Choice // on unknown conditions, or on the thread index
 	Stopped string   // why it ends before the threads exit; "" if they exit
@@ -61,8 +61,8 @@ type Trace struct {
 	asked   bool
 }
 
-// Of returns an event of t for its own threads; before they diverged from others, they
-// executed it together.
+// Of returns an event of t with its threads restricted to those of t. Before these diverged from
+// others, they executed the event together.
 func (t *Trace) Of(e *Event) *Event {
 	if (e.Threads.Minus(t.Threads) == value.Set{}) {
 		return e
@@ -86,7 +86,7 @@ type Kernel struct {
 	// Shares says that the kernel stores to shared memory. Generic says that shared addresses
 	// become generic ones, through which it may store.
 	Shares, Generic bool
-	// Missed says why the traces are incomplete; Turns is the largest number of loop iterations
+	// Missed says why the traces are incomplete. Turns is the largest number of loop iterations
 	// that were followed.
 	Missed []string
 	Turns  int
@@ -94,7 +94,7 @@ type Kernel struct {
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 if unknown, 1 if there is no cluster.
 	Cluster int
-	// Grid is the number of blocks along each axis; zeros if it is unknown.
+	// Grid is the number of blocks along each axis, or zeros if it is unknown.
 	Grid [3]int
 	// Ranks is the number of blocks of a cluster that are followed separately; 1 if all are
 	// assumed to behave alike.
@@ -106,7 +106,7 @@ type Kernel struct {
 	Cases int
 	// Tried lists, for each such input, the values that were followed to the end: "n = 0 to 7, 9".
 	Tried []string
-	// Most says that the block size is assumed to be the largest that .maxntid allows.
+	// Most says that the block size is assumed to be the maximum that .maxntid allows.
 	Most bool
 	// Guessed says that there is no .maxntid either, and the block size is inferred from arrays in
 	// shared memory.
@@ -116,17 +116,19 @@ type Kernel struct {
 	// there is one.
 	Unseen *ir.Instr
 
-	// Untaken is a branch in a loop that goes the same way in all iterations that were followed, while
-	// not all were, and on which synchronization depends; nil if there is none.
+	// Untaken is a branch in a loop on which synchronization depends and that goes the same way in
+	// all followed iterations, although not all iterations were followed. It is nil if there is
+	// none.
 	Untaken *ir.Instr
 
 	// Spent is how much of Limits.Work was used; analyzers that do much work add to it.
 	Spent int
 
-	extent   [3]int                  // of a cluster, in blocks along x, y and z; zeros if it is unknown
+	// Extent of a cluster in blocks along x, y and z; zeros if it is unknown.
+	extent   [3]int
 	together scenes                  // see Scenes
-	loops    []*graph.Loop           // innermost of each block
-	work     int                     // that may be spent, or 0
+	loops    []*graph.Loop           // innermost loop of each block
+	work     int                     // limit on Spent, or 0
 	touched  [][]*ir.Instr           // the instructions of each Touch
 	writers  map[*ir.Reg][]*ir.Instr // see DependsOnInput
 	quits    map[turning]bool        // see LeavesKernel
@@ -140,7 +142,7 @@ func (k *Kernel) Within(most int) int {
 	return max(0, min(most, k.work-k.Spent))
 }
 
-// rest returns Limits.Work for what is still to be done.
+// rest returns the part of Limits.Work that is not spent.
 func (k *Kernel) rest() int {
 	if k.work == 0 {
 		return 0
@@ -162,14 +164,14 @@ func (k *Kernel) Needs(kinds ...Kind) bool {
 	return false
 }
 
-// Limits bound the work on one kernel.
+// Limits bounds the work on one kernel.
 type Limits struct {
 	Steps  int // instructions
 	Traces int
 	// Work is the total limit in steps, including repeated passes over the kernel and the analysis
 	// of its traces. Zero means no limit.
 	Work int
-	// Grid is the number of blocks along each axis; zeros if it is unknown.
+	// Grid is the number of blocks along each axis, or zeros if it is unknown.
 	Grid [3]int
 }
 

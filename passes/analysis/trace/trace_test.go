@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// follow returns the traces of a kernel with a body.
+// follow returns the traces of a kernel with the given body.
 func follow(t testing.TB, heads, body string) *trace.Kernel {
 	t.Helper()
 	text := ".version 8.6\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bars[8];\n" +
@@ -42,7 +42,7 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 	return trace.Follow(m, kernel, trace.Default())
 }
 
-// offsets returns where the events of a kind work in the trace that has most of them.
+// offsets returns the offsets that events of a kind access, in the trace with the most of them.
 func offsets(k *trace.Kernel, kind trace.Kind, operand int) string {
 	best := ""
 	for _, t := range k.Traces {
@@ -59,7 +59,7 @@ func offsets(k *trace.Kernel, kind trace.Kind, operand int) string {
 	return best
 }
 
-// TestRings follows an index round a ring of three, however it is wrapped.
+// TestRings follows the index of a ring with three stages, however it is wrapped.
 func TestRings(t *testing.T) {
 	for name, wrap := range map[string]string{
 		"compare and reset": "add.u32 %r3, %r3, 1;\nsetp.eq.u32 %p2, %r3, 3;\n@%p2 mov.b32 %r3, 0;",
@@ -92,7 +92,7 @@ setp.lt.u32 %p1, %r4, %r1;
 	}
 }
 
-// TestMask follows an index that a mask wraps, and a parity that changes each time round.
+// TestMask follows an index that is wrapped by a mask, and a parity that flips in each iteration.
 func TestMask(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];
@@ -120,7 +120,8 @@ setp.lt.u32 %p1, %r4, %r1;
 	}
 }
 
-// TestClasses parts threads at branches on their number, and knows who executes what.
+// TestClasses splits threads at branches on their index, and checks which threads execute each
+// event.
 func TestClasses(t *testing.T) {
 	k := follow(t, ".reqntid 128", `
 mov.u32 %r1, %tid.x;
@@ -147,7 +148,7 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
-// arrivals returns the objects that are arrived at on each way, by where they are.
+// arrivals returns the mbarriers that each path arrives on, by their offsets.
 func arrivals(k *trace.Kernel) (ways []string) {
 	for _, tr := range k.Traces {
 		var list []string
@@ -161,7 +162,7 @@ func arrivals(k *trace.Kernel) (ways []string) {
 	return ways
 }
 
-// TestFacts goes no way that contradicts what was decided before.
+// TestFacts checks that no path contradicts an earlier decision.
 func TestFacts(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];
@@ -184,8 +185,8 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
-// TestFewest turns no more often through a loop than there are stages, and at least once, where the
-// turns are the smaller of their number and of one that is unknown.
+// TestFewest follows a loop whose iteration count is the minimum of the number of stages and an
+// unknown value. It must run at least once, and at most once per stage.
 func TestFewest(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u64 %rd1, [p];
@@ -210,7 +211,8 @@ setp.ne.s32 %p2, %r3, 0;
 	}
 }
 
-// TestExtremes comes to an end where smaller numbers of smaller numbers are compared, each of which is named twice by the next.
+// TestExtremes checks that nested min and max, where each is used twice by the next, do not take
+// exponential time.
 func TestExtremes(t *testing.T) {
 	text := "ld.param.u64 %rd1, [p];\nld.volatile.global.u32 %r1, [%rd1];\n"
 	for range 60 {
@@ -226,7 +228,7 @@ mbarrier.arrive.shared.b64 _, [bars];
 	}
 }
 
-// TestQuiet passes over what does nothing of interest, and stops at what cannot be seen.
+// TestQuiet skips code without relevant instructions, and stops at code that cannot be analyzed.
 func TestQuiet(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];
@@ -251,7 +253,7 @@ bar.sync 0;
 	}
 }
 
-// TestWaits follows a loop that waits once, and a failed try on.
+// TestWaits follows a loop that waits once, and the path after a failed try.
 func TestWaits(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
 WAIT:
@@ -272,7 +274,8 @@ bar.sync 0;
 	}
 }
 
-// TestEased: a branch over a wait that comes again where its ways meet is one way, and else two.
+// TestEased checks that a branch around a wait gives one path if the wait is repeated where its
+// paths join, and two otherwise.
 func TestEased(t *testing.T) {
 	for _, test := range []struct {
 		within, behind string
@@ -305,7 +308,8 @@ bar.sync 0;
 	}
 }
 
-// TestLimits ends in time with a kernel of very many branches, and says so.
+// TestLimits checks that following a kernel with very many branches stops at the limits and reports
+// it.
 func TestLimits(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("ld.param.u64 %rd1, [p];\n")
@@ -318,8 +322,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestClocks follows loops that end by the clock: each read is a new number, later than those before, and what follows is seen
-// once for each way.
+// TestClocks follows loops that end by the clock. Each read gives a new, later value, and the code
+// after the loop is followed once per path.
 func TestClocks(t *testing.T) {
 	for name, body := range map[string]string{
 		"of 64 bits":   "mov.u64 %rd1, %clock64;\nWAIT: mov.u64 %rd2, %clock64;\nsub.u64 %rd3, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd3, 1000;\n@%p1 bra WAIT;\n",

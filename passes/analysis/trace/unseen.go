@@ -9,9 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// unseen returns the first synchronizing or asynchronous instruction that no followed path
-// reaches, or nil: its effects were not checked. Paths that can only end in a trap are
-// ignored.
+// unseen returns the first synchronizing or asynchronous instruction that no followed path reaches,
+// or nil. Its effects were not checked. Paths that can only end in a trap are ignored.
 func (p *program) unseen() *ir.Instr {
 	seen := make(map[*ir.Instr]bool)
 	for _, t := range p.k.Traces {
@@ -37,9 +36,9 @@ func (p *program) unseen() *ir.Instr {
 	return nil
 }
 
-// untaken returns a branch of a loop that went one way only in the iterations that were followed,
-// and between whose paths threads synchronize: in a later iteration it may go the other way. A branch
-// that leaves a loop or that passes over one is none.
+// untaken returns a branch in a loop that goes the same way in all followed iterations, and between
+// whose paths threads synchronize. In a later iteration, it may go the other way. Branches that
+// leave a loop or skip one are ignored.
 func (p *program) untaken() *ir.Instr {
 	for b, in := range p.ends {
 		if in == nil || in.Head() != "bra" || in.Guard.Reg == nil || b+1 >= len(p.ends) {
@@ -54,7 +53,7 @@ func (p *program) untaken() *ir.Instr {
 			continue
 		}
 		one, other := p.taken[[2]int{b, taken}], p.taken[[2]int{b, next}]
-		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b] // around a loop
+		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b] // skips a loop
 		if one != other && !inner && p.counts(in, l) && p.orders(b) {
 			return in
 		}
@@ -65,7 +64,7 @@ func (p *program) untaken() *ir.Instr {
 // orders reports whether threads synchronize between a branch and the block where its paths meet.
 func (p *program) orders(b int) bool {
 	if r := (&walk{program: p}).region(b); r.ok || r.soft {
-		return false // one path is followed as if all threads took it
+		return false // only one path is followed, for all threads
 	}
 	end := p.post.Parent[b]
 	between, ok := graph.Between(p.flow.Succs, p.flow.Succs[b], end, 500)
@@ -90,7 +89,7 @@ func (p *program) counts(in *ir.Instr, l *graph.Loop) bool {
 	var depends func(r *ir.Reg) bool
 	depends = func(r *ir.Reg) bool {
 		if seen[r] > 0 {
-			return seen[r] == 1 // in progress: it depends on itself
+			return seen[r] == 1 // in progress: depends on itself
 		}
 		seen[r] = 1
 		found := false

@@ -5,7 +5,8 @@ package trace_test
 
 import "testing"
 
-// TestUnseen names what no thread comes to: a role of warps that the block does not have. What traps is not meant to be come to.
+// TestUnseen checks that code that no thread reaches is reported, such as a role of warps that the
+// block does not have. Code that only traps is not reported.
 func TestUnseen(t *testing.T) {
 	for _, c := range []struct{ what, body, unseen string }{
 		{"a warp that is not there", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 64;\n@%p1 bra DONE;\nbar.sync 3;", "bar"},
@@ -25,8 +26,8 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestShape tells how threads are taken to lie where .maxntid bounds their number alone: along x, where the kernel tells more than one
-// warp apart there; else one warp along x.
+// TestShape checks the assumed block shape when only .maxntid is given: all threads along x if the
+// kernel distinguishes more than one warp there, else one warp along x.
 func TestShape(t *testing.T) {
 	const axes = "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %tid.z;\nmov.u32 %r4, %ctaid.y;\nmov.u32 %r5, %ntid.y;\nmad.lo.u32 %r6, %r3, %r5, %r2;\n"
 	for _, c := range []struct {

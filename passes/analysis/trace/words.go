@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// text describes the substituted constants: named inputs one by one, then the number of others with
-// the first of them.
+// text describes the constants: named inputs one by one, then the number of the others with the
+// constant of the first.
 func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
 	const names, numbers = 10, 3
 	var list, rest []string
@@ -41,13 +41,13 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 	return strings.Join(list, ", ")
 }
 
-// leaf names a kernel input: a parameter, a register, or a place in memory that a parameter
-// points to; "" if it has no name.
+// leaf names a kernel input: a parameter, a register, or a memory location that a parameter points
+// to. It returns "" for others.
 func (p *program) leaf(a *value.Atom) string {
-	return leafName(a, p.k.Func.Name+"_") // as compilers name them
+	return leafName(a, p.k.Func.Name+"_") // the prefix that compilers use
 }
 
-// leafName returns leaf, without a prefix that all parameters have.
+// leafName returns the result of leaf without a prefix that all parameters have.
 func leafName(a *value.Atom, prefix string) string {
 	if a.Op != "load" {
 		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)
@@ -88,7 +88,7 @@ func (p *program) tried(order []*value.Atom, all []attempt) []string {
 	return list
 }
 
-// ranges formats a set of numbers as "0 to 7, 9".
+// ranges formats a set of integers as "0 to 7, 9".
 func ranges(list []int64) string {
 	slices.Sort(list)
 	list = slices.Compact(list)

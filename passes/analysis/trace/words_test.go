@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// TestWords names what numbers are put in for, as far as it has a name, and counts what has none.
+// TestWords checks the description of constants: inputs with a name are listed, and those without
+// one are counted.
 func TestWords(t *testing.T) {
 	for _, test := range []struct {
-		places []string // in memory
+		places []string // memory locations
 		want   string
 	}{
 		{[]string{"%rd1"}, "[p] is 9"},

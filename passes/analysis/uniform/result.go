@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A shape is the size of a block that .reqntid lays down; zero where nothing does. What .maxntid bounds is the product:
-// threads along one axis may lie along several.
+// A shape is the block size of .reqntid, or zero if there is none. The size in .maxntid is not
+// used, because it bounds only the product.
 type shape struct{ x, y, z int }
 
 func shapeOf(f *ir.Func) shape {
@@ -31,10 +31,10 @@ func shapeOf(f *ir.Func) shape {
 	return shape{size[0], size[1], size[2]}
 }
 
-// row reports whether the threads of a block stand in a row, so that %tid.x is the number of one.
+// row reports whether a block is one-dimensional, so that %tid.x is the thread index.
 func (s shape) row() bool { return s.x > 0 && s.y == 1 && s.z == 1 }
 
-// special is over which threads a special register is the same.
+// special returns the level of a special register.
 func (s shape) special(name string) Level {
 	stem, axis, _ := strings.Cut(name, ".")
 	switch stem {
@@ -55,8 +55,8 @@ func (s shape) special(name string) Level {
 	return Thread
 }
 
-// number is over which threads the thread index along an axis is the same. Threads that are
-// neighbours along the axes before it are neighbours in a warp.
+// number returns the level of the thread index along an axis. Neighbours along the axes before it
+// are neighbours in a warp.
 func (s shape) number(axis string) Level {
 	size, before := s.x, 1
 	switch axis {
@@ -74,8 +74,7 @@ func (s shape) number(axis string) Level {
 	return Thread
 }
 
-// steps returns the level of what is the same in so many threads in a row, from the first of the
-// block on.
+// steps returns the level of a value that is equal in each run of n consecutive threads of a block.
 func steps(n int64) Level {
 	switch {
 	case n > 0 && n%128 == 0:
@@ -86,8 +85,8 @@ func steps(n int64) Level {
 	return Thread
 }
 
-// result is over which threads what an instruction writes is the same; first says that it is the first thing that the
-// instruction writes.
+// result returns the level of a result of an instruction. The parameter first says that it is its
+// first result.
 func (l *Levels) result(in *ir.Instr, first bool) Level {
 	reads := Grid
 	for i := range in.Args {
@@ -99,7 +98,7 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	case "ld", "ldu":
 		return l.loaded(in, reads)
 	case "shfl":
-		// One lane's value, the same lane for all of a whole warp.
+		// The value of one lane, which is the same lane for all lanes of a whole warp.
 		if in.Mod("idx") && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
 			return max(reads, min(Warp, l.Operand(&in.Args[2])))
 		}
@@ -117,13 +116,14 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	case "activemask":
 		return min(Warp, l.block[l.from[in]])
 	case "elect":
-		// The lane that is chosen, and whether one is that itself.
+		// The elected lane, and the predicate that is true in that lane.
 		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg != nil {
 			return Warp
 		}
 		return Thread
 	case "bar", "barrier":
-		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block { // all threads, at one barrier
+		// All threads, at one barrier.
+		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block {
 			return Block
 		}
 		return Thread
@@ -134,14 +134,15 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	return max(reads, l.numbered(in))
 }
 
-// loaded returns the level of what a load gives. Memory may change between the reads of two
-// threads, unless it is for reading only.
+// loaded returns the level of the result of a load. Memory may change between the reads of two
+// threads unless it is read-only.
 func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 	switch {
 	case in.Mod("volatile"):
 		return Thread
 	case in.Mod("param"):
-		// Parameters of a kernel; those of a function, and of calls, are each thread's own.
+		// Parameters of a kernel are uniform. Those of device functions and of calls differ between
+		// threads.
 		if v := in.Args[len(in.Args)-1].Args()[0].Var(); v == nil || !l.kernel[v] {
 			return Thread
 		}
@@ -152,20 +153,20 @@ func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 	return Thread
 }
 
-// all reports whether the mask at an instruction's end is of all lanes.
+// all reports whether the last operand of an instruction is a mask of all lanes.
 func all(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
 	return in.Mod("sync") && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
 }
 
-// numbered returns the level of what is computed from the thread index so that it is the same in
-// whole warps: the number of the warp, a comparison with a multiple of the warp's size.
+// numbered returns the level of a value that is computed from the thread index and that is uniform
+// in whole warps, such as the warp index or a comparison with a multiple of the warp size.
 func (l *Levels) numbered(in *ir.Instr) Level {
 	if len(in.Args) != 3 || !l.tid(&in.Args[1]) || in.Args[2].Kind != ir.Int {
 		return Thread
 	}
 	n := in.Args[2].Value
-	step := int64(1) // threads in a row that get the same
+	step := int64(1) // number of consecutive threads with an equal value
 	switch in.Head() {
 	case "shr":
 		if n >= 0 && n < 31 {
@@ -188,7 +189,7 @@ func (l *Levels) numbered(in *ir.Instr) Level {
 
 // tid reports whether an operand is the thread index in its block.
 func (l *Levels) tid(o *ir.Operand) bool {
-	for range 8 { // moves, and widths
+	for range 8 { // through moves and conversions
 		if o.Kind == ir.Special {
 			return o.Text() == "%tid.x" && l.shape.row()
 		}

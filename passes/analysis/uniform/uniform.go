@@ -1,10 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package uniform is a divergence analysis: over which threads a register has the same value,
-// and which threads reach a block together. It considers all paths of a function at once,
-// while package trace follows each by itself, so it is cheaper and less precise. Its results
-// are certain; Thread means that nothing is known.
+// Package uniform is a divergence analysis: it finds over which threads a register has the same
+// value, and which threads reach a block together. It considers all paths of a function at once,
+// while package trace follows each path separately, so it is cheaper and less precise. Its results
+// are certain. The level Thread means that nothing is known.
 package uniform
 
 import (
@@ -36,16 +36,17 @@ func (l Level) String() string {
 type Levels struct {
 	flow   *ir.Flow
 	shape  shape
-	value  map[*ir.Reg]Level // Grid for those that are not in it
+	value  map[*ir.Reg]Level // Grid if absent
 	block  []Level
-	writes map[*ir.Reg]int       // how often; a write that leaves something of what was there counts twice
-	writer map[*ir.Reg]*ir.Instr // of those that are written once
-	rests  [][]int               // of each block, the blocks whose branches decide whether it is executed
-	loop   []*graph.Loop         // of each block, the innermost around it
-	leaks  map[*ir.Reg]bool      // written in a loop and read outside it
-	lost   bool                  // there are cycles that are no loops
-	from   map[*ir.Instr]int     // the block of each instruction
-	kernel map[ir.Ref]bool       // parameters of a kernel
+	writes map[*ir.Reg]int       // number of writes; a partial write counts twice
+	writer map[*ir.Reg]*ir.Instr // the write of registers that are written once
+	// For each block, the blocks whose branches decide whether it is executed.
+	rests  [][]int
+	loop   []*graph.Loop     // innermost loop of each block
+	leaks  map[*ir.Reg]bool  // written in a loop and read outside it
+	lost   bool              // some cycles are not natural loops
+	from   map[*ir.Instr]int // block of each instruction
+	kernel map[ir.Ref]bool   // parameters of a kernel
 }
 
 // Of analyzes a function. The thread index distinguishes warps only if .reqntid declares
@@ -63,7 +64,7 @@ func Of(g *ir.Flow) *Levels {
 			l.kernel[v] = true
 		}
 	} else {
-		for _, v := range g.Func.Params { // callers may give each thread another
+		for _, v := range g.Func.Params { // callers may pass a different value in each thread
 			if v.Reg != nil {
 				l.value[v.Reg] = Thread
 			}
@@ -104,11 +105,11 @@ func (l *Levels) Operand(o *ir.Operand) Level {
 	return level
 }
 
-// Together returns the group of threads that reaches a block together: either all of such a
-// group or none.
+// Together returns the group of threads that reaches a block together: of each such group, either
+// all threads reach it or none.
 func (l *Levels) Together(block int) Level { return l.block[block] }
 
-// At returns Together for the block of an instruction and its guard.
+// At returns the level of Together for an instruction: that of its block and of its guard.
 func (l *Levels) At(in *ir.Instr) Level {
 	level := l.block[l.from[in]]
 	if r := in.Guard.Reg; r != nil {
@@ -140,7 +141,7 @@ func (l *Levels) controls() {
 			}
 		}
 	}
-	// Of blocks from which no way leads out, nothing is known.
+	// Nothing is known about blocks that cannot reach an exit.
 	var ends []int
 	for b, leaves := range g.Leaves {
 		if leaves || len(g.Succs[b]) == 0 {
@@ -190,8 +191,7 @@ func (l *Levels) collect() {
 	}
 }
 
-// round lowers the levels of values that depend on something lower, and reports whether there
-// were any.
+// round lowers the levels of values that depend on lower ones, and reports whether it lowered any.
 func (l *Levels) round() bool {
 	changed := false
 	for b := range l.block {
@@ -231,7 +231,8 @@ func (l *Levels) round() bool {
 	return changed
 }
 
-// decides is over which threads the branch at the end of a block goes the same way.
+// decides returns the level of the branch at the end of a block: the threads that take the same
+// direction.
 func (l *Levels) decides(block int) Level {
 	in := l.flow.Func.Blocks[block].Last()
 	level := Grid

@@ -33,7 +33,7 @@ func kernel(head, body string) (*ir.Func, error) {
 	return m.Funcs()[0], nil
 }
 
-// TestValue wants a level of the register that is written last.
+// TestValue checks the level of the last register written.
 func TestValue(t *testing.T) {
 	const row = ".reqntid 256"
 	for _, test := range []struct{ name, head, body, want string }{
@@ -113,7 +113,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestTogether asks who comes to blocks, which are reported by the constants that they store.
+// TestTogether checks which threads reach each block together. Blocks are identified by the
+// constants that they store.
 func TestTogether(t *testing.T) {
 	f, err := kernel(".reqntid 256", `
 ld.param.u64 %rd1, [p];
@@ -158,7 +159,7 @@ st.global.b32 [%rd1], 8;
 	}
 }
 
-// TestFunctions knows nothing of what callers give.
+// TestFunctions checks that nothing is known about parameters of device functions.
 func TestFunctions(t *testing.T) {
 	file, _ := ptx.Parse("f.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n.func (.reg .b32 %out) f(.reg .b32 %in, .param .b32 x)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r1, [x];\nmov.b32 %out, %in;\nmov.b32 %r2, 1;\nret;\n}\n")
 	m, list := lift.Module(file)
@@ -177,7 +178,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestLarge takes a kernel of 20,000 blocks.
+// TestLarge analyzes a kernel of 20,000 blocks.
 func TestLarge(t *testing.T) {
 	const n = 20000
 	var b strings.Builder
@@ -199,7 +200,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// Example asks whether all lanes of a warp come to a shuffle.
+// Example finds whether all lanes of a warp reach a shuffle together.
 func Example() {
 	f, err := kernel(".reqntid 128", `
 mov.u32 %r1, %tid.x;

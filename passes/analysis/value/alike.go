@@ -3,7 +3,7 @@
 
 package value
 
-// An answer is yes, no, or not asked for yet.
+// An answer is yes, no, or not computed yet.
 type answer uint8
 
 const (
@@ -12,9 +12,9 @@ const (
 	no
 )
 
-// Alike reports whether v is the same in equal lanes of all warps: it depends on the lane
-// index but not on the warp index. Warp-wide operations on such values have the same result in
-// all warps of a block.
+// Alike reports whether v is the same in equal lanes of all warps: it may depend on the lane index
+// but not on the warp index. Warp-wide operations on such values have the same result in all warps
+// of a block.
 func (p *Pool) Alike(v *Value) bool {
 	for _, t := range v.Terms {
 		if !p.alike(t.Atom) {
@@ -37,7 +37,7 @@ func (p *Pool) alike(a *Atom) bool {
 	return a.alike == yes
 }
 
-// repeats works out whether an atom that differs between lanes is the same in all warps.
+// repeats computes whether an atom that differs between lanes is the same in all warps.
 func (p *Pool) repeats(a *Atom) bool {
 	if a.Tid {
 		each := p.column(a)

@@ -134,7 +134,7 @@ func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	return p.Const(width, k)
 }
 
-// apart reports whether no bit is set in both certainly.
+// apart reports whether a and b certainly have no set bit in common.
 func apart(a, b *Value) bool {
 	if _, h, ok := a.Bounds(); ok && bits.Len64(uint64(h)) <= b.Zeros() {
 		return true
@@ -143,7 +143,7 @@ func apart(a, b *Value) bool {
 	return ok && bits.Len64(uint64(h)) <= a.Zeros()
 }
 
-// logic returns operations on predicates with a constant, or twice the same.
+// logic returns operations on predicates that fold: with a constant, or with equal operands.
 func (p *Pool) logic(op string, a, b *Value) *Value {
 	switch {
 	case a == b && op != "xor":
@@ -198,8 +198,8 @@ func (p *Pool) byConst(op string, width int, a *Value, k int64) *Value {
 	return nil
 }
 
-// disjoint reports whether a's bits and those of k do not meet: a is at most so big that its bits are all
-// below, between or above.
+// disjoint reports whether a and k have no set bit in common, because a is small enough to fit
+// below, between or above the bits of k.
 func disjoint(a *Value, k int64) bool {
 	_, h, ok := a.Bounds()
 	if !ok {
@@ -210,7 +210,7 @@ func disjoint(a *Value, k int64) bool {
 	return mask&k == 0
 }
 
-// shr splits what is shifted out cleanly from the rest.
+// shr separates the bits that can be shifted out from the rest.
 func (p *Pool) shr(width int, a *Value, k int) *Value {
 	if _, h, ok := a.Bounds(); ok && h>>k == 0 {
 		return p.Const(width, 0)
@@ -254,10 +254,10 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 	return nil
 }
 
-// above returns the number of low bits that nothing but the constant of a sum can set.
+// above returns the number of low bits that only the constant of a sum can set.
 func (p *Pool) above(a *Value) int { return p.sum(a.Width, 0, a.Terms).Zeros() }
 
-// bound notes what is known of a result that does not fold.
+// bound records known properties of a result that does not fold.
 func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {
 	s := v.Single()
 	if s == nil || s.Bounded {
@@ -296,7 +296,7 @@ func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {
 	}
 }
 
-// fold computes with constants.
+// fold computes an operation on constants.
 func fold(op string, width int, a, b int64) (int64, bool) {
 	ua, ub := uint64(a), uint64(b)
 	if width < 64 {
@@ -351,8 +351,8 @@ func fold(op string, width int, a, b int64) (int64, bool) {
 	return 0, false
 }
 
-// Rest returns v without its constant and without the terms that depend only on the thread
-// index. Two addresses have a known distance only if these are equal.
+// Rest returns v without its constant and without the terms that depend only on the thread index.
+// Two addresses have a known distance only if their rests are equal.
 func (p *Pool) Rest(v *Value) *Value {
 	terms := slices.DeleteFunc(slices.Clone(v.Terms), func(t Term) bool { return t.Atom.Tid })
 	return p.sum(v.Width, 0, terms)

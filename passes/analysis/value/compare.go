@@ -102,7 +102,8 @@ func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 	return p.Atom(1, "lt", name, nil, Constant, a, b)
 }
 
-// equal sees through a selection that is compared with a constant, and through bits put together that are compared with zero.
+// equal simplifies a comparison of a selection with a constant, and a comparison of combined bits
+// with zero.
 func (p *Pool) equal(a, b *Value) *Value {
 	if a.Const() {
 		a, b = b, a
@@ -120,8 +121,8 @@ func (p *Pool) equal(a, b *Value) *Value {
 	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
 }
 
-// none returns the predicate that a is zero in terms of its parts, or nil: both sides of an or are
-// zero, both sides of a xor are equal, or all terms of a non-negative sum are zero.
+// none returns the predicate that a is zero, in terms of the parts of a, or nil: both operands of
+// an or are zero, both operands of a xor are equal, or all terms of a non-negative sum are zero.
 func (p *Pool) none(a *Value) *Value {
 	zero := p.Const(a.Width, 0)
 	if s := a.Single(); s != nil {

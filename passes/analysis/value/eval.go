@@ -5,7 +5,7 @@ package value
 
 import "slices"
 
-// known reports whether At can do an operation.
+// known reports whether At can evaluate an operation.
 func known(op string) bool {
 	switch op {
 	case "mul", "shl", "shr", "sar", "and", "or", "xor", "div", "rem", "sdiv", "srem", "min", "max", "smin", "smax",
@@ -15,7 +15,7 @@ func known(op string) bool {
 	return false
 }
 
-// Special returns a special register that distinguishes threads or blocks, by name; nil for
+// Special returns the value of a special register that distinguishes threads or blocks; nil for
 // others.
 func (p *Pool) Special(name string, width int) *Value {
 	tid := func(level Level, high int) *Value {
@@ -43,7 +43,7 @@ func (p *Pool) Special(name string, width int) *Value {
 	return nil
 }
 
-// one returns the thread index along an axis: zero where there is but one.
+// one returns the thread index along an axis, which is zero if the extent is one.
 func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *Value {
 	if p.Shape[axis] == 1 {
 		return p.Const(width, 0)
@@ -59,7 +59,7 @@ func (p *Pool) Elected() *Value {
 	return v
 }
 
-// At returns v in thread t; v must depend only on the thread index.
+// At returns v in thread t. v must depend only on the thread index.
 func (p *Pool) At(v *Value, t int) int64 {
 	n := v.K
 	for _, term := range v.Terms {
@@ -98,7 +98,7 @@ func (p *Pool) column(a *Atom) []int64 {
 	return a.each
 }
 
-// reader is At of one value for any thread, with what it is made of looked up before.
+// reader returns a function that evaluates a value like At, with its atoms looked up in advance.
 func (p *Pool) reader(v *Value) func(t int) int64 {
 	switch len(v.Terms) {
 	case 0:
@@ -142,7 +142,7 @@ func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	return k
 }
 
-// special returns a special register in thread t.
+// special returns the value of a special register in thread t.
 func (p *Pool) special(name string, t int) int64 {
 	switch name {
 	case "%tid.x":
@@ -212,7 +212,7 @@ func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
 	return low + rl, high + rh, !first
 }
 
-// A Pattern is the values of a term in some threads, without its constant.
+// A Pattern holds the values that a term has in some threads, without its constant.
 type Pattern struct {
 	Threads Set
 	At      []int64 // sorted, without duplicates
@@ -229,7 +229,7 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 		}
 		v = v.bare
 	}
-	// Warps are asked for in turn, or one set of threads again and again.
+	// Typically, one warp is queried after another, or the same set repeatedly.
 	first := s.Least()
 	if first < 0 {
 		return &Pattern{pool: p, of: &Value{Width: 64}}

@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Example computes the index of a stage in a ring of four in two ways, and who of a block is in its second warp.
+// Example computes the index of a stage in a ring of four in two ways, and the threads of a block
+// that are in its second warp.
 func Example() {
 	p := value.NewPool(64, 1, 1, true)
 	turn := p.Atom(32, "parameter", "turn", nil, value.Block)

@@ -13,14 +13,14 @@ type Sources uint8
 const (
 	Variables Sources = 1 << iota // the address of a variable
 	Private                       // contents of memory other than global
-	Answers                       // whether a request for more work was granted
+	Answers                       // responses to clusterlaunchcontrol requests
 )
 
 // Deep is the largest nesting of a predicate that is still decomposed.
 const Deep = 128
 
-// inherited returns what an atom has of the sources of its operands. What memory holds is not made
-// from the address that it is read at: a pointer that a call returns may be one into any variable.
+// inherited returns the sources that an atom inherits from its operands. A loaded value does not
+// inherit those of its address. A pointer that a call returns may point into any variable.
 func inherited(op string, of Sources) Sources {
 	if op == "load" {
 		return of &^ Variables
@@ -28,7 +28,7 @@ func inherited(op string, of Sources) Sources {
 	return of
 }
 
-// sources returns what an atom alone is.
+// sources returns the sources of an atom itself.
 func sources(op, name string) Sources {
 	switch {
 	case op == "variable":

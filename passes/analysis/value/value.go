@@ -1,13 +1,13 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package value represents register contents symbolically, as far as they are known without
-// running the kernel. A value is a sum of a constant and of atoms: addresses of variables,
-// special registers, parameters, and results that fold no further. Equal values are one
-// pointer, however they were computed. A value that depends only on the thread index is known
-// for every thread of a block.
+// Package value represents register contents symbolically, as far as they are known without running
+// the kernel. A value is the sum of a constant and of atoms: addresses of variables, special
+// registers, parameters, and results that cannot be simplified. Equal values are the same pointer,
+// however they were computed. A value that depends only on the thread index is known for every
+// thread of a block.
 //
-// Sums wrap at their width. Widening keeps a sum unchanged: indices are assumed not to
+// Sums wrap at their width. Widening keeps a sum unchanged, because indices are assumed not to
 // overflow.
 package value
 
@@ -35,10 +35,9 @@ type Value struct {
 	K     int64
 	Terms []Term
 
-	where *Set   // the threads in which it holds, once asked for
-	bare  *Value // without its constant, once asked for
-	// patterns holds, by the warp of the first thread, the pattern of the value that was asked for
-	// last; see Pool.Pattern.
+	where *Set   // cache of Where
+	bare  *Value // cache: v without its constant
+	// patterns holds the last pattern of the value for each first warp; see Pool.Pattern.
 	patterns []*Pattern
 	next     *Value // with the same hash
 }
@@ -49,7 +48,7 @@ type Term struct {
 	Atom   *Atom
 }
 
-// An Atom is a value that folds no further.
+// An Atom is a value that cannot be simplified.
 type Atom struct {
 	ID    int
 	Op    string
@@ -71,7 +70,7 @@ type Atom struct {
 	Bounded   bool
 	Low, High int64
 
-	each  []int64 // for every thread, once asked for
+	each  []int64 // cache: the value in every thread
 	alike answer  // see Pool.Alike
 	next  *Atom   // with the same hash
 }
@@ -93,13 +92,13 @@ type Pool struct {
 	points map[points]*Pattern
 }
 
-// points are what a value is in some threads.
+// points holds the values of a term in some threads.
 type points struct {
 	v *Value
 	s Set
 }
 
-// A step is one fold that was made.
+// A step is the key of a cached simplification.
 type step struct {
 	op      string
 	a, b, c *Value
@@ -143,7 +142,7 @@ func wrap(width int, k int64) int64 {
 	return k
 }
 
-// sum makes a value of terms that are sorted by their atoms and have no zero among their factors.
+// sum returns the value with the given terms, which are sorted by atom and have nonzero factors.
 func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 	k = wrap(width, k)
 	h := mix(uint64(width), uint64(k))
@@ -198,7 +197,7 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 	return p.sum(width, 0, []Term{{1, a}})
 }
 
-// mix returns a hash of a hash and one word more.
+// mix adds a word to a hash.
 func mix(h, word uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	high, low := bits.Mul64(h^word, odd^h>>32)
@@ -281,7 +280,7 @@ func (v *Value) Spread() (low, high int64, ok bool) {
 	return low, high, true
 }
 
-// limit notes bounds of the one atom of v.
+// limit records bounds of the single atom of v.
 func limit(v *Value, low, high int64) *Value {
 	if a := v.Single(); a != nil && !a.Bounded {
 		a.Bounded, a.Low, a.High = true, low, high

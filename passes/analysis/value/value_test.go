@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// TestFolds wants values that are computed in different ways to be one.
+// TestFolds checks that values computed in different ways are equal.
 func TestFolds(t *testing.T) {
 	p := value.NewPool(256, 1, 1, true)
 	k := func(n int64) *value.Value { return p.Const(32, n) }
@@ -82,7 +82,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestThreads computes values for single threads and for sets of them.
+// TestThreads computes values for single threads and for sets of threads.
 func TestThreads(t *testing.T) {
 	p := value.NewPool(64, 2, 1, true)
 	x, y := p.Special("%tid.x", 32), p.Special("%tid.y", 32)
@@ -93,7 +93,7 @@ func TestThreads(t *testing.T) {
 			t.Errorf("in thread %d it is %d, want %d", thread, got, want)
 		}
 	}
-	// A range test by one comparison: what lies below wraps round.
+	// A range test with one comparison: smaller values wrap around.
 	in := p.Where(p.Compare("lt", false, p.Sub(32, x, k(8)), k(4)), p.All())
 	if in.Len() != 8 || in.Least() != 8 || in.Most() != 64+11 {
 		t.Errorf("%d threads from %d to %d", in.Len(), in.Least(), in.Most())

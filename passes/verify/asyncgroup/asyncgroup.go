@@ -32,7 +32,7 @@ skipped, and the verdict says so.`,
 	}
 }
 
-// A flight is a copy in flight.
+// A flight is a copy that may be in flight.
 type flight struct {
 	at     int
 	e      *trace.Event
@@ -40,8 +40,9 @@ type flight struct {
 	known  bool
 	// groups counts the groups committed since the copy: 0 while its own group is open.
 	groups int
-	// done: the threads that issued it have waited for it. told: they have then arrived on an
-	// mbarrier. shared: a barrier followed, or the phase of that mbarrier was waited for.
+	// done says that the threads that issued it have waited for it. told says that they have then
+	// arrived on an mbarrier. shared says that a barrier followed, or that the phase of that
+	// mbarrier was waited for.
 	done, told, shared bool
 	wait               *ir.Instr
 	warp               bool // the lanes of the warp have synchronized since
@@ -234,7 +235,7 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 	return list
 }
 
-// An audience says which other threads read what a thread has copied and waited for.
+// An audience says which other threads read the data that a thread has copied and waited for.
 type audience int
 
 const (
@@ -293,13 +294,13 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 	}
 }
 
-// bulk follows bulk copies from shared memory, which complete by groups.
+// bulk tracks bulk copies from shared memory, which complete in groups.
 func bulk(p *verify.Pass, t *trace.Trace) {
 	type out struct {
 		e       *trace.Event
 		regions []memory.Region
 		groups  int
-		read    *ir.Instr // a wait with .read, after which only the source is free
+		read    *ir.Instr // a .read wait, after which only the source may be reused
 		fenced  bool      // a fence followed
 	}
 	var list []*out
@@ -354,7 +355,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			}
 			for _, o := range list {
 				if !own(t, o.e) {
-					continue // they are on another path since, and wait there: rule M7 of schedule
+					continue // they took another branch and wait there: rule M7 of schedule
 				}
 				if meet(o.regions, to) {
 					why := "its group is not waited for"

@@ -38,7 +38,7 @@ func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 // negatives finds registers that hold negative constants, whichever instruction wrote them last.
 type negatives struct {
 	writers map[*ir.Reg][]*ir.Instr
-	looked  map[*ir.Reg]bool // true while a register is examined, and for registers with a negative constant
+	looked  map[*ir.Reg]bool // registers with a negative constant; true during the examination
 }
 
 // has reports whether an operand is negative, as a signed 32-bit integer.

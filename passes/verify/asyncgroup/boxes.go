@@ -10,12 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// boxes reports TMA boxes that do not start at a multiple of 16 bytes of the innermost dimension.
-// The size of an element is in the tensor map, unless a comment states it: an odd coordinate is
-// wrong for every size, and one that is even but no multiple of four for every size below eight
-// bytes. Coordinates are not followed on traces, because their values differ between iterations,
-// which would make every iteration different. Their low bits follow from the instructions that write
-// them.
+// boxes reports TMA boxes that do not start at a multiple of 16 bytes in the innermost dimension.
+// The element size is in the tensor map, unless a comment states it. An odd coordinate is wrong for
+// every size. An even coordinate that is not a multiple of four is wrong for every size below eight
+// bytes. Coordinates are not tracked on traces, because their values differ between iterations,
+// which would make every iteration distinct. Instead, their low bits are derived from the
+// instructions that write them.
 func boxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var low *residues
 	done := make(map[*ir.Instr]bool)
@@ -69,7 +69,7 @@ func starts(p *verify.Pass, t *trace.Trace, i int, first congruence) {
 	}
 }
 
-// most is the size of the largest elements.
+// most is the largest element size.
 const most = 8
 
 // pixels reports whether a copy is in im2col mode, in which the first coordinate is a channel.

@@ -117,7 +117,7 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 // substituted values.
 type base struct {
 	of   *value.Value
-	turn int // index of the choice of substituted values
+	turn int // index of the set of substituted values
 }
 
 // apart compares the global address of a bulk copy with that of the first copy with the same base.

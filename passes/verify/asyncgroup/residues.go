@@ -8,14 +8,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A congruence is what is known of a number: it is at plus a multiple of step, which is a power of
-// two. A step of zero means that no write was seen so far.
+// A congruence is partial knowledge of an integer: it is at plus a multiple of step, which is a
+// power of two. A step of zero means that no write was seen so far.
 type congruence struct{ step, at int64 }
 
 // finest is the largest step that is tracked.
 const finest = 1 << 10
 
-// anything is a number of which nothing is known.
+// anything is an integer about which nothing is known.
 var anything = congruence{step: 1}
 
 // number returns the congruence of a constant.
@@ -30,7 +30,7 @@ func modulo(step, at int64) congruence {
 	return congruence{step, at & (step - 1)}
 }
 
-// join returns what holds for either number.
+// join returns what is true of either integer.
 func (x congruence) join(y congruence) congruence {
 	switch {
 	case x.step == 0:
@@ -41,7 +41,7 @@ func (x congruence) join(y congruence) congruence {
 	return modulo(x.step|y.step|(x.at-y.at)|finest, x.at)
 }
 
-// plus returns the sum of two numbers.
+// plus returns the sum of two integers.
 func (x congruence) plus(y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
@@ -49,10 +49,10 @@ func (x congruence) plus(y congruence) congruence {
 	return modulo(x.step|y.step, x.at+y.at)
 }
 
-// minus returns the difference of two numbers.
+// minus returns the difference of two integers.
 func (x congruence) minus(y congruence) congruence { return x.plus(y.times(number(-1))) }
 
-// times returns the product of two numbers.
+// times returns the product of two integers.
 func (x congruence) times(y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
@@ -64,7 +64,7 @@ func (x congruence) times(y congruence) congruence {
 type residues struct {
 	writers map[*ir.Reg][]*ir.Instr
 	found   map[*ir.Reg]congruence
-	open    map[*ir.Reg]bool // that are examined
+	open    map[*ir.Reg]bool // registers under examination
 	cycle   bool             // an open register was read
 }
 
@@ -73,8 +73,8 @@ func newResidues(writers map[*ir.Reg][]*ir.Instr) *residues {
 		open: make(map[*ir.Reg]bool)}
 }
 
-// of returns the congruence of an operand. Registers that depend on themselves are examined until
-// nothing changes any more.
+// of returns the congruence of an operand. Registers that depend on themselves are examined until a
+// fixed point.
 func (l *residues) of(o *ir.Operand) congruence {
 	const rounds = 12
 	for range rounds {
@@ -153,7 +153,8 @@ func (l *residues) made(in *ir.Instr) congruence {
 	return anything
 }
 
-// bitwise returns the congruence of a bitwise operation. Low zeros of one operand of and remain.
+// bitwise returns the congruence of a bitwise operation. The result of and keeps the low zeros of
+// either operand.
 func bitwise(op string, x, y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}

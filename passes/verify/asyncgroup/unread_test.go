@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/asyncgroup"
 )
 
-// TestUnread copies to where nothing is read, and to where it is: the first is not checked in full.
+// TestUnread checks that a copy to memory that nothing reads makes the verdict incomplete, and that
+// a copy to memory that is read does not.
 func TestUnread(t *testing.T) {
 	for at, want := range map[string]bool{"%r1+512": true, "%r1": false} {
 		text := ".version 8.6\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 tile[2048];\n.visible .entry k(.param .u64 p)\n.reqntid 32\n{\n" +

@@ -24,7 +24,7 @@ type visit struct {
 
 // between reports accesses of a block to its own shared memory between its arrival at the cluster
 // barrier and its wait, if other blocks access the same variable before their arrival or after
-// their wait: neither orders the two.
+// their wait. The barrier orders neither.
 func between(p *verify.Pass) {
 	visits := make(map[*ir.Var][]visit)
 	for _, t := range p.Traces {
@@ -135,5 +135,5 @@ func bitsOf(v *value.Value) uint64 {
 	return uint64(v.K) & (1<<v.Width - 1)
 }
 
-// The page of this rule is with analyzer schedule.
+// The page of this rule belongs to analyzer schedule.
 var rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Review}

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// cancels checks requests for the work of other clusters (clusterlaunchcontrol): what is done with
-// the answers, and whether blocks may have exited.
+// cancels checks requests for the work of other clusters (clusterlaunchcontrol): how the responses
+// are used, and whether blocks may have exited.
 func cancels(p *verify.Pass) {
 	if !p.Needs(trace.Answer) {
 		return

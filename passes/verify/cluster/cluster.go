@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster checks what the blocks of a cluster do to one another: cluster barriers at
-// entry, at exit and in each phase.
+// Package cluster checks the interaction of the blocks of a cluster: cluster barriers at entry, at
+// exit and in each phase.
 package cluster
 
 import (
@@ -75,7 +75,9 @@ func follow(p *verify.Pass, t *trace.Trace) {
 					"fence.mbarrier_init precedes the arrival").Also(made,
 					"initialized here, without fence.mbarrier_init after it").On(t, i)
 				if fenced {
-					f.As(diag.Review) // others were fenced: this one may be used later, after the blocks have synchronized in another way
+					// Others were fenced: this one may be used later, after the blocks have
+					// synchronized in another way.
+					f.As(diag.Review)
 				}
 			}
 			arrived = e
@@ -105,7 +107,9 @@ func follow(p *verify.Pass, t *trace.Trace) {
 				f := p.Report(&ruleEntry, e.In, "shared memory of another block is accessed "+
 					"before a cluster barrier; that block may not have started").On(t, i)
 				if p.Cluster == 0 && !p.Needs(trace.ClusterWait) {
-					f.As(diag.Review) // a kernel that does not use its cluster may be launched with clusters of one block
+					// A kernel that does not use its cluster may be launched with clusters of one
+					// block.
+					f.As(diag.Review)
 				}
 				entered = true
 			}

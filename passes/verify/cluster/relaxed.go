@@ -24,7 +24,7 @@ type store struct {
 // after its wait, or that were made to another block and are read there. All blocks of a cluster
 // are assumed to do the same.
 func relaxed(p *verify.Pass) {
-	ahead := make(map[*ir.Instr][]store) // before each relaxed arrival
+	ahead := make(map[*ir.Instr][]store) // stores before each relaxed arrival
 	for _, t := range p.Traces {
 		var open []store
 		for i := range t.Events {
@@ -85,7 +85,7 @@ func relaxed(p *verify.Pass) {
 }
 
 // leaves reports a relaxed arrival as the last barrier between stores to another block's memory and
-// the exit: the arrival does not make sure that the other block still exists when the stores are
+// the exit. Such an arrival does not ensure that the other block still exists when the stores are
 // performed. Loads have completed by then.
 func leaves(p *verify.Pass, t *trace.Trace) {
 	var last, use, arrived *trace.Event

@@ -10,8 +10,8 @@ import (
 )
 
 // uneven reports blocks of one cluster that arrive at the cluster barrier a different number of
-// times. A block that has exited is no longer waited for, so that the cluster does not hang, but its
-// last barriers order nothing.
+// times. Barriers do not wait for exited blocks, so the cluster does not hang, but its last
+// barriers order nothing.
 func uneven(p *verify.Pass) {
 	if p.Ranks < 2 || p.Loops || len(p.Kernel.Missed) > 0 {
 		return

@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// collides reports a store by which lanes of one warp write different values to one address. Which
-// of them remains is undefined. Addresses and values must depend on the thread index alone, apart
-// from what all lanes of a warp have in common. It returns whether it reported one.
+// collides reports a store by which lanes of one warp write different values to one address. It is
+// undefined which value remains. Addresses and values may depend only on the thread index and on
+// values that are uniform in the warp. It returns whether it reported one.
 func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := len(e.In.Args) - 1

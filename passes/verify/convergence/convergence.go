@@ -82,7 +82,7 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 			all, may = joined(p, t, i, c)
 		}
 		switch {
-		case all: // the lanes have converged again, on separate traces
+		case all: // the lanes have reconverged, on separate traces
 		case may:
 			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes take "+
 				"another branch and may not reach it", e.In.Op).
@@ -215,8 +215,8 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 }
 
-// told reports whether a choice depends on the success of a wait or on shared memory, which may
-// hold the same for all threads that reach it.
+// told reports whether a choice depends on the success of a wait or on shared memory. Such a value
+// may be the same for all threads that reach the choice.
 func told(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
 	return a != nil && (a.Op == "done" || a.Sources&value.Private != 0)
@@ -236,7 +236,8 @@ func named(p *verify.Pass) {
 	}
 	sites := make(map[int64]map[int64]*site)
 	var order []*site
-	heard, hidden := make(map[int64]value.Set), false // threads that wait with an unknown count, by barrier; hidden if the barrier is unknown too
+	// Threads that wait with an unknown count, by barrier; hidden if it is unknown.
+	heard, hidden := make(map[int64]value.Set), false
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -279,7 +280,8 @@ func named(p *verify.Pass) {
 		for _, s := range order {
 			if counts[s.count] == s {
 				if s.count == int64(p.Pool.Threads) {
-					s.threads = s.threads.Or(heard[id]) // without a count it waits for the whole block
+					// Without a count it waits for the whole block.
+					s.threads = s.threads.Or(heard[id])
 				}
 				list = append(list, s)
 			}

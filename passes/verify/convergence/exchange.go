@@ -32,9 +32,9 @@ const (
 	repeats = 4
 )
 
-// exchanges looks for shared memory through which lanes of one warp exchange data, or reuse
-// memory, without synchronizing the lanes. One warp of those on a trace represents all. Its
-// threads must be known: with several axes they depend on the block size.
+// exchanges looks for shared memory through which lanes of one warp exchange data, or which they
+// reuse, without synchronizing. One warp represents all warps of a trace. Its threads must be
+// known: with several axes, they depend on the block size.
 func exchanges(p *verify.Pass) {
 	if !p.Shares || folded(p) {
 		return
@@ -80,7 +80,7 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 				continue
 			}
 			if o.e.Kind == trace.Load && o.after != nil {
-				continue // lanes that exchange what they loaded have loaded it
+				continue // the lanes exchanged the loaded values, so the loads are complete
 			}
 			compared[at]++
 			if differs(p, o, &one, &r) && !p.Example(t, e, o.e) {

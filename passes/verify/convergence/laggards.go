@@ -12,9 +12,9 @@ import (
 )
 
 // laggards looks for a few lanes of a warp that arrive after a wait by all lanes, without
-// synchronization of the lanes: the phase may advance past lanes that still wait. Whether
-// lanes leave a loop together is decided by the assembler and the hardware, not by PTX. The
-// finding is therefore a note, and the verdict is incomplete.
+// synchronization of the lanes. The phase may then advance past lanes that still wait. PTX does not
+// define whether lanes leave a loop together; ptxas and the hardware decide that. The finding is
+// therefore a note, and the verdict is incomplete.
 func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait *trace.Event
 	for i := range t.Events {

@@ -17,18 +17,18 @@ const (
 	early    = 32
 )
 
-// A done is a plain access by lanes of one warp, and the instructions that synchronize lanes before
-// it.
+// A done is a plain access by lanes of one warp, with the instructions that synchronize lanes
+// before it.
 type done struct {
-	at     int // of the events
+	at     int // index of the event
 	e      *trace.Event
 	region memory.Region
 	epoch  int
 }
 
 // leaders compares accesses of lanes of one warp that took different branches on the thread index,
-// as where one lane stores what the others read. Traces that stay apart are compared as long as they
-// execute the same synchronizing instructions.
+// for example if one lane stores and the others read. Traces that do not rejoin are compared as
+// long as they execute the same synchronizing instructions.
 func leaders(p *verify.Pass) {
 	if !p.Shares || folded(p) || !p.Pool.Exact || p.Flags() {
 		return
@@ -52,8 +52,8 @@ func leaders(p *verify.Pass) {
 	}
 }
 
-// apart reports whether every branch on two traces is decided alike for the lanes of a warp or by the
-// thread index, so that both are executed in one launch.
+// apart reports whether both traces are executed in one launch: every branch has the same outcome
+// on both for the lanes of a warp, or depends on the thread index.
 func apart(t, o *trace.Trace) bool {
 	for _, list := range [][]trace.Choice{t.Choices, o.Choices} {
 		for i := range list {

@@ -18,7 +18,7 @@ var (
 	ruleShared  = diag.Rule{ID: "B3", Layer: "convergence", Severity: diag.Review}
 	ruleMask    = diag.Rule{ID: "B5", Layer: "convergence", Severity: diag.Error}
 	ruleElect   = diag.Rule{ID: "B6", Layer: "convergence", Severity: diag.Error}
-	// The pages of these rules are with analyzers tensor and wgmma.
+	// The pages of these rules belong to analyzers tensor and wgmma.
 	ruleAlloc = diag.Rule{ID: "T1", Layer: "tensor", Severity: diag.Error}
 	ruleLanes = diag.Rule{ID: "T10", Layer: "tensor", Severity: diag.Error}
 	ruleGroup = diag.Rule{ID: "W5", Layer: "wgmma", Severity: diag.Error}

@@ -13,21 +13,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An access is one load or store of global memory, with its address taken apart.
+// An access is one load or store of global memory, with a decomposed address.
 type access struct {
 	e     *trace.Event
-	i     int // of the events of its trace
+	i     int // index in the events of its trace
 	write bool
-	value *value.Value // that is stored; nil if it is not known
+	value *value.Value // stored value; nil if it is unknown
 	bytes int64
-	// The address is root, which is the same in all blocks, plus blocks times the block index,
-	// plus for each thread one of starts.
+	// The address is the sum of root, which is the same in all blocks, the block index times
+	// blocks, and for each thread one element of starts.
 	root   *value.Value
 	blocks [3]int64
 	starts []int64
-	region memory.Region // of the threads of one block
-	epoch  int           // barriers before it
-	// anyBlock says that no condition on the block index alone decides whether it executes.
+	region memory.Region // region of the threads of one block
+	epoch  int           // number of barriers before it
+	// anyBlock says that no condition on only the block index decides whether it executes.
 	anyBlock bool
 }
 
@@ -51,7 +51,7 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 		if x.write {
 			n := len(e.In.Args) - 1
 			if o := &e.In.Args[n]; o.Kind == ir.Int || o.Kind == ir.Single || o.Kind == ir.Double {
-				x.value = k.Pool.Const(64, 0) // the same for all
+				x.value = k.Pool.Const(64, 0) // the same in all threads
 			} else {
 				x.value = verify.Val(e, n)
 			}
@@ -63,9 +63,9 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 	return list
 }
 
-// executes reports whether an event executes for some values of the parameters: conditions depend on
-// the thread index, or compare an index with a parameter, once. AnyBlock says that they do not select
-// blocks.
+// executes reports whether an event executes for some values of the parameters. Its conditions must
+// depend on the thread index, or compare an index with a parameter, once. The result anyBlock says
+// that they do not select blocks.
 func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
 	anyBlock = true
 	met := make(map[*ir.Instr]bool)
@@ -117,7 +117,7 @@ func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
 	return anyBlock, true
 }
 
-// address takes an address apart; it is false if that cannot be done.
+// address decomposes an address. It returns false if it cannot.
 func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 	if v == nil {
 		return false
@@ -168,8 +168,8 @@ func selects(a *value.Atom) bool {
 	return false
 }
 
-// apart reports whether x in one block and y in another, which is up to a few blocks further along an
-// axis, have a byte in common. Step is how far the addresses of neighbours are apart.
+// apart reports whether x in one block and y in another overlap, for blocks up to a few indices
+// apart along an axis. The parameter step is the distance of the addresses in neighbouring blocks.
 func apart(x, y *access, step int64) bool {
 	const few = 4
 	for n := int64(1); n <= few; n++ {
@@ -180,8 +180,8 @@ func apart(x, y *access, step int64) bool {
 	return false
 }
 
-// overlap reports whether bytes that start at one of a meet bytes that start at one of b, moved by some
-// bytes. Both lists are sorted.
+// overlap reports whether bytes that start at an offset in a overlap bytes that start at an offset
+// in b plus by. Both lists are sorted.
 func overlap(a []int64, na int64, b []int64, nb, by int64) bool {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
@@ -199,7 +199,7 @@ func overlap(a []int64, na int64, b []int64, nb, by int64) bool {
 // shared reports whether several threads of a block access the same address.
 func (x *access) shared() bool { return len(x.starts) == 1 && x.e.Threads.Len() > 1 }
 
-// crosses reports whether a thread reads what only threads of other warps write.
+// crosses reports whether a thread reads data that only threads of other warps write.
 func crosses(k *trace.Kernel, x, y *access) bool {
 	read, write := x, y
 	if x.write {
@@ -209,8 +209,9 @@ func crosses(k *trace.Kernel, x, y *access) bool {
 	return sure && read.region.Foreign(&write.region, 32)
 }
 
-// varies reports whether a stored value may differ between the two threads: it is not known, or depends
-// on the block index, or on the thread index. Same says that the two threads have the same index.
+// varies reports whether a stored value may differ between the two threads: it is unknown, or it
+// depends on the block index or the thread index. The parameter same says that the two threads have
+// the same thread index.
 func varies(v *value.Value, same bool) bool {
 	if v == nil {
 		return true

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package global looks for two threads that access one address of global memory with nothing to
-// order them: of two blocks, or of one block without a barrier in between. The block index stays a
-// symbol, so that a finding holds for every grid of more than one block.
+// Package global looks for races in global memory: unordered accesses to one address by two blocks,
+// or by two threads of one block without a barrier in between. The block index stays symbolic, so a
+// finding is valid for every grid of more than one block.
 package global
 
 import (
@@ -31,7 +31,7 @@ asynchronous copies.`,
 	}
 }
 
-// limits bound the work: kernels that this package can decide are small.
+// limits bounds the work. Kernels that this package can decide are small.
 var limits = trace.Limits{Steps: 20_000, Traces: 32}
 
 func run(p *verify.Pass) {
@@ -62,7 +62,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// A pair is two instructions that were compared.
+// A pair is two instructions that were already compared.
 type pair struct{ first, second *ir.Instr }
 
 // simple reports whether threads of a kernel communicate by block barriers only, and whether it
@@ -100,8 +100,8 @@ func plain(in *ir.Instr) bool {
 	return true
 }
 
-// axesOf lists the components of the block index that a kernel reads: it is written for grids of
-// several blocks along these.
+// axesOf returns the components of the block index that a kernel reads. The kernel is assumed to
+// run with several blocks along these axes.
 func axesOf(f *ir.Func) []string {
 	var list []string
 	for _, name := range []string{"%ctaid.x", "%ctaid.y", "%ctaid.z"} {
@@ -126,7 +126,7 @@ func reads(f *ir.Func, name string) bool {
 	return false
 }
 
-// compare reports a race of two accesses of one trace, x the first of them or the same.
+// compare reports a race between two accesses of one trace. x is the first of them, or the same.
 func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, y *access) bool {
 	if x.root != y.root || x.blocks != y.blocks {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// everywhere are the accesses that threads of all blocks make to the same addresses.
+// An everywhere holds the accesses that threads of all blocks make to the same addresses.
 type everywhere struct {
 	atomics, loads, stores []mark
 }
@@ -55,7 +55,8 @@ func (w *paths) atomics() {
 	}
 }
 
-// common reports whether threads of all blocks certainly make an access at the same addresses.
+// common reports whether threads of all blocks certainly access the same addresses with an
+// instruction.
 func (w *paths) common(m mark) bool {
 	in := w.instr(m)
 	return w.electors.array(in).v != nil && w.electors.addressUse(in) == without &&
@@ -71,8 +72,8 @@ func (w *paths) narrow(m mark) {
 	}
 }
 
-// stale reports a weak load of what other blocks change atomically, after an atomic operation on
-// the same address.
+// stale reports a weak load of memory that other blocks change atomically, after an atomic
+// operation on the same address.
 func (w *paths) stale(m mark, e *everywhere) {
 	atomic := w.instr(m)
 	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {

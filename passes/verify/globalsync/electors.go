@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// electors finds the predicates that select the threads of a block which execute an instruction:
+// electors finds the predicates that select which threads of a block execute an instruction:
 // comparisons of a thread, lane or warp index with one value, and elect.sync. A predicate is
 // identified by the instruction that computes it, since registers are reused.
 type electors struct {
@@ -91,7 +91,7 @@ func (w *electors) made(at *ir.Instr, r *ir.Reg) *ir.Instr {
 	return list[0]
 }
 
-// picks says what the predicate selects that an instruction computes.
+// picks returns the threads that the predicate computed by an instruction selects.
 func (w *electors) picks(in *ir.Instr) pick {
 	if in == nil {
 		return many
@@ -99,7 +99,7 @@ func (w *electors) picks(in *ir.Instr) pick {
 	if p := w.picked[in]; p != unknown {
 		return p
 	}
-	w.picked[in] = many // until it is known
+	w.picked[in] = many // assumed during the computation
 	p := many
 	switch in.Head() {
 	case "elect":
@@ -204,8 +204,8 @@ func wider(all, some picks) bool {
 	return len(some) > len(all)
 }
 
-// asks reports whether an access may only poll. An atomic whose operand was read before changes the
-// value, and is repeated until it succeeds.
+// asks reports whether an access may only poll. An atomic operation whose operand was read before
+// changes the value, and is repeated until it succeeds.
 func (w *electors) asks(in *ir.Instr) bool {
 	if trace.Of(in.Op) != trace.Atomic {
 		return true
@@ -249,7 +249,7 @@ func (w *electors) base(r *ir.Reg) base {
 	if b, met := w.bases[r]; met {
 		return b
 	}
-	w.bases[r] = base{} // for a register that depends on itself in a loop
+	w.bases[r] = base{} // assumed for a register that depends on itself in a loop
 	var found base
 	for _, in := range w.all(r) {
 		b := w.origin(in)

@@ -66,7 +66,7 @@ func run(p *verify.Pass) {
 	}
 	w := newPaths(p)
 	raised = slices.DeleteFunc(raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
-	var once []mark // ordered loads outside of loops that wait
+	var once []mark // loads with memory ordering outside of loops that wait
 	for _, m := range awaited {
 		if trace.Of(w.instr(m).Op) == trace.Load && !w.spins(m) {
 			once = append(once, m)

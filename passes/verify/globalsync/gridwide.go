@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
 )
 
-// gridwide reports blocks that skip a grid-wide barrier: a branch on the block index leads past the
-// arrivals at a counter, although a thread waits until the counter has reached a number that is
-// computed from the size of the grid.
+// gridwide reports blocks that skip a grid-wide barrier: a branch on the block index bypasses the
+// arrivals at a counter, although a thread waits until the counter has reached a number computed
+// from the grid size.
 func (w *paths) gridwide(h *handover) {
 	i := slices.IndexFunc(h.spins, w.waitsForGrid)
 	if i < 0 || len(h.raised) == 0 || w.reads("%cluster") {
@@ -48,7 +48,7 @@ func (w *paths) fresh(b int, h *handover) bool {
 	return !slices.ContainsFunc(h.raised, func(m mark) bool { return w.reaches(m, mark{b, 0}) })
 }
 
-// reads reports whether a kernel reads a special register whose name begins so.
+// reads reports whether a kernel reads a special register whose name has the given prefix.
 func (w *paths) reads(prefix string) bool {
 	for _, b := range w.Func.Blocks {
 		for _, in := range b.Instrs {
@@ -62,8 +62,8 @@ func (w *paths) reads(prefix string) bool {
 	return false
 }
 
-// waitsForGrid reports whether a loop polls until a counter has reached a number that is computed
-// from the size of the grid.
+// waitsForGrid reports whether a loop polls until a counter has reached a number computed from the
+// grid size.
 func (w *paths) waitsForGrid(m mark) bool {
 	loop, in := w.loops[m.block], w.instr(m)
 	for _, b := range loop.Blocks {
@@ -82,7 +82,8 @@ func (w *paths) waitsForGrid(m mark) bool {
 	return false
 }
 
-// computed reports whether an instruction reads what a load returns, perhaps through others.
+// computed reports whether an instruction reads the result of a load, directly or through other
+// instructions.
 func (w *paths) computed(in, load *ir.Instr) bool {
 	found := false
 	in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -91,7 +92,7 @@ func (w *paths) computed(in, load *ir.Instr) bool {
 	return found
 }
 
-// fromGrid reports whether a register is computed from the size of the grid alone.
+// fromGrid reports whether a register is computed only from the grid size.
 func (w *paths) fromGrid(r *ir.Reg) bool {
 	seen, found := make(map[*ir.Reg]bool), false
 	for work := []*ir.Reg{r}; len(work) > 0 && w.electors.left >= 0; {
@@ -118,5 +119,5 @@ func (w *paths) fromGrid(r *ir.Reg) bool {
 	return found
 }
 
-// sizeOfGrid reports whether a special register holds the size of the grid.
+// sizeOfGrid reports whether a special register holds the grid size.
 func sizeOfGrid(name string) bool { return strings.HasPrefix(name, "%nctaid") }

@@ -12,25 +12,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A handover is the use of one array as flags, and the data that a kernel passes between its blocks
-// with them.
+// A handover is an array used as flags, with the data that a kernel passes between its blocks with
+// them.
 type handover struct {
 	flag   base
-	raised []mark // that set or change a flag
-	spins  []mark // loads and atomics that poll one in a loop
-	counts []mark // atomics whose result is used once, as that of a counter
-	once   []mark // ordered loads outside of loops
-	stores []mark // of data, from which a flag that is set later can be reached
-	loads  []mark // of data, or bulk copies of it, after a flag was read
-	late   []mark // stores of data that are reachable from a flag, and from which none is
-	takes  bool   // flags are locks, which atomic operations take
+	raised []mark // writes that set or change a flag
+	spins  []mark // loads and atomics that poll a flag in a loop
+	counts []mark // atomics whose result is used once, like a counter
+	once   []mark // loads with memory ordering outside of loops
+	stores []mark // stores of data from which a later write of a flag is reachable
+	loads  []mark // loads or bulk copies of data after a read of a flag
+	late   []mark // stores of data after a write of a flag, with no write of a flag after them
+	takes  bool   // flags are locks, taken by atomic operations
 }
 
-// crossing says whether a load reads what another block stores.
+// crossing says whether a load reads data that another block stores.
 type crossing uint8
 
 const (
-	own   crossing = iota // a thread or a block reads what it stored itself
+	own   crossing = iota // a thread or block reads data that it stored itself
 	maybe                 // unknown
 	sure
 )
@@ -39,9 +39,9 @@ const (
 type blockUse uint8
 
 const (
-	without blockUse = iota // only on parameters, constants and the thread index
+	without blockUse = iota // depends only on parameters, constants and the thread index
 	with
-	opaque // on memory, or on what other threads do
+	opaque // depends on memory, or on other threads
 )
 
 // shared returns the handovers of a kernel: of each array with a flag that is both set and read.
@@ -143,7 +143,7 @@ func (w *paths) data(h *handover) {
 }
 
 // weakly reports whether a weak store sets a flag that other threads poll. A store of zero only
-// gives a lock back.
+// releases a lock.
 func (w *paths) weakly(m mark, h *handover) bool {
 	in := w.instr(m)
 	if len(h.spins) == 0 || w.electors.array(in) != h.flag {
@@ -180,7 +180,7 @@ func (w *paths) reaches(from, to mark) bool {
 	return set[to.block]
 }
 
-// cross says whether a load reads what another block stores with a store.
+// cross says whether a load reads data that another block writes with the given store.
 func (w *paths) cross(store, load mark) crossing {
 	s, l := w.instr(store), w.instr(load)
 	if w.electors.array(s) != w.electors.array(l) {
@@ -212,7 +212,7 @@ func (w *paths) passed(h *handover, store mark) (mark, bool) {
 	return mark{}, false
 }
 
-// given returns a store of what a load reads, and whether there is one.
+// given returns a store of the data that a load reads, and whether there is one.
 func (w *paths) given(h *handover, load mark) (mark, bool) {
 	for _, s := range h.stores {
 		if w.cross(s, load) == sure {
@@ -303,7 +303,7 @@ func (w *electors) uses(r *ir.Reg) blockUse {
 	if u, met := w.used[r]; met {
 		return u
 	}
-	w.used[r] = without // for a register that depends on itself
+	w.used[r] = without // assumed for a register that depends on itself
 	found := without
 	for _, in := range w.all(r) {
 		w.left--

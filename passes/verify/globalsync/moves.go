@@ -71,7 +71,7 @@ func (w *paths) moves(m mark) bool {
 		work = work[:len(work)-1]
 		for _, to := range w.Flow.Succs[b] {
 			if to == m.block {
-				return false // a path around the loop that leaves the address unchanged
+				return false // a path through the loop does not change the address
 			}
 			if loop.Has(to) && !steps[to] && !seen[to] {
 				seen[to] = true

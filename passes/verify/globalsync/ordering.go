@@ -13,8 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// judge reports data that is certainly handed over between blocks without the ordering that it
-// needs.
+// judge reports data that is certainly passed between blocks without the required ordering.
 func (w *paths) judge(h *handover) {
 	if len(h.loads) == 0 || w.local(h) {
 		return
@@ -77,8 +76,8 @@ func (r *reported) at(m mark, what string) *reported {
 	return r
 }
 
-// released reports a flag that is set without release ordering although another block reads what
-// was stored before it. It returns whether it did.
+// released reports a flag that is set without release ordering although another block reads data
+// that was stored before it. It returns whether it did.
 func (w *paths) released(h *handover, m mark) bool {
 	flag := w.instr(m)
 	if w.releases(flag) {
@@ -185,7 +184,7 @@ func (w *paths) acquired(h *handover, m mark) bool {
 	return true
 }
 
-// forth searches all paths from a position onward.
+// forth searches all paths forward from a position.
 func (w *paths) forth(m mark, look look) bool {
 	seen := make(map[int]bool)
 	work := []int{m.block}
@@ -249,8 +248,8 @@ func (w *paths) announced(h *handover, store mark) bool {
 	})
 }
 
-// braced makes the review of a flag that one thread sets for its whole block an error, if another
-// block certainly reads the data.
+// braced turns the review of a flag that one thread sets for its whole block into an error, if
+// another block certainly reads the data.
 func (w *paths) braced(h *handover, m mark) {
 	set, warp := w.chosen(m)
 	if len(set) == 0 || !w.releases(w.instr(m)) && !w.heralded(m) {
@@ -331,8 +330,8 @@ func (w *paths) converts(h *handover, store mark) bool {
 	return !missing
 }
 
-// ignored reports a flag that is read once, and data of another block that is read whatever the
-// flag is.
+// ignored reports a flag that is read once, if data of another block is then read regardless of its
+// value.
 func (w *paths) ignored(h *handover, m mark) {
 	if len(h.stores) == 0 || w.loops[m.block] != nil {
 		return

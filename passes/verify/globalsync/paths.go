@@ -28,12 +28,13 @@ type paths struct {
 	waits    map[*graph.Loop]bool // whether a loop only waits, for loops that were examined
 	alone    bool                 // a block is one warp
 	heard    map[base][]mark      // loads and atomics that wait, by the array of the flag
-	near     map[base]bool        // arrays whose flags are only set for the own block
-	both     map[base]bool        // arrays that are both stored and loaded as data; nil until it is computed
-	onwards  map[int][]bool       // blocks that are reachable from a block, once asked for
-	errors   map[*ir.Instr]bool   // flags of which an error was reported
-	post     *graph.Tree          // post-dominators, once asked for
-	passes   []*handover          // the arrays with flags
+	near     map[base]bool        // arrays whose flags are set only for the block itself
+	// Arrays that are both stored and loaded as data; nil until it is computed.
+	both    map[base]bool
+	onwards map[int][]bool     // cache: blocks reachable from a block
+	errors  map[*ir.Instr]bool // flags for which an error was reported
+	post    *graph.Tree        // cache: postdominators
+	passes  []*handover        // the arrays with flags
 }
 
 func newPaths(p *verify.Pass) *paths {
@@ -90,7 +91,7 @@ const (
 	stop         // found
 )
 
-// A stand is a position on a path, and whether the path has passed what the search requires.
+// A stand is a position on a path, with whether the path has passed what the search requires.
 type stand struct {
 	block  int
 	passed bool
@@ -100,8 +101,8 @@ type stand struct {
 // what the search requires.
 type look func(at mark, in *ir.Instr, passed bool) finding
 
-// along visits instructions of a block in order. It returns the one that was found, or whether the
-// path goes on after them.
+// along visits instructions of a block in order. It returns the one that look finds, or whether the
+// path continues after them.
 func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (found *ir.Instr, on bool) {
 	for i, in := range list {
 		if w.electors.left--; in.Directive() {
@@ -191,7 +192,8 @@ func (w *paths) unordered(m mark) {
 	}
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
-		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array: // this answers an earlier wait
+		// This answers an earlier wait.
+		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array:
 			return turn
 		case plain(in, trace.Store) && w.electors.array(in) != array:
 			return stop
@@ -276,8 +278,8 @@ func (w *paths) unheard(m mark) {
 	}
 }
 
-// onward follows all paths out of the loop around a place. It reports whether look found what
-// it looks for on one of them, or passed it, before threads exit or enter the loop again.
+// onward follows all paths out of the loop around a position. It reports whether, on some path,
+// look finds or passes what it looks for before threads exit or reenter the loop.
 func (w *paths) onward(m mark, look look) bool {
 	loop := w.loops[m.block]
 	seen := make(map[stand]bool)
@@ -332,7 +334,7 @@ func (w *paths) spins(m mark) bool {
 	return waits
 }
 
-// leads reports whether a loop ends or goes on by what a load in it returns.
+// leads reports whether the result of a load in a loop decides whether the loop ends or continues.
 func (w *paths) leads(m mark) bool {
 	loop := w.loops[m.block]
 	inside := make(map[*ir.Instr]bool)
@@ -391,8 +393,8 @@ func (w *paths) fenced(l *graph.Loop) bool {
 	return slices.ContainsFunc(l.Blocks, func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
 }
 
-// used reports whether the result of in is read outside of a loop too: then it is data, not only a
-// flag.
+// used reports whether the result of in is also read outside of a loop. Then it is data, and not
+// only a flag.
 func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 	given := make(map[*ir.Reg]bool)
 	in.Registers(func(r *ir.Reg, a isa.Access) {

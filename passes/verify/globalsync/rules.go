@@ -12,7 +12,7 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// The page of this rule is with analyzer proxies.
+// The page of this rule belongs to analyzer proxies.
 var ruleProxy = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Review}
 
 var ruleOrder = diag.Rule{ID: "B11", Layer: "globalsync", Severity: diag.Review}

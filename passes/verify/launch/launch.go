@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package launch checks kernels that may start before the preceding kernel has ended: they
-// must wait before they use its results.
+// Package launch checks kernels that may start before the preceding kernel has ended. They must
+// wait before they use its results.
 package launch
 
 import (

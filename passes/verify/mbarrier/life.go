@@ -32,13 +32,15 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 			}
 			for _, o := range list {
 				if (e.Threads.And(t.Threads) == value.Set{}) {
-					continue // other threads initialized it before the paths split; it is invalidated on their path
+					// Other threads initialized it before the paths split; it is invalidated on
+					// their path.
+					continue
 				}
 				if was := alive[o.Object]; was != nil {
 					f := p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
 						"mbarrier.inval in between").Also(was, "first initialized here").On(t, i)
 					if !used[o.Object] {
-						f.As(diag.Review) // neither is ever used
+						f.As(diag.Review) // neither mbarrier is ever used
 					}
 				}
 				alive[o.Object] = e.In

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mbarrier checks the life of each mbarrier in shared memory: initialized once, visible
-// to its users, arrived at often enough, and waited for.
+// Package mbarrier checks the use of each mbarrier in shared memory. It must be initialized once,
+// be visible to its users, receive enough arrivals, and be waited for.
 package mbarrier
 
 import (
@@ -123,7 +123,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 	}
 }
 
-// made notes the mbarriers that an event initializes, and the barriers before it.
+// made records the mbarriers that an event initializes, and the number of barriers before it.
 func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
@@ -162,8 +162,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 // mostStops limits the fences and barriers after an initialization that are examined.
 const mostStops = 4096
 
-// fence finds the fence that makes an mbarrier initialized by event i visible, if one comes before
-// its first use. Stops are the events that matter for that.
+// fence finds the fence that makes an mbarrier initialized by event i visible, if there is one
+// before its first use. The parameter stops lists the events to examine.
 func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	first, _ := slices.BinarySearch(stops, i+1)
 	past := b.syncs
@@ -216,7 +216,8 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			syncs++ // for the threads that use the mbarrier, any synchronization may suffice
 		case trace.ProxyFence:
 			if publishes(e) {
-				fenced, late = e.Threads, syncs // fence.mbarrier_init covers initializations by its own thread
+				// A fence.mbarrier_init covers initializations by its own thread.
+				fenced, late = e.Threads, syncs
 			}
 		}
 		n := verify.Target(e)
@@ -244,7 +245,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 					f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
 						"address %d", o.At).On(t, i)
 					if p.Loops && looped(p) || !near(births, o.Object) {
-						f.As(diag.Review) // an iteration that was not followed may initialize it, or code outside of this excerpt
+						// An iteration that was not followed may initialize it, or code outside of
+						// this excerpt.
+						f.As(diag.Review)
 					}
 				}
 				continue
@@ -261,7 +264,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 					Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+
 						"fence.proxy.async follows in this thread%s", behind(b)).On(t, i)
 				if alone {
-					f.As(diag.Review) // CUB omits the fence within a block, and states that the memory model now allows it
+					// CUB omits the fence within a block, and states that the memory model now
+					// allows it.
+					f.As(diag.Review)
 				}
 			case engine && b.narrow && !alone && (o.Rank != nil || verify.Multicast(e.In)):
 				p.Report(&ruleSeen, e.In, "%s uses mbarriers of other blocks, but the fence "+
@@ -360,7 +365,9 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).
 				On(t, i)
 			if n == -1 {
-				f.As(diag.Review) // a sign-extended bit: compilers generate this, and the hardware uses the lowest bit
+				// A sign-extended bit: compilers generate this, and the hardware uses the lowest
+				// bit.
+				f.As(diag.Review)
 			}
 		}
 	}

@@ -10,12 +10,14 @@ import (
 )
 
 // relaxed reports relaxed arrivals after plain accesses to shared memory, and relaxed waits before
-// them: they signal, but order nothing. Accesses of tcgen05 to tensor memory are ordered by its own
-// fences, and matrix units have finished reading when their wait returns. In filled copies
-// complete; in left threads arrive that used shared memory.
+// them: they signal, but do not order memory. Accesses of tcgen05 to tensor memory are ordered by
+// its own fences, and tensor cores have finished reading when their wait returns. The parameter
+// filled holds the mbarriers on which copies complete, and left those on which threads arrive after
+// using shared memory.
 func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool) {
 	var access, wait *trace.Event // not ordered yet
-	engine, used := false, false  // the wait is for an asynchronous copy, or for threads that used the memory
+	// The wait is for an asynchronous copy, or for threads that used the memory.
+	engine, used := false, false
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {

@@ -14,14 +14,14 @@ import (
 // A total sums the arrivals and bytes of one mbarrier over a trace.
 type total struct {
 	arrivals, expected, delivered int64
-	first                         *trace.Event // that expects
+	first                         *trace.Event // first event that expects bytes
 	load                          *trace.Event
 	again                         bool // one instruction arrives several times
 	arrives                       map[*ir.Instr]bool
-	vague                         bool  // something is unknown
+	vague                         bool  // something about it is unknown
 	tensor                        bool  // there are copies of unknown size
 	unsized                       bool  // some of these are unknown, or come from other blocks
-	expects, copies               int64 // how often
+	expects, copies               int64 // number of expect_tx operations and of copies
 	room                          int64 // apparent size of the tensor copies
 }
 
@@ -109,13 +109,15 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			"but all threads together make %d", b.count, most[o]).Also(b.e.In,
 			"the mbarrier is initialized here")
 		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
-			f.As(diag.Review) // iterations that were not followed may arrive too, or threads of a block of another shape
+			// Iterations that were not followed may arrive too, or threads of a block of another
+			// shape.
+			f.As(diag.Review)
 		}
 	}
 }
 
-// sum sums one trace, and returns its mbarriers in order. It is not ok if the address of one is
-// unknown.
+// sum computes the totals of one trace, and returns its mbarriers in order. It returns ok = false
+// if the address of one is unknown.
 func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
 	order []verify.Object, ok bool) {
 	sums = make(map[verify.Object]*total)
@@ -160,7 +162,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	switch e.Kind {
 	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
 		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 && (e.In.Mod("shared::cluster") || e.Kind == trace.TensorCommit) {
-			// Other blocks arrive here as this one arrives there.
+			// If this block arrives on other blocks, they arrive here.
 			threads *= int64(max(16, p.Cluster))
 		}
 		s.arrivals += n * threads

@@ -28,7 +28,7 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 			continue
 		}
 		if !known && (heeded.waits[e.In] || guarded(t, e)) {
-			continue // a try for an iteration that did not happen
+			continue // a try for an iteration that does not follow
 		}
 		f := p.Report(&ruleTry, e.In, "%s may return before the phase is complete, but the "+
 			"kernel continues anyway", wait(e.In))
@@ -39,8 +39,8 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 	}
 }
 
-// A regarded holds the waits whose result some threads use and, once computed, the phases that they
-// wait for.
+// A regarded holds the waits whose result some threads use and, after they are computed, the phases
+// that they wait for.
 type regarded struct {
 	waits   map[*ir.Instr]bool
 	objects map[verify.Object]bool

@@ -23,7 +23,7 @@ var (
 	slot      = regexp.MustCompile(`mbarrier\S*\s.*\[[%\w]+\+(\d+)\]`)
 )
 
-// scopes are words that are exchanged for others.
+// scopes are pairs of scope words to exchange.
 var scopes = [][2]string{
 	{"fence.proxy.async.shared::cta", "fence.proxy.async.global"},
 	{".release.cluster.shared::cluster", ".release.cta.shared::cluster"},
@@ -34,7 +34,7 @@ var scopes = [][2]string{
 	{"fence.acq_rel.gpu", "fence.acq_rel.cta"},
 }
 
-// A line is a line of a kernel that is mutated.
+// A line is the line of a kernel that is being mutated.
 type line struct {
 	at        int
 	text, op  string // op has no space around it

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A body is the statements of a text, with the text.
+// A body is a text with the list of its statements.
 type body struct {
 	lines []string
 	list  []*statement
@@ -114,7 +114,7 @@ func (b *body) loops() {
 	}
 }
 
-// target returns the label of a branch.
+// target returns the label that a branch names.
 func target(s *statement) string {
 	return strings.TrimSuffix(s.op[strings.LastIndexAny(s.op, " \t")+1:], ";")
 }

@@ -20,7 +20,7 @@ type adder func(kind string, line, taken int, what string, edited ...string)
 type Mutant struct {
 	Kind string // one of Plain or of Further
 	Line int    // line number, starting at 1
-	What string // what was done
+	What string // description of the change
 	Text string
 }
 
@@ -38,7 +38,7 @@ func Further() []string {
 	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring", "bit", "bound", "elect", "branch", "word", "number"}
 }
 
-// Of returns up to n mutants of a text, distributed over some kinds.
+// Of returns up to n mutants of a text, distributed over the given kinds.
 func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)

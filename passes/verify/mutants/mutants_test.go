@@ -24,8 +24,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the list of mutants and what is said of them")
 
-// judge is the findings about a text, and whether its kernels are checked in full; not ok where it does
-// not even pass the form checks.
+// judge returns the findings in a text, and whether its kernels are checked in full. It returns ok
+// = false if the text does not pass the form checks.
 func judge(text string) (list diag.List, full, ok bool) {
 	m, _ := ptxdsl.Load("mutant.ptx", text)
 	if m == nil {
@@ -44,14 +44,14 @@ func judge(text string) (list diag.List, full, ok bool) {
 	return list, full, true
 }
 
-// A judgement is the verdict on a mutant.
+// A judgement is the result of verifying a mutant.
 type judgement struct {
 	mutant   mutants.Mutant
 	list     diag.List
 	full, ok bool
 }
 
-// judgeAll judges mutants, several at a time.
+// judgeAll verifies several mutants at a time.
 func judgeAll(list []mutants.Mutant) []judgement {
 	out := make([]judgement, len(list))
 	var wg sync.WaitGroup
@@ -68,10 +68,10 @@ func judgeAll(list []mutants.Mutant) []judgement {
 	return out
 }
 
-// A tally is how many mutants got which verdict.
+// A tally counts mutants by verdict.
 type tally map[string]int
 
-// String is the tally in the order of verdicts.
+// String formats the tally in the order of verdicts.
 func (c tally) String() string {
 	total := 0
 	for _, n := range c {
@@ -80,7 +80,8 @@ func (c tally) String() string {
 	return fmt.Sprintf("%d mutants: %d errors, %d reviews, %d incomplete, %d clean", total, c["error"], c["review"], c["incomplete"], c["clean"])
 }
 
-// reasons reads why mutants that are called clean do as the kernel does: "kernel line kind, what: reason", one a line.
+// reasons reads why mutants with a clean verdict behave like the original kernel. Each line is
+// "kernel line kind, what: reason".
 func reasons(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/clean.txt")
@@ -101,8 +102,8 @@ func reasons(t *testing.T) map[string]string {
 	return list
 }
 
-// TestMutants mutates kernels of the examples, as they were, and compares the verdict on each
-// mutant with the list.
+// TestMutants mutates stored kernels of the examples, and compares the verdict on each mutant with
+// a list.
 func TestMutants(t *testing.T) {
 	var b strings.Builder
 	counts, byKind := tally{}, make(map[string]tally)
@@ -115,7 +116,8 @@ func TestMutants(t *testing.T) {
 	for _, name := range []string{"elect_ring", "tokens", "tensor_memory", "wgmma_depth", "cp_async_toggle", "reduce_store"} {
 		names = append(names, "../suite/testdata/right/"+name+".ptx")
 	}
-	// Kernels that take long: work that is dealt by what memory holds or by the number of the block, a cluster of eight, roles of many turns.
+	// Kernels that take long to verify: work distributed by memory contents or by the block index,
+	// a cluster of eight, and roles with many iterations.
 	deep, err := filepath.Glob("testdata/deep/*.ptx")
 	if err != nil || len(deep) == 0 {
 		t.Fatalf("no kernels: %v", err)

@@ -11,13 +11,14 @@ import (
 
 // A statement is an instruction with its guard, and the range of its lines.
 type statement struct {
-	from, to     int
-	label        string // on the same line
-	guard, op    string // op has no surrounding space, and ends with a semicolon
-	head         string // the opcode
-	barrier      bool   // threads synchronize or wait there
-	wait         bool   // a wait that is repeated: the statement is the try, its branch, and the label before them
-	plain        bool   // it only uses registers
+	from, to  int
+	label     string // on the same line
+	guard, op string // op has no surrounding space, and ends with a semicolon
+	head      string // the opcode
+	barrier   bool   // threads synchronize or wait there
+	// A wait that is repeated: the statement is the try, its branch, and the label before them.
+	wait         bool
+	plain        bool // it only uses registers
 	reads, wrote []string
 }
 

@@ -28,7 +28,7 @@ var (
 	expect = regexp.MustCompile(`(?:expect_tx|complete_tx)\.\S*\s.*,\s*(\d+);`)
 )
 
-// exchanges are words of synchronization, and weaker ones that replace them.
+// exchanges are pairs of a word of synchronization and a weaker one that replaces it.
 var exchanges = [][2]string{
 	{"mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"},
 	{"mbarrier.arrive.shared::cta", "mbarrier.arrive.relaxed.cluster.shared::cta"},

@@ -19,13 +19,13 @@ type engine struct {
 	e      *trace.Event
 	reads  []memory.Region
 	writes []memory.Region
-	tiles  []memory.Region // writes, extended to the apparent size of the tile
+	tiles  []memory.Region // writes, extended to the apparent tile size
 	by     value.Set       // all threads that execute the instruction
-	behind bool            // on every path a fence precedes it, after the last wait
+	behind bool            // on every path, a fence precedes it after the last wait
 }
 
-// engineRegions returns the operations of the async proxy in the kernel, each instruction once for
-// each address, and those of each trace in order.
+// engineRegions returns the operations of the async proxy in the kernel, without duplicates of
+// instruction and address, and those of each trace in order.
 func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 	type key struct {
 		in  *ir.Instr

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 )
 
-// filled returns the shared memory that bulk copies write, as far as their sizes are known.
+// filled returns the shared memory that bulk copies write, if their sizes are known.
 func filled(engines []engine) []memory.Region {
 	var list []memory.Region
 	for i := range engines {

@@ -10,12 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A judged holds the async operations that follow plain accesses on their own trace, with a thread
-// barrier in between. A missing fence is reported there, so a later arrival is not reported for the
-// same memory.
+// A judged caches which async operations follow plain accesses on their own trace, with a thread
+// barrier in between. A missing fence is reported there, so it is not reported for a later arrival
+// with the same memory.
 type judged struct {
 	p  *verify.Pass
-	by map[passage]value.Set // the threads of each passage; nil until it is computed
+	by map[passage]value.Set // threads of each passage; nil before it is computed
 }
 
 // A passage is a plain access, the barrier after it, and an async operation after that.
@@ -42,7 +42,7 @@ func (j *judged) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 	return g.by.Minus(j.by[passage{a.e.In, barrier, g.e.In}]) == (value.Set{})
 }
 
-// collect notes the passages of one trace.
+// collect records the passages of one trace.
 func (j *judged) collect(t *trace.Trace) {
 	var list []*plain
 	for i := range t.Events {

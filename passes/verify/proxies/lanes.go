@@ -21,8 +21,8 @@ func ahead(a *plain, e *trace.Event) bool {
 	return false
 }
 
-// requests requires an acquire fence before the next clusterlaunchcontrol request, which overwrites
-// the answer, if the answer is read after a release fence.
+// requests checks that an acquire fence precedes the next clusterlaunchcontrol request, which
+// overwrites the response, if the response is read after a release fence.
 func requests(p *verify.Pass, t *trace.Trace) {
 	release := releases(p)
 	if release == nil {

@@ -22,8 +22,8 @@ type edited struct {
 // mapBytes is the size of a tensor map.
 const mapBytes = 128
 
-// maps follows tensor maps that are edited in memory: before use, one must be fenced in the generic
-// proxy and in the tensormap proxy.
+// maps tracks tensor maps that are edited in memory. Before a map is used, it must be fenced in the
+// generic proxy and in the tensormap proxy.
 func maps(p *verify.Pass, t *trace.Trace) {
 	var list []*edited
 	edit := func(e *trace.Event, base *value.Value, how string, released bool) {
@@ -37,7 +37,8 @@ func maps(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.MapEdit:
-			if !e.In.Mod("shared::cta") { // maps in shared memory are copied to global memory before use
+			// Maps in shared memory are copied to global memory before use.
+			if !e.In.Mod("shared::cta") {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "edited", false)
 			}
 		case trace.MapCopy:
@@ -80,7 +81,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// of reports whether an address is part of a map.
+// of reports whether an address is inside the map.
 func (m *edited) of(p *verify.Pass, at *value.Value) bool {
 	if at == nil || m.base == at {
 		return m.base == at

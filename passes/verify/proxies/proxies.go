@@ -55,9 +55,9 @@ type plain struct {
 	state  mark
 	fence  *ir.Instr // the fence, even if it was too late, for another space, or in other threads
 	early  bool      // before any mbarrier wait
-	remote bool      // to another block of the cluster
-	groups int       // for a copy in flight: groups committed since
-	flying bool      // a copy that may be in flight: fences and barriers do not apply to it
+	remote bool      // to memory of another block of the cluster
+	groups int       // for a copy in flight: number of groups committed since
+	flying bool      // a copy that may be in flight; fences and barriers do not cover it
 	sync   *ir.Instr // the barrier or arrival
 }
 
@@ -147,7 +147,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	return append(list, &plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
-// land completes copies that a wait covers, or those that signal an mbarrier.
+// land marks copies as complete that a wait covers, or that signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Mod("wait_group")
@@ -263,7 +263,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		}
 	case late:
 		if a.e.Kind == trace.Copy {
-			return // Triton's order for cp.async: the reader's fence is between the write and the read
+			// Triton's order for cp.async: the reader's fence is between the write and the read.
+			return
 		}
 		severity = diag.Review
 	case narrower:
@@ -272,7 +273,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		}
 	}
 	if a.e.Kind == trace.Copy {
-		severity = diag.Review // CUTLASS and Triton have kernels with a cp.async wait and a barrier but no fence
+		// CUTLASS and Triton have kernels with a cp.async wait and a barrier but no fence.
+		severity = diag.Review
 	}
 	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
 		"through the generic proxy", op(g.e.In), what, did, reason(a)).
@@ -341,7 +343,8 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			case a.state == narrower:
 				f.Rule = ruleSpace.ID
 			case a.state == fenced || a.state == late || g.behind:
-				f.As(diag.Review) // the warp may be converged, and a fence after the barrier may suffice
+				// The warp may be converged, and a fence after the barrier may suffice.
+				f.As(diag.Review)
 			}
 			return
 		}

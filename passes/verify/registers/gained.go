@@ -13,8 +13,8 @@ import (
 )
 
 // gained reports registers that are read after setmaxnreg.inc and not written on any path to the
-// read. Operands that are read and written do not count, because the predicate of an MMA may
-// exclude the accumulator.
+// read. Operands that are both read and written are ignored, because an MMA may ignore its
+// accumulator depending on a predicate.
 func gained(p *verify.Pass) {
 	f := p.Func
 	number := make(map[*ir.Reg]int, len(f.Regs))

@@ -150,7 +150,7 @@ func atLaunch(p *verify.Pass) (n int64, pinned bool) {
 	return min(255, int64(65536/max(32, (p.Pool.Threads+31)/32*32))/8*8), true
 }
 
-// pool sums the final register counts of all warpgroups.
+// pool checks the sum of the final register counts of all warpgroups.
 func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trace.Event, shrinks bool) {
 	if !pinned || !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return

@@ -10,5 +10,5 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
 )
 
-// What R1 forbids does not pass the form checks.
+// A kernel that violates R1 does not pass the form checks.
 func TestFiles(t *testing.T) { hazardtest.Run(t, registers.Analyzer(), "R1") }

@@ -13,14 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A room is the memory of a block relative to one root.
+// A room is the memory of a block relative to one base address.
 type room struct {
 	block int
 	root  *value.Value
 }
 
-// An accessIndex finds accesses by address. Each row has buckets of one size; an access is in at
-// most two buckets, of the row for its length.
+// An accessIndex finds accesses by address. Each row has buckets of one size. An access is in at
+// most two buckets of the row for its length.
 type accessIndex struct {
 	room
 	freeList *freeList
@@ -59,8 +59,8 @@ func (m *machine) accessIndex(x *access) *accessIndex {
 	return r
 }
 
-// near calls visit for the buckets of all accesses that may overlap a region, until it returns
-// true.
+// near calls visit for all buckets that may contain an access that overlaps a region, until visit
+// returns true.
 func (r *accessIndex) near(x *memory.Region, visit func(*bucket) bool) bool {
 	for i, list := range r.rows {
 		if len(list) == 0 {
@@ -108,11 +108,12 @@ func (r *accessIndex) at(row int, number int64) *bucket {
 type bucket struct {
 	number     int64
 	agentLists []*agentList
-	old        []*access // writes, also dropped ones: async operations must not read them without a fence
-	stored     bool      // threads wrote some of these
-	size       int       // of all lists
-	most       int       // size at which the lists are pruned
-	round      int       // of the last pruning
+	// Writes, also dropped ones: async operations must not read them without a fence.
+	old    []*access
+	stored bool // threads wrote some of these
+	size   int  // of all lists
+	most   int  // size at which the lists are pruned
+	round  int  // of the last pruning
 }
 
 // An agentList holds the accesses of one agent in program order: its own, and those of its
@@ -122,7 +123,7 @@ type agentList struct {
 	own, bound accesses
 }
 
-// accesses holds accesses, and separately the writes, which reads are compared with.
+// accesses holds accesses, and separately those that write. Reads are compared only with writes.
 type accesses struct{ all, writes []*access }
 
 func (l *accesses) add(x *access) {
@@ -183,8 +184,8 @@ func (m *machine) keep(s *bucket, x *access) {
 // few is how many accesses a bucket holds without being pruned.
 const few = 16
 
-// tidy removes accesses that the same instruction of the same agent has repeated since and, if
-// known is set, those that all agents know of.
+// tidy removes accesses that the same instruction of the same agent has repeated since. If known is
+// set, it also removes those that all agents know of.
 func (m *machine) tidy(list []*access, known bool) []*access {
 	type deed struct {
 		by        *agent
@@ -221,8 +222,8 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 	return list[:n]
 }
 
-// common reports whether everything that starts from now on is ordered after an access: every
-// running agent knows of it.
+// common reports whether every later access is ordered after x, because every running agent knows
+// of it.
 func (m *machine) common(x *access) bool {
 	if x.operation > 0 {
 		return !slices.ContainsFunc(m.agents, func(a *agent) bool { return !a.left && !a.clock.knows(x.operation) })

@@ -5,13 +5,12 @@ package schedule
 
 import "slices"
 
-// A clock is what an agent knows to have happened: the progress of each agent, the
-// asynchronous operations that have completed, and for each mbarrier the last phase that is
-// certainly complete.
+// A clock holds what an agent knows to have happened: the progress of each agent, the completed
+// asynchronous operations, and for each mbarrier the last phase that is certainly complete.
 type clock struct {
 	agents []int
 	done   []uint64 // a set of operations
-	phases []int    // by index of the mbarrier, how many phases are certainly complete
+	phases []int    // by mbarrier index, the number of phases that are certainly complete
 }
 
 // clock returns an empty clock.
@@ -46,7 +45,7 @@ func (c *clock) clone() *clock {
 	return &clock{slices.Clone(c.agents), slices.Clone(c.done), slices.Clone(c.phases)}
 }
 
-// ended notes that an operation has completed.
+// ended records that an operation has completed.
 func (c *clock) ended(operation int) {
 	if n := operation/64 + 1 - len(c.done); n > 0 {
 		c.done = append(c.done, make([]uint64, n)...)
@@ -59,7 +58,7 @@ func (c *clock) knows(operation int) bool {
 	return operation/64 < len(c.done) && c.done[operation/64]>>(operation%64)&1 != 0
 }
 
-// saw notes that a phase of an mbarrier is complete.
+// saw records that a phase of an mbarrier is complete.
 func (c *clock) saw(o *object, phase int) {
 	c.reach(o.number + 1)
 	c.phases[o.number] = max(c.phases[o.number], phase+1)

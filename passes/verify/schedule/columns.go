@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns notes the accesses of a tcgen05 operation to tensor memory. The first column stands for
+// columns records the accesses of a tcgen05 operation to tensor memory. The first column represents
 // all.
 func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
@@ -33,7 +33,7 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	}
 }
 
-// column notes an access to tensor memory columns that an operand names.
+// column records an access to the tensor memory columns that an operand names.
 func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operation int, write bool) {
 	v := verify.Val(e, at)
 	if v == nil {

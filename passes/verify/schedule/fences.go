@@ -10,14 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A fence is an async proxy fence that an agent executed: its position, and what the agent knew
-// then.
+// A fence is an async proxy fence that an agent executed: its position, and what the agent knew at
+// that point.
 type fence struct {
 	at     int
 	agents []int
 }
 
-// fenced notes a proxy fence that covers shared memory.
+// fenced records a proxy fence that covers shared memory.
 func (m *machine) fenced(a *agent, e *trace.Event) {
 	if e.Guard != nil || !e.In.Mod("async") || e.In.Mod("global") {
 		return
@@ -25,9 +25,9 @@ func (m *machine) fenced(a *agent, e *trace.Event) {
 	a.fences = append(a.fences, fence{a.at + 1, slices.Clone(a.clock.agents)})
 }
 
-// unfenced reports an async read of memory that was written plainly without a proxy fence by the
-// writer in between. Analyzer proxies reports that if one trace shows it and an arrival hands the
-// memory over; here other threads wrote, and a barrier follows.
+// unfenced reports an async read of memory after a plain write without a proxy fence by the writer
+// in between. Analyzer proxies reports this if one trace shows it and an arrival passes the memory
+// on. Here, other threads wrote, and a barrier follows.
 func (m *machine) unfenced(r *accessIndex, s *bucket, x *access) bool {
 	if !s.stored {
 		return false
@@ -64,7 +64,7 @@ func (m *machine) superseded(r *accessIndex, y, x *access) bool {
 	})
 }
 
-// end returns where an access ends; a tensor copy has its assumed size.
+// end returns the end address of an access. A tensor copy has its assumed size.
 func (m *machine) end(x *access) int64 {
 	if x.e.Kind == trace.BulkLoad {
 		return max(x.region.High, x.region.Low+m.p.Tile(x.e))

@@ -15,17 +15,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Flags are the loads and atomics whose result decides a branch, so that threads may wait for one
-// another through memory.
+// Flags are the loads and atomics whose result decides a branch, so threads may wait for each other
+// through memory.
 type flags struct {
 	polled map[*ir.Instr]bool
-	words  []memory.Region // of shared memory that they read
+	words  []memory.Region // words of shared memory that they read
 }
 
 // newFlags returns the flags of a kernel.
 func newFlags(p *verify.Pass) *flags {
 	f := &flags{polled: make(map[*ir.Instr]bool)}
-	loads := make(map[string]*ir.Instr) // by the name of what they load, see trace.Follow
+	loads := make(map[string]*ir.Instr) // by the name of their result, see trace.Follow
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; strong(e) && e.Kind != trace.Store {
@@ -101,17 +101,17 @@ func (f *flags) flag(x *access) bool {
 	})
 }
 
-// A mark is where an agent publishes what it knows through a word of shared memory, or learns what
-// another published there.
+// A mark is a position at which an agent releases what it knows through a word of shared memory, or
+// acquires what another agent released there.
 type mark struct {
 	by     *agent
-	at     int // the event behind it
+	at     int // index of the next event
 	region memory.Region
 	block  int
-	knows  []int // with a release, the progress of all agents
+	knows  []int // for a release, the progress of all agents
 }
 
-// mark notes what an access publishes or learns.
+// mark records what an access releases or acquires.
 func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
 	if !m.flags.used() || !strong(e) {
 		return
@@ -134,7 +134,7 @@ func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
 	}
 }
 
-// fence is a fence: what was loaded before is acquired, and what is stored after it is released.
+// fence handles a fence: values loaded before it are acquired, and stores after it are releases.
 func (m *machine) fence(a *agent) {
 	if !m.flags.used() {
 		return
@@ -148,13 +148,13 @@ func (m *machine) fence(a *agent) {
 	a.polls = nil
 }
 
-// A suspect is a race that a flag may exclude: that is known at the end.
+// A suspect is a race that a flag may exclude. This is decided at the end.
 type suspect struct {
 	y, x   access
 	report func()
 }
 
-// suspects reports the races that no flag excludes.
+// settleSuspects reports the races that no flag excludes.
 func (m *machine) settleSuspects() {
 	for i := range m.suspects {
 		s := &m.suspects[i]

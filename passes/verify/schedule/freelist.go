@@ -5,13 +5,14 @@ package schedule
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 
-// A freeList keeps the memory of one scene for the following scenes, which need about the same.
+// A freeList keeps the memory of one scene for reuse by the following scenes.
 type freeList struct {
 	accesses   parts[access]
 	operations parts[operation]
 	buckets    parts[bucket]
 	agentLists parts[agentList]
-	// idlers holds the idle events of traces, for agents that are whole warps and for others.
+	// idlers holds the idle events of traces, separately for agents that are whole warps and for
+	// others.
 	idlers [2]map[*trace.Trace][]bool
 }
 
@@ -51,7 +52,7 @@ func (l *accesses) empty() { l.all, l.writes = l.all[:0], l.writes[:0] }
 // parts allocates values of one type in chunks that are never moved.
 type parts[T any] struct {
 	lists [][]T
-	used  int // of all
+	used  int // number of values in use
 }
 
 // partSize is the number of values in a chunk.

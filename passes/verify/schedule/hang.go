@@ -16,8 +16,8 @@ func (m *machine) hang(stuck []*agent) {
 	if m.p.Found("B1", "B2", "B3", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
 		return
 	}
-	// A wait that no other agent would end is reported before one that another would end if it went
-	// on. A phase with some of its arrivals is reported before one with none.
+	// A wait that no other agent would end is reported before one that another would end if it
+	// continued. A phase with some of its arrivals is reported before one with none.
 	for _, pick := range []func(a *agent, e *trace.Event) bool{
 		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) && m.begun(a, e) },
 		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) },
@@ -134,7 +134,7 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// stuckAt reports what a wait lacks.
+// stuckAt reports what is missing for a wait to end.
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
@@ -169,7 +169,7 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 			f.As(m.severity())
 		}
 		if m.foreign(o) {
-			f.As(diag.Review) // blocks may not all do the same if the launch chooses their number
+			f.As(diag.Review) // blocks may differ if the launch chooses their number
 		}
 		f.Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count)
 		if o.last != nil {
@@ -221,7 +221,7 @@ func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 				continue
 			}
 			if n, known := verify.Arrivals(e); e.Kind == trace.CopyArrive && known && n == 0 {
-				continue // it subtracts what it adds
+				continue // its arrivals add up to zero
 			}
 			if slices.ContainsFunc(m.touched(b, e), func(at target) bool { return at.o == o }) {
 				return true

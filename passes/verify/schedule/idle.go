@@ -10,9 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// idle reports for each event of a trace whether it does nothing in the simulation. Most events of an
-// epilogue are such: registers of a matrix product are read, and global memory is accessed. Apart says
-// that the agent is not its whole warp, whose lanes meet at some instructions.
+// idle reports for each event of a trace whether the simulation can skip it. Most events of an
+// epilogue can be skipped: they read registers of a matrix product, or access global memory. The
+// parameter apart says that the agent is not its whole warp, whose lanes synchronize at some
+// instructions.
 func (s *freeList) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
 	known := &s.idlers[0]
 	if apart {
@@ -34,7 +35,7 @@ func (s *freeList) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
 	return list
 }
 
-// idle reports whether an event does nothing in the simulation.
+// idle reports whether the simulation can skip an event.
 func idle(p *verify.Pass, e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Collective, trace.CopyCommit, trace.CopyWait, trace.InitFence, trace.GroupFence,

@@ -13,18 +13,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A lapse is a missing wait. Everything that threads do too early between one wait or barrier and
-// the next is the same mistake.
+// A lapse is a missing wait. All findings about accesses that come too early between one wait or
+// barrier and the next are the same mistake.
 type lapse struct {
 	rule    string
 	threads value.Set
 	since   *ir.Instr // the preceding wait or barrier, or nil
 }
 
-// lapses holds the findings of each lapse, in all orders of the warps.
+// lapses holds the findings of each lapse, over all interleavings of the warps.
 type lapses map[lapse][]*verify.Finding
 
-// lapsed notes a finding about the current event of an agent.
+// lapsed records a finding about the current event of an agent.
 func (m *machine) lapsed(a *agent, f *verify.Finding) {
 	k := lapse{rule: f.Rule, threads: a.t.Threads}
 	for i := min(a.at, len(a.t.Events)) - 1; i >= 0 && k.since == nil; i-- {

@@ -20,18 +20,18 @@ type signal struct {
 	e     *trace.Event
 }
 
-// signals notes the arrival of a commit.
+// signals records the arrival of a commit.
 func (m *machine) signals(a *agent, at target, e *trace.Event) {
 	if at.block != a.block {
 		m.signalled = append(m.signalled, signal{at.o, at.o.phases, at.block, a, e})
 	}
 }
 
-// unheard reports a commit that arrives on an mbarrier of another block where nothing ever waits
-// for it: that block may have exited, and the arrival may corrupt the memory of another block. A
-// wait for a later commit of the same thread shows that the operations have completed, but not that
-// this arrival has happened, because the manual does not order arrivals. So this is a note, and the
-// verdict is incomplete.
+// unheard reports a commit that arrives on an mbarrier of another block where no wait follows. That
+// block may have exited, and the arrival may corrupt the memory of another block. A wait for a
+// later commit of the same thread shows that the operations have completed, but not that this
+// arrival has happened, because the PTX manual does not order arrivals. The finding is therefore a
+// note, and the verdict is incomplete.
 func (m *machine) unheard() {
 	if m.p.Found("M4", "M5", "M6", "M7", "M11") {
 		return
@@ -49,7 +49,7 @@ func (m *machine) unheard() {
 	}
 }
 
-// commit arrives when the preceding operations have completed.
+// commit arrives on an mbarrier when the preceding operations have completed.
 func (m *machine) commit(a *agent, e *trace.Event) {
 	ops := a.copies
 	a.copies = nil
@@ -67,7 +67,7 @@ func (m *machine) commit(a *agent, e *trace.Event) {
 			m.arrive(a, at.o, n*at.threads, know, from)
 		}})
 	}
-	// A later commit tracks these too.
+	// A later commit also tracks these operations.
 	a.copies = append(a.copies, ops...)
 	if len(a.copies) > 128 {
 		a.copies = a.copies[len(a.copies)-128:]

@@ -21,24 +21,25 @@ type agent struct {
 	threads value.Set
 	apart   bool // other lanes of its warp are other agents
 	t       *trace.Trace
-	idle    []bool // of its events, see idle
+	idle    []bool // which events of t are idle, see idle
 	at      int
 	clock   *clock
-	// Groups of operations that the agent itself waits for: wgmma and bulk stores.
+	// Groups of operations that the agent itself waits for: wgmma operations and bulk stores.
 	wgmma, bulk, copies []*operation
 	now                 trace.Event // its current event, restricted to its own threads
-	waiting             bool        // counted at a barrier
+	waiting             bool        // already counted at a barrier
 	awaits              awaited
-	phase               int // of the cluster barrier that it arrived for
+	phase               int // phase of the cluster barrier at which it arrived
 	passed              map[*object]*passage
-	tokens              map[*value.Value]int // the phase of each arrival, by the state that it returned
-	times               map[*ir.Instr]int    // executions of each warpgroup operation
-	fences              []fence
-	fenced              []int  // what it knew at its last fence; see mark
-	polls               []mark // flags that it loaded since
-	left                bool
-	lasts               map[*ir.Instr]int // last position of each warp-wide instruction
-	with                int               // position after its last warp-wide event
+	// The phase of each arrival, by the state that it returned.
+	tokens map[*value.Value]int
+	times  map[*ir.Instr]int // number of executions of each warpgroup operation
+	fences []fence
+	fenced []int  // progress that it knew of at its last fence; see mark
+	polls  []mark // flags loaded since
+	left   bool
+	lasts  map[*ir.Instr]int // last position of each warp-wide instruction
+	with   int               // position after its last warp-wide event
 }
 
 // A passage is what an agent learned at its waits for an mbarrier: the number of waits passed, the
@@ -79,19 +80,19 @@ type object struct {
 	phases    int // completed
 	gathering *clock
 	released  []*clock // for each phase, what happened before its completion
-	came      [2][]int // agents that arrived in this phase, and in the previous one
+	came      [2][]int // for each phase, the clock at its completion
 	unit
 	init *trace.Event
-	last *trace.Event // that arrived
+	last *trace.Event // last event that arrived
 }
 
 // A unit is the assumed size of one copy of unknown size at an array of mbarriers.
 type unit struct {
-	unit   int64 // its part of tx; 0 if there is none
+	unit   int64 // its part of tx; 0 if sizes are known
 	copies int64 // number of copies of unknown size; tx is scaled by it
 }
 
-// An access is one use of memory, by an agent or by an asynchronous operation.
+// An access is an access to memory by an agent or by an asynchronous operation.
 type access struct {
 	e         *trace.Event
 	by        *agent
@@ -109,7 +110,7 @@ type access struct {
 
 // A machine simulates one scene.
 type machine struct {
-	outcomes *outcomes // of all scenes
+	outcomes *outcomes // outcomes of all scenes
 
 	p        *verify.Pass
 	agents   []*agent
@@ -127,15 +128,15 @@ type machine struct {
 	regions []memory.Region
 	targets []target
 	some    []int
-	noted   int   // accesses
-	round   int   // completed thread barriers
+	noted   int   // number of accesses
+	round   int   // number of completed thread barriers
 	joins   int   // number of times an agent learned about others
 	floored int   // value of joins when floor was computed
 	floor   []int // progress of each agent that all others know of
 	next    int
 	joints  map[joint]int
 	lanes   map[warp]int    // number of agents of each warp
-	engines []memory.Region // that asynchronous operations access
+	engines []memory.Region // memory that asynchronous operations access
 	doubts  []doubt
 	idle    []doubt // races with copies in a launch without work
 	lapses  lapses
@@ -147,7 +148,7 @@ type machine struct {
 	signalled []signal
 	plain     bool // plain accesses are compared with each other
 	work      *int // work done on the kernel so far, in comparisons and steps
-	most      int  // of it
+	most      int  // limit of work
 }
 
 // A completion is the effect of the end of an asynchronous operation.
@@ -172,7 +173,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 			m.agents = append(m.agents, &agent{id: len(m.agents), block: t.Rank, warp: w, threads: lanes, t: t})
 		}
 	}
-	// Single lanes run first: they may leave the rest of their warp behind.
+	// Single lanes run first, because they may leave the rest of their warp behind.
 	slices.SortStableFunc(m.agents, func(a, b *agent) int { return a.threads.Len() - b.threads.Len() })
 	for i, a := range m.agents {
 		a.id = i
@@ -197,7 +198,7 @@ const (
 // bound returns the work limit of a kernel, which is larger if blocks of a cluster are simulated.
 func bound(p *verify.Pass) int { return most * p.Effort() * max(1, p.Ranks/4) }
 
-// run lets every agent go as far as it can, and completes asynchronous operations only when no
+// run lets every agent run as far as it can. It completes asynchronous operations only when no
 // agent can continue. It returns the agents that are stuck at the end.
 func (m *machine) run() (stuck []*agent, ok bool) {
 	for {
@@ -260,8 +261,8 @@ type joint struct {
 	group warp
 }
 
-// new returns an asynchronous operation. The warps of a warpgroup share theirs: existing code
-// lets one of them release for all (W4 reports it).
+// new returns a new asynchronous operation. The warps of a warpgroup share one, because existing
+// code lets one of them release for all (W4 reports it).
 func (m *machine) new(a *agent, e *trace.Event) *operation {
 	if e.Kind == trace.GroupMultiply {
 		a.times[e.In]++
@@ -279,7 +280,7 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 // scale returns the weight of a byte in tx.
 func (o *object) scale() int64 { return max(1, o.copies) }
 
-// arrive adds arrivals, and what the arriving agent knows, to an mbarrier.
+// arrive adds arrivals to an mbarrier, with the clock of the arriving agent.
 func (o *object) arrive(n int64, c *clock, e *trace.Event) {
 	o.gather(c)
 	o.last = e
@@ -287,7 +288,7 @@ func (o *object) arrive(n int64, c *clock, e *trace.Event) {
 	o.flip()
 }
 
-// gather adds a clock to what agents that wait for the phase will know.
+// gather joins a clock into the one that agents waiting for the phase will learn.
 func (o *object) gather(c *clock) {
 	if o.gathering == nil {
 		o.gathering = c.clone()

@@ -21,8 +21,8 @@ type number struct {
 
 // A meeting is one phase of a thread barrier.
 type meeting struct {
-	threads int  // that came
-	count   int  // threads that it waits for
+	threads int  // number of arrived threads
+	count   int  // number of threads that it waits for
 	all     bool // it waits for all threads that have not exited
 	agents  []*agent
 	clock   *clock
@@ -38,15 +38,15 @@ type coming struct {
 	waits bool
 }
 
-// A gathering is the state of the cluster barrier, at which threads arrive first and wait later.
+// A gathering is the state of the cluster barrier, at which threads first arrive and later wait.
 type gathering struct {
-	threads int // that have arrived in this phase
+	threads int // number of completed phases
 	phases  int // that are complete
 	clock   *clock
-	last    *clock // what happened before the completion of the last phase
+	last    *clock // clock at the completion of the last phase
 }
 
-// leave lets barriers for all threads complete without those that have exited.
+// leave lets barriers for all threads complete without the threads that have exited.
 func (m *machine) leave() {
 	for _, g := range m.named {
 		if g.all {
@@ -56,7 +56,7 @@ func (m *machine) leave() {
 	m.gather()
 }
 
-// meet executes a thread barrier: of the block, a named one, of the warp, or of the cluster.
+// meet executes a thread barrier: of the block, named, of the warp, or of the cluster.
 func (m *machine) meet(a *agent, e *trace.Event) bool {
 	a.clock.agents[a.id] = a.at + 1
 	switch e.Kind {
@@ -111,7 +111,8 @@ func (m *machine) gather() {
 	*g = gathering{phases: g.phases + 1, last: g.clock}
 }
 
-// join counts an agent at a barrier for count threads; 0 stands for all that have not exited.
+// join counts an agent at a barrier for count threads. A count of 0 means all threads that have not
+// exited.
 func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	g := m.named[at]
 	if g == nil {
@@ -135,8 +136,8 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	return e.Kind == trace.BarrierArrive || !a.waiting
 }
 
-// split reports whether other lanes of an agent's warp execute the same barrier separately, as many
-// times as the agent has, and once more.
+// split reports whether other lanes of an agent's warp execute the same barrier separately, one
+// time more than the agent has so far.
 func (m *machine) split(a *agent, e *trace.Event) bool {
 	turn := a.comes(e.In, a.at)
 	for _, o := range m.agents {
@@ -203,7 +204,7 @@ func (m *machine) recurs(g *meeting, id int64, c coming) {
 		first = g.over[i].e.In
 		for _, o := range g.over {
 			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {
-				first = nil // the waiting agent has gone on and signalled
+				first = nil // the waiting agent has continued and signalled
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Outcomes are the scenes that were simulated, with the errors that each showed first. They
-// decide whether an error needs particular values.
+// An outcomes holds the results of the simulated scenes, with the errors that were first found in
+// each. They decide whether an error requires particular values.
 type outcomes struct {
 	p     *verify.Pass
 	list  []outcome
@@ -27,27 +27,27 @@ type outcome struct {
 	errors []*verify.Finding
 }
 
-// An example is a race at addresses that depend on values which were substituted.
+// An example is a race at addresses that depend on substituted values.
 type example struct {
 	f             *verify.Finding
 	first, second *ir.Instr
 	turn          int
 }
 
-// add notes the outcome of a scene: the findings after the first n, and whether it failed.
+// add records the result of a scene: the findings after the first n, and whether it failed.
 func (o *outcomes) add(scene []*trace.Trace, plain bool, n int, stuck bool) {
 	errors := o.p.ErrorsSince(n)
 	o.list = append(o.list, outcome{scene, stuck || len(errors) > 0, plain, errors})
 }
 
-// race notes a race that one scene shows, at addresses that depend on substituted values.
+// race records a race in one scene, at addresses that depend on substituted values.
 func (o *outcomes) race(f *verify.Finding, x, y *access) {
 	f.As(diag.Review)
 	o.races = append(o.races, example{f, x.e.In, y.e.In, x.by.t.Facts.Turn()})
 }
 
-// settle makes errors of races that occur for all values tried under which both accesses execute,
-// and reviews of errors that only short scenes show.
+// settle turns races into errors if they occur for all tried values under which both accesses
+// execute. It turns errors into reviews if only short scenes show them.
 func (o *outcomes) settle() {
 	for _, r := range o.races {
 		if o.always(r) {
@@ -83,7 +83,7 @@ func (o *outcomes) always(r example) bool {
 }
 
 // longer reports whether every failed scene is short, and one that does not fail executes an
-// instruction as often as a failed one.
+// instruction at least as often as a failed one.
 func (o *outcomes) longer(in *ir.Instr, failed *outcome) bool {
 	n, found := times(failed.scene, in), false
 	for i := range o.list {
@@ -97,7 +97,7 @@ func (o *outcomes) longer(in *ir.Instr, failed *outcome) bool {
 	return found
 }
 
-// times is how often the traces of a scene execute an instruction.
+// times returns how often the traces of a scene execute an instruction.
 func times(scene []*trace.Trace, in *ir.Instr) int {
 	n := 0
 	for _, t := range scene {
@@ -116,7 +116,7 @@ func short(scene []*trace.Trace) bool {
 	return slices.ContainsFunc(scene, func(t *trace.Trace) bool { return t.Facts.Few() != "" })
 }
 
-// withValues adds to a review the values that its scene needs, where there is nothing to do.
+// withValues adds the values of its scene to a review if that scene has no work.
 func (m *machine) withValues(f *verify.Finding) {
 	if f.Severity != diag.Review || m.p.Guessed {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// reads records what an asynchronous operation reads from shared memory.
+// reads records the shared memory that an asynchronous operation reads.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	m.regions = m.p.AppendReads(m.regions[:0], e)
 	for _, r := range m.regions {
@@ -124,10 +124,10 @@ func (m *machine) collide(y, x *access) bool {
 	return true
 }
 
-// racing reports whether two thread accesses must be ordered: both are plain, or one is plain and
-// the other atomic.
+// racing reports whether two accesses of threads must be ordered: both are plain, or one is plain
+// and the other atomic.
 //
-// A volatile access makes no order either, unless it is to a flag.
+// A volatile access does not order others either, unless it is to a flag.
 func (m *machine) racing(x, y *access) bool {
 	if xv, yv := volatile(x.e), volatile(y.e); xv || yv {
 		if m.flags.flag(x) || m.flags.flag(y) {
@@ -163,11 +163,10 @@ func weak(in *ir.Instr) bool {
 	return in.Head() != "atom" && in.Head() != "red"
 }
 
-// adds reports whether an access is an asynchronous reduction into the memory of another
-// block.
+// adds reports whether an access is an asynchronous reduction to memory of another block.
 func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
 
-// engine reports whether an access is of the async proxy or of a tensor unit.
+// engine reports whether an access is made by the async proxy or by a tensor core.
 func (x *access) engine() bool { return x.operation > 0 || x.tensor }
 
 // moves reports whether an access is a load or store of tensor memory, which only access the warp's
@@ -203,7 +202,7 @@ func (m *machine) race(y, x *access) {
 			return // branchesOnSharedData there
 		}
 		if m.p.Needs(trace.Wait) && (len(x.by.passed) > 0 || len(y.by.passed) > 0) {
-			// The memory is passed over mbarriers: a slot is reused too early.
+			// The memory is reused through mbarriers: a slot is reused too early.
 			if m.p.Found("M4", "M6", "M7") {
 				return
 			}
@@ -252,7 +251,8 @@ func (m *machine) race(y, x *access) {
 	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
 		rule = &ruleResult
 	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
-		rule = &ruleProxy // a fence would not help: the data of this iteration is read without a barrier in between
+		// A fence would not help: the data of this iteration is read without a barrier in between.
+		rule = &ruleProxy
 	}
 	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
 		name(x.e), did(x), what, name(y.e), did(y)).
@@ -267,8 +267,7 @@ func (m *machine) race(y, x *access) {
 	}
 }
 
-// plainly reports two accesses of threads with nothing between them, once: at the one that comes
-// later in the text.
+// plainly reports two unordered accesses of threads once, at the one that comes later in the text.
 func (m *machine) plainly(y, x *access) {
 	if x.e.In.Pos < y.e.In.Pos {
 		x, y = y, x
@@ -286,7 +285,8 @@ func (m *machine) plainly(y, x *access) {
 	}
 }
 
-// turn returns how often the agent has executed the instruction of an access, including this time.
+// turn returns how many times the agent has executed the instruction of an access, including this
+// time.
 func (x *access) turn() int {
 	n := 0
 	for i := range x.by.t.Events[:min(x.when, len(x.by.t.Events))] {
@@ -297,7 +297,7 @@ func (x *access) turn() int {
 	return n
 }
 
-// A doubt is a race that is a review because other lanes of the warp may know that the earlier
+// A doubt is a race that is a review, because other lanes of the warp may know that the earlier
 // access has completed.
 type doubt struct {
 	f  *verify.Finding
@@ -305,9 +305,9 @@ type doubt struct {
 	by warp
 }
 
-// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. It turns
-// races with copies that are never waited for into reviews if the kernel has nothing to do,
-// because it may not be launched then.
+// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. Races with
+// copies that are never waited for become reviews if the kernel has no work, because it may not be
+// launched then.
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
 		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
@@ -329,8 +329,8 @@ func (a *agent) learned(y *access) bool {
 	return y.by == a || a.clock.agents[y.by.id] >= y.when
 }
 
-// matters reports whether one access reads what another writes, and the written value differs
-// between threads. A mark that all threads write alike may be seen or not.
+// matters reports whether one access reads a value that another writes, and that differs between
+// threads. If all threads write the same value, it does not matter whether it is seen.
 func matters(read, write *access) bool {
 	if read.write || !write.write || read.e.Kind == trace.Atomic || write.e.Kind == trace.Atomic {
 		return false

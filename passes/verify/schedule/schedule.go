@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package schedule simulates all warps of a block together, each along one trace. It reports
-// deadlocks, and memory that threads and asynchronous operations use without synchronization.
-// One interleaving is run: what it finds is true of that one, and another interleaving may
-// show more. Asynchronous operations complete as late as they may.
+// deadlocks, and memory that threads and asynchronous operations use without synchronization. It
+// runs one interleaving. Its findings are true for that one, and another interleaving may show
+// more. Asynchronous operations complete as late as possible.
 package schedule
 
 import (
@@ -112,7 +112,7 @@ func engines(p *verify.Pass) []memory.Region {
 	return list
 }
 
-// unfit says why a kernel cannot be simulated, or returns "".
+// unfit returns why a kernel cannot be simulated, or "".
 func unfit(p *verify.Pass) string {
 	switch {
 	case len(p.Kernel.Missed) > 0:
@@ -152,7 +152,7 @@ func entered(p *verify.Pass) bool {
 	return false
 }
 
-// strange says why an event of a trace cannot be simulated, or returns "".
+// strange returns why an event of a trace cannot be simulated, or "".
 func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	n := verify.Target(e)
 	if n >= 0 {
@@ -307,7 +307,7 @@ var (
 	ruleHang  = diag.Rule{ID: "M11", Layer: "schedule", Severity: diag.Error}
 	ruleLap   = diag.Rule{ID: "M7", Layer: "schedule", Severity: diag.Error}
 	rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Error}
-	// The pages of these rules are with analyzers proxies, convergence, tensor, mbarrier and
+	// The pages of these rules belong to analyzers proxies, convergence, tensor, mbarrier and
 	// cluster.
 	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
 	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}

@@ -65,8 +65,8 @@ func (m *machine) step(a *agent) bool {
 	return true
 }
 
-// waits reports whether an agent still waits at an event that it came to before: most steps are such,
-// and this is seen without looking at the event.
+// waits reports whether an agent still waits at an event that it reached before. Most steps are
+// such, and this check does not need the event.
 func (m *machine) waits(a *agent) bool {
 	if a.awaits.at == a.at+1 && a.awaits.made == m.changed {
 		return a.awaits.pends()
@@ -84,7 +84,7 @@ func (w *awaited) pends() bool {
 	return false
 }
 
-// wait passes if the phase of the parity is complete.
+// wait completes if the phase with its parity is complete.
 func (m *machine) wait(a *agent, e *trace.Event) bool {
 	list := a.awaits.list
 	if a.awaits.at != a.at+1 || a.awaits.made != m.changed {
@@ -154,8 +154,8 @@ func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 	return known && int64(o.phases&1) == parity&1
 }
 
-// whole returns the current event of an agent, for all threads of its trace. Records of an event
-// keep this one.
+// whole returns the current event of an agent for all threads of its trace. Records of an event
+// refer to this one.
 func whole(a *agent) *trace.Event { return &a.t.Events[a.at] }
 
 // do executes events that do not wait.
@@ -235,8 +235,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	}
 }
 
-// placed records that a shared-memory access has a data-dependent address. What it races with
-// is unknown, so a missing barrier would not be detected (B8).
+// placed records that a shared-memory access has a data-dependent address. Its races are unknown,
+// so a missing barrier would not be detected (B8).
 func (m *machine) placed(e *trace.Event) {
 	at := verify.Val(e, verify.Address(e.In, 0))
 	switch {
@@ -308,7 +308,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			}
 			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
 				if n*at.threads <= o.count {
-					o.count -= n * at.threads // for the following phases
+					o.count -= n * at.threads // also for the following phases
 					o.arrive(n*at.threads, a.clock, e)
 					continue
 				}
@@ -406,8 +406,8 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		phases := slices.Clone(a.clock.phases)
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
-			// A copy makes its own writes visible, but nothing that its issuer did before; it does
-			// show what had completed when it started.
+			// A copy makes its own writes visible, but not the earlier writes of its issuer. It
+			// also shows what had completed when it started.
 			end := m.clock()
 			end.phases = phases
 			end.ended(op.id)

@@ -13,8 +13,8 @@ import (
 // A target is an mbarrier that threads of an agent access.
 type target struct {
 	o       *object
-	threads int64 // that access it
-	block   int   // that contains it
+	threads int64 // number of threads that access it
+	block   int   // block that contains it
 }
 
 // touched returns the mbarriers that an event accesses, in the blocks that its address names. If
@@ -99,7 +99,7 @@ func (m *machine) cast(from int, e *trace.Event) []int {
 	return slices.DeleteFunc(m.all(), func(block int) bool { return mask.K>>block&1 == 0 })
 }
 
-// away returns the block of the cluster that an access by address is to.
+// away returns the block of the cluster that an access addresses.
 func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 	rank := verify.Rank(verify.Val(e, verify.Address(e.In, 0)))
 	if m.p.Ranks < 2 || !rank.Const() || rank.K < 0 || rank.K >= int64(m.p.Ranks) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shared checks accesses of shared memory by themselves: whether they stay within their
-// array, whether they are aligned, and whether anything was ever written where they read.
+// Package shared checks individual accesses to shared memory: whether they are in bounds and
+// aligned, and whether the memory that they read is ever written.
 package shared
 
 import (
@@ -32,7 +32,7 @@ parameter and no data decides.`,
 }
 
 func run(p *verify.Pass) {
-	seen := make(map[*ir.Instr]bool) // that were reported, or are right
+	seen := make(map[*ir.Instr]bool) // instructions that were reported or are correct
 	w := written(p)
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -49,7 +49,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// accesses reports whether an event is a load or store whose address this package judges.
+// accesses reports whether an event is a load or store that this package checks.
 func accesses(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Load, trace.Store, trace.Atomic:
@@ -58,8 +58,8 @@ func accesses(e *trace.Event) bool {
 	return false
 }
 
-// certain reports whether an event executes whatever the parameters and the data are: only the
-// thread index and waits decide the path to it.
+// certain reports whether an event executes regardless of parameters and data: only the thread
+// index and waits decide the path to it.
 func certain(t *trace.Trace, i int) bool {
 	if t.Facts.With != "" {
 		return false
@@ -75,7 +75,7 @@ func certain(t *trace.Trace, i int) bool {
 	return true
 }
 
-// check reports an access that leaves its array, or that is not aligned.
+// check reports an access that is out of bounds or misaligned.
 func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	e, v := &t.Events[i], r.Var()
 	if v == nil || verify.Open(v) {
@@ -109,7 +109,7 @@ func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	return true
 }
 
-// edge is a byte outside of an array that an access touches.
+// edge returns a byte outside of an array that an access touches.
 func edge(at, bytes, size int64) int64 {
 	if at < 0 {
 		return at
@@ -117,7 +117,7 @@ func edge(at, bytes, size int64) int64 {
 	return max(at, min(size, at+bytes-1))
 }
 
-// aligned returns what the address of an access must be a multiple of.
+// aligned returns the required alignment of the address of an access.
 func aligned(in *ir.Instr, bytes int64) int64 {
 	if head := in.Head(); head == "ldmatrix" || head == "stmatrix" {
 		return 16
@@ -129,7 +129,8 @@ func aligned(in *ir.Instr, bytes int64) int64 {
 	return n
 }
 
-// name names a variable in a message. Arrays of the builder have no name until the text is written.
+// name names a variable in a message. Arrays of the builder have no name before the text is
+// written.
 func name(v *ir.Var) string {
 	if strings.TrimSpace(v.Name) == "" {
 		return "an array"

@@ -16,13 +16,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Writes are the bytes of the arrays in shared memory that any instruction may write.
+// Writes holds the bytes of the arrays in shared memory that any instruction may write.
 type writes struct {
 	bytes   map[*ir.Var][]bool
-	anybody bool // writes may go anywhere
+	anybody bool // writes may be to any address
 }
 
-// written collects what a kernel may write, on all paths.
+// written collects what a kernel may write on all paths.
 func written(p *verify.Pass) *writes {
 	w := &writes{bytes: make(map[*ir.Var][]bool)}
 	if len(p.Kernel.Missed) > 0 || p.Needs(trace.Call) || !p.Pool.Exact {
@@ -49,8 +49,8 @@ func written(p *verify.Pass) *writes {
 	return w
 }
 
-// event adds what an event may write. Vague says that not all iterations of a loop were followed, so
-// that others may write elsewhere in the same array.
+// event adds the memory that an event may write. The parameter vague says that not all iterations
+// of a loop were followed, so others may write elsewhere in the same array.
 func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
 	switch e.Kind {
 	case trace.Load:
@@ -78,7 +78,7 @@ func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
 	}
 }
 
-// named marks the arrays whose address a value is made from, and reports whether there are any.
+// named marks the arrays that an address may point into, and reports whether there are any.
 func (w *writes) named(v *value.Value) (found bool) {
 	if v == nil {
 		return false
@@ -98,8 +98,8 @@ func (w *writes) named(v *value.Value) (found bool) {
 	return found
 }
 
-// taken adds arrays whose address an instruction other than a plain load or store takes: copies,
-// allocations, mbarriers, or a generic pointer.
+// taken adds arrays whose address is used by an instruction other than a plain load or store: by
+// copies, allocations, mbarriers, or a generic pointer.
 func (w *writes) taken(in *ir.Instr) {
 	switch in.Head() {
 	case "ld", "st", "mov", "atom", "red", "stmatrix", "ldmatrix":
@@ -150,7 +150,7 @@ func (w *writes) mark(r *memory.Region) {
 	}
 }
 
-// check reports a load of bytes that nothing writes: an error if no thread reads anything else.
+// check reports a load of bytes that nothing writes. It is an error if all threads load such bytes.
 func (w *writes) check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	e, v := &t.Events[i], r.Var()
 	if w.anybody || v == nil || verify.Open(v) || e.Kind == trace.Store || v.Linkage == ".extern" {
@@ -158,7 +158,7 @@ func (w *writes) check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) 
 	}
 	list := w.of(v)
 	if !slices.Contains(list, true) {
-		return false // as of a kernel that is being written
+		return false // the kernel may be unfinished
 	}
 	never, some, first := false, false, int64(0)
 	for _, at := range r.Starts() {

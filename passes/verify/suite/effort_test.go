@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestEffort verifies a module of the same kernel many times: what such a module is worth does not do for all their ways, and with more
-// effort each is as clean as it is alone.
+// TestEffort verifies a module with many copies of one kernel. The default budget of the module
+// does not suffice for all their paths. With more effort, each kernel is as clean as it is alone.
 func TestEffort(t *testing.T) {
 	text, err := os.ReadFile("../../../examples/15_matmul_hopper/testdata/matmul_cluster.sm_90a.ptx")
 	if err != nil {
@@ -44,7 +44,8 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// TestEffortOfOne verifies one kernel whose warps have more to do with one another than the usual work shows.
+// TestEffortOfOne verifies one kernel whose warps interact more than the default work limit can
+// analyze.
 func TestEffortOfOne(t *testing.T) {
 	const name = "../../../examples/18_attention/testdata/blackwell_attention_bf16_128_causal.sm_100a.ptx"
 	text, err := os.ReadFile(name)

@@ -16,11 +16,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// severe matches the names of files; all findings in NNN_what.error.ptx are errors.
+// severe matches the names of files. In NNN_what.error.ptx, all findings are errors.
 var severe = regexp.MustCompile(`^\d{3}_\w+(?:\.(error|review))?\.ptx$`)
 
-// TestFixedBugs keeps wrong findings from coming back. Every file says in its first line what it
-// guards. Where its name has a severity, all its findings but notes have that one.
+// TestFixedBugs checks that bugs of the analyzers stay fixed. The first line of every file says
+// what it guards. If its name contains a severity, all its findings except notes have that
+// severity.
 func TestFixedBugs(t *testing.T) {
 	filetest.Run(t, "testdata/fixedbugs/*.ptx", func(name, text string) diag.List {
 		m := severe.FindStringSubmatch(filepath.Base(name))
@@ -30,7 +31,7 @@ func TestFixedBugs(t *testing.T) {
 		}
 		module, faults := ptxdsl.Load(name, text)
 		if len(faults) > 0 {
-			return faults // which nothing expects
+			return faults // an unexpected finding
 		}
 		list := suite.Run(module, verify.Options{}).Findings
 		for _, d := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// FuzzRun wants no module to break the analyzers, whatever it does.
+// FuzzRun checks that no module makes the analyzers panic.
 func FuzzRun(f *testing.F) {
 	names, err := filepath.Glob("../zoo/testdata/*/*.bad.ptx")
 	if err != nil || len(names) == 0 {

@@ -14,16 +14,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestLarge verifies modules of one megabyte and of ten that are large in one way each. The bar is a second for each
-// megabyte; the test allows ten of processor time, for machines that are slow and do other things too. What costs the square of
-// a module's size takes minutes.
+// TestLarge verifies modules of one and of ten megabytes, each large in one respect. The goal is
+// one second per megabyte. The test allows ten seconds of processor time, for slow or busy
+// machines. An algorithm that is quadratic in the module size would take minutes.
 func TestLarge(t *testing.T) {
 	const header = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 	for _, test := range []struct {
 		name  string
 		text  func(size int) string
 		whole bool // every kernel is checked in full
-		ten   bool // of ten megabytes too
+		ten   bool // also with ten megabytes
 	}{
 		{"kernels", kernels, true, true},
 		{"blocks", branches, false, true},
@@ -54,7 +54,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// timed verifies a module in as much processor time as its size allows.
+// timed verifies a module and checks the processor time against its size.
 func timed(t *testing.T, name, text string, size int) *verify.Report {
 	t.Helper()
 	m := module(t, name, text)
@@ -68,7 +68,7 @@ func timed(t *testing.T, name, text string, size int) *verify.Report {
 	return r
 }
 
-// processor is the time that all threads of the process have worked so far.
+// processor returns the processor time of all threads of the process so far.
 func processor(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -78,7 +78,7 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// repeat writes parts one after the other until they are so long.
+// repeat writes parts until the text has the given size.
 func repeat(b *strings.Builder, size int, part func(i int)) {
 	for i := 0; b.Len() < size; i++ {
 		part(i)
@@ -87,14 +87,14 @@ func repeat(b *strings.Builder, size int, part func(i int)) {
 
 const registers = ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<4>;\n"
 
-// entry is the beginning of a kernel of 256 threads with shared memory.
+// entry returns the beginning of a kernel of 256 threads with shared memory.
 func entry(name string) string {
 	return ".visible .entry " + name + "(.param .u64 p, .param .u32 n)\n.reqntid 256\n{\n" + registers +
 		".shared .align 1024 .b8 tile[65536];\n.shared .align 8 .b64 bars[8];\n" +
 		"ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, tile;\nshl.b32 %r4, %r2, 4;\nadd.u32 %r4, %r4, %r3;\n"
 }
 
-// kernels is many kernels that are small.
+// kernels returns many small kernels.
 func kernels(size int) string {
 	var b strings.Builder
 	repeat(&b, size, func(i int) {
@@ -103,7 +103,8 @@ func kernels(size int) string {
 	return b.String()
 }
 
-// branches is one kernel of very many blocks, some with barriers, loops within loops among them: ten megabytes are 130,000.
+// branches returns one kernel with very many blocks, barriers and nested loops. Ten megabytes are
+// 130,000 blocks.
 func branches(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
@@ -126,7 +127,7 @@ func branches(size int) string {
 	return b.String()
 }
 
-// waits is one kernel of very many arrivals and waits for them.
+// waits returns one kernel with very many arrivals and waits for them.
 func waits(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
@@ -138,7 +139,7 @@ func waits(size int) string {
 	return b.String()
 }
 
-// products is a loop that was unrolled very often.
+// products returns a loop that was unrolled many times.
 func products(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
@@ -155,7 +156,7 @@ func products(size int) string {
 	return b.String()
 }
 
-// loops is nests of thirty loops, with a barrier in the innermost of each.
+// loops returns nests of thirty loops, with a barrier in the innermost of each.
 func loops(size int) string {
 	const deep = 30
 	var b strings.Builder
@@ -174,7 +175,7 @@ func loops(size int) string {
 	return b.String()
 }
 
-// tables is branches of a thousand targets, with a barrier behind some.
+// tables returns branches with a thousand targets each, some of which are followed by a barrier.
 func tables(size int) string {
 	const targets = 1000
 	var b strings.Builder
@@ -198,8 +199,8 @@ func tables(size int) string {
 	return b.String()
 }
 
-// sums is numbers each of which is made of the two before it, with branches on them and barriers behind: to look into all that
-// one is made of, again for each number that it was made with, takes for ever.
+// sums returns values that are each the sum of the previous two, with branches on them and
+// barriers. Without caching, examining the operands of such a value would take exponential time.
 func sums(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
@@ -214,7 +215,8 @@ func sums(size int) string {
 	return b.String()
 }
 
-// rings is many kernels in which warps hand a ring of tiles to one another: for each of them there are more ways than there is time for.
+// rings returns many kernels in which warps pass a ring of tiles to each other. Each has more paths
+// than can be followed in time.
 func rings(size int) string {
 	var b strings.Builder
 	repeat(&b, size, func(i int) {
@@ -234,7 +236,8 @@ func rings(size int) string {
 	return b.String()
 }
 
-// functions is kernels that call functions which call others twice each, with a barrier in the last: they cannot all be entered.
+// functions returns kernels that call functions which each call others twice, with a barrier in the
+// last. Not all can be inlined.
 func functions(size int) string {
 	const deep = 30
 	var b strings.Builder
@@ -251,7 +254,7 @@ func functions(size int) string {
 	return b.String()
 }
 
-// lanes builds a kernel in which very many predicates depend on the thread index.
+// lanes returns a kernel in which very many predicates depend on the thread index.
 func lanes(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
@@ -262,7 +265,7 @@ func lanes(size int) string {
 	return b.String()
 }
 
-// flags is one kernel in which very many threads raise a flag, each where no thread before it did.
+// flags returns one kernel in which very many threads set a flag, each at a different address.
 func flags(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))

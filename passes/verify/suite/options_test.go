@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestLaunch checks a kernel that declares no block size with the launch of the options.
+// TestLaunch checks that a kernel without a declared block size gets the one of the options.
 func TestLaunch(t *testing.T) {
 	const text = `.version 8.7
 .target sm_90a

@@ -14,11 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestRight finds nothing in kernels that are right, written in the ways that different people write them, by hand and through
-// nvcc; and all but a few are checked in full.
+// TestRight checks that correct kernels have no findings, and that all but a few are checked in
+// full. They are in different styles, written by hand or compiled by nvcc.
 func TestRight(t *testing.T) {
 	partly := map[string]string{
-		"cuda_pipeline":     "choose different branches", // threads copy what their number leaves for them
+		// Threads copy data selected by their index.
+		"cuda_pipeline":     "choose different branches",
 		"multicast":         "the box",
 		"tcgen_pair":        "the box",
 		"tcgen_single":      "the box",

@@ -33,15 +33,14 @@ func module(t testing.TB, name, text string) *ir.Module {
 	return m
 }
 
-// TestFiles holds findings against the comments of files: for each analyzer, what it must say and what it
-// must not.
+// TestFiles compares the findings of each analyzer with the comments in its test files.
 func TestFiles(t *testing.T) {
 	filetest.Run(t, "testdata/*.ptx", func(name, text string) diag.List {
 		return suite.Run(module(t, name, text), verify.Options{}).Findings
 	})
 }
 
-// TestList wants analyzers that say what they do, and rules with one owner.
+// TestList checks that each analyzer has a description and each rule one owner.
 func TestList(t *testing.T) {
 	seen := make(map[string]string)
 	for _, a := range suite.List() {
@@ -57,13 +56,14 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestRules wants every rule of the design's table that can be told from text to have an analyzer, or to be told
-// under another rule that has one, and a page with an example wrong and one right, which cmd/ptxdsl tries.
+// TestRules checks that every rule of the design that can be detected in PTX text has an analyzer,
+// or is reported under another rule. It must have a page with a wrong and a right example, which
+// cmd/ptxdsl runs.
 func TestRules(t *testing.T) {
-	told := map[string]string{ // rules whose findings have the id of another
-		"B4":  "B3", // several places of one barrier are found as arrivals that can mix
+	told := map[string]string{ // rules whose findings are reported under another rule
+		"B4":  "B3", // several uses of one barrier are reported as arrivals that can mix
 		"T11": "A1", // operands of tcgen05 are read through the async proxy like any others
-		"A3":  "A1", // nothing to find: completion is taken to make results visible
+		"A3":  "A1", // nothing to detect: completion is assumed to make results visible
 	}
 	table := map[string]int{"B": 9, "C": 5, "M": 11, "A": 14, "W": 5, "T": 12, "R": 6}
 	have := make(map[string]diag.Rule)
@@ -83,7 +83,7 @@ func TestRules(t *testing.T) {
 			if !ok {
 				t.Errorf("%s has no analyzer", id)
 			} else if forms := id == "R1"; r.What == "" || r.Why == "" || r.Fix == "" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
-				// A wrong number for R1 does not pass the form checks, so no PTX shows it.
+				// A wrong count for R1 does not pass the form checks, so its page has no PTX.
 				t.Errorf("the page of %s is not whole", id)
 			}
 		}
@@ -92,7 +92,7 @@ func TestRules(t *testing.T) {
 
 const head = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqntid 64\n{\n\t.reg .pred %p<4>;\n\t.reg .b32 %r<4>;\n\tmov.u32 %r1, %tid.x;\n\tsetp.ne.u32 %p1, %r1, 5;\n"
 
-// TestVerdicts are the verdicts on a kernel, and what suppressions make of them.
+// TestVerdicts checks the verdicts on kernels, with and without suppressions.
 func TestVerdicts(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"clean", "bar.sync 0;", "clean []"},
@@ -116,7 +116,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestSelection looks for the selected rules alone.
+// TestSelection checks that only the selected rules are reported.
 func TestSelection(t *testing.T) {
 	m := module(t, "k.ptx", head+"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0;\nON: bar.sync 1, 32;\nret;\n}\n")
 	for _, test := range []struct{ rules, want string }{{"B1", "B1"}, {"B2", "B2"}, {"A1", ""}} {
@@ -130,7 +130,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestSelected finds what several analyzers look for, if its rule alone is selected.
+// TestSelected checks that a rule that several analyzers report is found if only that rule is
+// selected.
 func TestSelected(t *testing.T) {
 	for _, rule := range []string{"A1", "M4", "M5", "M6", "T4"} {
 		names, err := filepath.Glob("../zoo/testdata/" + rule + "/*.bad.ptx")
@@ -149,7 +150,7 @@ func TestSelected(t *testing.T) {
 	}
 }
 
-// TestRepeats wants the same report twice.
+// TestRepeats checks that two runs give the same report.
 func TestRepeats(t *testing.T) {
 	text, err := os.ReadFile("../zoo/testdata/M4/20_too_few.sm_90a.bad.ptx")
 	if err != nil {
@@ -162,8 +163,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestExamples finds nothing in the kernels of the examples, and wants each to be checked in full, but for those of which only an execution
-// tells more.
+// TestExamples checks that the kernels of the examples have no findings, and that all are checked
+// in full, except those with data-dependent behaviour.
 func TestExamples(t *testing.T) {
 	open := map[string]string{"histogram": "shared-memory accesses at data-dependent addresses (B8)"}
 	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
@@ -189,8 +190,9 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestCorpus holds the errors that are found in what nvcc and Triton made against those that were looked
-// into one by one. They are in kernels that try instructions out, and true. Of reviews there are at most two of a rule for a kernel.
+// TestCorpus compares the errors found in kernels from nvcc and Triton with a list of errors that
+// were examined one by one. These are true errors, in kernels that try out instructions. Each
+// kernel may have at most two reviews per rule.
 func TestCorpus(t *testing.T) {
 	list, err := roundtrip.Sources("../../../internal/corpus/testdata/corpus.tar.gz")
 	if err != nil {
@@ -228,7 +230,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // BenchmarkRun verifies the kernels of the examples. It also reports the median and the slowest of
-// them, each at its fastest.
+// their best times.
 func BenchmarkRun(b *testing.B) {
 	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
 	if err != nil || len(names) == 0 {

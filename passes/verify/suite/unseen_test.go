@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/unseen.md")
 
-// TestUnseen checks kernels with one bug each, which no rule was fitted to when they were written,
-// and compares the verdicts with a table. None of them may be called clean.
+// TestUnseen checks kernels with one bug each that were not used to develop the rules, and compares
+// the verdicts with a table. No verdict may be clean.
 func TestUnseen(t *testing.T) {
 	names, err := filepath.Glob("testdata/unseen/*.ptx")
 	if err != nil || len(names) == 0 {

@@ -16,7 +16,8 @@ import (
 
 // columns compares the columns that operations access with the allocation.
 func columns(p *verify.Pass) {
-	sizes := make(map[*value.Value]*trace.Event) // by the address at which the allocation is stored
+	// By the address to which the allocation writes its result.
+	sizes := make(map[*value.Value]*trace.Event)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -67,8 +68,8 @@ func columns(p *verify.Pass) {
 	}
 }
 
-// furthest returns the last column that an offset of the threads names, with the lane above
-// it. It is not ok if it depends on more than the thread index.
+// furthest returns the last column that an offset of the threads names, with the lane in its upper
+// half. It returns ok = false if the offset depends on more than the thread index.
 func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
 	for _, term := range offset.Terms {
 		if !term.Atom.Tid {
@@ -79,7 +80,7 @@ func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, o
 	return column, true
 }
 
-// slotOf returns the address that a value was loaded from, whatever the register width.
+// slotOf returns the address from which a value was loaded, regardless of the register width.
 func slotOf(p *verify.Pass, v *value.Value) *value.Value {
 	if v == nil {
 		return nil

@@ -188,7 +188,8 @@ func side(t *trace.Trace, i, step int) (fence, work *trace.Event) {
 				fence = e
 			}
 		case trace.TensorFree:
-			return fence, nil // frees are ordered after operations that completed before the barrier
+			// Frees are ordered after operations that completed before the barrier.
+			return fence, nil
 		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
 			return fence, e
 		case trace.ClusterArrive:

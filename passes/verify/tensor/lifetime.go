@@ -158,7 +158,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
 					"preceding cluster barrier: the other block may not have started").On(t, i)
 				if meetsNext(t, i) {
-					f.As(diag.Review) // the allocation waits for the other block, and nothing else precedes it
+					// The allocation waits for the other block, and nothing else precedes it.
+					f.As(diag.Review)
 				}
 			}
 			last, gone = e, nil
@@ -200,7 +201,8 @@ func meetsNext(t *trace.Trace, i int) bool {
 	return false
 }
 
-// address requires a barrier before warps other than the allocating one read the address.
+// address checks that a barrier precedes reads of the address by warps other than the allocating
+// one.
 func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set) {
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -222,7 +224,8 @@ func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set
 	}
 }
 
-// freed requires a free on every path of a warp that allocates, or of the warp that frees for it.
+// freed checks that every path of a warp that allocates, or of the warp that frees for it, contains
+// a free.
 func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	if t.Stopped != "" {
 		return
@@ -269,7 +272,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	p.Report(&ruleFree, alloc.In, "tensor memory is allocated but not freed on some path").On(t, 0)
 }
 
-// beyond reports whether s has threads of a warp that has none in of.
+// beyond reports whether s has threads of a warp without threads in of.
 func beyond(s, of value.Set) bool {
 	all := s.Or(of)
 	return all.Warps() > of.Warps()

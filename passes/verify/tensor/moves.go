@@ -83,9 +83,10 @@ func moves(p *verify.Pass, t *trace.Trace) {
 
 // A flight holds the loads of tensor memory in flight on a trace.
 type flight struct {
-	of     map[*ir.Reg]loaded // the registers that they write, and copies of these
-	unread map[*ir.Reg]bool   // registers that they write and nothing has used so far; a copy is not a use
-	told   bool               // a use was reported
+	of map[*ir.Reg]loaded // registers that they write, and copies of these
+	// Registers that they write and that are still unused; a copy is not a use.
+	unread map[*ir.Reg]bool
+	told   bool // a use was reported
 }
 
 // loaded is the origin of a register's contents.
@@ -133,7 +134,8 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 func (f *flight) copied(in *ir.Instr) bool {
 	switch {
 	case in.Head() == "st":
-		return !in.Mod("shared") && !in.Mod("shared::cta") && !in.Mod("shared::cluster") && !in.Mod("global") // to the stack
+		// To the stack.
+		return !in.Mod("shared") && !in.Mod("shared::cta") && !in.Mod("shared::cluster") && !in.Mod("global")
 	case in.Head() != "mov" || len(in.Args) != 2:
 		return false
 	}

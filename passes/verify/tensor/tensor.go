@@ -162,7 +162,8 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.S
 		f := p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: other threads issued the "+
 			"matrix operations").Also(other.e.In, "the operation").On(t, i)
 		if e.Threads.And(issuers) != (value.Set{}) {
-			f.As(diag.Review) // it issues some on other paths, as in a loop that runs zero times here
+			// It issues some on other paths, as in a loop that runs zero times here.
+			f.As(diag.Review)
 		}
 	}
 }

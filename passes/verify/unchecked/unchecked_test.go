@@ -14,7 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestUnchecked names what no analyzer decides, and calls a kernel incomplete for it.
+// TestUnchecked checks that hazards that no analyzer decides are named, and that the verdict is
+// then incomplete.
 func TestUnchecked(t *testing.T) {
 	const (
 		global = "order of global-memory accesses between threads and blocks"

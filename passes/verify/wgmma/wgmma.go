@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wgmma checks the matrix operations of warpgroups against their fences and waits.
+// Package wgmma checks the wgmma instructions of warpgroups against their fences and waits.
 package wgmma
 
 import (
@@ -46,7 +46,7 @@ type use struct {
 	groups int
 	result bool
 	told   bool
-	over   bool // waited for
+	over   bool // a wait has covered it
 }
 
 // A follower follows the registers of one trace.
@@ -206,7 +206,7 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	return come
 }
 
-// release reports one warp that releases operands for all four.
+// release reports an arrival by one warp that releases operands for all four warps.
 func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait, multiply *trace.Event
 	for i := range t.Events {

@@ -25,7 +25,7 @@ func blockTwins() []twin {
 	}
 }
 
-// countMismatch writes its instruction itself: of Sync it is told while the kernel is built.
+// countMismatch writes the instruction with Ins, because Sync would report it during building.
 func countMismatch(k *dsl.Kernel, good bool) {
 	threads := 96
 	if good {
@@ -34,7 +34,7 @@ func countMismatch(k *dsl.Kernel, good bool) {
 	k.Ins("bar.sync", 1, threads) // want "^B1 "
 }
 
-// warpsLeft has as many warps leave as the launch says.
+// warpsLeft lets some warps exit, as the launch says.
 func warpsLeft(k *dsl.Kernel, good bool) {
 	n, out, tid := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out"), k.TID().X
 	bar := k.NamedBarrier(128)
@@ -47,7 +47,7 @@ func warpsLeft(k *dsl.Kernel, good bool) {
 	out.Store(tid, tid)
 }
 
-// underElect writes its instruction itself: of Sync it is told while the kernel is built.
+// underElect writes the instruction with Ins, because Sync would report it during building.
 func underElect(k *dsl.Kernel, good bool) {
 	k.If(k.Elect(), func() {
 		if !good {
@@ -61,7 +61,7 @@ func underElect(k *dsl.Kernel, good bool) {
 }
 
 func idCollision(k *dsl.Kernel, good bool) {
-	bar := k.NamedBarrier(64) // one that both roles are given
+	bar := k.NamedBarrier(64) // one barrier for both roles
 	other := bar
 	if good {
 		other = k.NamedBarrier(64)
@@ -74,7 +74,7 @@ func idCollision(k *dsl.Kernel, good bool) {
 }
 
 func relaxedArrive(k *dsl.Kernel, good bool) {
-	bar, tid := k.SharedBytes("bar", 8, 8), k.TID().X // Kernel.Barrier has the fence
+	bar, tid := k.SharedBytes("bar", 8, 8), k.TID().X // Kernel.Barrier emits the fence
 	first(k, func() {
 		k.Ins("mbarrier.init.shared::cta.b64", bar, 2)
 		if good {
@@ -114,8 +114,8 @@ func noSyncAtExit(k *dsl.Kernel, good bool) {
 	}
 }
 
-// A product is one of 64x8 numbers in registers, made with instructions alone: Accumulator.MMA has the fences and
-// waits of wgmma in it.
+// A product is a 64x8 matrix product in registers, made with instructions only, because
+// Accumulator.MMA includes the fences and waits of wgmma.
 type product struct {
 	k    *dsl.Kernel
 	tile dsl.SharedTile
@@ -132,7 +132,7 @@ func newProduct(k *dsl.Kernel) *product {
 
 const wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
 
-// operands are those of wgmma.
+// operands returns the operands of wgmma.
 func (p *product) operands() []any {
 	d := p.tile.Descriptor()
 	return []any{dsl.List(p.acc...), d, d, 1, 1, 1, 0, 0}
@@ -200,7 +200,7 @@ func oneWarpReleases(k *dsl.Kernel, good bool) {
 }
 
 func warpSkips(k *dsl.Kernel, good bool) {
-	// Role.Regs changes the registers of whole groups of warps alone.
+	// Role.Regs changes the registers of whole warpgroups only.
 	warps := 3
 	if good {
 		warps = 4
@@ -215,7 +215,7 @@ func warpSkips(k *dsl.Kernel, good bool) {
 }
 
 func poolExceeded(k *dsl.Kernel, good bool) {
-	// Role.Regs adds the budgets up.
+	// Role.Regs checks the sum of the register counts.
 	k.If(k.WarpIndex().GEI(4), func() {
 		if good {
 			k.Ins("setmaxnreg.inc.sync.aligned.u32", 152)

@@ -27,14 +27,15 @@ func copyTwins() []twin {
 	}
 }
 
-// written is a tile of shared memory to which each thread has written its number, and where it goes.
+// written returns a tile of shared memory to which each thread has written its index, and the
+// destination in global memory.
 func written(k *dsl.Kernel) (out, tile dsl.Array[dsl.U32]) {
 	out, tile = dsl.Global[dsl.U32](k, "out"), dsl.Shared[dsl.U32](k, "tile", 128)
 	tile.Store(k.TID().X, k.TID().X)
 	return out, tile
 }
 
-// first has one thread of the block do something.
+// first lets one thread of the block run body.
 func first(k *dsl.Kernel, body func()) { k.If(k.TID().X.EQI(0), body) }
 
 func noFence(k *dsl.Kernel, good bool) {
@@ -157,8 +158,8 @@ func peerFence(k *dsl.Kernel, good bool) {
 	k.SyncCluster()
 }
 
-// copied starts the copy of four numbers for each thread, and returns where they go and where those of another
-// warp do.
+// copied starts a copy of four values per thread. It returns their destination, and that of the
+// values of another warp.
 func copied(k *dsl.Kernel, slot u32) (mine, other dsl.Array[dsl.U32]) {
 	in, tile := dsl.Global[dsl.U32](k, "in"), dsl.Shared[dsl.U32](k, "tile", 2, 512)
 	at := k.TID().X.ShlI(2)

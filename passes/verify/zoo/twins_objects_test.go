@@ -27,8 +27,8 @@ func objectTwins() []twin {
 	}
 }
 
-// A ring is two slots of shared memory that one warp fills and three warps read, with barriers of both, as
-// Kernel.Pipeline makes them. Here its parts are put together by hand, so that they can be put together wrongly.
+// A ring is two slots of shared memory that one warp fills and three warps read, with mbarriers for
+// both, as Kernel.Pipeline makes them. Here it is built by hand, so that it can contain mistakes.
 type ring struct {
 	k           *dsl.Kernel
 	n           u32
@@ -44,7 +44,8 @@ func newRing(k *dsl.Kernel) *ring {
 	}
 }
 
-// turns goes round the ring n times: body is given the slot and the parity, which begins at first.
+// turns runs n iterations over the ring. It calls body with the slot and the parity, which starts
+// at first.
 func (r *ring) turns(first int, flip bool, body func(slot, parity u32)) {
 	k := r.k
 	slot, parity := k.U32(0).Var(), k.U32(first).Var()
@@ -81,7 +82,7 @@ func (r *ring) copy(slot u32) {
 	r.from.BulkLoad(r.tile.At(slot.ShlI(7)), r.k.U32(128), r.full.At(slot))
 }
 
-// use reads a slot.
+// use reads from a slot.
 func (r *ring) use(slot u32) { r.tile.At(slot.ShlI(7)).Load(r.k.TID().X) }
 
 // read is the role that reads the slots.
@@ -95,7 +96,7 @@ func (r *ring) read(u32) {
 }
 
 func countZero(k *dsl.Kernel, good bool) {
-	bar, count := k.SharedBytes("bar", 8, 8), 0 // Kernel.Barrier does not take it
+	bar, count := k.SharedBytes("bar", 8, 8), 0 // Kernel.Barrier does not accept it
 	if good {
 		count = 128
 	}
@@ -107,7 +108,7 @@ func countZero(k *dsl.Kernel, good bool) {
 	wait(k, "mbarrier.try_wait.parity.shared::cta.b64", bar, 0)
 }
 
-// wait waits with the instruction that it is given for the end of the phase of a parity.
+// wait waits for the phase of a parity with the given instruction.
 func wait(k *dsl.Kernel, op string, bar dsl.Addr, parity int) {
 	again, done := k.NewLabel("again"), dsl.NewReg[dsl.Pred](k)
 	k.PlaceLabel(again)
@@ -132,7 +133,7 @@ func madeAgain(k *dsl.Kernel, good bool) {
 }
 
 func tileOverObject(k *dsl.Kernel, good bool) {
-	// Kernel.Barrier lays objects out apart from tiles.
+	// Kernel.Barrier places mbarriers apart from tiles.
 	tile, at := dsl.Shared[dsl.U32](k, "tile", 1024), int64(256)
 	if good {
 		at = 512
@@ -147,7 +148,7 @@ func tileOverObject(k *dsl.Kernel, good bool) {
 
 func initNotFenced(k *dsl.Kernel, good bool) {
 	from, tile := dsl.Global[dsl.U32](k, "from"), dsl.Shared[dsl.U32](k, "tile", 512)
-	bar := k.SharedBytes("bar", 8, 8) // Kernel.Barrier has the fence
+	bar := k.SharedBytes("bar", 8, 8) // Kernel.Barrier emits the fence
 	first(k, func() {
 		k.Ins("mbarrier.init.shared::cta.b64", bar, 1)
 		if good {
@@ -178,7 +179,7 @@ func allLanesArrive(k *dsl.Kernel, good bool) {
 }
 
 func tooFew(k *dsl.Kernel, good bool) {
-	bar := k.Barrier("bar", 4) // one for each warp
+	bar := k.Barrier("bar", 4) // one arrival per warp
 	if good {
 		k.If(k.Elect(), bar.Arrive)
 	} else {
@@ -187,7 +188,7 @@ func tooFew(k *dsl.Kernel, good bool) {
 	bar.Wait(k.U32(0)) // want "^M4 "
 }
 
-// twoCopies copies 1536 bytes with one barrier.
+// twoCopies copies 1536 bytes with one mbarrier.
 func twoCopies(k *dsl.Kernel, expect func(full dsl.Barrier)) {
 	from, tile := dsl.Global[dsl.U32](k, "from"), dsl.Shared[dsl.U32](k, "tile", 512)
 	full := k.Barrier("full", 1)
@@ -318,7 +319,8 @@ func ctaScope(k *dsl.Kernel, good bool) {
 	k.SyncCluster()
 }
 
-// arrived is a barrier at which the first thread arrives, and a place in shared memory that was written before.
+// arrived returns an mbarrier on which the first thread arrives, and shared memory that was written
+// before.
 func arrived(k *dsl.Kernel) (bar dsl.Barrier, tile dsl.Array[dsl.U32]) {
 	bar, tile = k.Barrier("bar", 1), dsl.Shared[dsl.U32](k, "tile", 128)
 	tile.Store(k.TID().X, k.U32(7))

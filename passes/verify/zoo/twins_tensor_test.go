@@ -21,8 +21,8 @@ func tensorTwins() []twin {
 	}
 }
 
-// Columns are 64 of tensor memory, taken and given back by the first warp with instructions alone: Kernel.TMEM has
-// the barriers and fences around them.
+// Columns are 64 columns of tensor memory. The first warp allocates and frees them with
+// instructions only, because Kernel.TMEM includes barriers and fences.
 type columns struct {
 	k     *dsl.Kernel
 	slot  dsl.Array[dsl.U32]
@@ -30,7 +30,7 @@ type columns struct {
 	group string
 }
 
-// take has the first warp take the columns.
+// take lets the first warp allocate the columns.
 func take(k *dsl.Kernel, group string) *columns {
 	c := &columns{k: k, slot: dsl.Shared[dsl.U32](k, "slot", 1), group: group}
 	k.If(k.WarpIndex().EQI(0), func() {
@@ -40,22 +40,22 @@ func take(k *dsl.Kernel, group string) *columns {
 	return c
 }
 
-// meet is a barrier of the block with thread fences around it.
+// meet is a barrier of the block between thread fences.
 func meet(k *dsl.Kernel) {
 	k.Ins("tcgen05.fence::before_thread_sync")
 	k.Sync()
 	k.Ins("tcgen05.fence::after_thread_sync")
 }
 
-// row is the address of the quarter of the rows that a warp reaches.
+// row returns the address of the rows that a warp can access.
 func (c *columns) row() dsl.Addr {
 	return tensorAddr(c.base.Add(c.k.WarpIndex().AndI(3).ShlI(21)))
 }
 
-// tensorAddr is an address in tensor memory.
+// tensorAddr returns an address in tensor memory.
 func tensorAddr(x u32) dsl.Addr { return dsl.At(x, 0) }
 
-// store and load go to tensor memory and back.
+// store and load access the tensor memory.
 func (c *columns) store() {
 	c.k.Ins("tcgen05.st.sync.aligned.32x32b.x1.b32", c.row(), dsl.List(c.k.TID().X))
 }
@@ -69,7 +69,7 @@ func (c *columns) load() u32 {
 func (c *columns) stored() { c.k.Ins("tcgen05.wait::st.sync.aligned") }
 func (c *columns) loaded() { c.k.Ins("tcgen05.wait::ld.sync.aligned") }
 
-// roundTrip stores, loads, and leaves what came back in global memory.
+// roundTrip stores to tensor memory, loads the values back, and stores them to global memory.
 func (c *columns) roundTrip() {
 	c.store()
 	c.stored()
@@ -78,7 +78,7 @@ func (c *columns) roundTrip() {
 	dsl.Global[dsl.U32](c.k, "out").Store(c.k.TID().X, x)
 }
 
-// free has the first warp give the columns back.
+// free lets the first warp free the columns.
 func (c *columns) free() {
 	c.k.If(c.k.WarpIndex().EQI(0), func() {
 		c.k.Ins("tcgen05.dealloc."+c.group+".sync.aligned.b32", c.base, 64)
@@ -154,8 +154,8 @@ func pairNoSync(k *dsl.Kernel, good bool) {
 	c.free()
 }
 
-// handOver has a group of warps move data between registers and tensor memory, and tell another warp, which multiplies
-// into the same columns and is told when that is done.
+// handOver lets a group of warps move data between registers and tensor memory and signal another
+// warp. That warp multiplies into the same columns and waits until that is done.
 func handOver(k *dsl.Kernel, move func(c *columns, moved dsl.Barrier), multiply func(c *columns, moved dsl.Barrier, d dsl.Reg[dsl.U64])) {
 	moved, done := k.Barrier("moved", 128), k.Barrier("done", 1)
 	tile := k.SharedTile("tile", dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})

@@ -23,25 +23,26 @@ import (
 
 type u32 = dsl.Reg[dsl.U32]
 
-// A twin is an entry of the zoo as a Go kernel. Its function is built twice: with the bug, and put right.
+// A twin is an entry of the zoo as a Go kernel. Its function is built twice, with the bug and
+// without it.
 type twin struct {
 	number  int
-	name    string // of the PTX files
+	name    string // name of the PTX files
 	build   func(k *dsl.Kernel, good bool)
 	options []dsl.KernelOption
-	ins     string // why the bug needs Ins: the builder's calls leave no room for it. Empty where they do
+	ins     string // why the bug needs Ins, because builder calls prevent it; or ""
 }
 
-// block is a kernel of so many threads a block, pair one of two blocks a cluster.
+// block declares the number of threads per block, and pair a kernel of clusters of two blocks.
 func block(threads int) []dsl.KernelOption { return []dsl.KernelOption{dsl.Threads(threads)} }
 func pair() []dsl.KernelOption             { return []dsl.KernelOption{dsl.Threads(128), dsl.Cluster(2)} }
 
-// twins is the zoo in Go.
+// twins returns the zoo in Go.
 func twins() []twin {
 	return slices.Concat(copyTwins(), objectTwins(), blockTwins(), tensorTwins())
 }
 
-// function is the name of the function that builds the twin.
+// function returns the name of the function that builds the twin.
 func (w twin) function() string {
 	name := runtime.FuncForPC(reflect.ValueOf(w.build).Pointer()).Name()
 	return name[strings.LastIndexByte(name, '.')+1:]
@@ -55,7 +56,7 @@ func (w twin) findings(target string, good bool) diag.List {
 	return list
 }
 
-// text is the twin's PTX.
+// text returns the PTX of the twin.
 func (w twin) text(t *testing.T, target string, good bool) string {
 	t.Helper()
 	m := dsl.New("zoo", target, dsl.SkipHazards()) // one of the two has a bug
@@ -67,8 +68,8 @@ func (w twin) text(t *testing.T, target string, good bool) string {
 	return text
 }
 
-// sources are the functions of this package's files, each as the text of its file with nothing but the function in
-// it, so that lines keep their numbers.
+// sources returns for each function the text of its file with everything else blanked out, so that
+// line numbers stay the same.
 func sources(t *testing.T) (text map[string]string, file map[string]string) {
 	t.Helper()
 	names, err := filepath.Glob("*_test.go")
@@ -98,8 +99,8 @@ func sources(t *testing.T) (text map[string]string, file map[string]string) {
 	return text, file
 }
 
-// TestTwins wants the bug of each twin found at the line of Go that the comment names, by the same rule as in PTX
-// and for the same targets, and nothing said of it when it is put right.
+// TestTwins checks that the bug of each twin is found at the Go line that the comment marks, by the
+// same rule as in PTX and for the same targets. The corrected twin must have no findings.
 func TestTwins(t *testing.T) {
 	text, _ := sources(t)
 	list := entries(t)

@@ -15,17 +15,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
 )
 
-// Options say what is run.
+// Options select the kernels, launches and schedules to run.
 type Options struct {
-	Kernel string           // one kernel; all of the module with ""
+	Kernel string           // name of one kernel; "" for all kernels of the module
 	Launch *Launch          // nil to derive one
-	Seeds  int              // schedules of each launch; 0 is 3
+	Seeds  int              // schedules for each launch; 0 means 3
 	Seed   *uint64          // only this schedule
-	Search int              // states of the search of orders; 0 is 50,000, none if negative
-	Order  schedule.Witness // only this order of synchronizations
+	Search int              // maximum states to search; 0 means 50,000, negative none
+	Order  schedule.Witness // replay only this order of synchronizations
 }
 
-// A Launch is a launch of a kernel. Zero fields are derived.
+// A Launch describes a launch of a kernel. Fields that are zero are derived.
 type Launch struct {
 	Grid, Block, Cluster [3]uint32
 	Shared               uint32
@@ -36,19 +36,19 @@ type Launch struct {
 type Arg struct {
 	Value []byte
 	Array []byte
-	Text  string // for messages
+	Text  string // shown in messages
 }
 
-// A Result is what is known of a kernel after its launches.
+// A Result holds the findings for a kernel after its launches.
 type Result struct {
 	Kernel     string
 	Findings   diag.List
-	Tried      []string // launches, in words
+	Tried      []string // descriptions of the launches
 	NotReached []int    // lines with accesses or synchronization that no launch executed
 	Incomplete []string // why something could not be checked
 	Suppressed int
-	Search     *schedule.Result // of one launch; nil if there was none
-	Timeline   []schedule.Entry // of the order that a search found
+	Search     *schedule.Result // search of one launch; nil if there was none
+	Timeline   []schedule.Entry // timeline of the order that the search found
 }
 
 // Verdict returns error, review, incomplete or clean.
@@ -69,7 +69,7 @@ func (r *Result) Verdict() string {
 	return "clean"
 }
 
-// File checks the kernels of a PTX text. The error says why none could be run.
+// File checks the kernels of a PTX text. The error says why no kernel could be run.
 func File(name, text string, o Options) ([]Result, error) {
 	m, list := ptxdsl.Load(name, text)
 	if m == nil {
@@ -99,8 +99,8 @@ type Source interface {
 	Text() (string, error)
 }
 
-// Kernel checks the kernels of a module in a test, which fails if there are errors. A nil launch is
-// derived.
+// Kernel checks the kernels of a module in a test, and fails the test if there are errors. If the
+// launch is nil, it is derived.
 func Kernel(t testing.TB, m Source, l *Launch) []Result {
 	t.Helper()
 	text, err := m.Text()
@@ -138,7 +138,7 @@ func Text(d diag.Diagnostic) string {
 	return b.String()
 }
 
-// schedules returns the seeds to run, and when asynchronous operations complete for each.
+// schedules returns the seeds to run, with the completion policy of each.
 func (k *kernel) schedules() []seeding {
 	if k.options.Seed != nil {
 		return []seeding{scheduleOf(*k.options.Seed)}
@@ -154,18 +154,19 @@ func (k *kernel) schedules() []seeding {
 	return list
 }
 
-// A seeding is a seed of the emulator.
+// A seeding is a seed of the emulator with its completion policy.
 type seeding struct {
 	seed       uint64
 	completion emu.Completion
 }
 
-// scheduleOf returns the schedule of a seed: late completion first, then early, then random.
+// scheduleOf returns the schedule of a seed. The first completes operations late, the second early
+// and the others at random times.
 func scheduleOf(seed uint64) seeding {
 	return seeding{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
 }
 
-// A kernel is a kernel that is checked.
+// A kernel is a kernel under check.
 type kernel struct {
 	name, text string
 	module     *ir.Module
@@ -178,7 +179,8 @@ type kernel struct {
 	pool       pool           // arrays that the kernels of a stream share
 
 	guessedBlock, guessedShared bool // nothing says the block size, or the dynamic shared memory
-	guessedBox                  bool // nothing says how large the box of a tensor map is
+	guessedBox                  bool // nothing says the shape of the box of a tensor map
+	guessedBytes                bool // nor how many bytes it has
 	oneBlock                    bool // the kernel never reads its block index
 	sharedOptIn                 int  // shared memory that a block of the target can have
 }

@@ -21,7 +21,7 @@ type param struct {
 	kind   paramKind
 }
 
-// A paramKind is what a parameter is taken for.
+// A paramKind is what a parameter is assumed to be.
 type paramKind uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	paramBytes
 )
 
-// derive completes the launch with what the kernel declares and uses.
+// derive fills in the missing fields of the launch from what the kernel declares and uses.
 func (k *kernel) derive() {
 	if k.options.Launch != nil {
 		k.shape = *k.options.Launch
@@ -54,7 +54,8 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Grid[0] == 0 {
-		// Blocks that do not know which they are do all the same: such a kernel is for one block.
+		// If the kernel does not read its block index, all blocks do the same work, so one block is
+		// launched.
 		s.Grid = [3]uint32{1, 1, 1}
 		if k.mentions("%ctaid") || k.mentions("%clusterid") || k.uses(isa.KindAtom, isa.KindRed) {
 			s.Grid[0] = 2
@@ -81,7 +82,7 @@ func (k *kernel) derive() {
 	for _, p := range k.params {
 		if p.kind == paramMap && len(s.Args) == 0 {
 			_, known := notedBytes(p)
-			k.guessedBox = k.guessedBox || !known
+			k.guessedBox, k.guessedBytes = true, k.guessedBytes || !known
 		}
 	}
 }
@@ -90,7 +91,7 @@ func (k *kernel) derive() {
 // to what the target has while accesses lie outside.
 const dynamicShared = 40 << 10
 
-// variables returns the variables of the module and its functions.
+// variables returns the variables of the module and of its functions.
 func (k *kernel) variables() (list []*ir.Var) {
 	for _, d := range k.module.Decls {
 		if v, ok := d.(*ir.Var); ok {
@@ -103,7 +104,7 @@ func (k *kernel) variables() (list []*ir.Var) {
 	return list
 }
 
-// attribute returns the dimensions of an attribute of the kernel.
+// attribute returns the dimensions that a directive of the kernel declares.
 func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
 	a := k.fn.Attr(name)
 	if a == nil {
@@ -118,8 +119,8 @@ func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
 	return d, true
 }
 
-// blockSize returns the threads of a block of a kernel that does not require a size: as many as it
-// declares at most, else as an array in shared memory suggests.
+// blockSize returns the block size of a kernel that does not require one: the declared maximum, or
+// else a size that fits an array in shared memory.
 func (k *kernel) blockSize() int {
 	if d, ok := k.attribute(".maxntid"); ok {
 		return int(min(256, d[0]*d[1]*d[2]))
@@ -139,7 +140,7 @@ func (k *kernel) blockSize() int {
 	return 64
 }
 
-// instructions runs f for the instructions of all functions.
+// instructions calls f for each instruction of all functions.
 func (k *kernel) instructions(f func(in *ir.Instr)) {
 	for _, fn := range k.module.Funcs() {
 		if fn.Kernel && fn != k.fn {
@@ -155,7 +156,7 @@ func (k *kernel) instructions(f func(in *ir.Instr)) {
 	}
 }
 
-// uses reports whether the kernel has an instruction of some kinds.
+// uses reports whether the kernel has an instruction of one of the given kinds.
 func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	k.instructions(func(in *ir.Instr) {
 		for _, x := range kinds {
@@ -187,7 +188,8 @@ func (k *kernel) mentions(name string) (yes bool) {
 	return yes
 }
 
-// classify finds out what the parameters are. A 64-bit parameter is a pointer if it becomes an address.
+// classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
+// address.
 func (k *kernel) classify() {
 	pointers := k.pointers()
 	at := 0
@@ -210,7 +212,8 @@ func (k *kernel) classify() {
 	}
 }
 
-// pointers returns the parameters that become addresses of global memory by copies and additions.
+// pointers returns the parameters that are used as global addresses, directly or after copies and
+// additions.
 func (k *kernel) pointers() map[*ir.Var]bool {
 	from := make(map[*ir.Reg]map[*ir.Var]bool)
 	found := make(map[*ir.Var]bool)
@@ -269,8 +272,8 @@ func (k *kernel) pointers() map[*ir.Var]bool {
 	return found
 }
 
-// counts are the values that are tried for integer parameters, all of them at once: the threads of the
-// grid, those of a block, and small and odd numbers.
+// counts are the values to try for integer parameters. All parameters get the same value: the
+// threads of the grid, the threads of a block, and small and odd numbers.
 func (k *kernel) counts() []uint64 {
 	has := false
 	for _, p := range k.params {
@@ -321,7 +324,7 @@ func (p *param) value(count uint64) []byte {
 	return b[:min(8, p.v.Size())]
 }
 
-// describe says in words what the launch is like.
+// describe returns a description of the launch.
 func (k *kernel) describe(count uint64) string {
 	s := &k.shape
 	text := fmt.Sprintf("%dx%dx%d blocks of %dx%dx%d threads", s.Grid[0], s.Grid[1], s.Grid[2], s.Block[0], s.Block[1], s.Block[2])

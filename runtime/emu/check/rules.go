@@ -8,19 +8,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
-// Rules of executions that are not races.
+// Rules for findings other than races.
 const (
 	RuleHang   = "E12"
 	RuleFault  = "E13"
 	RuleOrder  = "E14"
-	RuleSearch = "E16" // of a search of orders
+	RuleSearch = "E16" // from the search of orders
 )
 
-// gaps is what no rule of this layer sees.
+// gaps is the text about known gaps for all rules of this package.
 const gaps = "Only the paths and values of the launches that were run are seen. Launches of more than " +
 	"131072 threads are not checked for races: they are incomplete."
 
-// page returns a rule of the layer.
+// page returns the rule with the given texts.
 func page(id, title, what, why, wrong, right, fix, section string) diag.Rule {
 	return diag.Rule{
 		ID: id, Layer: "check", Severity: diag.Error, Title: title, What: what, Why: why, Wrong: "\n" + wrong + "\n",
@@ -28,7 +28,7 @@ func page(id, title, what, why, wrong, right, fix, section string) diag.Rule {
 	}
 }
 
-// Rules returns the rules of the layer.
+// Rules returns the rules of this package.
 func Rules() diag.Rules {
 	list := diag.Rules{
 		page(race.RuleBlock, "data race between warps of a block",

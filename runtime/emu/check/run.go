@@ -20,7 +20,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
-// A run is what became of one launch.
+// A run is the outcome of one launch.
 type run struct {
 	schedule seeding
 	count    uint64
@@ -37,7 +37,7 @@ type run struct {
 	events   uint64 // that the detector saw
 }
 
-// Sizes of the arrays that are derived: they grow while accesses lie outside.
+// Derived array sizes start at the first and grow to the second while accesses are out of bounds.
 const (
 	firstArray = 1 << 20
 	mostArray  = 1 << 26
@@ -63,8 +63,8 @@ func (k *kernel) check() Result {
 	return r
 }
 
-// runs runs launches with different counts until all lines are reached, and then other schedules of the
-// first that ended well.
+// runs runs launches with different counts until all lines are reached. It then runs other
+// schedules of the first launch that succeeded.
 func (k *kernel) runs(r *Result) []*run {
 	schedules := k.schedules()
 	k.chooseBlock(schedules[0])
@@ -210,7 +210,7 @@ func (k *kernel) unreached(all []*run) (lines []int) {
 	return slices.Compact(lines)
 }
 
-// watched reports whether the detector is shown an instruction.
+// watched reports whether the race detector observes an instruction.
 func watched(in *ir.Instr) bool {
 	op := in.Form.Operation()
 	switch op.Kind {
@@ -309,10 +309,10 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	return x
 }
 
-// target returns the target of the module, as the name of a device.
+// target returns the target of the module as a device name.
 func (k *kernel) target() string { return k.module.Target.String() }
 
-// An array is global memory of a launch.
+// An array is a global memory allocation of a launch.
 type array struct {
 	at    device.Address
 	bytes int64
@@ -397,7 +397,8 @@ func (k *kernel) arguments(d *emu.Device, count uint64, filled bool, bytes int) 
 	return values, arrays, nil
 }
 
-// contents returns the contents of an array: zeros, or small numbers that differ from word to word.
+// contents returns the initial contents of an array: zeros, or small numbers that differ between
+// words.
 func contents(n int, filled bool) []byte {
 	b := make([]byte, n)
 	if filled {
@@ -408,7 +409,7 @@ func contents(n int, filled bool) []byte {
 	return b
 }
 
-// judge makes findings of what runs found.
+// judge turns the results of the runs into findings.
 func (k *kernel) judge(r *Result, runs []*run) {
 	var good, zero int
 	for _, x := range runs {
@@ -422,7 +423,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 			r.Incomplete = append(r.Incomplete, fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
 		}
 	}
-	list := r.Findings // of the search
+	list := r.Findings // findings of the search
 	list = append(list, k.races(runs)...)
 	list = append(list, k.faults(r, runs, good)...)
 	list = append(list, k.differences(runs)...)
@@ -613,7 +614,7 @@ func (k *kernel) unchecked(x *run) string {
 		return "an access lies outside of the arrays that were derived: " + f.Message
 	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
 		return f.Message
-	case strings.Contains(f.Message, "hangs") && derived && k.guessedBox:
+	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
 		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
 	case strings.Contains(f.Message, "ran into a trap") && derived:
 		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
@@ -641,7 +642,7 @@ func waits(f *emu.Fault) bool {
 	return false
 }
 
-// varies reports whether launches differ in the values of parameters.
+// varies reports whether launches differ in their parameter values.
 func (k *kernel) varies() bool { return len(k.counts()) > 1 }
 
 // differences reports results that depend on the schedule.

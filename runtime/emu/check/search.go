@@ -11,18 +11,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
 )
 
-// defaultStates is how many states a search visits.
+// defaultStates is the default maximum of states that a search visits.
 const defaultStates = 50_000
 
-// search records the synchronizations of a launch that ended well, and searches other orders. What it
-// finds is run in the emulator: it is an error if that hangs, faults or races, else a review.
+// search records the synchronizations of a launch that succeeded, and searches other orders of
+// them. It runs a failing order in the emulator. The finding is an error if that run hangs, faults
+// or races, otherwise a review.
 func (k *kernel) search(r *Result, best *run, all []*run) {
 	if k.options.Search < 0 || best.fault != nil || best.err != nil {
 		return
 	}
 	for _, x := range all {
 		if !x.filled && (len(x.races) > 0 || x.fault != nil && x.count == best.count) {
-			return // it is wrong without a search
+			return // already an error without a search
 		}
 	}
 	recorder := &schedule.Recorder{}
@@ -68,14 +69,14 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 	r.Findings = append(r.Findings, d)
 }
 
-// follow runs the launch of another run in an order of synchronizations.
+// follow reruns a launch in a given order of synchronizations.
 func (k *kernel) follow(r *Result, best *run, w schedule.Witness) *run {
 	guide := &schedule.Guide{Witness: w}
 	k.watch = []emu.Observer{guide}
 	x := k.launch(scheduleOf(0), best.count, false)
 	k.watch = nil
 	if !guide.Done() {
-		x.fault = nil // the launch could not follow it
+		x.fault = nil // the launch could not follow the order
 		if r != nil {
 			r.Incomplete = append(r.Incomplete, "the order of -replay cannot be followed in this launch")
 		}

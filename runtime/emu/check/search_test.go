@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// TestSearch holds that check finds an order that no seed gives, that its replay is an error, and that
-// there is none without a search.
+// TestSearch checks that the search finds an order that no seed produces, that its replay is an
+// error, and that nothing is found without a search.
 func TestSearch(t *testing.T) {
 	text, err := os.ReadFile("../schedule/testdata/pairs.ptx")
 	if err != nil {

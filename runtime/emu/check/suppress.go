@@ -10,9 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// suppress drops findings that a comment "ptxdsl:ignore RULE REASON" at their instruction covers.
+// suppress drops the findings that a comment "ptxdsl:ignore RULE REASON" at their instruction
+// covers.
 func (k *kernel) suppress(list diag.List) (kept diag.List, dropped int) {
-	ignored := make(map[int]string) // by line
+	ignored := make(map[int]string) // reasons by line
 	k.instructions(func(in *ir.Instr) {
 		for _, text := range append(in.Doc(), in.Note()) {
 			_, rest, found := strings.Cut(text, "ptxdsl:ignore")

@@ -14,11 +14,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// mapBytes is the memory of a tensor. Elements beyond are outside of the tensor.
+// mapBytes is the memory size of a derived tensor. Elements past it are outside the tensor.
 const mapBytes = 1 << 20
 
-// boxBytes returns the bytes of a box: a comment "ptxdsl:bytes N" behind the parameter says them; else
-// what the kernel announces to an mbarrier is shared among the tensor maps.
+// boxBytes returns the size of a box. A comment "ptxdsl:bytes N" after the parameter gives it.
+// Otherwise, the bytes that the kernel expects on an mbarrier are divided among the tensor maps.
 func (k *kernel) boxBytes(p param) int {
 	if n, ok := notedBytes(p); ok {
 		return n
@@ -69,7 +69,7 @@ func (k *kernel) rank() int {
 	return n
 }
 
-// box returns the box of a tensor map of bytes.
+// box returns a box for a tensor map whose size is the result of boxBytes.
 func (k *kernel) box(p param) []uint32 {
 	n := k.boxBytes(p)
 	inner := 128

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// barrier counts an event at a barrier. A warp waits from its arrival, or from its first test of an
-// mbarrier, until it goes on.
+// barrier counts an event at a barrier. The wait of a warp lasts from its arrival, or from its
+// first test of an mbarrier, until the warp continues.
 func (s *Stats) barrier(e *emu.Event) {
 	switch e.Kind {
 	case emu.EventArrive:
@@ -52,7 +52,7 @@ func waitsForPhase(in *ir.Instr) bool {
 	return false
 }
 
-// barrierName is the name of one of the sixteen barriers of a block.
+// barrierName returns the name of one of the sixteen named barriers of a block.
 func barrierName(e *emu.Event) string { return fmt.Sprintf("barrier %d", e.Number) }
 
 // mbarrier returns the name of an event's mbarrier.
@@ -63,7 +63,7 @@ func (s *Stats) mbarrier(e *emu.Event) string {
 	return "mbarrier " + s.names.address(e.At[bits.TrailingZeros32(e.Mask)], 8)
 }
 
-// named returns the counts of a barrier.
+// named returns the counts of the barrier with the given name.
 func (s *Stats) named(name string) *Barrier {
 	b := s.Barriers[name]
 	if b == nil {

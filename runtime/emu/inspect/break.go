@@ -12,28 +12,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// Break prints the state of a thread each time it comes to a line: its registers, tiles of shared
+// Break prints the state of a thread each time it reaches a line: its registers, tiles of shared
 // memory, mbarriers and tensor memory. It is an observer.
 type Break struct {
-	Line  string // of the PTX: 12; or of the Go source: gemm.go:12
+	Line  string // of the PTX, such as 12; or of the Go source, such as gemm.go:12
 	Focus Focus
 	Tiles []Tile
 	Out   io.Writer
-	Limit int // times that it prints; 0 for all
+	Limit int // maximum number of times to print; 0 for no limit
 
 	names *names
 	shown int
-	prior string // the line before, so that a line of several instructions counts once
+	prior string // the line before, so that a line with several instructions counts once
 }
 
-// Observe notes a launch.
+// Observe handles the start of a launch.
 func (b *Break) Observe(e *emu.Event) {
 	if e.Kind == emu.EventBegin {
 		b.names, b.prior = namesOf(e.Launch), ""
 	}
 }
 
-// Shown returns how often the line was reached and printed.
+// Shown returns how often the state was printed.
 func (b *Break) Shown() int { return b.shown }
 
 // Step prints the state if the thread is at the line.
@@ -86,7 +86,8 @@ func (b *Break) mbarriers(s *emu.State) {
 	}
 }
 
-// part names an element of 8 bytes of a symbol, or of the part of dynamic shared memory that it is.
+// part names an 8-byte element of a symbol, or of the part of dynamic shared memory that contains
+// it.
 func part(x emu.Symbol, at uint64, n *names) string {
 	for _, p := range n.parts {
 		if x.Name != "" && at >= p.At && at < p.At+p.Size {

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// classes are the instructions of each class by the first word of their kind. What is not listed is
+// classes maps the first word of an instruction kind to its class. Kinds that are not listed are
 // arithmetic.
 var classes = map[string]string{
 	"ld": "memory", "ldu": "memory", "st": "memory", "atom": "atomic", "red": "atomic",
@@ -49,8 +49,8 @@ func classOf(in *ir.Instr) string {
 	return "integer"
 }
 
-// multiplications returns the multiplications of a tensor-core instruction that one warp runs, 0
-// where they are unknown.
+// multiplications returns the multiplications of a tensor-core instruction that one warp runs, or 0
+// if they are unknown.
 func multiplications(in *ir.Instr) int64 {
 	if in.Form == nil {
 		return 0

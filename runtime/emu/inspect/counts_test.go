@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// count runs the body of a kernel with blocks of threads, which has the address of 4096 bytes in
-// %d0 and the number of the thread in %r0, and returns the statistics.
+// count runs a kernel with the given body and returns the statistics. In the body, %d0 is the
+// address of 4096 bytes and %r0 is the thread index.
 func count(t *testing.T, target, body string, blocks, threads int) *inspect.Stats {
 	t.Helper()
 	s := inspect.NewStats()
@@ -62,7 +62,7 @@ add.u32 %r4, %r0, 1; mad.lo.u32 %r4, %r4, 3, %r0; setp.lt.u32 %p0, %r0, 3; @%p0 
 	}
 }
 
-// TestTensorOperations counts the operations of tensor-core products by their shapes.
+// TestTensorOperations counts the operations of matrix products by their shapes.
 func TestTensorOperations(t *testing.T) {
 	s := count(t, "sm_90a", `mov.b32 %r2, 0;
 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r2,%r2,%r2,%r2}, {%r2,%r2}, {%f0,%f0,%f0,%f0};
@@ -73,7 +73,7 @@ mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%r4,%r5,%r6,%r7}, {%r2,%r2,%r2,
 	}
 }
 
-// TestBlackwellOperations compares the counts of a GEMM of tcgen05 with those that follow from its
+// TestBlackwellOperations compares the counts of a tcgen05 GEMM with those that follow from its
 // shape: one tile of 128 x 256 with K = 128.
 func TestBlackwellOperations(t *testing.T) {
 	s := inspect.NewStats()
@@ -179,8 +179,8 @@ meet: bar.sync 0;`, 1, 64)
 	if b == nil || b.Phases != 1 || b.Arrivals != 64 || b.Waits != 2 {
 		t.Fatalf("barrier 0: %+v", b)
 	}
-	// Warp 1 runs four instructions, ten sums and the barrier. The branch that no lane takes is not
-	// counted.
+	// Warp 1 runs four instructions, ten additions and the barrier. The branch, which no lane
+	// takes, is not counted.
 	if b.Waited != 15 {
 		t.Errorf("warps waited for %d instructions, want 15", b.Waited)
 	}

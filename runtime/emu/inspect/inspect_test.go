@@ -44,7 +44,7 @@ func TestStats(t *testing.T) {
 	if s.Multiplications != m*n*k {
 		t.Errorf("%d multiplications, not %d", s.Multiplications, m*n*k)
 	}
-	// Two stages of A and B come, and the product goes.
+	// Two stages of A and B are loaded, and D is stored.
 	if want := int64(2*(m*k+n*k) + 2*m*n); s.TMA != want {
 		t.Errorf("TMA moved %d bytes, not %d", s.TMA, want)
 	}
@@ -76,7 +76,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// An event is one of a trace.
+// An event is an event of a trace.
 type event struct {
 	Name, Cat, Ph, ID string
 	TS, Dur           int64
@@ -84,8 +84,8 @@ type event struct {
 	Args              map[string]any
 }
 
-// TestTimeline reads the trace of a GEMM: tracks have their roles, slices of a warp do not overlap,
-// and every asynchronous operation ends after it began.
+// TestTimeline parses the trace of a GEMM. Tracks must have their roles, slices of a warp must not
+// overlap, and every asynchronous operation must end after it began.
 func TestTimeline(t *testing.T) {
 	l := inspect.NewTimeline()
 	multiply(t, l)
@@ -140,7 +140,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// TestBreak stops in the consumer of a pipeline, and shows its barriers and a tile.
+// TestBreak stops in the consumer of a pipeline and prints its barriers and a tile.
 func TestBreak(t *testing.T) {
 	var out bytes.Buffer
 	tile, err := inspect.ParseTile("ab_stages=bf16[1x8]")
@@ -167,7 +167,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// TestParseTile reads tiles.
+// TestParseTile parses tiles.
 func TestParseTile(t *testing.T) {
 	for text, want := range map[string]inspect.Tile{
 		"a=f16[2x3]":       {Name: "a", Type: isa.F16, Rows: 2, Columns: 3},

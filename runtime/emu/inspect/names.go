@@ -12,21 +12,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// names are the names that package dsl leaves in comments of a kernel: the roles of warps and the
+// names holds the names that package dsl writes to comments of a kernel: the roles of warps and the
 // parts of dynamic shared memory.
 type names struct {
 	launch *emu.Launching
 	roles  []role
-	parts  []emu.Symbol // of dynamic shared memory, from its beginning
+	parts  []emu.Symbol // parts of dynamic shared memory, from its beginning
 }
 
-// A role is what some warps of each block do.
+// A role names the work of some warps of each block.
 type role struct {
 	name        string
 	first, last uint32
 }
 
-// namesOf reads the comments of the kernel that is launched.
+// namesOf parses the comments of the launched kernel.
 func namesOf(l *emu.Launching) *names {
 	n := &names{launch: l}
 	for _, d := range l.Module.Decls {
@@ -56,7 +56,7 @@ func namesOf(l *emu.Launching) *names {
 	return n
 }
 
-// plain cuts the slashes off a comment.
+// plain removes the slashes of a comment.
 func plain(comment string) string { return strings.TrimSpace(strings.TrimPrefix(comment, "//")) }
 
 // rolesIn adds the roles that comments name.
@@ -76,7 +76,7 @@ func (n *names) rolesIn(doc []string) {
 	}
 }
 
-// role returns the role of a warp, "" where none is known.
+// role returns the role of a warp, or "" if it is unknown.
 func (n *names) role(warp uint32) string {
 	for _, r := range n.roles {
 		if warp >= r.first && warp <= r.last {
@@ -86,8 +86,8 @@ func (n *names) role(warp uint32) string {
 	return ""
 }
 
-// address describes an address by the variable or the part of it that it lies in. Elements of 8
-// bytes are indexed: barriers[2].
+// address describes an address by the variable or part that contains it. Elements of 8 bytes get an
+// index: barriers[2].
 func (n *names) address(a emu.Address, size uint64) string {
 	text := n.launch.Symbol(a)
 	name, rest, ok := strings.Cut(text, "+")
@@ -123,7 +123,7 @@ func stage(s *emu.State, lane int) string {
 	return strings.Join(words, ", ")
 }
 
-// line describes where an instruction stands: the PTX line, and the Go line where it is known.
+// line describes the position of an instruction: the PTX line, and the Go line if it is known.
 func (n *names) line(e *emu.Event) string {
 	at := n.launch.Place(e.Instr)
 	text := fmt.Sprintf("%s:%d", at.File, at.Line)

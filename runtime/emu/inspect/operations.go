@@ -12,14 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// floatingPoint are the operations of arithmetic on floating-point numbers by kind, for one number.
+// floatingPoint is the number of floating-point operations per element, by instruction kind.
 var floatingPoint = map[isa.Kind]int64{
 	isa.KindAdd: 1, isa.KindSub: 1, isa.KindMul: 1, isa.KindDiv: 1, isa.KindFma: 2, isa.KindMad: 2,
 	isa.KindRcp: 1, isa.KindSqrt: 1, isa.KindRsqrt: 1, isa.KindSin: 1, isa.KindCos: 1,
 	isa.KindLg2: 1, isa.KindEx2: 1, isa.KindTanh: 1,
 }
 
-// floating counts the operations of an instruction on floating-point numbers.
+// floating counts the floating-point operations of an instruction.
 func (s *Stats) floating(e *emu.Event) {
 	n := floatingPoint[e.Instr.Form.Form.Kind]
 	if n == 0 {
@@ -39,14 +39,13 @@ func (s *Stats) floating(e *emu.Event) {
 	s.Operations[name] += n * int64(bits.OnesCount32(e.Mask))
 }
 
-// multiply counts the multiplications of a product of tensor cores, and as many additions.
+// multiply counts n multiplications of a tensor-core instruction, and as many additions.
 func (s *Stats) multiply(in *ir.Instr, n int64) {
 	s.Multiplications += n
 	s.Operations[productName(in)] += 2 * n
 }
 
-// productName returns the instruction of a product with the type of A, or with its kind for
-// tcgen05.
+// productName returns the tensor-core instruction with the type of A, or with its kind for tcgen05.
 func productName(in *ir.Instr) string {
 	op := in.Form.Operation()
 	head, _, _ := strings.Cut(op.Kind.String(), ".")
@@ -58,7 +57,7 @@ func productName(in *ir.Instr) string {
 	switch types := op.Types; {
 	case len(types) > 2:
 		return head + " " + types[1].String()[1:]
-	case len(types) > 0: // wmma names the types of D and C, and A has f16
+	case len(types) > 0: // wmma names the types of D and C; A is f16
 		return head + " f16"
 	}
 	return head

@@ -11,19 +11,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// Stats counts what kernels do, over all launches. It is an observer.
+// Stats counts the work of kernels over all launches. It is an observer.
 type Stats struct {
 	Classes map[string]Count // instructions by class
 	Bytes   map[string]Bytes // by state space
-	Shared  Accesses         // of warps to shared memory: wavefronts
-	Global  Accesses         // of warps to global memory: sectors of 32 bytes
+	Shared  Accesses         // accesses of warps to shared memory, in wavefronts
+	Global  Accesses         // accesses of warps to global memory, in sectors of 32 bytes
 
-	// Operations are additions and multiplications of floating-point numbers by their type, and
-	// those of tensor cores by instruction and type of A. A fused multiply-add is two.
+	// Operations counts floating-point additions and multiplications by type, and those of tensor
+	// cores by instruction and type of A. A fused multiply-add counts as two.
 	Operations      map[string]int64
-	Multiplications int64 // of tensor cores; sparse products count those that they leave out
-	Products        int64 // tensor-core products that were issued
-	Asynchronous    Bytes // of copies in flight: TMA, bulk copies and cp.async
+	Multiplications int64 // on tensor cores; sparse products also count the zeros that they skip
+	Products        int64 // tensor-core instructions issued
+	Asynchronous    Bytes // by TMA, bulk copies and cp.async
 	TMA             int64 // bytes that tensor and bulk copies moved
 
 	Barriers  map[string]*Barrier
@@ -34,17 +34,17 @@ type Stats struct {
 	steps   int64
 }
 
-// A Count is instructions of warps and of threads.
+// A Count counts instructions of warps and of threads.
 type Count struct{ Warps, Threads int64 }
 
-// Bytes are bytes that were read and written.
+// Bytes counts bytes read and written.
 type Bytes struct{ Read, Written int64 }
 
-// Accesses are accesses of warps, and the parts of memory that they touch: Least of them would do
-// for as many bytes.
+// Accesses counts accesses of warps and the parts of memory that they touch. Least is the minimum
+// number of parts for the same number of bytes.
 type Accesses struct{ Warps, Parts, Least int64 }
 
-// Extra returns the parts beyond the least, as a share of all.
+// Extra returns the parts beyond the minimum as a fraction of all parts.
 func (a Accesses) Extra() float64 {
 	if a.Parts == 0 {
 		return 0
@@ -52,11 +52,11 @@ func (a Accesses) Extra() float64 {
 	return float64(a.Parts-a.Least) / float64(a.Parts)
 }
 
-// A Barrier is how a barrier was used. Waited counts instructions of the grid that ran while warps
-// waited there.
+// A Barrier counts how a barrier was used. Waited is the number of grid instructions that ran while
+// warps waited there.
 type Barrier struct{ Phases, Arrivals, Waits, Waited int64 }
 
-// A Spot is a line whose accesses touch more parts of memory than they must.
+// A Spot is a line whose accesses touch more parts of memory than necessary.
 type Spot struct {
 	What string // bank conflicts or uncoalesced
 	Accesses
@@ -105,13 +105,13 @@ func (s *Stats) Step(e *emu.Event, state *emu.State) {
 	s.private(e)
 }
 
-// products are the kinds of tensor-core products.
+// products are the instruction kinds of tensor-core matrix products.
 var products = map[isa.Kind]bool{
 	isa.KindMma: true, isa.KindWgmmaMmaAsync: true, isa.KindTcgen05Mma: true,
 	isa.KindTcgen05MmaWs: true,
 }
 
-// private counts the bytes of loads and stores in spaces that are not observed.
+// private counts the bytes of loads and stores in state spaces that observers do not see.
 func (s *Stats) private(e *emu.Event) {
 	op := e.Instr.Form.Operation()
 	load := op.Kind == isa.KindLd
@@ -200,7 +200,7 @@ func isCopy(in *ir.Instr) bool {
 	return false
 }
 
-// count adds an access of a warp, and notes the line if it touches more parts than it must.
+// count adds an access of a warp, and records the line if it touches more parts than necessary.
 func (s *Stats) count(e *emu.Event, all *Accesses, what string, a Accesses) {
 	all.add(a)
 	if a.Parts == a.Least || e.Instr == nil {
@@ -221,8 +221,9 @@ func (a *Accesses) add(b Accesses) {
 	a.Least += b.Least
 }
 
-// wavefronts returns how many passes an access to shared memory takes: 32 banks of 4 bytes serve
-// one word each. Accesses of 8 and 16 bytes go by halves and quarters of a warp.
+// wavefronts returns how many wavefronts an access to shared memory takes. In each, every one of
+// the 32 banks serves one 4-byte word. Accesses of 8 and 16 bytes are split into half warps and
+// quarter warps.
 func wavefronts(e *emu.Event) Accesses {
 	a := Accesses{Warps: 1}
 	group := emu.Lanes
@@ -255,8 +256,8 @@ func wavefronts(e *emu.Event) Accesses {
 	return a
 }
 
-// sectors returns how many sectors of 32 bytes an access to global memory touches. The least are
-// those that hold as many different bytes.
+// sectors returns how many 32-byte sectors an access to global memory touches. The minimum is the
+// number of sectors that can hold the same distinct bytes.
 func sectors(e *emu.Event) Accesses {
 	const sector = 32
 	touched, words := make(map[uint64]bool), make(map[uint64]bool)

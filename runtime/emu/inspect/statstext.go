@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// mostSpots is how many lines Print lists.
+// mostSpots limits how many lines Print lists.
 const mostSpots = 8
 
 // Print writes the statistics as text.
@@ -62,7 +62,7 @@ func (s *Stats) Print(out io.Writer) error {
 	return s.printBarriers(out)
 }
 
-// byCount returns the classes, those with the most instructions first.
+// byCount returns the classes in order of descending instruction counts.
 func (s *Stats) byCount() []string {
 	names := slices.Sorted(maps.Keys(s.Classes))
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -71,7 +71,7 @@ func (s *Stats) byCount() []string {
 	return names
 }
 
-// printSpots lists the lines that waste the most.
+// printSpots lists the lines with the most wasted accesses.
 func (s *Stats) printSpots(out io.Writer) {
 	lines := slices.Sorted(maps.Keys(s.SpotLines))
 	waste := func(line string) int64 { return s.SpotLines[line].Parts - s.SpotLines[line].Least }

@@ -18,16 +18,16 @@ import (
 // A Tile is a matrix in shared memory, or in tensor memory under the name tmem. Its rows are
 // contiguous and not swizzled.
 type Tile struct {
-	Name          string // of a variable, or of a part of dynamic shared memory
-	Offset        uint64 // in bytes; in tensor memory the first column
+	Name          string // name of a variable or of a part of dynamic shared memory
+	Offset        uint64 // in bytes; in tensor memory, the first column
 	Type          isa.Type
 	Rows, Columns int
 }
 
-// ParseTile reads a tile: tiles=f16[16x8], tiles+1024=f32[4x4], tmem+32=f32[128x8].
+// ParseTile parses a tile such as tiles=f16[16x8], tiles+1024=f32[4x4] or tmem+32=f32[128x8].
 func ParseTile(text string) (Tile, error) {
 	var t Tile
-	bad := fmt.Errorf("%q is not a tile; name=f32[rows x columns] is, for example tiles+1024=f16[16x8]", text)
+	bad := fmt.Errorf("%q is not a tile, expected name=type[rows x columns], such as tiles+1024=f16[16x8]", text)
 	name, shape, ok := strings.Cut(text, "=")
 	word, size, found := strings.Cut(strings.TrimSuffix(shape, "]"), "[")
 	rows, columns, both := strings.Cut(size, "x")
@@ -112,7 +112,7 @@ func (t *Tile) rows(out io.Writer, at func(row, column int) (uint64, bool)) {
 	}
 }
 
-// element is an element for a reader.
+// element formats an element.
 func (t *Tile) element(x uint64) string {
 	n := t.Type.Bits()
 	switch {

@@ -17,9 +17,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Timeline records what warps and asynchronous operations do, as a trace that Perfetto and
-// chrome://tracing show: a process for each block, a track for each warp. Time is the instructions
-// that the block's warps have run, one microsecond each. It is an observer.
+// A Timeline records the activity of warps and asynchronous operations as a trace for Perfetto and
+// chrome://tracing. Each block is a process and each warp a track. Time is counted in instructions
+// of the block's warps, one microsecond each. It is an observer.
 type Timeline struct {
 	events  []traceEvent
 	names   *names
@@ -31,7 +31,7 @@ type Timeline struct {
 	dropped int
 }
 
-// A slice is what a warp does at the moment.
+// A slice is the current activity of a warp.
 type slice struct {
 	name, category string
 	begin, end     int64
@@ -39,7 +39,7 @@ type slice struct {
 	stage          string
 }
 
-// A traceEvent is an event of the Trace Event Format.
+// A traceEvent is an event in the Trace Event Format.
 type traceEvent struct {
 	Name     string         `json:"name"`
 	Category string         `json:"cat,omitempty"`
@@ -52,7 +52,7 @@ type traceEvent struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// mostEvents bounds the memory of a timeline.
+// mostEvents limits the events, and so the memory, of a timeline.
 const mostEvents = 2_000_000
 
 // NewTimeline returns an empty timeline.
@@ -63,7 +63,7 @@ func NewTimeline() *Timeline {
 	}
 }
 
-// Step notes an instruction of a warp.
+// Step records an instruction of a warp.
 func (t *Timeline) Step(e *emu.Event, s *emu.State) {
 	now := s.Clock()
 	t.clock[e.Block] = now
@@ -84,7 +84,7 @@ func (t *Timeline) Step(e *emu.Event, s *emu.State) {
 		line: t.names.line(e), stage: at}
 }
 
-// activity names what a warp does at an instruction: it waits, or it runs in its role.
+// activity names the activity of a warp at an instruction: a wait, or its role.
 func (t *Timeline) activity(e *emu.Event, s *emu.State) (name, category string) {
 	switch kind := e.Instr.Form.Form.Kind; {
 	case waitsForPhase(e.Instr), kind == isa.KindBarrierSync, kind == isa.KindBarrierRed,
@@ -102,7 +102,7 @@ func (t *Timeline) activity(e *emu.Event, s *emu.State) (name, category string) 
 	return "run", "run"
 }
 
-// endSlice ends what a warp does.
+// endSlice ends the current activity of a warp.
 func (t *Timeline) endSlice(who thread, now int64) {
 	r := t.running[who]
 	if r == nil {
@@ -111,7 +111,7 @@ func (t *Timeline) endSlice(who thread, now int64) {
 	delete(t.running, who)
 	end := r.end
 	if r.category == "wait" {
-		end = max(end, now) // the warp goes on when its wait is over
+		end = max(end, now) // the warp continues when its wait is over
 	}
 	args := map[string]any{"line": r.line}
 	if r.stage != "" {
@@ -123,10 +123,10 @@ func (t *Timeline) endSlice(who thread, now int64) {
 	})
 }
 
-// process is the number of a block among those of all launches.
+// process returns the process number of a block, which is unique over all launches.
 func (t *Timeline) process(block uint32) int { return t.launch<<20 + int(block) + 1 }
 
-// add keeps an event.
+// add appends an event.
 func (t *Timeline) add(e traceEvent) {
 	if len(t.events) >= mostEvents {
 		t.dropped++
@@ -135,7 +135,7 @@ func (t *Timeline) add(e traceEvent) {
 	t.events = append(t.events, e)
 }
 
-// Observe notes an event.
+// Observe records an event.
 func (t *Timeline) Observe(e *emu.Event) {
 	switch e.Kind {
 	case emu.EventBegin:
@@ -174,12 +174,12 @@ func (t *Timeline) Observe(e *emu.Event) {
 	}
 }
 
-// compareThreads orders warps by their blocks.
+// compareThreads orders warps by block, then by index.
 func compareThreads(a, b thread) int {
 	return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.warp, b.warp))
 }
 
-// start names the tracks of a warp.
+// start names the track of a warp.
 func (t *Timeline) start(e *emu.Event) {
 	name := fmt.Sprintf("warp %d", e.Warp)
 	if role := t.names.role(e.Warp); role != "" {
@@ -196,7 +196,7 @@ func (t *Timeline) start(e *emu.Event) {
 	})
 }
 
-// issue begins an asynchronous operation.
+// issue records the start of an asynchronous operation.
 func (t *Timeline) issue(e *emu.Event) {
 	args := map[string]any{"line": t.names.line(e), "warp": e.Warp}
 	if s := t.stages[thread{e.Block, e.Warp}]; s != "" {
@@ -209,7 +209,7 @@ func (t *Timeline) issue(e *emu.Event) {
 	}
 }
 
-// nameOf returns what an instruction is called.
+// nameOf returns the displayed name of an instruction.
 func nameOf(in *ir.Instr) string {
 	if in == nil || in.Form == nil {
 		return "operation"
@@ -217,7 +217,7 @@ func nameOf(in *ir.Instr) string {
 	return in.Form.Form.Kind.String()
 }
 
-// complete ends an asynchronous operation, when its last lane is complete.
+// complete records the end of an asynchronous operation when its last lane is complete.
 func (t *Timeline) complete(e *emu.Event) {
 	x, ok := t.open[e.Operation]
 	if !ok {

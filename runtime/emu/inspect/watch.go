@@ -13,21 +13,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Focus is a thread of a block: their indices in the block and in the grid.
+// A Focus is a thread, given by its block index in the grid and its thread index in the block.
 type Focus struct{ Block, Thread uint32 }
 
-// lane returns the lane of the thread if the event is one of its warp.
+// lane returns the lane of the thread if the event belongs to its warp.
 func (f Focus) lane(e *emu.Event) (int, bool) {
 	return int(f.Thread % emu.Lanes), e.Block == f.Block && e.Warp == f.Thread/emu.Lanes
 }
 
-// Watch prints each change of a register of a thread, with the line of the instruction that made
+// Watch prints each change of a register of a thread, with the line of the instruction that changed
 // it. It is an observer.
 type Watch struct {
-	Register string // %r12
+	Register string // such as %r12
 	Focus    Focus
 	Out      io.Writer
-	Limit    int // changes that are printed; 0 for all
+	Limit    int // maximum number of changes to print; 0 for no limit
 
 	names  *names
 	last   uint64
@@ -36,7 +36,7 @@ type Watch struct {
 	shown  int
 }
 
-// Observe notes a launch.
+// Observe handles the start of a launch.
 func (w *Watch) Observe(e *emu.Event) {
 	if e.Kind == emu.EventBegin {
 		w.names, w.known, w.before = namesOf(e.Launch), false, ""
@@ -65,7 +65,7 @@ func (w *Watch) Step(e *emu.Event, s *emu.State) {
 // Shown returns how many changes were printed.
 func (w *Watch) Shown() int { return w.shown }
 
-// value is the bits of a register for a reader.
+// value formats the bits of a register.
 func value(x uint64, r *ir.Reg) string {
 	n := r.Type.Bits()
 	switch {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A Verdict is what is known of the condition of a test.
+// A Verdict is the result of deciding the condition of a test.
 type Verdict struct {
 	Possible   bool // some execution satisfies the condition
-	Always     bool // all executions do
-	Executions int  // that the axioms allow
+	Always     bool // every execution satisfies it
+	Executions int  // number of consistent executions
 }
 
-// Holds reports whether the quantified condition of a test holds.
+// Holds reports whether the condition of a test holds with its quantifier.
 func (t *Test) Holds(v Verdict) bool {
 	switch t.Quantifier {
 	case "forall":
@@ -27,7 +27,7 @@ func (t *Test) Holds(v Verdict) bool {
 	return v.Possible
 }
 
-// mostEvents is how many events an execution may have.
+// mostEvents limits the events of an execution.
 const mostEvents = 60
 
 // Decide enumerates the executions of a test.
@@ -44,13 +44,13 @@ func Decide(t *Test) (Verdict, error) {
 type decider struct {
 	test    *Test
 	x       execution
-	reads   [][2]int // read and part of memory
+	reads   [][2]int // read and memory part
 	first   map[string]int
-	parts   map[string][]int // bytes at which the parts of a location begin, and its end
+	parts   map[string][]int // per location: the offsets of its parts, and its size
 	verdict Verdict
 }
 
-// build makes the events.
+// build creates the events.
 func (d *decider) build() error {
 	t := d.test
 	d.first, d.parts = map[string]int{}, map[string][]int{}
@@ -103,7 +103,7 @@ func (d *decider) build() error {
 	}
 	n := len(d.x.events)
 	if n > mostEvents {
-		return fmt.Errorf("%s has %d events; at most %d are enumerated", t.Name, n, mostEvents)
+		return fmt.Errorf("%s has %d events, expected at most %d", t.Name, n, mostEvents)
 	}
 	d.x.po, d.x.rf, d.x.sc = make(relation, n), make(relation, n), make(relation, n)
 	d.x.from = map[[2]int]int{}
@@ -125,7 +125,7 @@ func (d *decider) build() error {
 	return nil
 }
 
-// mask returns the parts of memory of some bytes of a location.
+// mask returns the parts of a location that cover a range of its bytes.
 func (d *decider) mask(base string, offset, size int) (m uint64) {
 	for i, at := range d.parts[base][:len(d.parts[base])-1] {
 		if at >= offset && at < offset+size {
@@ -141,7 +141,7 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	if in.at != "" {
 		base := d.test.physical(in.at)
 		name := in.at
-		if in.proxy != Generic { // other proxies have views of the address that they alias
+		if in.proxy != Generic { // other proxies use the physical address of an alias
 			name = base
 		}
 		if _, ok := addresses[name]; !ok {
@@ -188,7 +188,7 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	}
 }
 
-// read chooses what read number i reads.
+// read enumerates the writes that read i may read from.
 func (d *decider) read(i int) {
 	if i == len(d.reads) {
 		d.fences()
@@ -211,7 +211,7 @@ func (d *decider) read(i int) {
 	}
 }
 
-// fences chooses the order of morally strong fence.sc pairs.
+// fences enumerates the orders of morally strong fence.sc pairs.
 func (d *decider) fences() {
 	if !d.grounded() {
 		return
@@ -234,7 +234,7 @@ func (d *decider) fences() {
 	})
 }
 
-// orient tries both directions of each pair.
+// orient tries both orders of each pair.
 func (d *decider) orient(pairs [][2]int, r relation, done func()) {
 	if len(pairs) == 0 {
 		done()
@@ -248,7 +248,8 @@ func (d *decider) orient(pairs [][2]int, r relation, done func()) {
 	}
 }
 
-// grounded checks that no value comes out of thin air: reads and the values that depend on them.
+// grounded checks that no value appears out of thin air, which would be a cycle of reads and the
+// values that depend on them.
 func (d *decider) grounded() bool {
 	n := len(d.x.events)
 	r := make(relation, n)
@@ -272,8 +273,8 @@ func (d *decider) grounded() bool {
 	return !r.cyclic()
 }
 
-// coherence chooses the coherence order: writes are related that are ordered by causality or morally
-// strong. Others have no order, which allows the most.
+// coherence enumerates the coherence orders. Two writes are ordered if causality orders them or if
+// they are morally strong. Other writes stay unordered, which allows the most executions.
 func (d *decider) coherence() {
 	n := len(d.x.events)
 	co := make(relation, n)
@@ -301,7 +302,7 @@ func (d *decider) coherence() {
 	})
 }
 
-// finish evaluates the condition for an execution, for each of its final values of memory.
+// finish evaluates the condition of an execution for each of its possible final memory values.
 func (d *decider) finish() {
 	d.verdict.Executions++
 	values := d.values()
@@ -325,7 +326,7 @@ func (d *decider) finish() {
 	d.choose(names, final, map[string]int{}, values)
 }
 
-// choose goes through the final values of memory.
+// choose enumerates the final memory values.
 func (d *decider) choose(names []string, final map[string][]int, chosen map[string]int, values []int) {
 	if len(names) > 0 {
 		if _, done := chosen[names[0]]; done {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// herd writes a test of testdata/litmus.txt in the format of herd.
+// herd formats a test of testdata/litmus.txt for herd.
 func herd(name, places, threads, condition string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "PTX %s\n\"from litmus.txt\"\n{\n", name)

@@ -1,13 +1,13 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memmodel decides what the PTX memory model allows. It holds the axioms of the manual's chapter
-// on memory consistency: program order, scopes, morally strong operations, release and acquire patterns,
-// proxies, barriers and causality order. It knows nothing of the emulator. Decide enumerates the
-// executions of a litmus test and reports whether its condition can hold.
+// Package memmodel decides what the PTX memory model allows. It implements the axioms of the
+// manual's chapter on memory consistency: program order, scopes, morally strong operations, release
+// and acquire patterns, proxies, barriers and causality order. It does not depend on the emulator.
+// Decide enumerates the executions of a litmus test and reports whether its condition can hold.
 package memmodel
 
-// A Kind is what an event does.
+// A Kind is the kind of an event.
 type Kind uint8
 
 // Kinds of event. A read-modify-write is a read and a write; a barrier is an arrival and a wait.
@@ -34,7 +34,7 @@ const (
 	SC
 )
 
-// A Scope is a set of threads around a thread.
+// A Scope is a set of threads relative to a thread.
 type Scope uint8
 
 // Scopes.
@@ -45,7 +45,7 @@ const (
 	Sys
 )
 
-// A Proxy is a path to memory.
+// A Proxy is a method of accessing memory.
 type Proxy uint8
 
 // Proxies.
@@ -57,10 +57,10 @@ const (
 	Async
 )
 
-// A Place is where a thread runs.
+// A Place is the location of a thread.
 type Place struct{ CTA, Cluster, GPU int }
 
-// includes reports whether a scope around p holds q.
+// includes reports whether the scope of a thread at p includes threads at q.
 func (s Scope) includes(p, q Place) bool {
 	switch s {
 	case CTA:
@@ -81,12 +81,12 @@ type event struct {
 	scope   Scope
 	proxy   Proxy
 	address int    // virtual address
-	atoms   uint64 // parts of memory that it accesses
-	offset  int    // bytes from the first part
+	atoms   uint64 // memory parts that it accesses
+	offset  int    // byte offset from the first part
 	size    int
 	partner int // the other half of a read-modify-write, or -1
 	instr   *instr
-	barrier int // number and generation
+	barrier int // barrier number and generation
 }
 
 // strong reports whether an event is a strong operation.
@@ -98,7 +98,7 @@ type relation []uint64
 func (r relation) has(a, b int) bool { return r[a]>>b&1 != 0 }
 func (r relation) add(a, b int)      { r[a] |= 1 << b }
 
-// close makes r transitive.
+// close computes the transitive closure of r.
 func (r relation) close() {
 	for k := range r {
 		for a := range r {
@@ -109,7 +109,7 @@ func (r relation) close() {
 	}
 }
 
-// cyclic reports whether an event of a transitive relation precedes itself.
+// cyclic reports whether a transitive relation has a cycle.
 func (r relation) cyclic() bool {
 	for a := range r {
 		if r.has(a, a) {
@@ -119,7 +119,7 @@ func (r relation) cyclic() bool {
 	return false
 }
 
-// union returns the pairs of all relations.
+// union returns the union of relations.
 func union(list ...relation) relation {
 	out := make(relation, len(list[0]))
 	for _, r := range list {
@@ -130,7 +130,7 @@ func union(list ...relation) relation {
 	return out
 }
 
-// then returns the pairs that are related through an event between.
+// then returns the composition of two relations.
 func (r relation) then(s relation) relation {
 	out := make(relation, len(r))
 	for a := range r {
@@ -143,23 +143,23 @@ func (r relation) then(s relation) relation {
 	return out
 }
 
-// An execution is events with the choices that were made.
+// An execution is a set of events with a choice for each read and each order.
 type execution struct {
 	events []event
 	places []Place
 	po     relation
 	rf     relation
-	from   map[[2]int]int // by read and part of memory
-	sc     relation       // order of fences
+	from   map[[2]int]int // the write that each read reads, by read and memory part
+	sc     relation       // order of fence.sc
 	co     relation
 
 	obs, base, cause relation
 }
 
-// place returns where an event runs; initial writes are before all.
+// place returns where an event runs.
 func (x *execution) place(a int) Place { return x.places[x.events[a].thread] }
 
-// overlap reports whether two events access the same memory.
+// overlap reports whether two events access common memory.
 func (x *execution) overlap(a, b int) bool { return x.events[a].atoms&x.events[b].atoms != 0 }
 
 // memory reports whether an event accesses memory.
@@ -182,7 +182,7 @@ func (x *execution) morally(a, b int) bool {
 	return true
 }
 
-// releases returns the release patterns that end in write w: their first events.
+// releases returns the first events of the release patterns that end with write w.
 func (x *execution) releases(w int) (list []int) {
 	e := &x.events[w]
 	if e.kind != Write || e.thread < 0 || !e.strong() {
@@ -203,7 +203,7 @@ func (x *execution) releases(w int) (list []int) {
 	return list
 }
 
-// acquires returns the acquire patterns that begin with read r: their last events.
+// acquires returns the last events of the acquire patterns that begin with read r.
 func (x *execution) acquires(r int) (list []int) {
 	e := &x.events[r]
 	if e.kind != Read || !e.strong() {
@@ -225,7 +225,8 @@ func (x *execution) acquires(r int) (list []int) {
 	return list
 }
 
-// observe computes the observation order: morally strong reads, through atomic operations.
+// observe computes the observation order: a morally strong read observes a write, directly or
+// through atomic operations.
 func (x *execution) observe() {
 	n := len(x.events)
 	x.obs = make(relation, n)
@@ -249,7 +250,7 @@ func (x *execution) observe() {
 	}
 }
 
-// order computes base causality order and causality order.
+// order computes the base causality order and the causality order.
 func (x *execution) order() {
 	x.observe()
 	n := len(x.events)
@@ -289,8 +290,9 @@ func (x *execution) order() {
 	x.cause = union(kept, x.obs.then(kept))
 }
 
-// preserved reports whether base causality holds for the proxies of two accesses: both are generic and
-// to one address, or of one proxy and block, or proxy fences link them.
+// preserved reports whether base causality order holds for two accesses with respect to their
+// proxies. Both are generic and use the same address, or both use the same proxy in the same block,
+// or proxy fences lie between them.
 func (x *execution) preserved(a, b int) bool {
 	e, f := &x.events[a], &x.events[b]
 	if e.thread < 0 {
@@ -324,7 +326,7 @@ func (x *execution) preserved(a, b int) bool {
 	return false
 }
 
-// past returns the events of a kind that a set of events precedes, or that are in it.
+// past returns the events of a given kind that are in a set or precede an event of the set.
 func (x *execution) past(set uint64, is func(int) bool) (next uint64) {
 	for p := range x.events {
 		if !is(p) {
@@ -339,7 +341,8 @@ func (x *execution) past(set uint64, is func(int) bool) (next uint64) {
 	return next
 }
 
-// fromReads returns the writes that follow what a read read.
+// fromReads returns the from-reads relation: each read precedes the writes that come after the one
+// that it read.
 func (x *execution) fromReads() relation {
 	n := len(x.events)
 	fr := make(relation, n)
@@ -362,7 +365,7 @@ func (x *execution) consistent() bool {
 	n := len(x.events)
 	fr := x.fromReads()
 	com := union(x.rf, x.co, fr)
-	for a := range n { // causality, and coherence as far as it is not built in
+	for a := range n { // causality, and coherence as far as it is not enforced above
 		for b := range n {
 			if com.has(a, b) && x.cause.has(b, a) {
 				return false

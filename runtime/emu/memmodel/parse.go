@@ -15,15 +15,15 @@ import (
 type Test struct {
 	Name       string
 	Threads    []Thread
-	Init       map[string]int    // values of locations that are not zero
-	Alias      map[string]string // locations that are another one
+	Init       map[string]int    // initial values that are not zero
+	Alias      map[string]string // locations that alias another one
 	Quantifier string            // exists, ~exists or forall
 	condition  *condition
 	locations  []string
-	widths     map[string]int // bytes of locations
+	widths     map[string]int // size of each location in bytes
 }
 
-// A Thread is the instructions of a thread and where it runs.
+// A Thread holds the instructions and the location of a thread.
 type Thread struct {
 	Name  string
 	Place Place
@@ -37,14 +37,14 @@ type instr struct {
 	order   Order
 	scope   Scope
 	proxy   Proxy
-	combine string // of an atomic operation
-	to      string // register
+	combine string // operation of an atomic instruction
+	to      string // destination register
 	at      string // location
 	offset  int
 	size    int
-	args    []string // values: numbers or registers
-	number  int      // of a barrier
-	only    bool     // bar.arrive
+	args    []string // value operands: constants or registers
+	number  int      // number of the barrier
+	only    bool     // is bar.arrive
 }
 
 var (
@@ -52,8 +52,8 @@ var (
 	placePattern  = regexp.MustCompile(`^([A-Za-z_]\w*)(?:\+(\d+))?$`)
 )
 
-// Parse reads a litmus test in the format of herd for PTX: a line "PTX name", initial values in braces,
-// columns of threads with their cta and gpu, and a condition.
+// Parse parses a litmus test in the PTX format of herd: a line "PTX name", initial values in
+// braces, a column per thread with its CTA and GPU, and a condition.
 func Parse(text string) (*Test, error) {
 	t := &Test{Init: map[string]int{}, Alias: map[string]string{}, widths: map[string]int{}}
 	head, rest, ok := strings.Cut(text, "{")
@@ -129,7 +129,7 @@ func number(s string) int {
 	return n
 }
 
-// initial reads initial values: x=1; P0:r0=0; y aliases x; t @ texture aliases x.
+// initial parses initial values such as x=1; P0:r0=0; y aliases x; t @ texture aliases x.
 func (t *Test) initial(text string) error {
 	for item := range strings.SplitSeq(text, ";") {
 		item = strings.TrimSpace(item)
@@ -150,7 +150,7 @@ func (t *Test) initial(text string) error {
 	return nil
 }
 
-// instr reads an instruction. Brackets around addresses may be left out, as herd does.
+// instr parses an instruction. As in herd, the brackets around an address are optional.
 func (t *Test) instr(text string) (*instr, error) {
 	opcode, rest, _ := strings.Cut(text, " ")
 	var args []string
@@ -274,7 +274,7 @@ func (t *Test) instr(text string) (*instr, error) {
 	return nil, fmt.Errorf("unknown instruction: %s", text)
 }
 
-// physical returns the location that a name stands for.
+// physical returns the location that a name refers to, after resolving aliases.
 func (t *Test) physical(name string) string {
 	for range 8 {
 		of, ok := t.Alias[name]
@@ -286,7 +286,7 @@ func (t *Test) physical(name string) string {
 	return name
 }
 
-// A condition is a term of a final condition.
+// A condition is a node of a final condition.
 type condition struct {
 	op          string // and, or, not, eq, ne
 	left, right *condition
@@ -294,7 +294,7 @@ type condition struct {
 	value       int
 }
 
-// parseCondition reads a condition: comparisons with /\, \/, ~ and parentheses.
+// parseCondition parses a condition: comparisons combined with /\, \/, ~ and parentheses.
 func parseCondition(text string) (*condition, error) {
 	p := &conditionParser{text: strings.TrimSpace(text)}
 	c, err := p.or()
@@ -378,7 +378,7 @@ func (c *condition) holds(value func(name string) int) bool {
 	return value(c.name) == c.value
 }
 
-// names lists the locations that a condition names.
+// names returns the locations that a condition mentions.
 func (c *condition) names() (list []string) {
 	if c.left != nil {
 		list = append(list, c.left.names()...)

@@ -3,7 +3,7 @@
 
 package memmodel
 
-// values computes what each event reads or writes. No value depends on itself.
+// values computes the value that each event reads or writes. No value may depend on itself.
 func (d *decider) values() []int {
 	n := len(d.x.events)
 	values := make([]int, n)
@@ -36,7 +36,7 @@ func (d *decider) values() []int {
 	return values
 }
 
-// assemble puts a read together from the parts that it reads.
+// assemble combines the parts that a read reads into one value.
 func (d *decider) assemble(i int, of func(int) int) (x int) {
 	e := &d.x.events[i]
 	base := d.test.physical(e.instr.at)
@@ -57,7 +57,7 @@ func (d *decider) assemble(i int, of func(int) int) (x int) {
 	return x
 }
 
-// operand returns a value operand of a write: a number, or a register that was read before.
+// operand returns a value operand of a write: a constant, or a register that an earlier read set.
 func (d *decider) operand(i, k int, of func(int) int) int {
 	e := &d.x.events[i]
 	if k >= len(e.instr.args) {
@@ -76,7 +76,7 @@ func (d *decider) operand(i, k int, of func(int) int) int {
 	return 0
 }
 
-// combine is an atomic operation.
+// combine computes an atomic operation.
 func combine(op string, old, x int, second func() int) int {
 	switch op {
 	case "exch":

@@ -13,10 +13,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// BenchmarkGEMM multiplies 512x512x512 in bf16 on one worker. It reports the time of the launches, which
-// is all but that of the reference.
+// BenchmarkGEMM multiplies 512x512x512 in bf16 on one worker. It reports the time of the launches
+// without the time of the reference.
 func BenchmarkGEMM(b *testing.B) {
-	// As in the checks of the examples: tensor cores truncate after every 16 terms.
+	// As in the example tests, tensor cores truncate after every 16 terms.
 	tolerance := kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 	for _, test := range []struct {
 		name, target string

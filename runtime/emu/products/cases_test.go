@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// deep is the depth of so many bytes of a type in shared memory.
+// deep returns the depth in elements of a row of the given number of bytes in shared memory.
 func deep(t isa.Type, padded bool, bytes int) int {
 	if n := t.Bits(); n >= 8 || !padded {
 		return bytes * 8 / n
@@ -18,7 +18,8 @@ func deep(t isa.Type, padded bool, bytes int) int {
 	return bytes
 }
 
-// cases are products of all kinds: types, shapes of sums, swizzles, and how the factors lie.
+// cases covers matrix products of all kinds: types, accumulator shapes, swizzles and operand
+// layouts.
 func cases() (list []productCase) {
 	add := func(c productCase) {
 		if c.stages == 0 {
@@ -55,7 +56,7 @@ func cases() (list []productCase) {
 			}
 		}
 	}
-	// Factors that lie the other way round.
+	// Transposed operands.
 	for _, w := range []dsl.Swizzle{dsl.Swizzle32, dsl.Swizzle64, dsl.Swizzle128} {
 		for _, t := range []isa.Type{isa.F16, isa.Bf16, isa.E4m3, isa.S8} {
 			for _, turn := range [][2]bool{{true, false}, {false, true}, {true, true}} {
@@ -97,13 +98,13 @@ func cases() (list []productCase) {
 			}
 		}
 	}
-	// Sums of F16, of few and small numbers.
+	// F16 accumulators, with few terms and small values.
 	for _, t := range [][2]isa.Type{{isa.F16, isa.F16}, {isa.E4m3, isa.E2m1}} {
 		for _, s := range [][2]int{{64, 32}, {128, 64}, {256, 64}} {
 			add(productCase{x: t[0], y: t[1], padded: true, rows: s[0], cols: s[1], depth: deep(t[0], true, 128), swizzle: dsl.Swizzle128, stages: 1, half: true})
 		}
 	}
-	// Scaled types of 8, 6 and 4 bits by one another, and turned ones of 8 bits.
+	// Block-scaled types of 8, 6 and 4 bits in all combinations, and transposed 8-bit operands.
 	small := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}
 	for i, x := range small {
 		for j, y := range small {
@@ -124,8 +125,8 @@ func cases() (list []productCase) {
 	return list
 }
 
-// TestProducts runs kernels of package dsl with MMAs of every kind, shape and layout in the emulator,
-// and compares all elements of D.
+// TestProducts runs kernels of package dsl with MMAs of every kind, shape and layout in the
+// emulator, and compares all elements of D.
 func TestProducts(t *testing.T) {
 	all := cases()
 	ran := make(map[string]int)

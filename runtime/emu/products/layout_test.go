@@ -8,17 +8,18 @@ import (
 	"math/rand/v2"
 )
 
-// A layout is how a matrix lies in shared memory. Its formulas are those of the canonical layouts
-// of the manual (9.7.15.5.1.2 and 9.7.16.10.6), in units of 16 bytes.
+// A layout describes how a matrix is laid out in shared memory. The formulas are those of the
+// canonical layouts in the PTX manual (9.7.15.5.1.2 and 9.7.16.10.6), in units of 16 bytes.
 type layout struct {
-	across  bool // columns lie along M or N
+	across  bool // contiguous along M or N instead of K
 	swizzle int  // bytes: 0, 32, 64, 128
 	leading int
 	stride  int
 	wide    bool // 128 bytes are swizzled in units of 32
 }
 
-// layoutFor returns a layout of rows by so many bytes of depth, or of rows of bits by a depth.
+// layoutFor returns a layout for the given number of rows and bytes of depth, or, if across, of row
+// bits and depth.
 func layoutFor(across bool, swizzle, rows, bytes, depth, bits int) layout {
 	groups := (rows + 7) / 8
 	switch {
@@ -32,8 +33,8 @@ func layoutFor(across bool, swizzle, rows, bytes, depth, bits int) layout {
 	return layout{across: true, swizzle: swizzle, leading: swizzle * 8 * ((depth + 7) / 8), stride: 8 * swizzle}
 }
 
-// unit returns the address of a unit of 16 bytes, from the start of the matrix. Along K, i is the
-// row and u the unit of its depth; across, i is the depth and u the unit of rows.
+// unit returns the byte offset of a 16-byte unit from the start of the matrix. Along K, i is the
+// row and u the unit of its depth. Otherwise, i is the depth and u the unit of rows.
 func (l layout) unit(i, u int) int {
 	var at int
 	switch {
@@ -50,7 +51,7 @@ func (l layout) unit(i, u int) int {
 	return at
 }
 
-// swizzled permutes the units of an address, as CuTe's Swizzle<B,4,3> does.
+// swizzled permutes the units of an offset, as CuTe's Swizzle<B,4,3> does.
 func (l layout) swizzled(at int) int {
 	if l.wide {
 		return at ^ at>>7&3<<5
@@ -66,7 +67,7 @@ func (l layout) swizzled(at int) int {
 	return at
 }
 
-// A packing is how elements lie in 16 bytes: how many, and from which bit on.
+// packing returns the number of elements in 16 bytes, and the bit offset of each.
 func packing(n number, padded bool) int {
 	if padded && n.bits < 8 {
 		return 16
@@ -74,7 +75,7 @@ func packing(n number, padded bool) int {
 	return 128 / n.bits
 }
 
-// place puts the elements of a matrix into shared memory from start on.
+// place writes the elements of a matrix to shared memory at start.
 func (l layout) place(memory []byte, start int, n number, padded bool, codes [][]uint64) {
 	per := packing(n, padded)
 	for row := range codes {
@@ -91,12 +92,12 @@ func (l layout) place(memory []byte, start int, n number, padded bool, codes [][
 	}
 }
 
-// hopper returns the descriptor of wgmma without the address.
+// hopper returns the wgmma matrix descriptor without the address.
 func (l layout) hopper() uint64 {
 	return uint64(l.leading>>4)<<16 | uint64(l.stride>>4)<<32 | map[int]uint64{0: 0, 128: 1, 64: 2, 32: 3}[l.swizzle]<<62
 }
 
-// blackwell returns the descriptor of tcgen05 without the address.
+// blackwell returns the tcgen05 matrix descriptor without the address.
 func (l layout) blackwell() uint64 {
 	mode := map[int]uint64{0: 0, 128: 2, 64: 4, 32: 6}[l.swizzle]
 	if l.wide {
@@ -105,7 +106,7 @@ func (l layout) blackwell() uint64 {
 	return uint64(l.leading>>4)<<16 | uint64(l.stride>>4)<<32 | 1<<46 | mode<<61
 }
 
-// code returns a random element. Exact ones have sums without rounding.
+// code returns a random element. If exactly is set, sums of such elements need no rounding.
 func code(r *rand.Rand, n number, exactly bool) uint64 {
 	if n.bits == 1 {
 		return r.Uint64() & 1
@@ -123,14 +124,14 @@ func code(r *rand.Rand, n number, exactly bool) uint64 {
 	for {
 		c := r.Uint64() & (1<<n.bits - 1)
 		switch w := n.worth(c); {
-		case n.bits == 16 && math.Abs(w) > 1e4: // sums of larger ones have no bound that says much
+		case n.bits == 16 && math.Abs(w) > 1e4: // sums of larger values have no useful error bound
 		case w-w == 0:
 			return c
 		}
 	}
 }
 
-// exacts are codes of each type whose sums are exact.
+// exacts holds codes of each type whose sums need no rounding.
 var exacts = func() map[string][]uint64 {
 	m := make(map[string][]uint64)
 	for _, n := range []number{f16, bf16, tf32, e5m2, e4m3, e2m3, e3m2, e2m1, u8, s8} {
@@ -139,7 +140,7 @@ var exacts = func() map[string][]uint64 {
 	return m
 }()
 
-// A sum is a reference: the exact sum and the largest term, by magnitude.
+// A sum is a reference result: the exact sum and the largest magnitude of its terms.
 type sum struct{ value, largest float64 }
 
 // add adds a term.
@@ -148,7 +149,7 @@ func (s *sum) add(x float64) {
 	s.largest = max(s.largest, math.Abs(x))
 }
 
-// near reports whether a result can be a sum of n terms that were truncated to so many bits below
+// near reports whether got can be a sum of n terms that were truncated at a number of bits below
 // the largest, and then rounded to a number of mantissa bits.
 func (s *sum) near(got float64, n, fraction, mantissa int) bool {
 	if got == s.value {
@@ -159,8 +160,8 @@ func (s *sum) near(got float64, n, fraction, mantissa int) bool {
 	return math.Abs(got-s.value) <= truncation+rounding+math.Ldexp(1, -24)*math.Ldexp(1, -10)
 }
 
-// sparsify makes half of the elements zero. It returns what is kept, and the four bits of every
-// chunk. Of pairs of two elements neighbours are kept together.
+// sparsify sets half of the elements to zero. It returns the kept elements and the four metadata
+// bits of each chunk. Elements are kept or dropped in groups of the size together.
 func sparsify(r *rand.Rand, codes [][]uint64, n number, together int) (kept [][]uint64, places [][]uint64) {
 	group := 4
 	if n.bits == 32 {
@@ -189,7 +190,7 @@ func sparsify(r *rand.Rand, codes [][]uint64, n number, together int) (kept [][]
 	return kept, places
 }
 
-// randomCodes returns a matrix.
+// randomCodes returns a random matrix.
 func randomCodes(r *rand.Rand, n number, rows, depth int, exactly bool) [][]uint64 {
 	m := make([][]uint64, rows)
 	for i := range m {

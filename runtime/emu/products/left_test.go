@@ -13,11 +13,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A leftCase is a product whose left factor threads write to tensor memory, 128 numbers deep.
+// A leftCase is a matrix product whose A operand threads write to tensor memory. Its depth is 128.
 type leftCase struct {
 	x, y isa.Type
 	pair bool
-	half bool // scaled where it is not
+	half bool // false for a block-scaled product
 	cols int
 }
 
@@ -189,7 +189,8 @@ func (c leftCase) run(d *Device) error {
 	return differ(got, a.lines(scaleA), b.lines(scaleB))
 }
 
-// TestLefts multiplies with a left factor in tensor memory, on one multiprocessor and on a pair, with scale factors and without.
+// TestLefts multiplies with A in tensor memory, on one CTA and on a CTA pair, with and without
+// scale factors.
 func TestLefts(t *testing.T) {
 	for _, c := range []leftCase{
 		{x: isa.Bf16, y: isa.Bf16, cols: 64}, {x: isa.Bf16, y: isa.Bf16, cols: 128, pair: true}, {x: isa.E4m3, y: isa.E5m2, cols: 128}, {x: isa.E5m2, y: isa.E4m3, cols: 128, pair: true},
@@ -201,7 +202,7 @@ func TestLefts(t *testing.T) {
 	}
 }
 
-// TestLeftMistakes: a kernel with one number wrong does not multiply.
+// TestLeftMistakes checks that a kernel with one wrong constant computes a wrong result.
 func TestLeftMistakes(t *testing.T) {
 	pair := leftCase{x: isa.E5m2, y: isa.E4m3, cols: 128, pair: true}
 	for _, m := range []struct{ old, with string }{

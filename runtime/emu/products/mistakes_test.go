@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestMistakes: a kernel with one number wrong does not multiply.
+// TestMistakes checks that a kernel with one wrong constant computes a wrong result.
 func TestMistakes(t *testing.T) {
 	var (
 		plain  = productCase{x: isa.Bf16, y: isa.Bf16, rows: 128, cols: 64, depth: 64, swizzle: dsl.Swizzle128, stages: 2}
@@ -24,7 +24,7 @@ func TestMistakes(t *testing.T) {
 		pair   = productCase{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4, rows: 256, cols: 256, depth: 256, swizzle: dsl.Swizzle128, stages: 2}
 		sparse = productCase{x: isa.F16, y: isa.F16, rows: 128, cols: 64, depth: 64, sparse: true, swizzle: dsl.Swizzle128, stages: 2}
 	)
-	// bits flips bits of the descriptors that tiles are read with, by their place in the text.
+	// bits flips bits of a matrix descriptor, selected by its order in the text.
 	bits := func(which int, flip uint64) func(string) string {
 		return func(text string) string {
 			n := 0
@@ -39,7 +39,8 @@ func TestMistakes(t *testing.T) {
 			})
 		}
 	}
-	// order flips bits of a descriptor of an instruction: a constant that is moved to a register at the head of the role.
+	// order flips bits of an instruction descriptor, a constant that is moved to a register at the
+	// start of the role.
 	order := func(which int, flip uint64) func(string) string {
 		return func(text string) string {
 			n := 0

@@ -15,10 +15,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// tensorText is PTX for sm_100a (or another target) that fills tensor memory from global memory, runs a
-// body with a word of each register of out, and stores tensor memory again. In the body %r10 is the
-// allocation, %r12 the warp's part of it, %r8 an mbarrier, %r1 shared memory and %d2 the thread's part
-// of the words.
+// tensorText returns PTX that fills tensor memory from global memory, runs a body with the words of
+// out in registers, and stores tensor memory again. In the body, %r10 is the allocation, %r12 the
+// warp's part of it, %r8 an mbarrier, %r1 shared memory and %d2 the thread's part of the words.
 func tensorText(target, body string, words int) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, ".version 8.8\n.target %s\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n", target)
@@ -40,10 +39,10 @@ func tensorText(target, body string, words int) string {
 	return s.String()
 }
 
-// commitText waits for what thread 0 issued.
+// commitText waits for the operations that thread 0 issued.
 const commitText = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%d9];\nwait:\nmbarrier.try_wait.parity.shared.b64 %p4, [%r8], 0;\n@!%p4 bra wait;\n"
 
-// runTensor runs such a text and returns tensor memory and the words behind it.
+// runTensor runs such a text and returns tensor memory and the words that follow it.
 func runTensor(t *testing.T, target, body string, shared []byte, tensor, words []uint32, o emu.Options) ([]uint32, []uint32) {
 	t.Helper()
 	x, y, err := launchTensor(t, target, tensorText(target, body, len(words)/128), shared, tensor, words, o)
@@ -53,7 +52,7 @@ func runTensor(t *testing.T, target, body string, shared []byte, tensor, words [
 	return x, y
 }
 
-// launchTensor runs a text and returns what runTensor does, or the error of the launch.
+// launchTensor runs a text and returns what runTensor does, or the launch error.
 func launchTensor(t *testing.T, target, text string, shared []byte, tensor, words []uint32, o emu.Options) ([]uint32, []uint32, error) {
 	t.Helper()
 	o.Target, o.Workers = target, 1
@@ -87,12 +86,12 @@ func launchTensor(t *testing.T, target, text string, shared []byte, tensor, word
 	return x, y, nil
 }
 
-// A moveShape is a shape of tcgen05.ld and tcgen05.st. Place is that of CUTLASS' copy traits: the row and
-// the column of a register of a lane.
+// A moveShape is a shape of tcgen05.ld and tcgen05.st. Place follows CUTLASS's copy traits: it
+// gives the row and the column of a register of a lane.
 type moveShape struct {
 	name  string
 	each  int // registers of .x1
-	most  int // .num
+	most  int // largest .num
 	half  bool
 	place func(register, lane int) (row, column int)
 }
@@ -107,8 +106,8 @@ var moveShapes = []moveShape{
 
 func registerList(n int) string { return "{" + list("%w", n) + "}" }
 
-// TestTensorMoves loads and stores every shape and number, packed and not, at both halves of a warp's
-// lanes.
+// TestTensorMoves loads and stores every shape and repetition count, packed and unpacked, in both
+// halves of a warp's lanes.
 func TestTensorMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	count := 0
@@ -167,7 +166,7 @@ func TestTensorMoves(t *testing.T) {
 	t.Logf("%d moves", count)
 }
 
-// TestTensorReductions loads with a reduction of each lane.
+// TestTensorReductions loads with a reduction per lane.
 func TestTensorReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	for _, op := range []string{"min.u32", "max.u32", "min.s32", "max.s32", "min.f32", "max.abs.f32"} {
@@ -203,8 +202,8 @@ func TestTensorReductions(t *testing.T) {
 	}
 }
 
-// TestTensorCopies copies from shared to tensor memory in every shape, with and without expansion, and
-// shifts rows.
+// TestTensorCopies copies from shared to tensor memory in every shape, with and without
+// decompression, and shifts rows.
 func TestTensorCopies(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	for _, s := range []struct {

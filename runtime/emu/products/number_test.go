@@ -5,13 +5,14 @@ package products
 
 import "math"
 
-// A number is a type of the tensor cores: so many bits of exponent and mantissa, or an integer.
+// A number is a tensor-core element type, with the widths of its exponent and mantissa, or an
+// integer type.
 type number struct {
 	name               string
 	bits               int
 	exponent, mantissa int
 	integer, signed    bool
-	special            int // how infinities and NaN are coded: 0 not at all, 1 as IEEE says, 2 NaN alone, by all ones
+	special            int // infinities and NaN: 0 none, 1 IEEE, 2 only NaN (all ones)
 }
 
 var (
@@ -30,7 +31,7 @@ var (
 	ti16  = number{"s1z4m11", 16, 0, 11, true, true, 0} // a sign and a magnitude
 )
 
-// worth is what bits are worth.
+// worth returns the value of a code.
 func (n number) worth(code uint64) float64 {
 	code &= 1<<n.bits - 1
 	switch {
@@ -46,7 +47,7 @@ func (n number) worth(code uint64) float64 {
 		}
 		return power(int(code) - 127)
 	case n.name == "tf32":
-		code &^= 1<<13 - 1 // ten bits of the mantissa count
+		code &^= 1<<13 - 1 // only ten bits of the mantissa are used
 	}
 	sign := 1.0
 	if n.signed && code>>(n.bits-1) == 1 {
@@ -67,17 +68,17 @@ func (n number) worth(code uint64) float64 {
 	return sign * float64(m|1<<n.mantissa) * power(e-bias-n.mantissa)
 }
 
-// power is 2 to an exponent that a float64 has without being subnormal; math.Ldexp takes several
-// times as long.
+// power returns 2 to the power of an exponent in the normal range of float64. It is several times
+// faster than math.Ldexp.
 func power(exponent int) float64 { return math.Float64frombits(uint64(exponent+1023) << 52) }
 
-// toBrain is the nearest BF16, of two the even one.
+// toBrain rounds to the nearest BF16, ties to even.
 func toBrain(x float64) uint64 {
 	b := math.Float32bits(float32(x))
 	return uint64((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// toHalf is the nearest F16.
+// toHalf rounds to the nearest F16, ties to even.
 func toHalf(x float64) uint64 {
 	if math.Abs(x) >= 65520 {
 		return uint64(math.Float64bits(x)>>63<<15 | 0x7c00)
@@ -85,14 +86,14 @@ func toHalf(x float64) uint64 {
 	return nearest(f16, x)
 }
 
-// nearest is the code of a small type that is nearest to x, of two the even one; the largest where
-// x is larger.
+// nearest returns the code of the value of a small type that is nearest to x, ties to even. It
+// saturates.
 func nearest(n number, x float64) uint64 {
 	sign := uint64(0)
 	if math.Signbit(x) {
 		sign, x = 1<<(n.bits-1), -x
 	}
-	// Codes without the sign grow with what they are worth.
+	// Without the sign, codes are in the same order as their values.
 	low, high := uint64(0), uint64(1)<<(n.bits-1)-1
 	for w := n.worth(high); math.IsNaN(w) || math.IsInf(w, 0); w = n.worth(high) {
 		high--
@@ -111,5 +112,5 @@ func nearest(n number, x float64) uint64 {
 	return sign | low
 }
 
-// fromFloat is the code of an F32.
+// fromFloat returns the F32 code of x.
 func fromFloat(x float64) uint64 { return uint64(math.Float32bits(float32(x))) }

@@ -13,18 +13,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A productCase is a product of tcgen05: two types, a shape of the sums, and how the factors lie.
+// A productCase is a tcgen05 matrix product: two operand types, an accumulator shape, and the
+// operand layouts.
 type productCase struct {
 	x, y         isa.Type
 	padded       bool
 	scale        dsl.BlockScale
 	rows, cols   int
-	depth        int // of what is kept of the first factor, in a stage
+	depth        int // stored depth of a stage of A, without zeros of a sparse A
 	turnX, turnY bool
 	sparse       bool
 	swizzle      dsl.Swizzle
-	stages       int  // of the pipeline that are filled
-	half         bool // sums of F16
+	stages       int  // number of pipeline stages
+	half         bool // F16 accumulators
 }
 
 func (c productCase) String() string {
@@ -54,7 +55,7 @@ func (c productCase) share() int {
 	return 1
 }
 
-// full is the depth of a stage with its zeros.
+// full returns the depth of a stage with its zeros.
 func (c productCase) full() int {
 	if c.sparse {
 		return 2 * c.depth
@@ -62,7 +63,7 @@ func (c productCase) full() int {
 	return c.depth
 }
 
-// build makes the kernel: d is rows x cols sums.
+// build creates the kernel. D has rows x cols elements.
 func (c productCase) build(m *dsl.Module) {
 	options, share := []dsl.KernelOption{dsl.Warpgroups(2)}, c.share()
 	if share == 2 {
@@ -106,7 +107,8 @@ func (c productCase) build(m *dsl.Module) {
 				for i, m := range maps {
 					row, col := k.U32(0), s.Iteration()
 					if share == 2 && i != len(maps)-1 || share == 2 && c.scale.Vector == 0 {
-						row = k.ClusterRank() // every map but that of the factors of B is split over the pair
+						// All maps except those of B's scale factors are split over the pair.
+						row = k.ClusterRank()
 					}
 					if i == 0 && c.turnX || i == 1 && c.turnY {
 						row, col = col, row
@@ -174,7 +176,7 @@ var types = map[isa.Type]number{
 	isa.Ue8m0: ue8m0, isa.Ue4m3: ue4m3,
 }
 
-// exact are codes whose products and sums are exact: of multiples of a quarter up to 4.
+// exact returns codes whose products and sums need no rounding: multiples of a quarter up to 4.
 func exact(n number) (list []uint64) {
 	if n.bits > 8 {
 		for i := range 17 {
@@ -191,7 +193,7 @@ func exact(n number) (list []uint64) {
 	return list
 }
 
-// A sample is a matrix: rows of codes, and what each number is worth.
+// A sample is a matrix, given as rows of codes and the values of the codes.
 type sample struct {
 	n          number
 	rows, cols int
@@ -207,7 +209,7 @@ func random(r *rand.Rand, t isa.Type, rows, cols int) sample {
 	return s
 }
 
-// turned is the matrix with its rows for columns.
+// turned returns the transposed matrix.
 func (s sample) turned() sample {
 	t := sample{s.n, s.cols, s.rows, make([]uint64, len(s.codes))}
 	for i, x := range s.codes {
@@ -216,7 +218,8 @@ func (s sample) turned() sample {
 	return t
 }
 
-// differ is the first sum of got that is not the product of two matrices, rows by rows.
+// differ returns an error for the first element of got that differs from the product of two
+// matrices given by rows.
 func differ(got []float32, as, bs [][]float64) error {
 	for i, is := range got {
 		row, col, want := i/len(bs), i%len(bs), 0.0
@@ -230,7 +233,7 @@ func differ(got []float32, as, bs [][]float64) error {
 	return nil
 }
 
-// lines is what the numbers of a matrix are worth, times their scale factors, if they have any.
+// lines returns the values of a matrix, times its scale factors, if any.
 func (s sample) lines(scale func(row, col int) float64) [][]float64 {
 	worth := make(map[uint64]float64)
 	for _, x := range s.codes {
@@ -252,7 +255,7 @@ func (s sample) lines(scale func(row, col int) float64) [][]float64 {
 	return all
 }
 
-// packed is the codes one behind the other.
+// packed returns the codes without padding.
 func (s sample) packed() []byte {
 	b := make([]byte, len(s.codes)*s.n.bits/8+8)
 	for i, x := range s.codes {
@@ -262,7 +265,7 @@ func (s sample) packed() []byte {
 	return b[:len(b)-8]
 }
 
-// upload gives a device the matrix.
+// upload copies the matrix to a device.
 func (s sample) upload(d *runtime.Device) (runtime.Matrix, error) {
 	b := s.packed()
 	switch s.n.bits {
@@ -282,8 +285,9 @@ func (s sample) upload(d *runtime.Device) (runtime.Matrix, error) {
 	return runtime.Upload(d, b)
 }
 
-// drop makes half of a matrix zero, and returns what is kept and what tells the zeros, as the tensor map wants it: of four neighbours, or pairs of packed numbers, two
-// are kept; of two TF32 one.
+// drop sets half of a matrix to zero. It returns the kept elements and the metadata in the layout
+// of the tensor map. Of four neighbours, or pairs of packed elements, two are kept; of two TF32
+// elements, one.
 func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, told []byte) {
 	together, group := 1, 4
 	if packed {
@@ -317,7 +321,8 @@ func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, told 
 	return kept, told
 }
 
-// factors are random scale factors of a matrix, and their atoms.
+// factors returns random scale factors of a matrix, as values and in the memory layout of the
+// hardware.
 func factors(r *rand.Rand, b dsl.BlockScale, rows, cols int) (worth func(row, col int) float64, atoms []byte) {
 	n := types[b.Type]
 	atoms = make([]byte, b.Bytes(rows, cols))
@@ -329,14 +334,14 @@ func factors(r *rand.Rand, b dsl.BlockScale, rows, cols int) (worth func(row, co
 		}
 		list[i] = n.worth(x)
 		row, block := i/(cols/b.Vector), i%(cols/b.Vector)
-		// Byte (r mod 32)*16 + (r/32 mod 4)*4 + c of the atom of 128 rows by four factors.
+		// Byte (r mod 32)*16 + (r/32 mod 4)*4 + c of the block of 128 rows by four factors.
 		atom := row/128*((cols/b.Vector+3)/4) + block/4
 		atoms[512*atom+row%32*16+row/32%4*4+block%4] = byte(x)
 	}
 	return func(row, col int) float64 { return list[row*(cols/b.Vector)+col/b.Vector] }, atoms
 }
 
-// run multiplies random matrices on the model and returns the first sum that is not what it should be.
+// run multiplies random matrices in the emulator and returns an error for the first wrong element.
 func (c productCase) run(d *Device) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	dev := runtime.On(d)

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// TestTensorFaults: kernels that use tensor memory wrongly end with a report.
+// TestTensorFaults runs kernels that misuse tensor memory and expects faults.
 func TestTensorFaults(t *testing.T) {
 	const alloc = "@%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r8+12], "
 	same := func(s string) string { return s }
@@ -28,18 +28,18 @@ func TestTensorFaults(t *testing.T) {
 		{"permit", "@%p2 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + alloc + "32;\n", "after tcgen05.relinquish_alloc_permit", same},
 		{"more", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n" + alloc + "0x200;\n", "must not increase",
 			func(s string) string { return strings.ReplaceAll(s, ", 512;", ", 256;") }},
-		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n", "were not allocated together", same},
+		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n", "does not match an allocation", same},
 		{"leak", "", "tensor memory leak: the block ends and 512 columns", func(s string) string {
 			return strings.Replace(s, "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\n", "", 1)
 		}},
-		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n", "warp 1 of its warpgroup reaches lanes 32 to 63", same},
+		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n", "warp 1 of a warpgroup can only access lanes 32 to 63", same},
 		{"bounds", "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%w0,%w1,%w2,%w3}, [%r12+510];\ntcgen05.wait::ld.sync.aligned;\n", "tensor memory out of bounds", same},
 		{"never written", "", "read of tensor memory that was never written", func(s string) string {
 			a := strings.Index(s, "tcgen05.st.sync")
 			return s[:a] + s[a+strings.Index(s[a:], "\n")+1:]
 		}},
 		{"freed", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\nbar.sync 0;\n", "nothing is allocated", same},
-		{"shift", "add.u32 %r15, %r10, 0x100008;\n@%p1 tcgen05.shift.cta_group::1.down [%r15];\n", "it is a multiple of 32", same},
+		{"shift", "add.u32 %r15, %r10, 0x100008;\n@%p1 tcgen05.shift.cta_group::1.down [%r15];\n", "expected a multiple of 32", same},
 		{"descriptor", "mov.b64 %d5, 0;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r10], %d5;\n", "bits 46-48 are 0, want 1", same},
 		{"collector", "mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08100490;\nsetp.eq.u32 %p5, 0, 1;\n" +
 			"@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %d5, %d5, %r30, %p5;\n", "the buffer does not hold this operand", same},
@@ -56,8 +56,8 @@ func TestTensorFaults(t *testing.T) {
 	}
 }
 
-// TestLateLoads: registers of tcgen05.ld have their old values until the wait, unless they are used
-// before it in the block of the load, where ptxas and the hardware track them.
+// TestLateLoads checks that registers of tcgen05.ld hold their old values until the wait, except
+// when they are used before it in the same basic block, where ptxas and the hardware track them.
 func TestLateLoads(t *testing.T) {
 	tracked := "mov.u32 %w0, 77;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r12];\nst.global.b32 [%d2], %w0;\ntcgen05.wait::ld.sync.aligned;\nst.global.b32 [%d2+4], %w0;\n"
 	tensor := make([]uint32, 128*512)
@@ -81,8 +81,8 @@ func TestLateLoads(t *testing.T) {
 	}
 }
 
-// TestOverwrittenOperands: operands that are overwritten before a product is complete give another
-// result where it completes late, and none where the kernel waits.
+// TestOverwrittenOperands overwrites the operands of a matrix product before it is complete. The
+// result must change if the product completes late, and must not change if the kernel waits.
 func TestOverwrittenOperands(t *testing.T) {
 	zero := "mov.b32 %r19, 0;\nshl.b32 %r2, %r0, 6;\nadd.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r19,%r19,%r19,%r19};\nst.shared.v4.b32 [%r3+16], {%r19,%r19,%r19,%r19};\n" +
 		"st.shared.v4.b32 [%r3+32], {%r19,%r19,%r19,%r19};\nst.shared.v4.b32 [%r3+48], {%r19,%r19,%r19,%r19};\nbar.sync 0;\n"
@@ -101,7 +101,7 @@ func TestOverwrittenOperands(t *testing.T) {
 		if err != nil {
 			return false, err
 		}
-		return out[0] == 0x41800000, nil // 16
+		return out[0] == 0x41800000, nil // the float 16
 	}
 	text := c.kernel()
 	const wait = "wgmma.wait_group.sync.aligned 0;\n"
@@ -127,8 +127,8 @@ func TestOverwrittenOperands(t *testing.T) {
 	}
 }
 
-// TestRegisterPool: setmaxnreg.inc waits for registers that setmaxnreg.dec releases, and hangs where
-// there are not enough.
+// TestRegisterPool checks that setmaxnreg.inc waits for registers that setmaxnreg.dec releases, and
+// hangs if there are not enough.
 func TestRegisterPool(t *testing.T) {
 	text := func(more int) string {
 		return fmt.Sprintf(".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) .reqntid 256 .maxnreg 64 {\n"+
@@ -160,7 +160,8 @@ func TestRegisterPool(t *testing.T) {
 	}
 }
 
-// TestLaunchControl: blocks that take over clusters, alone or in pairs, do the work of each block once.
+// TestLaunchControl runs blocks that take over clusters, alone or in pairs, and checks that the
+// work of each block is done once.
 func TestLaunchControl(t *testing.T) {
 	for _, size := range []int{1, 2} {
 		all := ""
@@ -211,7 +212,8 @@ func TestLaunchControl(t *testing.T) {
 	}
 }
 
-// TestPolicies: completions and seeds do not change what right kernels compute.
+// TestPolicies checks that completion policies and seeds do not change the results of correct
+// kernels.
 func TestPolicies(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	all := tensorCases(r)

@@ -17,9 +17,9 @@ import (
 // A tensorCase is one tcgen05.mma.
 type tensorCase struct {
 	kind, d, a, b        string
-	m, n, k              int // k counts the zeros of a sparse A
+	m, n, k              int // k includes the zeros of a sparse A
 	pair, sparse, ws     bool
-	inTensor             bool // A
+	inTensor             bool // A is in tensor memory
 	acrossA, acrossB     bool
 	swizzleA, swizzleB   int
 	negateA, negateB     bool
@@ -29,14 +29,14 @@ type tensorCase struct {
 	vectors, scale       string
 	vector, idA, idB     int
 	divide               int
-	off                  [8]uint32 // lanes that are not written
+	off                  [8]uint32 // mask of lanes that are not written
 	masked               bool
 	base                 int // first lane
 	target, collector    string
 	a2, b2               number
 }
 
-// Columns of tensor memory: D begins at 0.
+// Columns of tensor memory. D begins at 0.
 const (
 	columnA, columnMeta, columnSFA, columnSFB = 256, 320, 352, 416
 	tensorOffsetB                             = 16384
@@ -45,7 +45,8 @@ const (
 
 func (c *tensorCase) packed() bool { return c.kind == "mxf4" || c.kind == "mxf4nvf4" }
 
-// padded reports whether elements of four and six bits come in sixteens of 16 bytes.
+// padded reports whether elements of four and six bits are stored in groups of sixteen per 16
+// bytes.
 func (c *tensorCase) padded() bool { return !c.packed() }
 
 func (c *tensorCase) blocks() int { return 1 + bit(c.pair) }
@@ -80,7 +81,7 @@ func (c *tensorCase) descriptor() uint32 {
 	return x | uint32(c.idB)<<4 | uint32(bit(c.scale == "ue8m0"))<<23 | uint32(c.m/128)<<27 | uint32(c.idA)<<29 | uint32(bit(c.k == 96))<<31
 }
 
-// sumPlace returns where an element of D lies: the block of the pair, the lane and the column
+// sumPlace returns the position of an element of D: the block of the pair, the lane and the column
 // (9.7.16.10.5).
 func (c *tensorCase) sumPlace(row, col int) (block, lane, column int) {
 	switch {
@@ -110,13 +111,13 @@ func (c *tensorCase) leftLane(row int) (block, lane int) {
 	return block, row
 }
 
-// An image is what a block begins with: its shared and its tensor memory.
+// An image is the initial shared and tensor memory of a block.
 type image struct {
 	shared [65536]byte
 	tensor [128 * 512]uint32
 }
 
-// fill lays out all operands in the images of the blocks and returns them decoded.
+// fill lays out all operands in the images of the blocks and returns their decoded values.
 func (c *tensorCase) fill(r *rand.Rand, images []*image) (a, b [][]float64, large [2][][]float64) {
 	ca, cb := randomCodes(r, c.a2, c.m, c.k, c.exactly), randomCodes(r, c.b2, c.n, c.k, c.exactly)
 	kept, rows := ca, c.m/len(images)
@@ -143,7 +144,8 @@ func (c *tensorCase) fill(r *rand.Rand, images []*image) (a, b [][]float64, larg
 				}
 				w := n.worth(x) * f * float64(1-2*bit(negate))
 				value[i][k], size[i][k] = w, math.Abs(w)
-				if w != 0 && !n.integer { // subnormal numbers are aligned as the least normal one
+				// Subnormal numbers are aligned like the smallest normal one.
+				if w != 0 && !n.integer {
 					size[i][k] = max(size[i][k], math.Ldexp(f, 2-1<<(n.exponent-1)))
 				}
 			}
@@ -168,7 +170,7 @@ func (c *tensorCase) layouts() (left, right layout) {
 	return left, right
 }
 
-// fillPlaces makes A sparse and puts its metadata into tensor memory (9.7.16.10.8).
+// fillPlaces makes A sparse and writes its metadata to tensor memory (9.7.16.10.8).
 func (c *tensorCase) fillPlaces(r *rand.Rand, images []*image, codes [][]uint64) [][]uint64 {
 	kept, places := sparsify(r, codes, c.a2, 1+bit(c.packed()))
 	rows := c.m / len(images)
@@ -185,7 +187,7 @@ func (c *tensorCase) fillPlaces(r *rand.Rand, images []*image, codes [][]uint64)
 	return kept
 }
 
-// fillLeft puts rows of A into tensor memory.
+// fillLeft writes rows of A to tensor memory.
 func (c *tensorCase) fillLeft(im *image, codes [][]uint64) {
 	wide, inset := c.a2.bits, 0
 	if wide < 8 && c.padded() {
@@ -202,7 +204,7 @@ func (c *tensorCase) fillLeft(im *image, codes [][]uint64) {
 	}
 }
 
-// fillScales puts random scale factors into all quarters of tensor memory (9.7.16.10.7).
+// fillScales writes random scale factors to all quarters of tensor memory (9.7.16.10.7).
 func (c *tensorCase) fillScales(r *rand.Rand, images []*image) (a, b [][]float64) {
 	if c.vector == 0 {
 		return nil, nil
@@ -249,10 +251,10 @@ func (c *tensorCase) fillScales(r *rand.Rand, images []*image) (a, b [][]float64
 
 var types8 = map[string]number{"ue8m0": ue8m0, "ue4m3": ue4m3}
 
-// before is what D holds.
+// before returns the initial value of an element of D.
 func before(row, col int) float64 { return float64((row*7+col*3)%17-8) / 4 }
 
-// run multiplies and returns what is wrong with the result.
+// run multiplies and returns an error if the result is wrong.
 func (c *tensorCase) run(o emu.Options, r *rand.Rand) error {
 	images := make([]*image, c.blocks())
 	for i := range images {
@@ -330,7 +332,8 @@ func (c *tensorCase) compare(got uint32, want *sum) error {
 	return nil
 }
 
-// TestTensorProducts compares tcgen05.mma through kernels with sums of decoded operands.
+// TestTensorProducts runs kernels with tcgen05.mma and compares the results with matrix products of
+// the decoded operands.
 func TestTensorProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	all := tensorCases(r)

@@ -15,7 +15,7 @@ type tensorKind struct {
 	target         string
 }
 
-// tensorKindList is all kinds; types of eight bits and fewer mix.
+// tensorKindList returns all kinds. Types of eight bits and fewer can be mixed.
 func tensorKindList() []tensorKind {
 	small := []string{"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"}
 	var mixed [][2]string
@@ -50,19 +50,20 @@ func tensorKindList() []tensorKind {
 	}
 }
 
-// tensorNumbers are the types by their names.
+// tensorNumbers maps type names to types.
 var tensorNumbers = map[string]number{
 	"f16": f16, "bf16": bf16, "tf32": tf32, "e4m3": e4m3, "e5m2": e5m2, "e2m3": e2m3, "e3m2": e3m2, "e2m1": e2m1, "s8": s8, "u8": u8,
 	"s1z4m11": ti16,
 }
 
-// tensorShape is how a product is spread over blocks.
+// tensorShape describes how a matrix product is split over blocks.
 type tensorShape struct {
 	m        int
 	pair, ws bool
 }
 
-// tensorCases are products of every kind in every organization, with the rest drawn at random.
+// tensorCases returns products of every kind in every organization, with the other properties
+// chosen at random.
 func tensorCases(r *rand.Rand) (all []tensorCase) {
 	shapes := []tensorShape{{64, false, false}, {128, false, false}, {128, true, false}, {256, true, false}, {32, false, true}, {64, false, true}, {128, false, true}}
 	for _, kind := range tensorKindList() {
@@ -78,7 +79,7 @@ func tensorCases(r *rand.Rand) (all []tensorCase) {
 	return all
 }
 
-// draw makes a product; ok is false where the kind has none of the shape.
+// draw returns a random product. The result ok is false if the kind does not support the shape.
 func (t *tensorKind) draw(r *rand.Rand, s tensorShape, variant int) (c tensorCase, ok bool) {
 	flip := func() bool { return r.IntN(2) == 0 }
 	c = tensorCase{
@@ -138,7 +139,7 @@ func (t *tensorKind) draw(r *rand.Rand, s tensorShape, variant int) (c tensorCas
 	return c, true
 }
 
-// columns draws N.
+// columns chooses N.
 func (t *tensorKind) columns(c *tensorCase, r *rand.Rand) {
 	step := 8
 	switch {
@@ -154,7 +155,7 @@ func (t *tensorKind) columns(c *tensorCase, r *rand.Rand) {
 	c.n = step * (1 + r.IntN(256/step))
 }
 
-// memory draws how operands lie in memory.
+// memory chooses the memory layout of the operands.
 func (t *tensorKind) memory(c *tensorCase, r *rand.Rand) {
 	swizzles := []int{0, 32, 64, 128}
 	c.swizzleA, c.swizzleB = swizzles[r.IntN(4)], swizzles[r.IntN(4)]
@@ -169,7 +170,7 @@ func (t *tensorKind) memory(c *tensorCase, r *rand.Rand) {
 	for c.swizzleB > 0 && c.swizzleB < wide(c.b2, c.k) {
 		c.swizzleB *= 2
 	}
-	// Columns along M or N, in whole units.
+	// Contiguous along M or N, in whole units.
 	if c.packed() || c.kind == "ti16" {
 		return
 	}

@@ -17,12 +17,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A warpCase is a block-scaled product of mma.sync into 128x64 sums, of four warps.
+// A warpCase is a block-scaled matrix product of four warps with mma.sync, with a 128x64
+// accumulator.
 type warpCase struct {
 	x, y   isa.Type
-	scale  dsl.BlockScale // Vector is 0 where there is none
+	scale  dsl.BlockScale // Vector is 0 without scale factors
 	sparse bool
-	ahead  bool // copied by cp.async, the fragments read ahead
+	ahead  bool // A and B are copied by cp.async and fragments are prefetched
 }
 
 const (
@@ -30,7 +31,8 @@ const (
 	warpStages         = 3
 )
 
-// deep is the depth of a stage, zeros counted: 128 bytes of what is kept.
+// deep returns the stored depth of a stage, which is 128 bytes, and the depth including the zeros
+// of a sparse A.
 func (c warpCase) deep() (kept, full int) {
 	if kept = 256; c.bytes() {
 		kept = 128
@@ -41,12 +43,13 @@ func (c warpCase) deep() (kept, full int) {
 	return kept, kept
 }
 
-// bytes reports whether numbers take bytes in shared memory, as all do but those of 4 bits by one another with scale factors.
+// bytes reports whether each element takes a byte in shared memory. This holds for all except
+// block-scaled pairs of 4-bit types.
 func (c warpCase) bytes() bool {
 	return c.scale.Vector == 0 || c.x != isa.E2m1 || c.y != isa.E2m1
 }
 
-// box is a tile of a type.
+// box returns a tile of elements of a type.
 func (c warpCase) box(t isa.Type, rows, cols int) dsl.Box {
 	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && c.bytes()}
 }
@@ -63,7 +66,7 @@ func (c warpCase) shape() dsl.MMA {
 	return dsl.ScaledMMAFor(c.x, c.y, c.scale)
 }
 
-// told is the bytes of a row that tell the zeros of a stage.
+// told returns the metadata bytes in a row of a stage.
 func (c warpCase) told() int {
 	_, full := c.deep()
 	if !c.bytes() {
@@ -125,7 +128,7 @@ func (c warpCase) build(m *dsl.Module) {
 	)
 }
 
-// buildAhead copies with cp.async.
+// buildAhead creates the kernel that copies with cp.async.
 func (c warpCase) buildAhead(m *dsl.Module) {
 	kept, full := c.deep()
 	k := m.Kernel("k", dsl.Threads(128))
@@ -153,7 +156,8 @@ func (c warpCase) buildAhead(m *dsl.Module) {
 	w.Store(d.Sized(k.U32(warpRows), k.U32(warpCols)), row, col)
 }
 
-// places are what tells the zeros of a matrix, as mma.sync has it: rows of bytes, four bits for four neighbours.
+// places returns the sparsity metadata of a matrix in the layout of mma.sync: rows of bytes, with
+// four bits for each four neighbours.
 func places(r *rand.Rand, s *sample, together int) (kept sample, told []byte) {
 	kept = sample{s.n, s.rows, s.cols / 2, nil}
 	each := s.cols / (8 * together)
@@ -267,7 +271,8 @@ func (c warpCase) run(d *Device) error {
 	return differ(got, a.lines(scaleA), b.lines(scaleB))
 }
 
-// TestWarpProducts multiplies block-scaled numbers with mma.sync, dense and with zeros left out, the fragments read ahead or not.
+// TestWarpProducts multiplies block-scaled matrices with mma.sync, dense and sparse, with and
+// without prefetched fragments.
 func TestWarpProducts(t *testing.T) {
 	list := []warpCase{
 		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4}, {x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8},
@@ -275,7 +280,8 @@ func TestWarpProducts(t *testing.T) {
 		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4.Sparse(), sparse: true}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4.Sparse(), sparse: true},
 		{x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8.Sparse(), sparse: true},
 	}
-	// Types of 8, 6 and 4 bits by one another, with scale factors or without, dense or sparse, in turn.
+	// The cases cycle through pairs of types of 8, 6 and 4 bits, with and without scale factors,
+	// dense and sparse.
 	small := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}
 	for i, x := range small {
 		for j, y := range small {
@@ -298,7 +304,7 @@ func TestWarpProducts(t *testing.T) {
 	}
 }
 
-// TestWarpMistakes: a kernel with one number wrong does not multiply.
+// TestWarpMistakes checks that a kernel with one wrong constant computes a wrong result.
 func TestWarpMistakes(t *testing.T) {
 	two := warpCase{x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4}
 	one := warpCase{x: isa.E4m3, y: isa.E4m3, scale: dsl.MXFP8}

@@ -14,10 +14,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A groupCase is one wgmma.mma_async.
+// A groupCase is one wgmma.mma_async instruction.
 type groupCase struct {
 	d, a, b              string
-	n, k                 int // k counts the zeros of a sparse A
+	n, k                 int // k includes the zeros of a sparse A
 	sparse, registers    bool
 	acrossA, acrossB     bool
 	swizzleA, swizzleB   int
@@ -56,7 +56,7 @@ func (c groupCase) sumRegisters() int {
 	return c.n / 2
 }
 
-// groupOffsetB is where B lies in shared memory, from its first byte on.
+// groupOffsetB is the offset of B from the first byte of A in shared memory.
 const groupOffsetB = 16384
 
 // kernel returns PTX that copies an image of shared memory, multiplies, and stores D.
@@ -118,7 +118,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// list is names with numbers.
+// list returns a comma-separated list of n numbered names.
 func list(name string, n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -127,7 +127,7 @@ func list(name string, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// layouts returns those of A and B.
+// layouts returns the layouts of A and B.
 func (c groupCase) layouts() (left, right layout) {
 	bits := byName[c.a].bits
 	kept := c.k
@@ -138,7 +138,8 @@ func (c groupCase) layouts() (left, right layout) {
 	return left, layoutFor(c.acrossB, c.swizzleB, c.n, c.k*bits/8, c.k, bits)
 }
 
-// The fragments of the manual (9.7.15.5.1.1): where a thread of the warpgroup keeps elements.
+// The fragment layouts of the PTX manual (9.7.15.5.1.1): which thread of the warpgroup holds which
+// elements.
 
 // sumPlace returns the thread, the register and the lowest bit of an element of D.
 func sumPlace(half bool, row, col int) (thread, register, shift int) {
@@ -149,14 +150,15 @@ func sumPlace(half bool, row, col int) (thread, register, shift int) {
 	return thread, col/8*4 + row/8%2*2 + col%2, 0
 }
 
-// leftPlace returns the same of an element of A: a register has 32 bits of a row.
+// leftPlace does the same for an element of A. A register holds 32 bits of a row.
 func leftPlace(bits, row, i int) (thread, register, shift int) {
 	per := 32 / bits
 	return row/16*32 + row%8*4 + i/per%4, i/(4*per)*2 + row/8%2, i % per * bits
 }
 
-// metaPlace returns the thread and the lowest bit of the four bits of a chunk (9.7.14.5.2): pairs of
-// threads of a quad, chosen by the selector, have them for 16 and 32 bits, all four for 8 bits.
+// metaPlace returns the thread and the lowest bit of the four metadata bits of a chunk
+// (9.7.14.5.2). For elements of 16 and 32 bits, the selector chooses the pair of threads of a quad
+// that holds them. For 8 bits, all four threads do.
 func metaPlace(bits, row, chunk, selector int) (thread, shift int) {
 	thread = row/16*32 + row%8*4
 	if bits == 8 {
@@ -165,7 +167,7 @@ func metaPlace(bits, row, chunk, selector int) (thread, shift int) {
 	return thread + selector*2 + chunk/4, chunk%4*4 + row/8%2*16
 }
 
-// run multiplies and returns what is wrong with the result.
+// run multiplies and returns an error if the result is wrong.
 func (c groupCase) run(dev *runtime.Device, r *rand.Rand) error {
 	na, nb := byName[c.a], byName[c.b]
 	memory := make([]byte, 65536)
@@ -193,7 +195,7 @@ func (c groupCase) run(dev *runtime.Device, r *rand.Rand) error {
 			}
 		}
 	} else {
-		left.place(memory, 1024, na, false, kept) // the first of dynamic shared memory
+		left.place(memory, 1024, na, false, kept) // the start of dynamic shared memory
 	}
 	right.place(memory, 1024+groupOffsetB, nb, false, b)
 	half := c.d == "f16"
@@ -234,7 +236,7 @@ func (c groupCase) run(dev *runtime.Device, r *rand.Rand) error {
 	return nil
 }
 
-// compare holds an element of D against the sum of a row and a column.
+// compare checks an element of D against the sum over a row and a column.
 func (c groupCase) compare(got uint32, before float64, a, b []uint64) error {
 	na, nb := byName[c.a], byName[c.b]
 	var want sum
@@ -271,7 +273,7 @@ func (c groupCase) compare(got uint32, before float64, a, b []uint64) error {
 	return nil
 }
 
-// launchGroup runs a kernel of a warpgroup.
+// launchGroup runs a kernel with one warpgroup.
 func launchGroup(dev *runtime.Device, text string, image []byte, threads []uint32, words int) ([]uint32, error) {
 	m, err := dev.Load(runtime.PTX(text))
 	if err != nil {
@@ -300,7 +302,7 @@ func launchGroup(dev *runtime.Device, text string, image []byte, threads []uint3
 	return runtime.Download(out)
 }
 
-// groupCases are wgmma of every type, with shapes, layouts and modifiers drawn at random.
+// groupCases returns wgmma instructions of every type, with random shapes, layouts and modifiers.
 func groupCases(r *rand.Rand) (all []groupCase) {
 	types := [][3]string{
 		{"f32", "f16", "f16"}, {"f16", "f16", "f16"}, {"f32", "bf16", "bf16"}, {"f32", "tf32", "tf32"},
@@ -327,7 +329,7 @@ func groupCases(r *rand.Rand) (all []groupCase) {
 				if c.selector = r.IntN(2); bits == 8 {
 					c.selector = 0
 				}
-				if c.swizzleB == 32 { // two instructions' depth is wider
+				if c.swizzleB == 32 { // the depth of two instructions is wider
 					c.swizzleB = 64
 				}
 			}
@@ -348,7 +350,8 @@ func groupCases(r *rand.Rand) (all []groupCase) {
 	return all
 }
 
-// TestGroups compares wgmma through kernels with sums of decoded operands.
+// TestGroups runs kernels with wgmma and compares the results with matrix products of the decoded
+// operands.
 func TestGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	all := groupCases(r)

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A site is an instruction with what its accesses are like.
+// A site is an instruction with the properties of its accesses.
 type site struct {
 	instr  *ir.Instr
 	source string
@@ -56,7 +56,7 @@ func (d *Detector) stampOf(e *emu.Event, thread, agent, epoch uint32) stamp {
 	return stamp{agent: agent, epoch: epoch, thread: thread, site: d.siteOf(e), serial: d.serial}
 }
 
-// access takes an access of threads, or of an asynchronous operation.
+// access handles an access of threads or of an asynchronous operation.
 func (d *Detector) access(e *emu.Event) {
 	if e.Operation != 0 {
 		d.operationAccess(e)
@@ -84,7 +84,7 @@ func (d *Detector) access(e *emu.Event) {
 	}
 }
 
-// touch checks an access against those before it, and remembers it.
+// touch checks an access against earlier ones and records it.
 func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64, lane int) {
 	writes := e.Kind != emu.EventRead
 	width := uint64(0)
@@ -111,7 +111,7 @@ func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64
 	})
 }
 
-// valueAt returns four bytes of what a lane stores, or one where elements are smaller.
+// valueAt returns four bytes of the value that a lane stores, or one byte for smaller elements.
 func valueAt(values []*eval.Vector, width, at uint64, lane int) uint32 {
 	i := at / width
 	if i >= uint64(len(values)) {
@@ -120,7 +120,7 @@ func valueAt(values []*eval.Vector, width, at uint64, lane int) uint32 {
 	return uint32(values[i][lane]>>(8*(at%width))) + 1
 }
 
-// remember adds a read. A thread's later read stands for its earlier ones.
+// remember adds a read. A later read of a thread replaces its earlier ones.
 func remember(list []stamp, z stamp) []stamp {
 	for i := range list {
 		if x := &list[i]; x.agent == z.agent && x.site == z.site {
@@ -131,13 +131,14 @@ func remember(list []stamp, z stamp) []stamp {
 	return append(list, z)
 }
 
-// keep replaces the writes that are ordered before the last one.
+// keep adds a write and removes the writes that are ordered before it.
 func (d *Detector) keep(list []stamp, v *view, z stamp) []stamp {
 	strong := d.shadow.sites[z.site].strong
 	kept := list[:0]
 	for _, x := range list {
-		// Strong writes do not race with this one, but weak accesses later may race with them. A weak
-		// write races with strong ones that this one does not.
+		// An earlier strong write stays if this write is also strong, because a later weak access
+		// may race with it. An earlier weak write stays for the same reason, because it may race
+		// with later strong accesses.
 		before := d.shadow.sites[x.site].strong
 		if len(kept) < 4 && (before && x.agent != z.agent && !d.knows(v, &x) || strong && !before) {
 			kept = append(kept, x)
@@ -146,7 +147,7 @@ func (d *Detector) keep(list []stamp, v *view, z stamp) []stamp {
 	return append(kept, z)
 }
 
-// keepReads drops the reads that are ordered before a write.
+// keepReads removes the reads that are ordered before a write.
 func (d *Detector) keepReads(list []stamp, v *view, strong bool) []stamp {
 	if len(list) == 0 {
 		return list
@@ -160,10 +161,10 @@ func (d *Detector) keepReads(list []stamp, v *view, strong bool) []stamp {
 	return kept
 }
 
-// knows reports whether an access is known to a view.
+// knows reports whether an access happens before the given view.
 func (d *Detector) knows(v *view, x *stamp) bool { return v.knows(x.agent, x.epoch) }
 
-// overlapping looks for lanes that store different values to one address with one instruction.
+// overlapping detects lanes that store different values to one address with one instruction.
 func (d *Detector) overlapping(e *emu.Event) {
 	last, ascending := emu.Address{}, true
 	for m := e.Mask; m != 0; m &= m - 1 {
@@ -194,7 +195,7 @@ func (d *Detector) overlapping(e *emu.Event) {
 	}
 }
 
-// sameValues reports whether two lanes store the same.
+// sameValues reports whether two lanes store the same value.
 func sameValues(values []*eval.Vector, i, j int) bool {
 	for _, v := range values {
 		if v[i] != v[j] {
@@ -215,7 +216,7 @@ type variable struct {
 	sums map[sumKey]*sum
 }
 
-// release lets those that read what a strong write wrote know what it releases.
+// release passes what a strong write releases to the threads that read its value.
 func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
 	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
 	x := d.strong[k]
@@ -223,7 +224,7 @@ func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 		x = &variable{sums: make(map[sumKey]*sum)}
 		d.strong[k] = x
 	}
-	if e.Kind != emu.EventAtomic { // a store ends the chain of those before
+	if e.Kind != emu.EventAtomic { // a store starts a new release sequence
 		clear(x.sums)
 	}
 	v, s := &t.view, scope
@@ -247,7 +248,7 @@ func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 	t.step()
 }
 
-// acquire lets a thread know what strong writes released, now or at its next fence.
+// acquire lets a thread acquire what strong writes released, now or at its next fence.
 func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
 	x := d.strong[strongKey{key{a.Space, a.Block, a.At}, e.Size}]
 	if x == nil {
@@ -272,7 +273,7 @@ func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 	}
 }
 
-// reaches reports whether a scope holds threads of two blocks.
+// reaches reports whether a scope includes threads of both blocks.
 func (d *Detector) reaches(s isa.Scope, a, b uint32) bool {
 	switch s {
 	case isa.ScopeCTA:
@@ -283,7 +284,7 @@ func (d *Detector) reaches(s isa.Scope, a, b uint32) bool {
 	return true
 }
 
-// remote notes what threads do in the shared memory of other blocks.
+// remote records accesses of threads to the shared memory of other blocks.
 func (d *Detector) remote(e *emu.Event, t *thread, a emu.Address, slot uint32) {
 	if a.Space == isa.Global || d.blockOf(t.thread) == a.Block {
 		return
@@ -291,7 +292,7 @@ func (d *Detector) remote(e *emu.Event, t *thread, a emu.Address, slot uint32) {
 	d.foreign(e, &t.view, stamp{agent: t.thread*slots + slot, epoch: t.own[slot], thread: t.thread, site: d.siteOf(e), serial: d.serial, at: a.At}, a)
 }
 
-// foreign notes an access to the shared memory of a block by an agent of another.
+// foreign records an access to the shared memory of a block by an agent of another block.
 func (d *Detector) foreign(e *emu.Event, v *view, y stamp, a emu.Address) {
 	k := &d.blocks[a.Block]
 	if k.ended {

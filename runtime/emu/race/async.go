@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// An opKey names the operation of a lane.
+// An opKey identifies the operation of one lane.
 type opKey struct {
 	serial uint64
 	lane   int
@@ -19,7 +19,7 @@ type opKey struct {
 
 // An operation is an asynchronous operation in flight.
 type operation struct {
-	view    // of its thread when it was issued
+	view    // view of its thread when it was issued
 	group   emu.Group
 	fenced  view    // of its thread at the last tcgen05.fence::after_thread_sync
 	proxied [2]view // of its thread at its last proxy fences
@@ -27,17 +27,17 @@ type operation struct {
 	agent   uint32  // of its reads, and of its writes unless they have another
 	writes  uint32
 	epoch   uint32
-	delayed []delayed // accesses of an operation that tells an mbarrier, until it does
+	delayed []delayed // accesses of an operation that completes on an mbarrier, until it does
 }
 
-// A delayed access waits for the mbarrier that its operation tells.
+// A delayed access is recorded when its operation completes on the mbarrier.
 type delayed struct {
 	event emu.Event
 	at    emu.Address
 	lane  int
 }
 
-// issue begins operations of threads.
+// issue records the operations that threads issue.
 func (d *Detector) issue(e *emu.Event) {
 	d.reach(e.Instr)
 	if e.Group == emu.GroupMatrix {
@@ -79,7 +79,7 @@ func (d *Detector) issue(e *emu.Event) {
 	})
 }
 
-// matrixAgent returns the agent of the matrix operations of a warp.
+// matrixAgent returns the agent of a warp's wgmma operations.
 func (d *Detector) matrixAgent(e *emu.Event) *agentCount {
 	w := e.Block*uint32(d.perWarp) + e.Warp
 	m := d.matrix[w]
@@ -91,7 +91,7 @@ func (d *Detector) matrixAgent(e *emu.Event) *agentCount {
 	return m
 }
 
-// operationAccess is an access of an asynchronous operation.
+// operationAccess handles an access of an asynchronous operation.
 func (d *Detector) operationAccess(e *emu.Event) {
 	d.lanes(e, func(l int, t *thread) {
 		o := d.operation(e, l)
@@ -111,7 +111,8 @@ func (d *Detector) operationAccess(e *emu.Event) {
 	})
 }
 
-// operation returns the operation of an event. Tensor cores read for the only lane that issued.
+// operation returns the operation of an event. Tensor-core reads belong to the single lane that
+// issued the instruction.
 func (d *Detector) operation(e *emu.Event, lane int) *operation {
 	if o := d.ops[opKey{e.Operation, lane}]; o != nil || e.Proxy != emu.ProxyAsync {
 		return o
@@ -124,7 +125,7 @@ func (d *Detector) operation(e *emu.Event, lane int) *operation {
 	return nil
 }
 
-// operationTouch checks an access of an operation, and remembers it.
+// operationTouch checks an access of an operation against earlier ones and records it.
 func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint32, a emu.Address, lane int) {
 	y := d.stampOf(e, o.thread, agent, epoch)
 	y.at = a.At
@@ -140,17 +141,18 @@ func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint3
 	}
 }
 
-// operationSignals is an operation that tells an mbarrier that it is complete.
+// operationSignals handles an operation that signals its completion to an mbarrier.
 func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.Address) {
 	o := d.ops[opKey{e.Operation, lane}]
 	if o == nil {
 		return
 	}
 	d.useByOperation(e, o, m, a)
-	if o.group == emu.GroupCopy || o.group == emu.GroupTensor { // all operations of the thread before it
+	// All earlier operations of the thread.
+	if o.group == emu.GroupCopy || o.group == emu.GroupTensor {
 		k := sumKey{d.blockOf(o.thread), isa.ScopeCTA}
 		if o.group == emu.GroupTensor {
-			k = sumKey{^uint32(0), isa.ScopeCluster} // also those of the other block of a pair
+			k = sumKey{^uint32(0), isa.ScopeCluster} // including those of the other block of a pair
 		}
 		s := m.sums[k]
 		if s == nil {
@@ -175,12 +177,12 @@ func (d *Detector) useByOperation(e *emu.Event, o *operation, m *mbarrier, a emu
 	d.initRace(e, o.thread, m, a, o.knows(m.by*slots+slotMain, m.epoch))
 }
 
-// complete ends operations of threads.
+// complete handles the completion of operations.
 func (d *Detector) complete(e *emu.Event) {
 	d.lanes(e, func(l int, t *thread) {
 		k := opKey{e.Operation, l}
 		if o := d.ops[k]; o != nil {
-			for i := range o.delayed { // it told nobody: nothing can wait for it
+			for i := range o.delayed { // it signalled no mbarrier, so nothing can wait for it
 				x := &o.delayed[i]
 				d.operationTouch(&x.event, o, d.never(), 1, x.at, x.lane)
 			}
@@ -192,7 +194,7 @@ func (d *Detector) complete(e *emu.Event) {
 // never returns an agent that no wait covers.
 func (d *Detector) never() uint32 { return ^uint32(0) - 1 }
 
-// groupsOf returns the closed groups of a thread, and what it issued.
+// groupsOf returns the committed groups of a thread, and the operations that it issued.
 func (t *thread) groupsOf(g emu.Group) (groups *[]uint32, issued uint32) {
 	if g == emu.GroupCopy {
 		return &t.groups[0], t.issued[slotCopy]
@@ -200,7 +202,7 @@ func (t *thread) groupsOf(g emu.Group) (groups *[]uint32, issued uint32) {
 	return &t.groups[1], t.issued[slotBulkWrites]
 }
 
-// commit closes groups of threads.
+// commit commits groups of threads.
 func (d *Detector) commit(e *emu.Event) {
 	switch e.Group {
 	case emu.GroupMatrix:
@@ -214,7 +216,7 @@ func (d *Detector) commit(e *emu.Event) {
 	}
 }
 
-// covered returns what is complete when all but the last n groups are.
+// covered returns the last operation that is complete when all but the last n groups are complete.
 func covered(groups []uint32, n int64) uint32 {
 	if i := int64(len(groups)) - n; i > 0 {
 		return groups[i-1]
@@ -222,7 +224,7 @@ func covered(groups []uint32, n int64) uint32 {
 	return 0
 }
 
-// wait lets threads know operations that are complete.
+// wait orders completed operations before the threads that waited for them.
 func (d *Detector) wait(e *emu.Event) {
 	if e.Group == emu.GroupMatrix {
 		m := d.matrixAgent(e)

@@ -3,14 +3,14 @@
 
 package race
 
-// Slots of a thread. A clock has a component for each slot of each thread, and components of warps and
-// mbarriers behind them.
+// Slots of a thread. A clock has a component for each slot of each thread, followed by components
+// for warps and mbarriers.
 const (
 	slotMain       = iota // accesses of the thread itself
-	slotShared            // those that a proxy fence showed to asynchronous operations, in shared memory
-	slotGlobal            // and in global memory
-	slotInit              // mbarriers that fence.mbarrier_init showed
-	slotCopy              // cp.async operations that are complete
+	slotShared            // accesses to shared memory, visible to asynchronous operations
+	slotGlobal            // accesses to global memory, likewise
+	slotInit              // mbarriers that fence.mbarrier_init made visible
+	slotCopy              // completed cp.async operations
 	slotBulkReads         // operations of bulk groups whose reads are complete
 	slotBulkWrites        // operations of bulk groups that are complete
 	slotMap               // writes that were shown to the tensor map proxy
@@ -19,17 +19,17 @@ const (
 	slots
 )
 
-// partSize is the components of a part: those of the threads of a warp.
+// partSize is the number of components in a part, which holds the threads of a warp.
 const partSize = slots * 32
 
-// A part is some components of a clock. It is never changed once it is shared between clocks.
+// A part is a fixed number of components of a clock. It is not modified once clocks share it.
 type part struct {
 	shared bool
 	x      [partSize]uint32
 }
 
-// A clock holds, for each agent, the last epoch that is known. It is never changed once it is shared.
-// Clocks share their parts: a launch has many threads that know the same of most others.
+// A clock holds the last known epoch of each agent. It is not modified once it is shared. Clocks
+// share their parts, because most threads of a launch know the same about most others.
 type clock []*part
 
 // at returns the component of an agent.
@@ -40,7 +40,7 @@ func (c clock) at(agent uint32) uint32 {
 	return 0
 }
 
-// raise sets a component to at least x.
+// raise raises a component to at least x.
 func (c *clock) raise(agent, x uint32) {
 	if x == 0 {
 		return
@@ -63,7 +63,7 @@ func (c *clock) raise(agent, x uint32) {
 	p.x[agent%partSize] = x
 }
 
-// join raises all components to those of b.
+// join raises all components to at least those of b.
 func (c *clock) join(b clock) {
 	if n := len(b) - len(*c); n > 0 {
 		*c = append(*c, make(clock, n)...)
@@ -87,7 +87,7 @@ func (c *clock) join(b clock) {
 	}
 }
 
-// covers reports whether all components of q are known.
+// covers reports whether all components of p are at least those of q.
 func (p *part) covers(q *part) bool {
 	for i, x := range q.x {
 		if x > p.x[i] {
@@ -97,7 +97,7 @@ func (p *part) covers(q *part) bool {
 	return true
 }
 
-// covers reports whether all components of b are known.
+// covers reports whether all components of c are at least those of b.
 func (c clock) covers(b clock) bool {
 	for i, q := range b {
 		switch {
@@ -113,7 +113,7 @@ func (c clock) covers(b clock) bool {
 	return true
 }
 
-// clone returns a clock with the same components, which may be changed.
+// clone returns a copy of a clock, which may be modified.
 func (c clock) clone() clock {
 	for _, p := range c {
 		if p != nil {
@@ -123,13 +123,13 @@ func (c clock) clone() clock {
 	return append(clock(nil), c...)
 }
 
-// only returns a clock with one component.
+// only returns a clock with one nonzero component.
 func only(agent, x uint32) (c clock) {
 	c.raise(agent, x)
 	return c
 }
 
-// A view is what a thread or an asynchronous operation knows: a clock that it may share with others,
+// A view is the knowledge of a thread or an asynchronous operation: a clock that others may share,
 // and the slots of its own thread.
 type view struct {
 	base   clock
@@ -149,8 +149,8 @@ func (v *view) knows(agent, epoch uint32) bool {
 // A sum is the join of several views.
 type sum struct {
 	all     clock
-	sources []clock // bases that are part of it already
-	shared  bool    // others hold all
+	sources []clock // bases already joined
+	shared  bool    // the clock is shared
 }
 
 // add joins a view.

@@ -12,31 +12,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Detector watches launches. Its zero value is ready for use; it is not safe for concurrent use.
+// A Detector observes launches and detects races. Its zero value is ready for use. It is not safe
+// for concurrent use.
 type Detector struct {
 	launch  *emu.Launching
-	perWarp int // warps of a block
+	perWarp int // warps per block
 
 	threads  []thread
 	blocks   []block
 	clusters []barrier
-	matrix   map[uint32]*agentCount // of wgmma, by warp
-	tensor   map[uint32]*agentCount // of the tcgen05 operations of tensor cores, by thread
+	matrix   map[uint32]*agentCount // agents of wgmma, by warp
+	tensor   map[uint32]*agentCount // agents of tcgen05 operations, by thread
 	moves    map[moveKey]*agentCount
-	agents   uint32 // that exist
-	previous uint32 // the agent that stands for them
+	agents   uint32 // number of agents
+	previous uint32 // the agent that represents earlier launches
 
 	shadow   shadow
 	barriers map[key]*mbarrier
 	strong   map[strongKey]*variable
 	ops      map[opKey]*operation
 
-	serial  uint32 // of events
+	serial  uint32 // number of events
 	reports []*Race
 	seen    map[raceKey]*Race
 	cache   joinCache
 	reached map[*ir.Instr]bool
-	lines   map[int]bool // of the PTX, of what was reached
+	lines   map[int]bool // PTX lines that were reached
 
 	idle     bool // the launch at hand is too large
 	skipped  int
@@ -46,22 +47,22 @@ type Detector struct {
 	issuer   *operation // whose access is checked; nil for accesses of threads
 }
 
-// MostThreads is how many threads a launch may have for its races to be looked for.
+// MostThreads is the maximum number of threads of a launch for which races are detected.
 const MostThreads = 1 << 17
 
-// A key is the place of an mbarrier or of a strong access.
+// A key identifies an mbarrier or a location with strong accesses.
 type key struct {
 	space isa.Space
 	block uint32
 	at    uint64
 }
 
-// A thread is a thread of a launch.
+// A thread holds the state of a thread.
 type thread struct {
 	view
-	released view      // at its last fence that releases
-	scope    isa.Scope // of that fence
-	pending  []release // read by relaxed loads; a fence acquires them
+	released view      // view at its last releasing fence
+	scope    isa.Scope // scope of that fence
+	pending  []release // releases read by relaxed loads, to be acquired by a fence
 	issued   [slots]uint32
 	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
 	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
@@ -70,7 +71,7 @@ type thread struct {
 	proxied  [2]view     // at its last proxy fence for shared and for global memory
 }
 
-// An agentCount is an agent with operations that complete in order.
+// An agentCount is an agent whose operations complete in order.
 type agentCount struct {
 	agent, issued uint32
 	groups        []uint32
@@ -81,13 +82,13 @@ type block struct {
 	barriers map[uint32]*barrier
 	live     int
 	ended    bool
-	remote   map[uint32]stamp // last accesses by threads and operations of other blocks
+	remote   map[uint32]stamp // last accesses from other blocks
 }
 
-// A barrier is a barrier of a block or a cluster.
+// A barrier is a named barrier of a block, or the barrier of a cluster.
 type barrier struct{ arrived, met sum }
 
-// A release is what a strong write of a block makes known.
+// A release is the knowledge that a strong write of a block releases.
 type release struct {
 	all   clock
 	block uint32
@@ -215,10 +216,10 @@ func (d *Detector) threadOf(block, warp uint32, lane int) *thread {
 // blockOf returns the block of a thread.
 func (d *Detector) blockOf(thread uint32) uint32 { return thread / uint32(d.perWarp*eval.Lanes) }
 
-// clusterOf returns the barrier of the cluster that a block is in.
+// clusterOf returns the barrier of the cluster that a block belongs to.
 func (d *Detector) clusterOf(block uint32) *barrier { return &d.clusters[d.clusterIndex(block)] }
 
-// clusterIndex returns the number of the cluster of a block.
+// clusterIndex returns the index of the cluster that a block belongs to.
 func (d *Detector) clusterIndex(block uint32) uint32 {
 	l := d.launch.Launch
 	if l.Cluster[0] == 0 {
@@ -244,10 +245,10 @@ func (d *Detector) barrier(block, number uint32) *barrier {
 	return b
 }
 
-// Reached reports whether an instruction on a line performed an access or an operation.
+// Reached reports whether an instruction on a PTX line performed an access or an operation.
 func (d *Detector) Reached(line int) bool { return d.lines[line] }
 
-// reach notes an instruction.
+// reach records that an instruction was reached.
 func (d *Detector) reach(in *ir.Instr) {
 	if in == nil || d.reached[in] {
 		return
@@ -264,5 +265,5 @@ func (d *Detector) Events() uint64 { return uint64(d.serial) }
 // Skipped returns the number of launches that were too large.
 func (d *Detector) Skipped() int { return d.skipped }
 
-// Races returns what was found, in the order in which it was found.
+// Races returns the races in the order in which they were found.
 func (d *Detector) Races() []*Race { return d.reports }

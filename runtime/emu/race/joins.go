@@ -3,14 +3,15 @@
 
 package race
 
-// A joinCache remembers the last join: lanes of a warp join the same clocks one after another.
+// A joinCache caches the last join, because the lanes of a warp join the same clocks one after
+// another.
 type joinCache struct{ a, b, joined clock }
 
 func same(a, b clock) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// join returns a clock that holds a and b.
+// join returns the join of a and b.
 func (d *Detector) join(a, b clock) clock {
 	switch {
 	case len(b) == 0 || same(a, b):
@@ -31,10 +32,10 @@ func (d *Detector) join(a, b clock) clock {
 	return c
 }
 
-// learn adds what a clock holds to the knowledge of a thread.
+// learn joins a clock into the view of a thread.
 func (d *Detector) learn(t *thread, c clock) {
 	t.base = d.join(t.base, c)
-	// What others know of its operations the thread knows too.
+	// If others know about operations of the thread, the thread knows about them too.
 	first := t.thread * slots
 	for i := uint32(1); i < slots; i++ {
 		if x := c.at(first + i); x > t.own[i] {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
-// launch runs kernel k of a text, some times after each other.
+// launch runs kernel k of a text the given number of times.
 func launch(t *testing.T, text string, blocks, threads uint32, programmatic bool, times int) *race.Detector {
 	t.Helper()
 	detector := race.New()
@@ -43,7 +43,7 @@ func launch(t *testing.T, text string, blocks, threads uint32, programmatic bool
 	return detector
 }
 
-// source is a kernel with the address of an array in %d0 and the index of its thread in %r0.
+// source returns a kernel with the address of an array in %d0 and the thread index in %r0.
 func source(body string) string {
 	return `.version 8.3
 .target sm_90a
@@ -55,7 +55,7 @@ func source(body string) string {
 ` + body + "\nret;\n}\n"
 }
 
-// TestDetector holds which rules launches break.
+// TestDetector checks which rules each launch violates.
 func TestDetector(t *testing.T) {
 	for _, test := range []struct {
 		name, body   string
@@ -90,7 +90,7 @@ func TestDetector(t *testing.T) {
 	}
 }
 
-// TestSkipped holds that a launch that is too large is counted, not followed.
+// TestSkipped checks that a launch that is too large is counted and not checked.
 func TestSkipped(t *testing.T) {
 	d := launch(t, source("st.global.u32 [%d0], %r0;"), race.MostThreads/1024+1, 1024, false, 1)
 	if d.Skipped() != 1 || len(d.Races()) != 0 {

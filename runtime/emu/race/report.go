@@ -12,41 +12,41 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// Rules of races.
+// Race rules.
 const (
-	RuleBlock  = "E1"  // threads of different warps of a block
-	RuleWarp   = "E2"  // lanes of a warp
-	RuleGrid   = "E3"  // threads of different blocks
+	RuleBlock  = "E1"  // between threads of different warps of a block
+	RuleWarp   = "E2"  // between lanes of a warp
+	RuleGrid   = "E3"  // between threads of different blocks
 	RuleScope  = "E4"  // a scope that does not include the other thread
 	RuleFlight = "E5"  // an asynchronous operation that may be in flight
 	RuleProxy  = "E6"  // a missing proxy fence
-	RuleMixed  = "E7"  // strong accesses that overlap in part, or with a weak one
-	RuleValues = "E8"  // lanes that store different values with one instruction
-	RuleInit   = "E9"  // an mbarrier that is not visibly initialized
-	RulePeer   = "E10" // shared memory of a block that may have ended, or not begun
-	RuleGrids  = "E11" // a dependent launch that does not wait
+	RuleMixed  = "E7"  // strong accesses that overlap partially or conflict with a weak access
+	RuleValues = "E8"  // lanes that store different values to one address with one instruction
+	RuleInit   = "E9"  // an mbarrier whose initialization is not visible
+	RulePeer   = "E10" // shared memory of a block that may have exited or not started
+	RuleGrids  = "E11" // a dependent launch without a wait
 	RuleTensor = "E15" // tensor memory
 )
 
-// An Access is one side of a race.
+// An Access is one of the two accesses of a race.
 type Access struct {
-	What   string // "write by thread (3,0,0) of block (0,0,0)"
+	What   string // such as "write by thread (3,0,0) of block (0,0,0)"
 	Opcode string
 	Place  diag.Place
 	Source string // the line that .loc names
 }
 
-// A Race is two accesses that nothing orders, or a broken rule of the same kind.
+// A Race is a pair of unordered accesses, or a violation of a similar rule.
 type Race struct {
 	Rule          string
 	Severity      diag.Severity
 	Kernel        string
 	Message       string
-	First, Second Access // the one that the emulator performed first is First
-	Address       string // in terms of a variable
-	Missing       string // the edge that would order them
+	First, Second Access // First is the access that the emulator performed first
+	Address       string // relative to a variable
+	Missing       string // the synchronization that would order them
 	Fix           string
-	Count         int // bytes and repetitions
+	Count         int // number of affected bytes and repetitions
 }
 
 type raceKey struct {
@@ -54,7 +54,7 @@ type raceKey struct {
 	first, second *ir.Instr
 }
 
-// describe returns one side of a race.
+// describe returns the description of an access.
 func (d *Detector) describe(x *stamp) Access {
 	s := &d.shadow.sites[x.site]
 	what := map[emu.EventKind]string{
@@ -87,7 +87,7 @@ func (d *Detector) threadName(x *stamp) string {
 	return fmt.Sprintf("thread %s of block %s", p(t, l.Block), p(b, l.Grid))
 }
 
-// report records a race, once for two instructions.
+// report records a race, once for each pair of instructions.
 func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	k := raceKey{r.Rule, d.shadow.sites[x.site].instr, d.shadow.sites[y.site].instr}
 	if old := d.seen[k]; old != nil {
@@ -151,7 +151,7 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	}
 	if x.agent == d.previous {
 		d.report(Race{
-			Rule: RuleGrids, Message: "access to what an earlier launch wrote or read, before griddepcontrol.wait",
+			Rule: RuleGrids, Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
 			Missing: "griddepcontrol.wait before the first dependent access", Fix: "execute griddepcontrol.wait before the access",
 		}, x, y, a)
 		return
@@ -174,7 +174,7 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
 }
 
-// fenced reports whether the thread of x made it visible to asynchronous operations that know v.
+// fenced reports whether the thread of x made it visible to asynchronous operations with view v.
 func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	slot := uint32(slotShared)
 	if a.Space == isa.Global {
@@ -218,7 +218,7 @@ func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	return r
 }
 
-// raceOf names the race of two accesses by what they are.
+// raceOf returns the race for two accesses according to their kinds.
 func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	bx, by := d.blockOf(x.thread), d.blockOf(y.thread)
 	switch {
@@ -232,7 +232,7 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		}
 	case sx.strong && sy.strong:
 		return Race{
-			Rule: RuleMixed, Message: "strong accesses overlap in part: they have no order and are not atomic to each other",
+			Rule: RuleMixed, Message: "strong accesses overlap partially: they are unordered and not atomic with respect to each other",
 			Missing: "accesses of the same address and size", Fix: "use one address and one size for all accesses to a synchronization variable",
 		}
 	}
@@ -290,7 +290,7 @@ func (d *Detector) sawNarrow(t *thread, block uint32) bool {
 	return false
 }
 
-// flightRace is an access to memory of an asynchronous operation that may be in flight.
+// flightRace returns the race for an access to memory that an operation in flight may access.
 func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	r := Race{Rule: RuleFlight, Message: "access to memory of an asynchronous operation that may not be complete"}
 	slot := x.agent % slots
@@ -315,7 +315,7 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	return r
 }
 
-// lanesRace is lanes that store different values to one address.
+// lanesRace reports lanes that store different values to one address.
 func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 	x := d.stampOf(e, d.threadOf(e.Block, e.Warp, i).thread, 0, 0)
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, j).thread, 0, 0)
@@ -325,11 +325,11 @@ func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 	}, &x, &y, a)
 }
 
-// initRace is a use of an mbarrier whose initialization is not visible.
+// initRace reports a use of an mbarrier whose initialization is not visible.
 func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Address, ordered bool) {
 	y := d.stampOf(e, thread, thread*slots, 0)
 	r := Race{
-		Rule: RuleInit, Message: "mbarrier is used, but its initialization is not ordered before",
+		Rule: RuleInit, Message: "mbarrier is used, but its initialization is not ordered before the use",
 		Missing: "a barrier between mbarrier.init and this use",
 		Fix:     "execute bar.sync after mbarrier.init; for peers and asynchronous operations execute fence.mbarrier_init.release.cluster first",
 	}
@@ -341,30 +341,30 @@ func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Addr
 	d.report(r, &m.site, &y, a)
 }
 
-// exitRace is an access to the shared memory of a block that nothing orders before its end.
+// exitRace reports an access to the shared memory of a block that may have exited.
 func (d *Detector) exitRace(e *emu.Event, x stamp) {
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, 0).thread, 0, 0)
 	a := emu.Address{Space: isa.Shared, Block: e.Block, At: x.at}
 	d.report(Race{
-		Rule: RulePeer, Message: "block may end while another block of the cluster uses its shared memory",
+		Rule: RulePeer, Message: "block may exit while another block of the cluster uses its shared memory",
 		Missing: "a cluster barrier, or a wait, between the access and the end of the block",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
 	}, &x, &y, a)
 }
 
-// lateRace is an access to the shared memory of a block that has ended.
+// lateRace reports an access to the shared memory of a block that has exited.
 func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{
-		Rule: RulePeer, Message: "access to the shared memory of a block that has ended",
+		Rule: RulePeer, Message: "access to the shared memory of a block that has exited",
 		Missing: "a cluster barrier between this access and the end of the block",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
 	}, &y, &y, a)
 }
 
-// earlyRace is an access to the shared memory of a block that may not have begun.
+// earlyRace reports an access to the shared memory of a block that may not have started.
 func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{
-		Rule: RulePeer, Message: "access to the shared memory of a block that may not have begun",
+		Rule: RulePeer, Message: "access to the shared memory of a block that may not have started",
 		Missing: "a cluster barrier before the first access to a peer",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait at the start of the kernel",
 	}, &y, &y, a)

@@ -8,26 +8,27 @@ import "github.com/ptxdsl/ptxdsl/isa"
 // A stamp is an access to a byte.
 type stamp struct {
 	agent, epoch uint32
-	thread       uint32 // that performed or issued it
-	site         uint32 // index in the sites of the shadow
-	serial       uint32 // of the event
-	value        uint32 // of a store that is known
-	at           uint64 // first byte
+	thread       uint32 // thread that performed or issued it
+	site         uint32 // index in shadow.sites
+	serial       uint32 // number of the event
+	value        uint32 // value of a store, if known
+	at           uint64 // address of the first byte
 }
 
-// A cell holds the last accesses to four bytes, or to one byte where some access covered a part only.
+// A cell holds the last accesses to four bytes, or to one byte if some access covered only a part
+// of them.
 type cell struct {
 	writes, reads []stamp
 	bytes         *[4]cell
 }
 
-// pageWords is the words of a page of shadow memory.
+// pageWords is the number of words in a page of shadow memory.
 const pageWords = 1024
 
 // A page is shadow memory for some words.
 type page [pageWords]cell
 
-// A shadow holds what is known of all memory.
+// A shadow holds the last accesses to all memory.
 type shadow struct {
 	pages map[key]*page
 	last  key
@@ -86,7 +87,7 @@ func (s *shadow) cell(space isa.Space, block uint32, word uint64) *cell {
 	return &s.page[word%pageWords]
 }
 
-// split makes cells of single bytes.
+// split splits a cell into cells of single bytes.
 func (c *cell) split() {
 	c.bytes = new([4]cell)
 	for i := range c.bytes {
@@ -96,7 +97,7 @@ func (c *cell) split() {
 	c.writes, c.reads = nil, nil
 }
 
-// each runs f for the cells of n bytes at an address.
+// each calls f for the cells of n bytes at an address.
 func (s *shadow) each(space isa.Space, block uint32, at, n uint64, f func(c *cell, at uint64)) {
 	for end := at + n; at < end; {
 		c := s.cell(space, block, at/4)

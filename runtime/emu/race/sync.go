@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// lanes runs f for the threads of an event.
+// lanes calls f for the threads of an event.
 func (d *Detector) lanes(e *emu.Event, f func(lane int, t *thread)) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -19,7 +19,8 @@ func (d *Detector) lanes(e *emu.Event, f func(lane int, t *thread)) {
 	}
 }
 
-// step begins the next epoch of a thread: what it does from now on is not part of what it released.
+// step starts the next epoch of a thread. Its later accesses are not covered by what it has
+// released.
 func (t *thread) step() {
 	t.own[slotMain]++
 	if t.own[slotMain] == 0 {
@@ -36,13 +37,13 @@ func (d *Detector) arrive(e *emu.Event) {
 	})
 }
 
-// leave lets threads know what came to a barrier.
+// leave lets threads that leave a barrier learn the views of all threads that arrived.
 func (d *Detector) leave(e *emu.Event, s *sum) {
 	d.lanes(e, func(_ int, t *thread) { d.learn(t, s.all) })
 }
 
-// clusterArrive joins threads into the barrier of a cluster. A relaxed arrival makes known what a fence
-// released before.
+// clusterArrive joins threads into the barrier of a cluster. A relaxed arrival releases only what
+// an earlier fence released.
 func (d *Detector) clusterArrive(e *emu.Event) {
 	b := d.clusterOf(e.Block)
 	d.lanes(e, func(_ int, t *thread) {
@@ -71,7 +72,8 @@ func (d *Detector) warpSync(e *emu.Event) {
 	})
 }
 
-// fence lets later strong writes release and acquires what earlier strong reads saw.
+// fence handles a fence: later strong writes release the current view, and the thread acquires what
+// earlier strong reads observed.
 func (d *Detector) fence(e *emu.Event) {
 	scope := scopeOf(e)
 	initial := has(e, isa.ModMbarrierInit)
@@ -91,7 +93,7 @@ func (d *Detector) fence(e *emu.Event) {
 	})
 }
 
-// scopeOf returns the scope of an event; gpu where none is written.
+// scopeOf returns the scope of an event, which is gpu by default.
 func scopeOf(e *emu.Event) isa.Scope {
 	if e.Scope == isa.NoScope {
 		return isa.ScopeGPU
@@ -108,7 +110,8 @@ func has(e *emu.Event, m isa.Mod) bool {
 	return op.Has(m)
 }
 
-// proxyFence shows the accesses of threads to asynchronous operations, or to the tensor map proxy.
+// proxyFence makes the accesses of threads visible to asynchronous operations, or to the tensor map
+// proxy.
 func (d *Detector) proxyFence(e *emu.Event) {
 	if e.Instr == nil || e.Instr.Form == nil {
 		return
@@ -139,7 +142,7 @@ func (d *Detector) proxyFence(e *emu.Event) {
 	})
 }
 
-// acquirePending acquires what relaxed reads saw.
+// acquirePending acquires what relaxed reads observed.
 func (d *Detector) acquirePending(t *thread, scope isa.Scope) {
 	mine := d.blockOf(t.thread)
 	t.pending = slices.DeleteFunc(t.pending, func(r release) bool {
@@ -151,7 +154,7 @@ func (d *Detector) acquirePending(t *thread, scope isa.Scope) {
 	})
 }
 
-// dependents lets threads that ran griddepcontrol.wait know the launches before.
+// dependents orders earlier launches before threads that ran griddepcontrol.wait.
 func (d *Detector) dependents(e *emu.Event) {
 	if !has(e, isa.ModWait) {
 		return
@@ -164,8 +167,8 @@ func (d *Detector) dependents(e *emu.Event) {
 	})
 }
 
-// exit ends threads. When the last of a block ends, what other blocks do in its shared memory must be
-// known to it.
+// exit ends threads. When the last thread of a block exits, accesses of other blocks to its shared
+// memory must be ordered before the exit.
 func (d *Detector) exit(e *emu.Event) {
 	k := &d.blocks[e.Block]
 	if k.live -= count(e.Mask); k.live > 0 {
@@ -189,12 +192,12 @@ func (d *Detector) exit(e *emu.Event) {
 
 // A mbarrier is an mbarrier in shared memory.
 type mbarrier struct {
-	agent uint32 // of operations that complete at it
-	phase uint32 // phases that are complete
+	agent uint32 // agent of the operations that complete on it
+	phase uint32 // number of completed phases
 	by    uint32 // thread that initialized it
-	epoch uint32 // at which it did
+	epoch uint32 // epoch of the initialization
 	site  stamp
-	sums  map[sumKey]*sum // what arrived in the current phase
+	sums  map[sumKey]*sum // views of the arrivals in the current phase
 	done  map[sumKey]clock
 }
 
@@ -203,7 +206,7 @@ type sumKey struct {
 	scope isa.Scope
 }
 
-// mbarrier follows an mbarrier.
+// mbarrier handles an event at an mbarrier.
 func (d *Detector) mbarrier(e *emu.Event) {
 	d.reach(e.Instr)
 	d.lanes(e, func(l int, t *thread) {
@@ -240,7 +243,7 @@ func (d *Detector) mbarrier(e *emu.Event) {
 	})
 }
 
-// use checks that the initialization of an mbarrier is known to a thread that uses it.
+// use checks that the initialization of an mbarrier is visible to a thread that uses it.
 func (d *Detector) use(e *emu.Event, t *thread, m *mbarrier, a emu.Address) {
 	d.remote(e, t, a, slotMain)
 	if t.knows(m.by*slots+slotMain, m.epoch) || t.knows(m.by*slots+slotInit, m.epoch) {
@@ -249,7 +252,7 @@ func (d *Detector) use(e *emu.Event, t *thread, m *mbarrier, a emu.Address) {
 	d.initRace(e, t.thread, m, a, false)
 }
 
-// complete ends a phase: waiters learn what arrived.
+// complete ends a phase. Threads that waited for it acquire the views of the arrivals.
 func (m *mbarrier) complete() {
 	m.phase++
 	for k, s := range m.sums {
@@ -259,14 +262,15 @@ func (m *mbarrier) complete() {
 		m.done[k] = c
 	}
 	clear(m.sums)
-	k := sumKey{^uint32(0), isa.ScopeCluster} // what operations complete is known to all that wait
+	// Completed operations are visible to all threads that wait.
+	k := sumKey{^uint32(0), isa.ScopeCluster}
 	var c clock
 	c.join(m.done[k])
 	c.raise(m.agent, m.phase)
 	m.done[k] = c
 }
 
-// signal is an arrival of a thread.
+// signal handles the arrival of a thread.
 func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 	if e.Instr == nil || e.Instr.Form == nil {
 		return
@@ -292,7 +296,7 @@ func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 	t.step()
 }
 
-// test is a wait of a thread that a phase ended.
+// test handles a wait of a thread that succeeded.
 func (d *Detector) test(e *emu.Event, t *thread, m *mbarrier) {
 	scope := e.Scope
 	if scope == isa.NoScope {

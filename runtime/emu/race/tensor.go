@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// columnBytes is the bytes of a column of tensor memory. Addresses of tensor memory count columns, the
-// shadow counts bytes.
+// columnBytes is the size of a cell of tensor memory. Tensor memory addresses count columns, and
+// the shadow counts bytes.
 const columnBytes = 4
 
-// tensorLanes is the lanes of tensor memory.
+// tensorLanes is the number of lanes of tensor memory.
 const tensorLanes = 128
 
-// A moveKey names the tcgen05.ld or the tcgen05.st operations of a warp.
+// A moveKey identifies the tcgen05.ld or the tcgen05.st operations of a warp.
 type moveKey struct {
 	warp  uint32
 	group emu.Group
@@ -36,7 +36,7 @@ func (d *Detector) movesOf(e *emu.Event, g emu.Group) *agentCount {
 	return m
 }
 
-// tensorEvent takes a tcgen05 fence, an allocation or a deallocation.
+// tensorEvent handles a tcgen05 fence, an allocation or a deallocation.
 func (d *Detector) tensorEvent(e *emu.Event) {
 	if e.Instr == nil || e.Instr.Form == nil {
 		return
@@ -59,7 +59,8 @@ func (d *Detector) tensorEvent(e *emu.Event) {
 	}
 }
 
-// allocatePair is an allocation in both blocks of a pair: the other one must be known to run.
+// allocatePair handles an allocation in both blocks of a pair. The other block must be known to
+// have started.
 func (d *Detector) allocatePair(e *emu.Event) {
 	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
 	peer := emu.Address{Space: isa.Tensor, Block: d.peerOf(e.Block)}
@@ -78,7 +79,8 @@ func (d *Detector) peerOf(block uint32) uint32 {
 	return block ^ 1
 }
 
-// deallocate is the last access to columns: all operations that use them must be known to be complete.
+// deallocate handles a deallocation. All operations that use the columns must be known to be
+// complete.
 func (d *Detector) deallocate(e *emu.Event) {
 	l := bits.TrailingZeros32(e.Mask)
 	t := d.threadOf(e.Block, e.Warp, l)
@@ -102,7 +104,8 @@ func (d *Detector) deallocate(e *emu.Event) {
 	}
 }
 
-// tensorTouch checks an access of an operation to tensor memory, and remembers it.
+// tensorTouch checks an access of an operation to tensor memory against earlier ones and records
+// it.
 func (d *Detector) tensorTouch(e *emu.Event, o *operation, y stamp, a emu.Address) {
 	y.value = o.main
 	a.At *= columnBytes
@@ -121,7 +124,7 @@ func (d *Detector) tensorTouch(e *emu.Event, o *operation, y stamp, a emu.Addres
 	})
 }
 
-// checkTensor compares an access to tensor memory with one before it.
+// checkTensor compares an access to tensor memory with an earlier one.
 func (d *Detector) checkTensor(v, fenced *view, x, y *stamp, a emu.Address, at uint64) {
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
 	cores, after := d.tensorCores(sx), d.tensorCores(sy)
@@ -129,9 +132,9 @@ func (d *Detector) checkTensor(v, fenced *view, x, y *stamp, a emu.Address, at u
 	case x.serial == y.serial:
 		return
 	case cores && after && (x.agent == y.agent || v.knows(x.thread*slots, x.value)):
-		return // operations of the tensor cores run in the order in which they are issued
+		return // tensor-core operations run in issue order
 	case x.agent == y.agent && sx.kind == sy.kind:
-		return // stores of a warp
+		return // stores of the same warp
 	}
 	a.At = at
 	if !d.knows(v, x) {
@@ -156,7 +159,7 @@ func (d *Detector) checkTensor(v, fenced *view, x, y *stamp, a emu.Address, at u
 	d.report(r, x, y, a)
 }
 
-// tensorCores reports whether an operation is one that the tensor cores run in order.
+// tensorCores reports whether the tensor cores run an operation in order.
 func (d *Detector) tensorCores(s *site) bool {
 	if s.instr == nil || s.instr.Form == nil {
 		return false
@@ -168,7 +171,7 @@ func (d *Detector) tensorCores(s *site) bool {
 	return false
 }
 
-// tensorRace names the race by the first access.
+// tensorRace returns the race, named after the first access.
 func (d *Detector) tensorRace(first *site, cores bool) Race {
 	r := Race{Rule: RuleTensor, Message: "tensor memory is used by a tcgen05 operation that may not be complete"}
 	switch {

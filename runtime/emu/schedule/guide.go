@@ -14,12 +14,12 @@ type Guide struct {
 	Witness Witness
 
 	at     int
-	counts map[laneKey]int // synchronizations
+	counts map[laneKey]int // number of synchronizations
 	issued map[laneKey]int
-	nth    map[asyncKey]int // operations of their lanes before them
+	nth    map[asyncKey]int // number of earlier operations of their lanes
 }
 
-// Observe takes the next event.
+// Observe handles an event.
 func (g *Guide) Observe(e *emu.Event) {
 	switch e.Kind {
 	case emu.EventBegin:
@@ -43,7 +43,7 @@ func (g *Guide) Observe(e *emu.Event) {
 	g.advance()
 }
 
-// lanes runs f for the threads of an event.
+// lanes calls f for the threads of an event.
 func (g *Guide) lanes(e *emu.Event, f func(k laneKey)) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		f(laneKey{e.Block, e.Warp, uint32(bits.TrailingZeros32(m))})
@@ -53,7 +53,7 @@ func (g *Guide) lanes(e *emu.Event, f func(k laneKey)) {
 // key returns the thread of a segment.
 func (s *Segment) key() laneKey { return laneKey{s.Block, s.Warp, s.Lane} }
 
-// segment returns the segment at hand, or nil.
+// segment returns the current segment, or nil.
 func (g *Guide) segment() *Segment {
 	if g.at < len(g.Witness) {
 		return &g.Witness[g.at]
@@ -61,7 +61,7 @@ func (g *Guide) segment() *Segment {
 	return nil
 }
 
-// advance goes to the next segment that is not reached.
+// advance moves to the next segment that has not been reached.
 func (g *Guide) advance() {
 	for s := g.segment(); s != nil && !s.Async && g.counts[s.key()] >= s.Count; s = g.segment() {
 		g.at++

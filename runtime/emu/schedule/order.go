@@ -5,7 +5,7 @@ package schedule
 
 import "slices"
 
-// join raises clock a to clock b.
+// join raises clock a to at least clock b.
 func join(a, b []int32) []int32 {
 	for len(a) < len(b) {
 		a = append(a, 0)
@@ -16,7 +16,7 @@ func join(a, b []int32) []int32 {
 	return a
 }
 
-// follow runs the step of a frame on a copy of its state, and finds what it races with.
+// follow runs the step of a frame on a copy of its state, and finds the steps that it races with.
 func (x *search) follow(i int, s *state, look bool) {
 	f := x.path[i]
 	f.op = s.next(f.actor)
@@ -61,20 +61,20 @@ func (x *search) follow(i int, s *state, look bool) {
 	}
 }
 
-// knows reports whether a step is ordered before what a clock covers.
+// knows reports whether a clock covers a step.
 func (x *search) knows(clock []int32, step int) bool {
 	a := x.path[step].actor
 	return a < len(clock) && clock[a] > int32(step)
 }
 
-// before finds races of an operation with those before it, and returns its clock.
+// before finds the races of an operation with earlier ones, and returns its clock.
 func (x *search) before(i int, o *op, clock []int32, look bool) []int32 {
 	if o.kind == opIssue {
 		return clock
 	}
 	t := &x.tracks[o.object]
 	arrives := o.kind == opArrive || o.kind == opEffect || o.kind == opJoin
-	if arrives && look { // it may come a phase earlier, instead of one that came then
+	if arrives && look { // it may arrive one phase earlier, in place of another arrival
 		for _, s := range t.last {
 			if !x.knows(clock, s) {
 				x.race(s, i, clock)
@@ -83,7 +83,7 @@ func (x *search) before(i int, o *op, clock []int32, look bool) []int32 {
 	}
 	if arrives {
 		list := t.expects
-		if o.count == 0 && o.bytes > 0 { // an announcement alone
+		if o.count == 0 && o.bytes > 0 { // expect-tx without an arrival
 			list = t.steps
 		}
 		for _, s := range list {
@@ -101,7 +101,7 @@ func (x *search) before(i int, o *op, clock []int32, look bool) []int32 {
 	return join(clock, t.flipped)
 }
 
-// after notes an operation.
+// after records an operation.
 func (x *search) after(i int, o *op, flipped, look bool) {
 	if o.kind == opIssue {
 		return
@@ -139,7 +139,7 @@ func (x *search) after(i int, o *op, flipped, look bool) {
 	}
 }
 
-// race lets step i be run before step s in another order.
+// race schedules step i to run before step s in another order.
 func (x *search) race(s, i int, clock []int32) {
 	f, p := x.path[s], x.path[i].actor
 	add := func(a int) {

@@ -12,53 +12,54 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// An opKind is what an operation does.
+// An opKind is the kind of an operation.
 type opKind uint8
 
 const (
 	opInit   opKind = iota // an mbarrier is initialized
-	opInval                // or invalidated
-	opArrive               // arrivals and announced bytes
-	opWait                 // for a phase of an mbarrier
-	opJoin                 // an arrival at a barrier of a block, of a cluster, or of lanes
-	opLeave                // a wait for it
-	opIssue                // an asynchronous operation begins that tells mbarriers
-	opEffect               // it is complete
+	opInval                // an mbarrier is invalidated
+	opArrive               // arrivals and expected bytes
+	opWait                 // a wait for a phase of an mbarrier
+	opJoin                 // an arrival at a named barrier, at a cluster barrier, or of lanes
+	opLeave                // the end of a wait at such a barrier
+	opIssue                // the start of an asynchronous operation that signals mbarriers
+	opEffect               // its completion
 )
 
 // An op is an operation of a thread, or the completion of an asynchronous operation.
 type op struct {
 	kind    opKind
 	object  int32
-	count   int32 // arrivals, of all lanes; of opInit those that are expected; of opIssue the operation
+	count   int32 // arrivals of all lanes; for opInit the expected ones; for opIssue the operation
 	drops   int32
 	bytes   int64
-	phase   int32 // of an mbarrier that is waited for, or of a barrier that is joined
+	phase   int32 // phase of an mbarrier for a wait, or of a barrier for a join
 	instr   *ir.Instr
-	effects []op // of opEffect
+	effects []op // for opEffect
 	issues  []int32
 }
 
-// An object is an mbarrier or a barrier.
+// An object is an mbarrier or a barrier of another kind.
 type object struct {
 	name    string
 	barrier bool
-	class   uint8   // 1 for barriers of a block, 2 for those of clusters
-	lanes   bool    // a meeting of lanes, once
-	want    []int32 // threads that come to each phase of a barrier
+	class   uint8   // 1 for named barriers, 2 for cluster barriers
+	lanes   bool    // a single synchronization of lanes of a warp
+	want    []int32 // threads that arrive in each phase of a barrier
 	phase   int32
-	count   int32 // threads that came in the phase
+	count   int32 // threads that have arrived in the current phase
 }
 
-// A lane is a thread of the launch.
+// A laneKey identifies a thread of the launch.
 type laneKey struct{ block, warp, lane uint32 }
 
-// A thread is what a lane does.
+// A thread holds the operations of a lane.
 type thread struct {
 	laneKey
 	ops    []op
-	joined map[int32]int32 // phases of barriers that it joined last
-	last   int             // join of lanes, to leave out those with nothing between
+	joined map[int32]int32 // the phase of each barrier that it joined last
+	// Last join of lanes; a second one without operations in between is dropped.
+	last int
 }
 
 // An async is an asynchronous operation of a lane.
@@ -67,7 +68,7 @@ type async struct {
 	ordered bool
 	instr   *ir.Instr
 	effects []op
-	index   int32 // in the trace, or -1
+	index   int32 // index in the trace, or -1
 }
 
 type asyncKey struct {
@@ -76,31 +77,31 @@ type asyncKey struct {
 }
 
 type objectKey struct {
-	space uint8 // 0 mbarriers, 1 barriers of a block, 2 those of clusters
+	space uint8 // 0 for mbarriers, 1 for named barriers, 2 for cluster barriers
 	block uint32
 	at    uint64
 }
 
-// A Recorder is an Observer that keeps the synchronization of the last launch.
+// A Recorder is an Observer that records the synchronization of the last launch.
 type Recorder struct {
 	launch  *emu.Launching
 	threads []*thread
-	warps   int // of a block
+	warps   int // warps per block
 	order   []*thread
 	objects []object
 	index   map[objectKey]int32
 	asyncs  map[asyncKey]*async
 	issued  []*async
-	current *op // that the last signal belongs to
+	current *op // the operation of the last signal
 	size    int
-	full    bool // there was too much to keep
+	full    bool // too many operations to record
 	flags   bool // threads waited for flags in memory
 }
 
-// mostOps is how many operations of threads a Recorder keeps.
+// mostOps limits how many operations of threads a Recorder records.
 const mostOps = 1 << 21
 
-// Observe takes the next event.
+// Observe handles an event.
 func (r *Recorder) Observe(e *emu.Event) {
 	if e.Kind == emu.EventBegin {
 		warps := (e.Launch.Threads + emu.Lanes - 1) / emu.Lanes
@@ -140,7 +141,7 @@ func (r *Recorder) Observe(e *emu.Event) {
 	}
 }
 
-// event takes an event of lanes.
+// event handles an event of lanes.
 func (r *Recorder) event(e *emu.Event) {
 	if e.Operation != 0 && e.Kind != emu.EventIssue {
 		return
@@ -188,7 +189,7 @@ func (r *Recorder) event(e *emu.Event) {
 	}
 }
 
-// drops reports whether an arrival lowers the count of later phases.
+// drops reports whether an arrival reduces the expected count of later phases.
 func drops(in *ir.Instr) bool {
 	if in == nil || in.Form == nil {
 		return false
@@ -197,7 +198,7 @@ func drops(in *ir.Instr) bool {
 	return k == isa.KindMbarrierArriveDrop || k == isa.KindMbarrierArriveDropExpectTx
 }
 
-// cluster returns the number of the first block of a cluster, as the emulator names it.
+// cluster returns the index of the first block of a cluster, by which the emulator identifies it.
 func (r *Recorder) cluster(block uint32) uint32 {
 	l := r.launch.Launch
 	if l.Cluster[0] == 0 {
@@ -233,7 +234,7 @@ func (r *Recorder) mbarrier(e *emu.Event, l int) int32 {
 	return r.object(objectKey{0, a.Block, a.At})
 }
 
-// each runs f for the threads of an event.
+// each calls f for the threads of an event.
 func (r *Recorder) each(e *emu.Event, f func(t *thread, lane int)) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -257,7 +258,7 @@ func (r *Recorder) add(t *thread, x op) *op {
 	return &t.ops[len(t.ops)-1]
 }
 
-// count adds what a signal did.
+// count adds the effect of a signal.
 func (r *Recorder) count(e *emu.Event) {
 	if r.current != nil {
 		r.current.count += int32(e.Count)
@@ -265,7 +266,7 @@ func (r *Recorder) count(e *emu.Event) {
 	}
 }
 
-// effect is an asynchronous operation that tells an mbarrier.
+// effect records that an asynchronous operation signals an mbarrier.
 func (r *Recorder) effect(e *emu.Event) {
 	l := bits.TrailingZeros32(e.Mask)
 	a := r.asyncs[asyncKey{e.Operation, uint32(l)}]
@@ -278,7 +279,7 @@ func (r *Recorder) effect(e *emu.Event) {
 	r.current = &a.effects[len(a.effects)-1]
 }
 
-// join is an arrival of lanes at a barrier.
+// join records an arrival of lanes at a barrier.
 func (r *Recorder) join(e *emu.Event, i int32) {
 	r.each(e, func(t *thread, _ int) {
 		o := &r.objects[i]
@@ -288,14 +289,14 @@ func (r *Recorder) join(e *emu.Event, i int32) {
 	})
 }
 
-// leave is the end of the wait at a barrier.
+// leave records the end of a wait at a barrier.
 func (r *Recorder) leave(e *emu.Event, i int32) {
 	r.each(e, func(t *thread, _ int) {
 		r.add(t, op{kind: opLeave, object: i, phase: t.joined[i], instr: e.Instr})
 	})
 }
 
-// together is an instruction of several lanes: they come to it together.
+// together records an instruction at which several lanes synchronize.
 func (r *Recorder) together(e *emu.Event) {
 	first, same := -1, true
 	r.each(e, func(t *thread, _ int) {

@@ -9,25 +9,25 @@ import (
 	"slices"
 )
 
-// Options bound a search.
+// Options limit a search.
 type Options struct {
-	States      int // that are visited; 0 is 200,000
-	Preemptions int // of an order, besides those that waits force; 0 is 4
+	States      int // states to visit; 0 means 200,000
+	Preemptions int // voluntary switches in one order; 0 means 4
 }
 
-// A Result is what a search found.
+// A Result is the result of a search.
 type Result struct {
-	States    int // that were visited, of all orders
-	Merged    int // orders that were given up because they came to a state visited before
-	Orders    int // that were run to their end
+	States    int // states visited in all orders
+	Merged    int // orders that ended at a state visited before
+	Orders    int // orders that ran to their end
 	Actors    int
-	Steps     int        // of one order
-	Complete  bool       // no bound was reached: all orders are equivalent to those that were run
-	TooLarge  bool       // the launch has too many synchronizations for a search
-	Violation *Violation // the first one
+	Steps     int        // steps of one order
+	Complete  bool       // no limit was reached: every order is equivalent to one that ran
+	TooLarge  bool       // the launch has too many synchronizations to search
+	Violation *Violation // the first one found
 }
 
-// String describes the result in a line.
+// String summarizes the result in a line.
 func (r *Result) String() string {
 	text := fmt.Sprintf("searched %d states in %d orders of %d threads and operations", r.States, r.Orders, r.Actors)
 	switch {
@@ -41,7 +41,7 @@ func (r *Result) String() string {
 	return text + ": not all orders"
 }
 
-// A Violation is an order that is wrong.
+// A Violation is an order with a synchronization error.
 type Violation struct {
 	Kind    Kind
 	Notes   []string
@@ -56,25 +56,25 @@ type frame struct {
 	backtrack []int
 	done      []int
 	sleep     []int
-	entry     []int // that slept when the state was reached
+	entry     []int // the sleep set when the state was reached
 	preempted int
 	hash      uint64
 
-	// Of the step.
+	// The step that is taken.
 	op    *op
 	clock []int32
 }
 
-// A track is what the search knows of an object on the path: who came to its last phase, and what
-// happened in this one.
+// A track is what the search knows about an object on the current path: the arrivals in its last
+// phase, and the events of the current one.
 type track struct {
-	last     []int // arrivals in the phase before
+	last     []int // arrivals in the previous phase
 	flipped  []int32
-	phases   [][]int32 // of a barrier: what each end of a phase made known
-	arrivals []int32   // clock of all in this phase
+	phases   [][]int32 // for a barrier: the clock at the end of each phase
+	arrivals []int32   // joined clock of the arrivals in this phase
 	steps    []int     // arrivals in this phase
-	expects  []int     // announcements without an arrival
-	waits    []int     // steps that waited for the phase before
+	expects  []int     // expect-tx steps without an arrival
+	waits    []int     // steps that waited for the previous phase
 }
 
 // A search is a depth-first search with dynamic partial-order reduction.
@@ -83,18 +83,18 @@ type search struct {
 	o       Options
 	r       *Result
 	path    []*frame
-	visited map[uint64][]int // states that were left, with what slept in them
+	visited map[uint64][]int // states that were left, with their sleep sets
 	seed    maphash.Seed
-	clocks  [][]int32 // of actors
+	clocks  [][]int32 // clocks of actors
 	tracks  []track
 	bounded bool
-	whole   bool // states are not merged
+	whole   bool // do not merge states
 }
 
-// mostWork bounds the operations of a trace times its actors.
+// mostWork limits the number of operations of a trace times its actors.
 const mostWork = 20_000_000
 
-// Size returns the operations of a trace times its actors.
+// Size returns the number of operations of a trace times its actors.
 func (t *Trace) Size() (n int) {
 	for i := range t.actors {
 		n += len(t.actors[i].ops)
@@ -102,7 +102,7 @@ func (t *Trace) Size() (n int) {
 	return n * len(t.actors)
 }
 
-// Search runs orders of a trace.
+// Search searches the orders of a trace.
 func Search(t *Trace, o Options) *Result {
 	if o.States == 0 {
 		o.States = 200_000
@@ -119,7 +119,8 @@ func Search(t *Trace, o Options) *Result {
 	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors)}, visited: map[uint64][]int{}, seed: maphash.MakeSeed()}
 	x.run()
 	if x.r.Violation == nil && x.r.Merged > 0 && !x.bounded {
-		// An order that was given up may have raced with what led to it: without merging none is.
+		// An order that ended at a visited state may still race with the steps that led there.
+		// Without merging, no order ends early.
 		x.whole, x.path, x.visited = true, nil, map[uint64][]int{}
 		x.run()
 	}
@@ -130,7 +131,7 @@ func Search(t *Trace, o Options) *Result {
 	return x.r
 }
 
-// run explores orders until all are done or a bound is reached.
+// run explores orders until all are done or a limit is reached.
 func (x *search) run() {
 	s := x.t.start()
 	x.reset()
@@ -184,7 +185,7 @@ func (f *frame) after(*Trace) *state {
 	return s
 }
 
-// resume takes another branch of a frame.
+// resume takes another branch at a frame.
 func (x *search) resume(s *state, a int, f *frame, preempted int) {
 	g := &frame{before: s, actor: a, backtrack: f.backtrack, done: slices.Clone(f.done), sleep: f.sleep, entry: f.entry, preempted: f.preempted, hash: f.hash}
 	x.path = append(x.path, g)
@@ -218,11 +219,12 @@ func (x *search) descend(s *state, current int, sleep []int, preempted int) (*st
 	return s, current, sleep, preempted
 }
 
-// end is a state in which nothing runs: the end of the launch, a hang, or only what sleeps.
+// end handles a state in which no actor can run: the end of the launch, a hang, or a state in which
+// only sleeping actors could run.
 func (x *search) end(s *state) {
 	for a := range x.t.actors {
 		if s.enabled(a) {
-			return // it sleeps
+			return // an actor sleeps
 		}
 	}
 	x.r.Orders++
@@ -243,8 +245,8 @@ func (x *search) violate(kind Kind, notes []string) {
 	x.r.Violation = v
 }
 
-// choose returns the actor that goes on: the one that ran last, else the first thread, else the first
-// asynchronous operation.
+// choose returns the next actor: the one that ran last, otherwise the first thread, otherwise the
+// first asynchronous operation.
 func (x *search) choose(s *state, current int, sleep []int) int {
 	if s.enabled(current) && !slices.Contains(sleep, current) && !x.t.actors[current].async {
 		return current
@@ -257,7 +259,8 @@ func (x *search) choose(s *state, current int, sleep []int) int {
 	return -1
 }
 
-// child returns what sleeps after a step: what slept before and does not depend on it.
+// child returns the sleep set after a step: the actors in the old set whose next step does not
+// depend on it.
 func (x *search) child(f *frame) (list []int) {
 	for _, a := range f.sleep {
 		if o := f.before.next(a); a != f.actor && o != nil && !dependent(o, f.op) {
@@ -267,7 +270,7 @@ func (x *search) child(f *frame) (list []int) {
 	return list
 }
 
-// dependent reports whether two operations act on one object.
+// dependent reports whether two operations act on the same object.
 func dependent(a, b *op) bool {
 	touch := func(o *op, f func(int32) bool) bool {
 		if o.kind == opEffect {
@@ -278,18 +281,18 @@ func dependent(a, b *op) bool {
 	return touch(a, func(i int32) bool { return touch(b, func(k int32) bool { return i == k }) })
 }
 
-// subset reports whether all of a are in b.
+// subset reports whether b contains all of a.
 func subset(a, b []int) bool {
 	return !slices.ContainsFunc(a, func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// reset forgets what is known of the path.
+// reset clears the clocks and tracks of the path.
 func (x *search) reset() {
 	x.clocks = make([][]int32, len(x.t.actors))
 	x.tracks = make([]track, len(x.t.objects))
 }
 
-// replay computes clocks and tracks of the path again, after it became shorter.
+// replay recomputes clocks and tracks after the path became shorter.
 func (x *search) replay() {
 	x.reset()
 	n := x.r.States
@@ -299,5 +302,5 @@ func (x *search) replay() {
 	x.r.States = n
 }
 
-// take runs the step of a frame, which is the last of the path.
+// take runs the step of the last frame of the path.
 func (x *search) take(i int, s *state) { x.follow(i, s, true) }

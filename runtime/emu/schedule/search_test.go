@@ -42,8 +42,8 @@ func record(t *testing.T, text string, threads uint32, guide emu.Observer) (*sch
 	return r.Trace(), err
 }
 
-// TestSearch searches small kernels: rings that are right, and rings with one mistake. The witness of a
-// wrong one makes the emulator hang or fault.
+// TestSearch searches the orders of small kernels: correct pipelines, and pipelines with one
+// mistake. For an incorrect one, the witness must make the emulator hang or fault.
 func TestSearch(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ptx")
 	if err != nil || len(files) < 6 {
@@ -54,7 +54,8 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The first line is "// THREADS KIND": the threads of the block, and what is wrong or "none".
+		// The first line is "// THREADS KIND": the threads of the block, and the kind of violation
+		// or "none".
 		var head struct {
 			threads uint32
 			kind    schedule.Kind
@@ -99,7 +100,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// fscan reads the words of the first line behind the comment sign.
+// fscan scans the words of the first line after the comment sign.
 func fscan(text []byte, to ...any) (int, error) {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return fmt.Sscan(strings.TrimPrefix(string(line), "//"), to...)

@@ -16,13 +16,13 @@ type cell struct {
 	valid                    bool
 }
 
-// A state is how far all actors are, and what the objects hold.
+// A state holds the progress of all actors and the states of all objects.
 type state struct {
 	t     *Trace
-	at    []int32 // next operation of each actor; of an asynchronous one -1 before its issue
+	at    []int32 // next operation of each actor; -1 for an asynchronous one that is not issued
 	cells []cell
-	came  [][3]int32 // phases of the barriers that an actor joined last, by their class
-	left  int        // operations of threads that are left
+	came  [][3]int32 // phases of the barriers that an actor joined last, by class
+	left  int        // remaining operations of threads
 }
 
 // start returns the state before the launch.
@@ -47,7 +47,7 @@ func (s *state) next(a int) *op {
 	return nil
 }
 
-// enabled reports whether an actor can go on.
+// enabled reports whether an actor can run its next operation.
 func (s *state) enabled(a int) bool {
 	o := s.next(a)
 	if o == nil {
@@ -65,7 +65,7 @@ func (s *state) enabled(a int) bool {
 	return true
 }
 
-// A Kind says what is wrong with an order.
+// A Kind is a kind of violation.
 type Kind string
 
 // Kinds of violations.
@@ -76,7 +76,7 @@ const (
 	OverArrival   Kind = "over-arrival"
 )
 
-// step runs the next operation of an actor. Flipped lists the objects whose phase ended.
+// step runs the next operation of an actor. The result flipped lists the objects whose phase ended.
 func (s *state) step(a int, flipped []int32) (Kind, []int32) {
 	o := s.next(a)
 	s.at[a]++
@@ -174,7 +174,7 @@ func (s *state) clone() *state {
 // done reports whether all threads have ended.
 func (s *state) done() bool { return s.left == 0 }
 
-// stuck names a state in which no actor can go on, and what the threads wait for.
+// stuck describes a state in which no actor can run, and what the threads wait for.
 func (s *state) stuck() (Kind, []string) {
 	kind := Deadlock
 	var notes []string
@@ -202,7 +202,7 @@ func (s *state) stuck() (Kind, []string) {
 	return kind, notes
 }
 
-// arrives reports whether an actor would still arrive at an mbarrier.
+// arrives reports whether an actor has arrivals left at an mbarrier.
 func (s *state) arrives(object int32) bool {
 	for a := range s.t.actors {
 		x := &s.t.actors[a]

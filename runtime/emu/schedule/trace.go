@@ -8,27 +8,27 @@ import (
 	"hash/maphash"
 )
 
-// An actor is lanes of a warp that do the same, or an asynchronous operation.
+// An actor is a set of lanes of a warp that run the same operations, or an asynchronous operation.
 type actor struct {
 	laneKey
 	lanes  uint32
 	ops    []op
 	async  bool
-	nth    int   // asynchronous operations of its thread before it
-	before int32 // actor that completes first, or -1
+	nth    int   // number of earlier asynchronous operations of its thread
+	before int32 // actor that must complete first, or -1
 }
 
 // A Trace is the synchronization of a launch.
 type Trace struct {
 	actors  []actor
 	objects []object
-	threads int // actors that are threads
+	threads int // number of actors that are threads
 	place   func(o *op) string
 
 	Incomplete string // why orders may be missing, or ""
 }
 
-// Trace returns what was recorded.
+// Trace returns the recorded trace.
 func (r *Recorder) Trace() *Trace {
 	t := &Trace{objects: r.objects}
 	switch {
@@ -55,7 +55,7 @@ func (r *Recorder) Trace() *Trace {
 	return t
 }
 
-// useful drops issues of operations that tell no mbarrier.
+// useful drops issues of operations that signal no mbarrier.
 func (r *Recorder) useful(ops []op) []op {
 	kept := ops[:0]
 	for _, x := range ops {
@@ -71,7 +71,7 @@ func (r *Recorder) useful(ops []op) []op {
 	return kept
 }
 
-// alone drops meetings of lanes that are one actor.
+// alone drops synchronizations of lanes that belong to one actor.
 func (r *Recorder) alone(ops []op) []op {
 	kept := ops[:0]
 	met := int32(-1)
@@ -88,7 +88,7 @@ func (r *Recorder) alone(ops []op) []op {
 	return kept
 }
 
-// merge makes actors of lanes of a warp that do the same.
+// merge combines the lanes of a warp that run the same operations into actors.
 func (r *Recorder) merge(t *Trace) {
 	type group struct {
 		block, warp uint32
@@ -127,7 +127,7 @@ func (r *Recorder) merge(t *Trace) {
 	}
 }
 
-// operations makes actors of asynchronous operations.
+// operations creates actors for asynchronous operations.
 func (r *Recorder) operations(t *Trace) {
 	last := make(map[laneKey]int32)
 	nth := make(map[laneKey]int)

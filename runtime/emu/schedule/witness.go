@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// A Segment lets lanes of a warp run until they have synchronized so often, or an asynchronous operation
-// complete.
+// A Segment lets lanes of a warp run until they have reached a number of synchronizations, or lets
+// an asynchronous operation complete.
 type Segment struct {
 	Block, Warp, Lane uint32
 	Async             bool
-	Count             int // of synchronizations since the launch began; of Async, the lane's operations before it
+	// Synchronizations since the start; for Async, earlier operations of the lane.
+	Count int
 }
 
-// A Witness is an order of synchronizations, up to the one that is wrong.
+// A Witness is an order of synchronizations, up to the one that fails.
 type Witness []Segment
 
-// String formats a witness as -replay takes it: 0.4.0:7 lets lane 0 of warp 4 of block 0 run until it
-// synchronized 7 times, 0.4.0@2 lets its third asynchronous operation complete.
+// String formats a witness for -replay. 0.4.0:7 lets lane 0 of warp 4 of block 0 run until its 7th
+// synchronization. 0.4.0@2 lets its third asynchronous operation complete.
 func (w Witness) String() string {
 	var words []string
 	for _, s := range w {
@@ -35,7 +36,7 @@ func (w Witness) String() string {
 	return strings.Join(words, ",")
 }
 
-// ParseWitness reads a witness.
+// ParseWitness parses a witness.
 func ParseWitness(text string) (w Witness, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		var s Segment
@@ -52,12 +53,12 @@ func ParseWitness(text string) (w Witness, err error) {
 	return w, nil
 }
 
-// visible reports whether a guide sees an operation of a thread.
+// visible reports whether a guide can see an operation of a thread.
 func visible(t *Trace, o *op) bool {
 	return o.kind != opLeave && o.kind != opIssue && !t.objects[o.object].lanes
 }
 
-// witness returns the segments of steps.
+// witness returns the segments for a list of steps.
 func (t *Trace) witness(steps []int) (w Witness) {
 	count := make(map[int]int)
 	at := make(map[int]int)
@@ -83,8 +84,8 @@ func (t *Trace) witness(steps []int) (w Witness) {
 	return w
 }
 
-// finish runs steps as far as they can run and then the order of the search. It returns all steps and
-// what is wrong.
+// finish runs steps as far as possible and then continues in the order of the search. It returns
+// all steps and the violation.
 func (t *Trace) finish(steps []int) (all []int, kind Kind, notes []string) {
 	s := t.start()
 	run := func(a int) bool {
@@ -115,11 +116,11 @@ func (t *Trace) finish(steps []int) (all []int, kind Kind, notes []string) {
 	return all, kind, notes
 }
 
-// minimize shortens a violation: it drops runs of steps of one actor without which the order is wrong
-// all the same.
+// minimize shortens a violation. It drops sequences of steps of one actor that are not needed for
+// the violation.
 func (t *Trace) minimize(v *Violation) {
 	runs := split(v.steps)
-	// The shortest beginning.
+	// The shortest prefix.
 	low, high := 0, len(runs)
 	for low < high {
 		mid := (low + high) / 2
@@ -155,7 +156,7 @@ func (t *Trace) minimize(v *Violation) {
 	v.Witness = t.witness(v.steps)
 }
 
-// split cuts steps where the actor changes.
+// split splits steps where the actor changes.
 func split(steps []int) (runs [][]int) {
 	for i, a := range steps {
 		if i > 0 && steps[i-1] == a {
@@ -207,7 +208,7 @@ func (t *Trace) Timeline(v *Violation) (list []Entry) {
 	return list
 }
 
-// Text writes a timeline, a step a line.
+// Text writes a timeline with one step per line.
 func Text(w io.Writer, list []Entry) error {
 	for _, e := range list {
 		if _, err := fmt.Fprintf(w, "%5d  %-36s %s\n", e.Step, e.Who, e.What); err != nil {
@@ -217,7 +218,8 @@ func Text(w io.Writer, list []Entry) error {
 	return nil
 }
 
-// Perfetto writes a timeline as a trace that Perfetto shows: a process for a block, a track for lanes.
+// Perfetto writes a timeline as a Perfetto trace, with a process per block and a track per set of
+// lanes.
 func Perfetto(w io.Writer, list []Entry) error {
 	type event struct {
 		Name  string         `json:"name"`

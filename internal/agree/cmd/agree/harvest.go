@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// harvest throws every word at every form, and prints what the assembler takes and the table
-// lacks. With binary set it looks for words in the assembler's binary first.
+// harvest tries every word with every form, and prints the instructions that ptxas accepts and the
+// table lacks. With binary set, it first looks for words in the ptxas binary.
 func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool) error {
 	ctx := context.Background()
 	c.Words = agree.Words(set)

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command agree holds the instruction table against the real assembler and prints where they
-// differ. It exits with 1 when agreement is below what the project promises.
+// Command agree compares the instruction table with ptxas and prints the differences. It exits with
+// 1 if agreement is below the required level.
 package main
 
 import (
@@ -111,8 +111,8 @@ func run() error {
 	return report.Verdict()
 }
 
-// load reads spec files. A file that is broken is reported and left out, so that work on one family
-// does not stop work on another.
+// load reads spec files. A file with errors is reported and left out, so that work on one family
+// does not block work on another.
 func load(dir string) (*isa.Set, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.isa"))
 	if err != nil {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command wild spoils whole modules in one place each and prints where the verdict of verify and
-// that of the real assembler differ.
+// Command wild changes whole modules in one place each and prints the differences between the
+// verdicts of verify and of ptxas.
 package main
 
 import (
@@ -66,7 +66,7 @@ func run() error {
 	return nil
 }
 
-// read reads every .ptx file under the folders.
+// read reads every .ptx file in the directories.
 func read(roots []string, largest int64) (names, texts []string, err error) {
 	for _, root := range roots {
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -78,7 +78,7 @@ func work(args []string) error {
 		}
 		return r.Write(*to)
 	}
-	return fmt.Errorf("%s is no command: want generate, run, compare or trim", args[0])
+	return fmt.Errorf("unknown command %s, expected generate, run, compare or trim", args[0])
 }
 
 func generate(folder, version, target string, log func(string)) error {

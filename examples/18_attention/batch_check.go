@@ -1,0 +1,143 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package attention
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// BatchTargets are the targets that the kernel for batches is built for.
+var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
+
+// Variants returns the kernels for batches with each option.
+func Variants() []kerneltest.Variant {
+	var list []kerneltest.Variant
+	add := func(option, name string, b Batch) {
+		list = append(list, kerneltest.Variant{
+			Option: option, Name: name, Targets: BatchTargets,
+			Build: func(m *dsl.Module) { BuildBatch(m, b) },
+			Check: func(t *kerneltest.T) error { return CheckBatch(t, b) },
+			Why:   "probabilities of at most 1 and the result are rounded to the type",
+		})
+	}
+	for _, causal := range []bool{false, true} {
+		name := "all keys"
+		if causal {
+			name = "causal"
+		}
+		add("attention forward with variable length", name, Batch{Shape{isa.Bf16, 64, causal}, 2, 2, 0})
+		add("attention with a paged KV cache", name, Batch{Shape{isa.F16, 128, causal}, 4, 2, 64})
+		add("attention with GQA and MQA", "4 heads of queries for 2 of keys, "+name, Batch{Shape{isa.Bf16, 64, causal}, 4, 2, 0})
+		add("attention with GQA and MQA", "3 heads of queries for 1 of keys, "+name, Batch{Shape{isa.F16, 64, causal}, 3, 1, 0})
+	}
+	for _, width := range []int{64, 96, 128, 160, 192, 256} {
+		add("attention with head dimensions of 64 to 256", fmt.Sprint(width), Batch{Shape{isa.Bf16, width, true}, 2, 1, 0})
+	}
+	return list
+}
+
+// CheckBatch runs the kernel on sequences of different lengths, one of them a single token.
+func CheckBatch(t *kerneltest.T, b Batch) error {
+	if b.Type == isa.F16 {
+		return checkBatch(t, b, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
+	}
+	return checkBatch(t, b, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9)))
+}
+
+func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format[E], tolerance kerneltest.Tolerance) error {
+	queries, keys := []int{1, 70, 5, 129}, []int{130, 70, 77, 200}
+	startsQ, startsK := starts(queries), starts(keys)
+	wideQ, wideK := b.Heads*b.Width, b.KV*b.Width
+	allQ, allK := int(startsQ[len(queries)]), int(startsK[len(keys)])
+	rows := allK
+	var table []uint32
+	most := 0
+	if b.PageTokens > 0 {
+		most = (slices.Max(keys) + b.PageTokens - 1) / b.PageTokens
+		table = pageTable(t, keys, most, b.PageTokens)
+		rows = len(table) * b.PageTokens
+	}
+	q, ks, vs := kerneltest.Random(t, f, allQ*wideQ), kerneltest.Random(t, f, rows*wideK), kerneltest.Random(t, f, rows*wideK)
+	// at returns the row of a key of a sequence.
+	at := func(s, key int) int {
+		if b.PageTokens == 0 {
+			return int(startsK[s]) + key
+		}
+		return int(table[s*most+key/b.PageTokens])*b.PageTokens + key%b.PageTokens
+	}
+	want := make([]float64, len(q))
+	for s := range queries {
+		for head := range b.Heads {
+			kv := head / (b.Heads / b.KV)
+			var x, y, z []E
+			for i := range queries[s] {
+				x = append(x, q[(int(startsQ[s])+i)*wideQ+head*b.Width:][:b.Width]...)
+			}
+			for i := range keys[s] {
+				y = append(y, ks[at(s, i)*wideK+kv*b.Width:][:b.Width]...)
+				z = append(z, vs[at(s, i)*wideK+kv*b.Width:][:b.Width]...)
+			}
+			for i, v := range Reference(f.Decode(x), f.Decode(y), f.Decode(z), b.Width, b.Causal) {
+				want[(int(startsQ[s])+i/b.Width)*wideQ+head*b.Width+i%b.Width] = v
+			}
+		}
+	}
+	kernel, err := t.Kernel(b.Name(), func(m *dsl.Module) { BuildBatch(m, b) })
+	if err != nil {
+		return err
+	}
+	out := make([]E, len(q))
+	args := []any{kerneltest.In(q), kerneltest.In(ks), kerneltest.In(vs), kerneltest.Out(out), kerneltest.In(startsQ), kerneltest.In(startsK)}
+	if b.PageTokens > 0 {
+		args = append(args, kerneltest.In(table), most)
+	}
+	grid := runtime.Grid((slices.Max(queries)+Queries-1)/Queries, b.Heads, len(queries))
+	if err := t.Launch(kernel, grid, args...); err != nil {
+		return err
+	}
+	return kerneltest.Compare(t, fmt.Sprintf("%d sequences", len(queries)), f.Decode(out), want, tolerance)
+}
+
+// starts returns where each sequence starts, and where the last one ends.
+func starts(lengths []int) []uint32 {
+	list := make([]uint32, 1, len(lengths)+1)
+	for i, n := range lengths {
+		list = append(list, list[i]+uint32(n))
+	}
+	return list
+}
+
+// pageTable assigns pages to sequences in random order. Entries behind the last page of a sequence are
+// out of range, because the kernel must not read them.
+func pageTable(t *kerneltest.T, keys []int, most, page int) []uint32 {
+	order := t.Rand.Perm(len(keys) * most)
+	table := make([]uint32, len(keys)*most)
+	for s, n := range keys {
+		for i := range most {
+			table[s*most+i] = uint32(order[s*most+i])
+			if i*page >= n {
+				table[s*most+i] = 1 << 20
+			}
+		}
+	}
+	return table
+}
+
+// checkBatches runs all variants of the kernel for batches.
+func checkBatches(t *kerneltest.T) error {
+	var errs []error
+	for _, v := range Variants() {
+		if err := v.Check(t); err != nil {
+			errs = append(errs, fmt.Errorf("%s, %s: %w", v.Option, v.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// Targets are the targets that the library is tested on.
+var Targets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
+
+// Tolerances of sums of sixteen-bit numbers, of TF32, of F32 as three products of TF32, and of F64.
+var (
+	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
+	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(4)
+	sum64 = kerneltest.Abs(0x1p-53).RoundedEvery(1)
+)
+
+// Check multiplies matrices of every type, stored in every way, of sizes that the kernels do not
+// support themselves.
+func Check(t *kerneltest.T) error {
+	l := New(t.Device)
+	for _, g := range []kerneltest.GEMM{{M: 1, N: 1, K: 1}, {M: 37, N: 53, K: 29}, {M: 64, N: 72, K: 48}} {
+		for stored := range 4 {
+			if g.M == 1 && stored > 0 {
+				break
+			}
+			turnA, turnB := stored&1 != 0, stored&2 != 0
+			err := errors.Join(
+				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16)),
+				check(t, l, g, turnA, turnB, kerneltest.F16, kerneltest.F32, Options{}, sum16),
+				check(t, l, g, turnA, turnB, kerneltest.F16, kerneltest.F16, Options{}, kerneltest.F16.ULPs(0.5).Plus(sum16)),
+				check(t, l, g, turnA, turnB, kerneltest.F32, kerneltest.F32, Options{}, sum32),
+				check(t, l, g, turnA, turnB, kerneltest.TF32, kerneltest.F32, Options{TF32: true}, sum32),
+				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64, Options{}, sum64),
+				check(t, l, g, turnA, turnB, kerneltest.S8, kerneltest.S32, Options{}, kerneltest.Tolerance{}),
+				check(t, l, g, turnA, turnB, kerneltest.U8, kerneltest.F32, Options{Alpha: 0.5}, kerneltest.Tolerance{}),
+				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.F32, Options{Alpha: -0.5, Beta: 2}, sum16),
+				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64, Options{Alpha: 3, Beta: -1}, kerneltest.Abs(3*0x1p-53).RoundedEvery(1)),
+			)
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+		}
+	}
+	return l.Close()
+}
+
+// Variants returns the calls for the systems that the library covers.
+func Variants() []kerneltest.Variant {
+	call := func(option, name string, targets []string, check func(*kerneltest.T, *Library, kerneltest.GEMM) error, why string) kerneltest.Variant {
+		return kerneltest.Variant{
+			Option: option, Name: name, Targets: targets, Build: Build, Why: why,
+			Check: func(t *kerneltest.T) error {
+				l := New(t.Device)
+				var errs []error
+				for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 29}, {M: 64, N: 72, K: 48}} {
+					errs = append(errs, check(t, l, g))
+				}
+				return errors.Join(append(errs, l.Close())...)
+			},
+		}
+	}
+	return []kerneltest.Variant{
+		call("BF16 GEMM call", "bf16", Targets, func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+			return check(t, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16))
+		}, "the sum is truncated to F32 every 8 products, and rounded to BF16"),
+		call("Ampere GEMM call", "f16, the result in f32", Targets[:1], func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+			return check(t, l, g, true, false, kerneltest.F16, kerneltest.F32, Options{}, sum16)
+		}, "the sum is truncated to F32 every 8 products"),
+		call("Ampere GEMM call", "s8, the result in s32", Targets[:1], func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+			return check(t, l, g, false, false, kerneltest.S8, kerneltest.S32, Options{}, kerneltest.Tolerance{})
+		}, "integers are exact"),
+	}
+}
+
+// check multiplies random matrices that are stored by rows, or transposed.
+func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool,
+	in kerneltest.Format[E], out kerneltest.Format[D], o Options, tolerance kerneltest.Tolerance,
+) error {
+	as, bs, ds := kerneltest.Random(t, in, g.M*g.K), kerneltest.Random(t, in, g.K*g.N), kerneltest.Random(t, out, g.M*g.N)
+	a, e1 := runtime.Upload(t.Device, as)
+	b, e2 := runtime.Upload(t.Device, bs)
+	d, e3 := runtime.Upload(t.Device, ds)
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return err
+	}
+	left, right := By(a, g.M, g.K), By(b, g.K, g.N)
+	if turnA {
+		left = By(a, g.K, g.M).T()
+	}
+	if turnB {
+		right = By(b, g.N, g.K).T()
+	}
+	product := By(d, g.M, g.N)
+	what, err := Describe(l, product, left, right, o)
+	if err != nil {
+		return err
+	}
+	if err := Multiply(l, product, left, right, o); err != nil {
+		return err
+	}
+	got, err := runtime.Download(d)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	// The old D and the factors are two more products of the sum.
+	alpha := o.Alpha
+	if alpha == 0 {
+		alpha = 1
+	}
+	err = t.CompareGEMM(kerneltest.GEMM{M: g.M, N: g.N, K: g.K + g.N},
+		func(row, col int) float64 { return out.Float(got[row*g.N+col]) },
+		func(row, k int) float64 {
+			switch {
+			case k >= g.K:
+				return o.Beta * out.Float(ds[row*g.N+k-g.K])
+			case turnA:
+				return alpha * in.Float(as[k*g.M+row])
+			}
+			return alpha * in.Float(as[row*g.K+k])
+		},
+		func(col, k int) float64 {
+			switch {
+			case k >= g.K && k-g.K == col:
+				return 1
+			case k >= g.K:
+				return 0
+			case turnB:
+				return in.Float(bs[col*g.K+k])
+			}
+			return in.Float(bs[k*g.N+col])
+		}, tolerance)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return errors.Join(a.Close(), b.Close(), d.Close())
+}
+
+// Build adds the kernels that copy and convert, for two of their types.
+func Build(m *dsl.Module) {
+	buildPad[dsl.B16](m)
+	buildTranspose[dsl.B16](m)
+	buildFinish[dsl.F32, dsl.F32, dsl.BF16](m, true)
+}

@@ -1,0 +1,258 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gemm multiplies matrices of any shape on any device, with the kernels of the other examples.
+// It chooses a kernel for the device, types and shape, copies operands that the kernel cannot read into
+// a layout that it can, and keeps the modules that it loaded:
+//
+//	g := gemm.New(device)
+//	err := gemm.Multiply(g, gemm.By(d, m, n), gemm.By(a, m, k), gemm.By(b, n, k).T(), gemm.Options{})
+package gemm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A Library multiplies matrices on one device. Its calls run in order.
+type Library struct {
+	device  *runtime.Device
+	mutex   sync.Mutex
+	modules map[string]*runtime.Module
+	kernels map[string]*runtime.Kernel
+	memory  map[string]memory
+}
+
+// memory is a buffer that later calls use again.
+type memory struct {
+	buffer any
+	n      int
+	close  func() error
+}
+
+// New returns a library that loads kernels when they are first needed.
+func New(d *runtime.Device) *Library {
+	return &Library{
+		device: d, modules: make(map[string]*runtime.Module), kernels: make(map[string]*runtime.Kernel),
+		memory: make(map[string]memory),
+	}
+}
+
+// Close unloads the kernels and frees the memory that the library allocated.
+func (l *Library) Close() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	var all error
+	for _, m := range l.memory {
+		all = errors.Join(all, m.close())
+	}
+	for _, m := range l.modules {
+		all = errors.Join(all, m.Close())
+	}
+	clear(l.memory)
+	clear(l.modules)
+	clear(l.kernels)
+	return all
+}
+
+// A Matrix is a matrix on the device.
+type Matrix[E runtime.Element] struct {
+	Data       *runtime.Buffer[E]
+	Rows, Cols int
+	Transposed bool // Data holds the columns one after the other
+}
+
+// By returns a matrix that is stored by rows.
+func By[E runtime.Element](data *runtime.Buffer[E], rows, cols int) Matrix[E] {
+	return Matrix[E]{Data: data, Rows: rows, Cols: cols}
+}
+
+// T returns the transposed matrix, without copying it.
+func (m Matrix[E]) T() Matrix[E] {
+	return Matrix[E]{Data: m.Data, Rows: m.Cols, Cols: m.Rows, Transposed: !m.Transposed}
+}
+
+// Options change what Multiply computes. The zero value is D = A * B.
+type Options struct {
+	Alpha float64 // factor of the product; 0 stands for 1
+	Beta  float64 // factor of the old D, which is not read if it is 0
+	// F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise they take three products
+	// of TF32, which are about as precise as F32.
+	TF32 bool
+}
+
+// Multiply computes D = Alpha * A * B + Beta * D. D must be stored by rows.
+//
+// Operands of float32, runtime.F16 and runtime.BF16 are added in F32, of float64 in F64, and of int8 and
+// uint8 in 32-bit integers. D may be of any floating-point type, except that operands of float64 need one
+// of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and Beta 0.
+func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) error {
+	if o.Alpha == 0 {
+		o.Alpha = 1
+	}
+	p, err := planFor(l.device.Info(), d, a, b, o)
+	if err != nil {
+		return fmt.Errorf("gemm: %w", err)
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if err := run(l, p, d, a, b, o); err != nil {
+		return fmt.Errorf("gemm: %s: %w", p, err)
+	}
+	return nil
+}
+
+// run prepares the operands, multiplies them and finishes the result.
+func run[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) error {
+	left, e1 := prepare(l, p, "a", a, p.m)
+	right, e2 := prepare(l, p, "b", b.T(), p.width)
+	product, e3 := l.kernel(p.name, p.kernel, p.build)
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return err
+	}
+	if p.direct {
+		return l.launch(product, p, left, right, d.Data)
+	}
+	switch p.sums {
+	case isa.F64:
+		return finish[float64](l, p, product, left, right, d, o)
+	case isa.S32:
+		return finish[int32](l, p, product, left, right, d, o)
+	}
+	return finish[float32](l, p, product, left, right, d, o)
+}
+
+// finish multiplies into memory of the library, and converts the product.
+func finish[X, D, E runtime.Element](l *Library, p *plan, product *runtime.Kernel, a, b *runtime.Buffer[E], d Matrix[D], o Options) error {
+	x, err := reserve[X](l, "x", p.m*p.width)
+	if err != nil {
+		return err
+	}
+	if err := l.launch(product, p, a, b, x); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("finish %s %s %t", p.sums, p.result, o.Beta != 0)
+	k, err := l.kernel(name, "finish", finishKernel(p.sums, p.result, o.Beta != 0))
+	if err != nil {
+		return err
+	}
+	grid := runtime.Grid(tiles(p.m, p.n))
+	var alpha, beta any = float32(o.Alpha), float32(o.Beta)
+	switch p.precision() {
+	case isa.F64:
+		alpha, beta = o.Alpha, o.Beta
+	case isa.S32:
+		alpha, beta = int32(o.Alpha), int32(o.Beta)
+	}
+	return k.Launch(grid, d.Data, x, alpha, beta, uint32(p.m), uint32(p.n), uint32(p.width))
+}
+
+// prepare returns an operand as the kernel needs it: stored by rows, as many as height, of the depth of
+// the plan.
+func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int) (*runtime.Buffer[E], error) {
+	if !p.copies(m.Transposed, m.Rows, m.Cols, height) {
+		return m.Data, nil
+	}
+	to, err := reserve[E](l, name, height*p.depth)
+	if err != nil {
+		return nil, err
+	}
+	kind := "pad"
+	if m.Transposed {
+		kind = "transpose"
+	}
+	k, err := l.kernel(fmt.Sprintf("%s %d", kind, p.operand.Bits()), kind, copyKernel(kind, p.operand))
+	if err != nil {
+		return nil, err
+	}
+	return to, k.Launch(runtime.Grid(tiles(height, p.depth)), to, m.Data,
+		uint32(m.Rows), uint32(m.Cols), uint32(height), uint32(p.depth))
+}
+
+// tiles returns the number of tiles of a matrix for the kernels that copy.
+func tiles(rows, cols int) int { return (rows + side - 1) / side * ((cols + side - 1) / side) }
+
+// launch runs the kernel of the product. Its parameters have the same names in all examples.
+func (l *Library) launch(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix) error {
+	known := map[string]struct {
+		data       runtime.Matrix
+		rows, cols int
+	}{"a": {a, p.m, p.depth}, "b": {b, p.width, p.depth}, "d": {d, p.m, p.width}}
+	sizes := map[string]int{"m": p.m, "n": p.width, "k": p.depth}
+	var args []any
+	for _, param := range k.Params() {
+		m, ok := known[param.Name]
+		switch {
+		case !ok:
+			args = append(args, uint32(sizes[param.Name]))
+		case param.Box == nil:
+			args = append(args, m.data)
+		default:
+			t, err := k.TensorMap(param.Name, m.data, m.rows, m.cols)
+			if err != nil {
+				return err
+			}
+			args = append(args, t)
+		}
+	}
+	return k.Launch(runtime.Grid(p.blocks), args...)
+}
+
+// kernel returns a kernel, which it loads if it is not loaded.
+func (l *Library) kernel(key, name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
+	if k := l.kernels[key]; k != nil {
+		return k, nil
+	}
+	m := dsl.New(key, l.device.Info().Target)
+	build(m)
+	loaded, err := l.device.Load(m)
+	if err != nil {
+		return nil, err
+	}
+	k, err := loaded.Kernel(name)
+	if err != nil {
+		return nil, errors.Join(err, loaded.Close())
+	}
+	l.modules[key], l.kernels[key] = loaded, k
+	return k, nil
+}
+
+// reserve returns memory of n elements, which the next call with the same name and type overwrites.
+func reserve[E runtime.Element](l *Library, name string, n int) (*runtime.Buffer[E], error) {
+	key := fmt.Sprintf("%s %T", name, *new(E))
+	old, ok := l.memory[key]
+	if ok && old.n >= n {
+		return old.buffer.(*runtime.Buffer[E]).Slice(0, n)
+	}
+	if ok {
+		delete(l.memory, key)
+		if err := errors.Join(l.device.Sync(), old.close()); err != nil {
+			return nil, err
+		}
+	}
+	b, err := runtime.Alloc[E](l.device, n)
+	if err != nil {
+		return nil, err
+	}
+	l.memory[key] = memory{b, n, b.Close}
+	return b.Slice(0, n)
+}
+
+// fits returns an error if a buffer is too small for a matrix, or the sizes are out of range.
+func fits[E runtime.Element](name string, m Matrix[E]) error {
+	switch {
+	case m.Rows <= 0 || m.Cols <= 0 || m.Rows > math.MaxInt32 || m.Cols > math.MaxInt32:
+		return fmt.Errorf("%s has %d rows and %d columns", name, m.Rows, m.Cols)
+	case m.Data == nil:
+		return fmt.Errorf("%s has no data", name)
+	case m.Data.Len() != m.Rows*m.Cols:
+		return fmt.Errorf("%s has %d elements for %d rows of %d", name, m.Data.Len(), m.Rows, m.Cols)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
+	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
+	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
+	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A plan says how a product is computed.
+type plan struct {
+	name   string // of the kernel and its tiling
+	kernel string
+	build  func(*dsl.Module)
+	blocks int
+	direct bool // the kernel writes the result itself
+
+	operand, sums, result isa.Type
+	m, n, depth           int // depth is the padded length of a sum
+	width                 int // the padded columns of the product
+}
+
+// String returns the name of the kernel and the size.
+func (p *plan) String() string {
+	return fmt.Sprintf("%s, %dx%dx%d", p.name, p.m, p.n, p.depth)
+}
+
+// copies reports whether an operand has to be copied into rows of the depth of the plan.
+func (p *plan) copies(transposed bool, rows, cols, height int) bool {
+	return transposed || rows != height || cols != p.depth
+}
+
+// precision is the type in which the product is scaled.
+func (p *plan) precision() isa.Type {
+	switch {
+	case p.sums == isa.F64 || p.result == isa.F64:
+		return isa.F64
+	case p.result == isa.S32:
+		return isa.S32
+	}
+	return isa.F32
+}
+
+// Describe returns which kernel multiplies the matrices, and its grid.
+func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) (string, error) {
+	if o.Alpha == 0 {
+		o.Alpha = 1
+	}
+	p, err := planFor(l.device.Info(), d, a, b, o)
+	if err != nil {
+		return "", fmt.Errorf("gemm: %w", err)
+	}
+	var copies []string
+	if p.copies(a.Transposed, a.Rows, a.Cols, p.m) {
+		copies = append(copies, "A")
+	}
+	if p.copies(!b.Transposed, b.Cols, b.Rows, p.width) {
+		copies = append(copies, "B")
+	}
+	text := fmt.Sprintf("%s, %d blocks", p, p.blocks)
+	if len(copies) > 0 {
+		text += ", copies " + strings.Join(copies, " and ")
+	}
+	if !p.direct {
+		text += ", converts the product"
+	}
+	return text, nil
+}
+
+// planFor chooses a kernel.
+func planFor[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E], o Options) (*plan, error) {
+	for _, err := range []error{fits("A", a), fits("B", b), fits("D", d)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	operand, result := typeOf[E](), typeOf[D]()
+	switch {
+	case a.Cols != b.Rows || d.Rows != a.Rows || d.Cols != b.Cols:
+		return nil, fmt.Errorf("D of %dx%d is not the product of A of %dx%d and B of %dx%d", d.Rows, d.Cols, a.Rows, a.Cols, b.Rows, b.Cols)
+	case d.Transposed:
+		return nil, fmt.Errorf("D is stored transposed; multiply B.T() by A.T() instead")
+	case info.Capability < 80:
+		return nil, fmt.Errorf("%s has no kernel; sm_80 is the first", info.Target)
+	case operand == isa.F32 && o.TF32:
+		operand = isa.Tf32
+	}
+	plain := o.Alpha == 1 && o.Beta == 0
+	p := &plan{operand: operand, result: result, m: d.Rows, n: d.Cols}
+	switch p.sums = multistage.Sums(operand); {
+	case operand == 0 || operand == isa.S32:
+		return nil, fmt.Errorf("operands of %T are not supported", *new(E))
+	case result == 0 || result.Bits() == 8, p.sums == isa.F64 && result.Bits() == 16:
+		return nil, fmt.Errorf("a result of %T is not supported for operands of %T", *new(D), *new(E))
+	case result == isa.S32 && (p.sums != isa.S32 || !plain):
+		return nil, fmt.Errorf("a result of %T takes integer operands, Alpha = 1 and Beta = 0", *new(D))
+	}
+	p.depth, p.width = round(a.Cols, 128/operand.Bits()), round(p.n, 2)
+	if operand == isa.Bf16 && result == isa.Bf16 && plain && p.n%8 == 0 && p.bf16(info) {
+		return p, nil
+	}
+	t := tiling(operand, info)
+	p.name, p.kernel = "multistage "+operand.String()[1:], "matmul_"+operand.String()[1:]
+	p.build = func(m *dsl.Module) { multistage.Build(m, operand, t) }
+	p.direct = result == p.sums && plain && p.width == p.n
+	var err error
+	p.blocks, err = t.Blocks(operand, p.m, p.width, p.depth)
+	return p, err
+}
+
+// tiling returns a tiling of which the stages fit into the shared memory of a block.
+func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
+	tiling := multistage.Default(t)
+	for bytes := 128 * (tiling.M + tiling.N); bytes*tiling.Stages > info.SharedOptIn && tiling.N > 128; bytes = 128 * (tiling.M + tiling.N) {
+		tiling.N /= 2
+	}
+	return tiling
+}
+
+// bf16 chooses a kernel with a result of BF16 and reports whether the device has one.
+func (p *plan) bf16(info runtime.Info) bool {
+	p.direct = true
+	switch target := info.Target; {
+	case target == "sm_90a":
+		t := hopper.For(p.m, p.n, info.SMs)
+		p.name, p.kernel, p.blocks = fmt.Sprintf("hopper %dx%d", t.M, t.N), "matmul", t.Blocks(p.m, p.n, info.SMs)
+		p.build = func(m *dsl.Module) { hopper.Build(m, t) }
+	case target == "sm_100a" || target == "sm_103a":
+		t := blackwell.Default
+		p.name, p.kernel = fmt.Sprintf("blackwell 128x%d", t.N), "matmul"
+		p.blocks = min(info.SMs, (p.m+127)/128*((p.n+t.N-1)/t.N))
+		p.build = func(m *dsl.Module) { blackwell.Build(m, t) }
+	default:
+		t := ladder.Default
+		version, build := 0, ladder.V0
+		if info.Capability >= 90 {
+			version, build = 2, ladder.V2
+		}
+		p.name, p.kernel = fmt.Sprintf("ladder v%d", version), fmt.Sprintf("matmul_v%d", version)
+		p.blocks, _ = t.Blocks(p.m, p.n, p.depth) // p.depth and p.n are multiples of eight
+		p.build = func(m *dsl.Module) { build(m, t) }
+	}
+	return true
+}
+
+// round rounds up to a multiple.
+func round(n, to int) int { return (n + to - 1) / to * to }
+
+// typeOf returns the PTX type of an element, or 0 for types that no matrix has.
+func typeOf[E runtime.Element]() isa.Type {
+	switch any(*new(E)).(type) {
+	case runtime.F16:
+		return isa.F16
+	case runtime.BF16:
+		return isa.Bf16
+	}
+	switch reflect.TypeFor[E]().Kind() {
+	case reflect.Float32:
+		return isa.F32
+	case reflect.Float64:
+		return isa.F64
+	case reflect.Int8:
+		return isa.S8
+	case reflect.Uint8:
+		return isa.U8
+	case reflect.Int32:
+		return isa.S32
+	}
+	return 0
+}
+
+// copyKernel returns the function that builds a kernel for operands of a type.
+func copyKernel(kind string, t isa.Type) func(*dsl.Module) {
+	pad := kind == "pad"
+	switch t.Bits() {
+	case 8:
+		return either(pad, buildPad[dsl.U8], buildTranspose[dsl.U8])
+	case 16:
+		return either(pad, buildPad[dsl.B16], buildTranspose[dsl.B16])
+	case 32:
+		return either(pad, buildPad[dsl.B32], buildTranspose[dsl.B32])
+	}
+	return either(pad, buildPad[dsl.B64], buildTranspose[dsl.B64])
+}
+
+func either(first bool, a, b func(*dsl.Module)) func(*dsl.Module) {
+	if first {
+		return a
+	}
+	return b
+}
+
+// finishKernel returns the function that builds a kernel for a product and a result.
+func finishKernel(sums, result isa.Type, old bool) func(*dsl.Module) {
+	return func(m *dsl.Module) {
+		switch sums {
+		case isa.F64:
+			finishTo[dsl.F64](m, result, old)
+		case isa.S32:
+			finishTo[dsl.S32](m, result, old)
+		default:
+			finishTo[dsl.F32](m, result, old)
+		}
+	}
+}
+
+func finishTo[X dsl.Scalar](m *dsl.Module, result isa.Type, old bool) {
+	wide := dsl.TypeOf[X]() == isa.F64
+	switch {
+	case result == isa.F64:
+		buildFinish[X, dsl.F64, dsl.F64](m, old)
+	case result == isa.F32 && wide:
+		buildFinish[X, dsl.F64, dsl.F32](m, old)
+	case result == isa.F32:
+		buildFinish[X, dsl.F32, dsl.F32](m, old)
+	case result == isa.F16:
+		buildFinish[X, dsl.F32, dsl.F16](m, old)
+	case result == isa.Bf16:
+		buildFinish[X, dsl.F32, dsl.BF16](m, old)
+	case result == isa.S32:
+		buildFinish[X, dsl.S32, dsl.S32](m, old)
+	}
+}

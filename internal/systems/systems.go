@@ -1,0 +1,64 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package systems lists the options of the kernels for matrix products and row operations, with the
+// variants of the examples that implement them. Its test generates docs/reference/systems.md.
+//
+// To add a variant, return it from the function Variants of its example, with an Option of this
+// package's list, and run go test ./internal/systems -run TestPage -update. A new example is added to
+// the list in Systems.
+package systems
+
+import (
+	"slices"
+
+	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
+	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
+	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
+	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
+	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// A System is a family of kernels.
+type System struct {
+	Name     string
+	Options  []string // what the family is planned to have; the page lists those without a variant
+	Examples []Example
+}
+
+// An Example is a directory of examples with variants of a system.
+type Example struct {
+	Directory string
+	Variants  []kerneltest.Variant
+}
+
+// Systems returns the systems, in the order of the page.
+func Systems() []System {
+	return []System{
+		{"Blackwell block-scaled GEMM", blackwell, nil},
+		{"Ampere tensor cores", ampere, []Example{
+			{"13_matmul_multistage", multistage.Variants()},
+			{"14_matmul_sparse", sparse.Variants()},
+		}},
+		{"RMSNorm and its family", norms, []Example{
+			{"08_rmsnorm", rmsnorm.Variants()},
+		}},
+		{"BF16 ladder", ladder, nil},
+		{"Attention, experts and communication", requested, []Example{
+			{"18_attention", attention.Variants()},
+		}},
+		{"Library calls", calls, []Example{
+			{"23_gemm", gemm.Variants()},
+		}},
+	}
+}
+
+// Missing returns the options that no variant has.
+func (s System) Missing() []string {
+	return slices.DeleteFunc(slices.Clone(s.Options), func(option string) bool {
+		return slices.ContainsFunc(s.Examples, func(e Example) bool {
+			return slices.ContainsFunc(e.Variants, func(v kerneltest.Variant) bool { return v.Option == option })
+		})
+	})
+}
