@@ -3,11 +3,7 @@
 
 package ir
 
-import (
-	"strings"
-
-	"github.com/ptxdsl/ptxdsl/isa"
-)
+import "github.com/ptxdsl/ptxdsl/isa"
 
 // Registers calls visit for every register in an instruction, with how the instruction
 // accesses it. A register that is written partly or under a guard is both read and written,
@@ -16,7 +12,7 @@ func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
 	if r := in.Guard.Reg; r != nil {
 		visit(r, isa.Read)
 	}
-	if in.Form != nil && !strings.HasPrefix(in.Op, "call") { // the usual case
+	if in.Form != nil && in.Form.Form.Kind != isa.KindCall { // the usual case
 		results := in.Form.Args[:min(len(in.Form.Args), len(in.Args))]
 		for i := range in.Args {
 			if i >= len(results) || results[i].Access == isa.Read {
@@ -48,7 +44,7 @@ func (in *Instr) access(i int) isa.Access {
 	switch {
 	case in.Directive():
 		return isa.Read
-	case in.Head() == "call":
+	case in.Kind() == isa.KindCall:
 		if i == 0 && in.Args[0].Kind == Group && len(in.Args) > 1 && in.Args[1].Kind != Group {
 			return isa.Write
 		}

@@ -3,7 +3,11 @@
 
 package ir
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A Flow is the control-flow graph of a function: for each block, by its index in Blocks, its
 // successors and predecessors. Indices are in the order of the text.
@@ -37,7 +41,7 @@ func FlowOf(f *Func) *Flow {
 					}
 				})
 			}
-			g.Leaves[i] = in.Has("terminator")
+			g.Leaves[i] = in.Has(isa.EffectTerminator)
 			through = in.Guard.Reg != nil
 		}
 		if !through {

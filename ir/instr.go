@@ -4,6 +4,7 @@
 package ir
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -61,22 +62,71 @@ type Guard struct {
 // Directive reports whether in is a directive.
 func (in *Instr) Directive() bool { return strings.HasPrefix(in.Op, ".") }
 
-// Has reports whether the instruction has an effect in the instruction set, such as "store" or
-// "convergent".
-func (in *Instr) Has(effect string) bool {
+// Has reports whether the instruction has an effect in the instruction set.
+func (in *Instr) Has(effect isa.Effect) bool { return in.Form != nil && in.Form.Form.Has(effect) }
+
+// Ends reports whether the instruction ends a block: a branch or an exit, guarded or not.
+func (in *Instr) Ends() bool { return in.Has(isa.EffectBranch) || in.Has(isa.EffectTerminator) }
+
+// Kind returns the operation of in; NoKind for a directive and for an opcode that the table does not
+// contain.
+func (in *Instr) Kind() isa.Kind {
 	if in.Form == nil {
-		return false
+		return isa.KindOf(in.Op)
 	}
-	for _, e := range in.Form.Form.Effects {
-		if e == effect {
+	return in.Form.Form.Kind
+}
+
+// Mods returns the modifiers of in in the manual's order; some may be NoMod. Words of the name, such
+// as .async in cp.async, are not modifiers: they are part of the kind.
+func (in *Instr) Mods() []isa.Mod {
+	if in.Form == nil {
+		return isa.ModsOf(in.Op)
+	}
+	return in.Form.Slots
+}
+
+// HasMod reports whether in has any of the modifiers.
+func (in *Instr) HasMod(mods ...isa.Mod) bool {
+	have := in.Mods()
+	for _, m := range mods {
+		if slices.Contains(have, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// Ends reports whether the instruction ends a block: a branch or an exit, guarded or not.
-func (in *Instr) Ends() bool { return in.Has("branch") || in.Has("terminator") }
+// Is reports whether in is of a kind and has exactly these modifiers: Is(isa.KindAdd, isa.ModS64) is
+// true for add.s64, but not for add.cc.s64.
+func (in *Instr) Is(kind isa.Kind, mods ...isa.Mod) bool {
+	if in.Kind() != kind {
+		return false
+	}
+	n := 0
+	for _, m := range in.Mods() {
+		if m != isa.NoMod {
+			n++
+		}
+	}
+	return n == len(mods) && !slices.ContainsFunc(mods, func(m isa.Mod) bool { return !in.HasMod(m) })
+}
+
+// Space returns the state space that in names, or the first one if it names two; Generic if it names
+// none.
+func (in *Instr) Space() isa.Space {
+	for _, m := range in.Mods() {
+		if s := m.Space(); s != isa.Generic {
+			return s
+		}
+	}
+	return isa.Generic
+}
+
+// NamesShared reports whether in names shared memory, of its block or of the cluster.
+func (in *Instr) NamesShared() bool {
+	return in.HasMod(isa.ModShared, isa.ModSharedCTA, isa.ModSharedCluster)
+}
 
 // Head returns the opcode up to the first dot.
 func (in *Instr) Head() string {

@@ -15,6 +15,8 @@ var (
 	Pragmas     []PragmaInfo
 	modWords    []string
 	kindNames   []string
+	headNames   []string
+	kindHeads   []Head
 	ignoredMods []Mod
 	modsSorted  []Mod
 	packed      string

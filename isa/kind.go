@@ -21,3 +21,37 @@ func (k Kind) String() string {
 	}
 	return kindNames[k]
 }
+
+// KindOf returns the kind of an opcode, with or without modifiers; NoKind if its name is unknown. An
+// instruction that has a form has its kind there.
+func KindOf(op string) Kind {
+	s := Standard()
+	entries, _, _ := s.split(op)
+	if len(entries) == 0 {
+		return NoKind
+	}
+	return s.instruction(int(entries[0])).Forms[0].Kind
+}
+
+// A Head is the first word of the name of a kind. It groups kinds: HeadMul is the head of mul.lo,
+// mul.hi and mul.wide. The heads of bar.sync and membar are those of their kinds, barrier and fence.
+type Head uint8
+
+// NoHead is the head of NoKind.
+const NoHead Head = 0
+
+// Head returns the head of k.
+func (k Kind) Head() Head {
+	if int(k) >= len(kindHeads) {
+		return NoHead
+	}
+	return kindHeads[k]
+}
+
+// String returns the text of the head, such as "mbarrier".
+func (h Head) String() string {
+	if int(h) >= len(headNames) {
+		return ""
+	}
+	return headNames[h]
+}

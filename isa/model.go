@@ -159,6 +159,8 @@ type OperandKind struct {
 	Part  Part // accepted parts of the register
 	Minus bool // a negated register
 	Cut   bool // only the low 32 bits of a constant are checked against the range
+	Data  bool // no name of a function
+	Mixed bool // a vector of integer registers for floating-point values
 	Range []Span
 	Count Count     // length of a brace vector
 	Space SpaceRef  // state space of KMem

@@ -77,7 +77,7 @@ func (k *WantKind) undocumentedFits(a *Arg) bool {
 		return a.Plus && k.Settled.Whole()
 	case ArgFunc:
 		c := k.Settled.Class()
-		return c != Pred && c != Integer && c != Packed
+		return c != Pred && c != Integer && c != Packed && !k.Data
 	}
 	return false
 }
@@ -197,8 +197,8 @@ func (k *WantKind) addressFits(a *Arg) bool {
 	}
 	switch a.Kind {
 	case ArgReg, ArgSreg:
-		if a.Kind == ArgSreg && k.Space.Symbols != Generic {
-			return false // addresses of mbarriers
+		if a.Kind == ArgSreg && (k.Space.Symbols != Generic || k.In == ParamFunc) {
+			return false // addresses of mbarriers and of parameters of calls
 		}
 		if k.Settled == Predicate { // address of a tensor map: any register
 			return a.Count <= 1 && a.Kind == ArgReg
@@ -331,7 +331,7 @@ func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 	}
 	if folded != 0 {
 		reg := Arg{Kind: ArgReg, Type: folded}
-		mixed := k.Relax && k.Settled.Class() == Float && folded.Whole() && folded.Bits() == k.Settled.Bits()
+		mixed := (k.Relax || k.Mixed) && k.Settled.Class() == Float && folded.Whole() && folded.Bits() == k.Settled.Bits()
 		if !mixed && !registerFits(k, &reg) {
 			return false
 		}

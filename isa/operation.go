@@ -5,6 +5,7 @@ package isa
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -79,6 +80,9 @@ func (c *Candidate) Operation() Operation {
 	return op
 }
 
+// Has reports whether c has a modifier.
+func (c *Candidate) Has(mod Mod) bool { return mod != NoMod && slices.Contains(c.Slots, mod) }
+
 // Has reports whether op has a modifier.
 func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
 
@@ -93,12 +97,60 @@ func (op *Operation) Type() Type {
 	return op.Types[len(op.Types)-1]
 }
 
+// Space returns the state space that m names; Generic if it names none.
+func (m Mod) Space() Space {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].space
+	}
+	return Generic
+}
+
+// Type returns the type that m names, or the zero Type.
+func (m Mod) Type() Type {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].kind
+	}
+	return 0
+}
+
+// Elements returns the number of elements of a vector modifier, such as 4 for .v4; 0 for another one.
+func (m Mod) Elements() int {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].vec
+	}
+	return 0
+}
+
+// Times returns the repeat count of m, such as 16 for .x16; 0 for another modifier.
+func (m Mod) Times() int {
+	if classes := modClasses(); int(m) < len(classes) {
+		return classes[m].times
+	}
+	return 0
+}
+
 // String returns the word of m in the standard instruction set, with its dot.
 func (m Mod) String() string {
 	if int(m) >= len(modWords) {
 		return ""
 	}
 	return modWords[m]
+}
+
+// ModsOf returns the modifiers in the text of an opcode, in its order. Words that no instruction has
+// are left out. It is for opcodes without a form.
+func ModsOf(op string) []Mod {
+	set := Standard()
+	var mods []Mod
+	_, rest, _ := strings.Cut(op, ".")
+	for rest != "" {
+		var word string
+		word, rest, _ = strings.Cut(rest, ".")
+		if m, ok := set.mod("." + word); ok {
+			mods = append(mods, m)
+		}
+	}
+	return mods
 }
 
 // A modClass is the meaning of a modifier as a typed value.
@@ -108,6 +160,7 @@ type modClass struct {
 	order Order
 	scope Scope
 	vec   int
+	times int
 }
 
 // modClasses classifies the modifiers of the standard instruction set.
@@ -119,6 +172,8 @@ var modClasses = sync.OnceValue(func() []modClass {
 		".cta": {scope: ScopeCTA}, ".cluster": {scope: ScopeCluster}, ".gpu": {scope: ScopeGPU},
 		".gl": {scope: ScopeGPU}, ".sys": {scope: ScopeSys},
 		".v2": {vec: 2}, ".v4": {vec: 4}, ".v8": {vec: 8},
+		".x1": {times: 1}, ".x2": {times: 2}, ".x4": {times: 4}, ".x8": {times: 8},
+		".x16": {times: 16}, ".x32": {times: 32}, ".x64": {times: 64}, ".x128": {times: 128},
 	}
 	list := make([]modClass, len(modWords))
 	for i, word := range modWords {
@@ -127,9 +182,9 @@ var modClasses = sync.OnceValue(func() []modClass {
 		}
 		class := words[word]
 		if t, ok := ParseType(word); ok {
-			class = modClass{kind: t}
+			class.kind = t // .x32 is a type of the spec too
 		} else if s, ok := ParseSpace(word); ok {
-			class = modClass{space: s}
+			class.space = s
 		}
 		list[i] = class
 	}

@@ -4,6 +4,7 @@
 package isa
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,5 +51,43 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s has no kind", ins.Forms[i].Template)
 			}
 		}
+	}
+}
+
+// TestKindOf checks the kinds, heads and modifiers of opcodes that have no form.
+func TestKindOf(t *testing.T) {
+	for _, test := range []struct {
+		op   string
+		kind Kind
+		head Head
+	}{
+		{"mul.lo.u32", KindMulLo, HeadMul},
+		{"cp.async.bulk.tensor.2d", KindCpAsyncBulkTensor, HeadCp},
+		{"bar.sync", KindBarrierSync, HeadBarrier},
+		{"membar.gl", KindFence, HeadFence},
+		{"ld", KindLd, HeadLd},
+		{".loc", NoKind, NoHead},
+		{"addd.u32", NoKind, NoHead},
+		{"", NoKind, NoHead},
+	} {
+		if k := KindOf(test.op); k != test.kind || k.Head() != test.head {
+			t.Errorf("%q has the kind %v with head %v; want %v, %v", test.op, k, k.Head(), test.kind, test.head)
+		}
+	}
+	if Kind(60000).Head() != NoHead || HeadMbarrier.String() != "mbarrier" || Head(255).String() != "" {
+		t.Error("names of heads")
+	}
+	for op, want := range map[string][]Mod{
+		"ld.global.nope.f32": {ModGlobal, ModF32}, "fma.f16x2.f16": {ModF16x2, ModF16}, "mov.b8": {ModB8}, ".loc": nil, "ret": nil, "": nil,
+	} {
+		if got := ModsOf(op); !slices.Equal(got, want) {
+			t.Errorf("modifiers of %q: %v, want %v", op, got, want)
+		}
+	}
+	if ModF32.Type() != F32 || ModF32.Space() != Generic || ModSharedCTA.Space() != SharedCTA || ModSharedCTA.Type() != 0 {
+		t.Error("types and spaces of modifiers")
+	}
+	if ModV4.Elements() != 4 || ModX4.Elements() != 0 || ModX32.Times() != 32 || ModX128.Times() != 128 || ModV4.Times() != 0 {
+		t.Error("counts of modifiers")
 	}
 }

@@ -192,15 +192,21 @@ func (r *reader) operandKind(v *OperandKind) {
 		v.Cut = true
 	}
 	if has&(1<<6) != 0 {
-		v.Range = list(r, &r.spans, (*reader).span)
+		v.Data = true
 	}
 	if has&(1<<7) != 0 {
-		r.count(&v.Count)
+		v.Mixed = true
 	}
 	if has&(1<<8) != 0 {
-		r.spaceRef(&v.Space)
+		v.Range = list(r, &r.spans, (*reader).span)
 	}
 	if has&(1<<9) != 0 {
+		r.count(&v.Count)
+	}
+	if has&(1<<10) != 0 {
+		r.spaceRef(&v.Space)
+	}
+	if has&(1<<11) != 0 {
 		v.Parts = list(r, &r.operands, (*reader).operand)
 	}
 }

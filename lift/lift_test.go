@@ -166,7 +166,7 @@ func TestBind(t *testing.T) {
 }
 `)
 	b := m.Funcs()[0].Blocks[0]
-	for i, effect := range []string{"load", "store", "terminator"} {
+	for i, effect := range []isa.Effect{"load", "store", isa.EffectTerminator} {
 		if in := b.Instrs[i]; !in.Has(effect) {
 			t.Errorf("%s has no effect %s: %+v", in.Op, effect, in.Form)
 		}

@@ -5,9 +5,9 @@ package lower
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // renderList appends operands of an instruction (nil for none), in the style of package ptx's
@@ -136,19 +136,15 @@ func baseOf(in *ir.Instr) base {
 	if in == nil {
 		return decimal
 	}
-	switch in.Head() {
-	case "and", "or", "xor", "lop3", "prmt":
+	switch in.Kind() {
+	case isa.KindAnd, isa.KindOr, isa.KindXor, isa.KindLop3, isa.KindPrmt:
 		return 9
-	case "mov":
-		if strings.HasPrefix(in.Op, "mov.b") {
+	case isa.KindMov:
+		if in.HasMod(isa.ModB16, isa.ModB32, isa.ModB64, isa.ModB128) {
 			return 1<<16 - 1
 		}
-	case "shfl", "vote", "redux", "elect", "match":
+	case isa.KindShfl, isa.KindVote, isa.KindRedux, isa.KindElect, isa.KindMatch, isa.KindBarWarpSync:
 		return 32 // lane counts are decimal, masks are not
-	case "bar", "barrier":
-		if in.Mod("warp") {
-			return 32
-		}
 	}
 	return decimal
 }

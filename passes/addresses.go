@@ -3,7 +3,10 @@
 
 package passes
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 func foldAddresses() *Pass {
 	return &Pass{
@@ -24,6 +27,6 @@ func foldAddresses() *Pass {
 
 // sumOf64 reports whether an instruction is a plain 64-bit addition.
 func sumOf64(in *ir.Instr) bool {
-	head, bits, _, ok := plainly(in)
-	return ok && head == "add" && bits == 64
+	kind, of, ok := plainly(in)
+	return ok && kind == isa.KindAdd && of.Bits() == 64
 }

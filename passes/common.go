@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 func mergeCommon() *Pass {
@@ -77,11 +78,11 @@ func common(f *ir.Func) int {
 // repeatable reports whether the only effect of an instruction is to write one register, and
 // executing it again gives the same value, because its operands have one value.
 func repeatable(in *ir.Instr, d *defs) bool {
-	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 || !free(in) || in.Mod("cc") {
+	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 || !free(in) || in.HasMod(isa.ModCC) {
 		return false
 	}
-	switch in.Head() {
-	case "addc", "subc", "madc", "ld", "activemask":
+	switch in.Kind().Head() {
+	case isa.HeadAddc, isa.HeadSubc, isa.HeadMadc, isa.HeadLd, isa.HeadActivemask:
 		return false
 	}
 	r := whole(&in.Args[0])

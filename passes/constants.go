@@ -5,9 +5,9 @@ package passes
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 func foldConstants() *Pass {
@@ -35,7 +35,7 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 		if settle(in, d, binder) {
 			n++
 		}
-		if in.Head() == "mov" && len(in.Args) == 2 && in.Args[1].Kind == ir.Int {
+		if in.Kind() == isa.KindMov && len(in.Args) == 2 && in.Args[1].Kind == ir.Int {
 			if r := whole(&in.Args[0]); r != nil && d.writer[r] == in {
 				work = append(work, in)
 			}
@@ -89,61 +89,64 @@ func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 }
 
 // arithmetic are the instructions whose operands have the width of their type, and for which a
-// constant is interpreted in that width. The value is the modifier that may be between name and
-// type; * is any comparison.
-var arithmetic = map[string]string{
-	"add": "", "sub": "", "and": "", "or": "", "xor": "", "not": "", "neg": "", "min": "", "max": "", "shl": "", "shr": "",
-	"mul": "lo", "mad": "lo", "setp": "*", "selp": "", "mov": "",
+// constant is interpreted in that width.
+var arithmetic = map[isa.Kind]bool{
+	isa.KindAdd: true, isa.KindSub: true, isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true, isa.KindNot: true, isa.KindNeg: true,
+	isa.KindMin: true, isa.KindMax: true, isa.KindShl: true, isa.KindShr: true, isa.KindMulLo: true, isa.KindMadLo: true,
+	isa.KindSetp: true, isa.KindSelp: true, isa.KindMov: true,
 }
 
-// plainly returns the instruction's name, and the width and the letter of its type: s, u or b. ok
-// is false for other instructions, and for those with other modifiers such as .cc, .sat and .relu.
-func plainly(in *ir.Instr) (head string, bits int, kind byte, ok bool) {
-	words := strings.Split(in.Op, ".")
-	head, last := words[0], words[len(words)-1]
-	modifier, ok := arithmetic[head]
-	if !ok || len(words) < 2 {
-		return head, 0, 0, false
+// plainly returns an instruction's kind and its type, an integer type or untyped bits of 32 or 64
+// bits. ok is false for other instructions, and for those with other modifiers such as .cc, .sat and
+// .relu; setp has its comparison besides.
+func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
+	kind = in.Kind()
+	if !arithmetic[kind] {
+		return kind, 0, false
 	}
-	switch middle := words[1 : len(words)-1]; {
-	case modifier == "" && len(middle) > 0,
-		modifier != "" && (len(middle) != 1 || modifier != "*" && modifier != middle[0]):
-		return head, 0, 0, false
+	others := 0
+	for _, m := range in.Mods() {
+		if t := m.Type(); t != 0 {
+			of = t
+		} else if m != isa.NoMod {
+			others++
+		}
 	}
-	switch last {
-	case "s32", "u32", "b32":
-		return head, 32, last[0], true
-	case "s64", "u64", "b64":
-		return head, 64, last[0], true
+	if kind == isa.KindSetp {
+		others--
 	}
-	return head, 0, 0, false
+	switch of {
+	case isa.S32, isa.U32, isa.B32, isa.S64, isa.U64, isa.B64:
+		return kind, of, others == 0
+	}
+	return kind, 0, false
 }
 
 // operandBits returns the width with which an instruction reads an operand; 0 if a constant could
 // have another meaning there.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
-	head, bits, _, ok := plainly(in)
+	kind, of, ok := plainly(in)
 	switch last := len(in.Args) - 1; {
 	case !ok:
 		return 0
-	case head == "shl" || head == "shr":
+	case kind == isa.KindShl || kind == isa.KindShr:
 		if o == &in.Args[last] {
 			return 32
 		}
-	case head == "mov":
+	case kind == isa.KindMov:
 		if to := whole(&in.Args[0]); to == nil || !to.Type.Whole() {
 			return 0 // a float constant is more readable in its own move
 		}
-	case head == "selp" && o == &in.Args[last]:
+	case kind == isa.KindSelp && o == &in.Args[last]:
 		return 0
 	}
-	return bits
+	return of.Bits()
 }
 
 // evaluated returns the result of an instruction if it is a known integer of 32 or 64 bits.
 func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
-	head, bits, kind, ok := plainly(in)
-	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || head == "mov" {
+	kind, of, ok := plainly(in)
+	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || kind == isa.KindMov {
 		return 0, 0, false
 	}
 	var x [2]int64
@@ -152,70 +155,72 @@ func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 		if o.Kind != ir.Int || o.Ref() != nil {
 			return 0, 0, false
 		}
-		x[i] = wrap(o.Value, bits, kind)
+		x[i] = wrap(o.Value, of)
 	}
-	v, ok := compute(head, len(in.Args)-1, x[0], x[1], bits, kind)
-	return wrap(v, bits, kind), bits, ok
+	v, ok := compute(kind, len(in.Args)-1, x[0], x[1], of)
+	return wrap(v, of), of.Bits(), ok
 }
 
-// wrap returns the low bits of v as an integer, sign-extended for kind s.
-func wrap(v int64, bits int, kind byte) int64 {
+// wrap returns v in the bits of a type, sign-extended if it is signed.
+func wrap(v int64, of isa.Type) int64 {
 	switch {
-	case bits == 64:
+	case of.Bits() == 64:
 		return v
-	case kind == 's':
+	case of.Class() == isa.Signed:
 		return int64(int32(v))
 	}
 	return int64(uint32(v))
 }
 
-func compute(head string, operands int, a, b int64, bits int, kind byte) (v int64, ok bool) {
+func compute(kind isa.Kind, operands int, a, b int64, of isa.Type) (v int64, ok bool) {
 	if operands == 1 {
-		switch head {
-		case "not":
+		switch kind {
+		case isa.KindNot:
 			return ^a, true
-		case "neg":
+		case isa.KindNeg:
 			return -a, true
 		}
 		return 0, false
 	}
+	signed := of.Class() == isa.Signed
 	less := a < b
-	if kind != 's' {
+	if !signed {
 		less = uint64(a) < uint64(b)
-	}
-	switch head {
-	case "add":
-		return a + b, true
-	case "sub":
-		return a - b, true
-	case "mul":
-		return a * b, true
-	case "and":
-		return a & b, true
-	case "or":
-		return a | b, true
-	case "xor":
-		return a ^ b, true
-	case "min", "max":
-		if less == (head == "min") {
-			return a, true
-		}
-		return b, true
 	}
 	// A shift amount is an unsigned 32-bit number, whatever the type; larger amounts shift out all
 	// bits.
-	by := uint64(uint32(b))
-	switch {
-	case head == "shl" && by < uint64(bits):
+	by, bits := uint64(uint32(b)), uint64(of.Bits())
+	switch kind {
+	case isa.KindAdd:
+		return a + b, true
+	case isa.KindSub:
+		return a - b, true
+	case isa.KindMulLo:
+		return a * b, true
+	case isa.KindAnd:
+		return a & b, true
+	case isa.KindOr:
+		return a | b, true
+	case isa.KindXor:
+		return a ^ b, true
+	case isa.KindMin, isa.KindMax:
+		if less == (kind == isa.KindMin) {
+			return a, true
+		}
+		return b, true
+	case isa.KindShl:
+		if by >= bits {
+			return 0, true
+		}
 		return a << by, true
-	case head == "shl":
-		return 0, true
-	case head == "shr" && kind == 's':
-		return a >> min(by, 63), true
-	case head == "shr" && by < uint64(bits):
+	case isa.KindShr:
+		switch {
+		case signed:
+			return a >> min(by, 63), true
+		case by >= bits:
+			return 0, true
+		}
 		return int64(uint64(a) >> by), true
-	case head == "shr":
-		return 0, true
 	}
 	return 0, false
 }

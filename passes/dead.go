@@ -53,8 +53,8 @@ func dead(f *ir.Func) int {
 func carry(l *Liveness) int { return len(l.Number) }
 
 func readsCarry(in *ir.Instr) bool {
-	switch in.Head() {
-	case "addc", "subc", "madc":
+	switch in.Kind().Head() {
+	case isa.HeadAddc, isa.HeadSubc, isa.HeadMadc:
 		return true
 	}
 	return false
@@ -93,7 +93,7 @@ func needs(f *ir.Func, l *Liveness) Set {
 					writers[n] = append(writers[n], in)
 				}
 			})
-			if in.Mod("cc") {
+			if in.HasMod(isa.ModCC) {
 				writers[carry(l)] = append(writers[carry(l)], in)
 			}
 		}
@@ -133,7 +133,7 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 			continue
 		}
 		l.Step(in, live)
-		if in.Mod("cc") && in.Guard.Reg == nil {
+		if in.HasMod(isa.ModCC) && in.Guard.Reg == nil {
 			live.Remove(carry(l))
 		}
 		if readsCarry(in) {
@@ -150,15 +150,15 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 
 // free reports whether the only effect of an instruction is to write its results.
 func free(in *ir.Instr) bool {
-	if in.Has("convergent") || in.Has("volatile") || in.Has("async") {
+	if in.Has(isa.EffectConvergent) || in.Has(isa.EffectVolatile) || in.Has(isa.EffectAsync) {
 		return false
 	}
-	return in.Has("pure") || in.Head() == "ld" && (in.Mod("param") || in.Mod("const")) && !in.Mod("volatile")
+	return in.Has(isa.EffectPure) || in.Kind() == isa.KindLd && in.HasMod(isa.ModParam, isa.ModConst) && !in.HasMod(isa.ModVolatile)
 }
 
 // wanted reports whether a result of an instruction is live after it.
 func wanted(in *ir.Instr, l *Liveness, live Set) bool {
-	found, wrote := in.Mod("cc") && live.Has(carry(l)), false
+	found, wrote := in.HasMod(isa.ModCC) && live.Has(carry(l)), false
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a == isa.Read {
 			return

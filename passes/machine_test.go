@@ -150,7 +150,7 @@ func (m *machine) step(in *ir.Instr) error {
 	case "setp":
 		return m.compare(in)
 	}
-	if in.Has("pure") && !in.Has("convergent") {
+	if in.Has(isa.EffectPure) && !in.Has(isa.EffectConvergent) {
 		return m.compute(in)
 	}
 	m.event(in)

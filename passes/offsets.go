@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // A reading describes how a register is read: in brackets, which accept an offset, and elsewhere.
@@ -43,8 +44,8 @@ func offsetable(u use) bool {
 	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args()) != 1 || u.at != &u.to.Args()[0] || u.to.Text() != "" {
 		return false
 	}
-	switch u.in.Head() {
-	case "ld", "st", "atom", "red":
+	switch u.in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
 		return true
 	}
 	return false

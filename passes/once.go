@@ -99,7 +99,7 @@ func (d *defs) before(in *ir.Instr, uses []use) bool {
 
 // resultOf reports whether operand i of an instruction is a result.
 func resultOf(in *ir.Instr, i int) bool {
-	if in.Head() == "call" {
+	if in.Kind() == isa.KindCall {
 		return i == 0 && len(in.Args) > 1 && in.Args[0].Kind == ir.Group
 	}
 	return in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read

@@ -188,7 +188,7 @@ func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	alone := make(map[int]bool)
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			if !in.Directive() && (in.Form == nil || in.Has("async") || in.Has("tensor")) {
+			if !in.Directive() && (in.Form == nil || in.Has(isa.EffectAsync) || in.Has(isa.EffectTensor)) {
 				in.Registers(func(r *ir.Reg, _ isa.Access) {
 					if i, ok := number[r]; ok {
 						alone[i] = true

@@ -113,7 +113,14 @@ func runCheck(c *call) int {
 		}
 	}
 	if f.launch != "" {
-		if o.Launch, err = readLaunch(f.launch); err != nil {
+		if f.launch == "-" && (c.flags.NArg() == 0 || slices.Contains(c.flags.Args(), "-")) {
+			return c.misuse("- is given twice; standard input is read once")
+		}
+		_, text, err := c.one(f.launch)
+		if err == nil {
+			o.Launch, err = readLaunch(f.launch, text)
+		}
+		if err != nil {
 			return c.trouble(err)
 		}
 	}
@@ -133,11 +140,7 @@ func runCheck(c *call) int {
 }
 
 // readLaunch reads a launch: flags of ptxdsl run, separated by white space; quotes group words.
-func readLaunch(path string) (*dynamic.Launch, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+func readLaunch(path, text string) (*dynamic.Launch, error) {
 	var f runFlags
 	set := flag.NewFlagSet(path, flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -147,7 +150,7 @@ func readLaunch(path string) (*dynamic.Launch, error) {
 	set.IntVar(&f.shared, "shared", 0, "")
 	set.Var(&f.args, "arg", "")
 	var words []string
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
 			for _, word := range strings.Fields(line) {
 				words = append(words, strings.Trim(word, `'"`))

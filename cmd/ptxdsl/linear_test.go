@@ -22,8 +22,11 @@ import (
 // hostileTable is where TestLinear writes its times.
 var hostileTable = flag.String("hostile", "", "measure every text and write the times to this `file`")
 
-// onHostile are the commands that read PTX without running it.
-var onHostile = []string{"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -v -exact=false"}
+// onHostile are the commands that read PTX. A kernel of run ends after half a second.
+var onHostile = []string{
+	"fmt -e", "fmt -d", "verify -e", "opt -passes=all", "stats -v -exact=false", "check -q",
+	"run -device emu -grid 1 -block 32 -timeout 500ms -arg u8[4096] -",
+}
 
 // TestLinear runs the commands on hostile text and checks that the time grows linearly with its
 // length.
@@ -87,7 +90,8 @@ func growthPage(size int, rows []growth) []byte {
 Processor time of the commands on texts that are written to be slow (internal/hostile), of 1, 8 and
 32 times %d bytes. The exponent is that of the growth from 8 times to 32 times; linear time has 1.
 Times below 1 ms count as 1 ms. TestLinear without the flag fails above %.2f from 1 to 32 times, in
-six tries. The commands check and run, which run kernels, are not measured. Written on %s with
+six tries. A launch of check ends at an instruction limit, and one of run here after 500 ms.
+Written on %s with
 %s, %s/%s, %d processors shared with other work, by
 
     go test ./cmd/ptxdsl -run TestLinear -hostile=../../bench/results/hostile.md

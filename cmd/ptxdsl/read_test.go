@@ -81,6 +81,67 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
+// emptyKernel is a module that run and check can run.
+const emptyKernel = small + ".visible .entry k() { ret; }\n"
+
+// TestSpecialFilesOfRun checks that run, which takes one file, and -launch of check read special
+// files as other commands do.
+func TestSpecialFilesOfRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("d", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo("named", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "a.ptx", emptyKernel, 0o644)
+	writeFile(t, "d/a.ptx", emptyKernel, 0o644)
+	if err := syscall.Mkfifo("d/p.ptx", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "check", func() {
+		var stdout, stderr strings.Builder
+		code := run([]string{"check", "-q", "d"}, strings.NewReader(""), &stdout, &stderr)
+		want := "d/p.ptx: skipped: a named pipe, not a regular file (name it to read it)\n"
+		if code != exitClean || stderr.String() != want {
+			t.Errorf("check of a folder: exit %d, %q", code, &stderr)
+		}
+	})
+	for _, test := range []struct{ args, want string }{
+		{"check /dev/zero", "/dev/zero: not PTX text: byte 0 is NUL\n"},
+		{"run -device emu -grid 1 /dev/zero", "/dev/zero: not PTX text: byte 0 is NUL\n"},
+		{"run -device emu -grid 1 d", "d: is a directory, expected one file\n"},
+		{"check -launch /dev/zero a.ptx", "/dev/zero: not PTX text: byte 0 is NUL\n"},
+		{"check -launch d a.ptx", "d: is a directory, expected one file\n"},
+	} {
+		var stdout, stderr strings.Builder
+		within(t, test.args, func() {
+			code := run(strings.Fields(test.args), strings.NewReader(""), &stdout, &stderr)
+			if code != exitTrouble || stderr.String() != test.want {
+				t.Errorf("%s: exit %d, %q", test.args, code, &stderr)
+			}
+		})
+	}
+	for _, args := range []string{"run -device emu -grid 1 -block 32 named", "check -launch named a.ptx"} {
+		var stdout, stderr strings.Builder
+		within(t, args, func() {
+			go func() {
+				if f, err := os.OpenFile("named", os.O_WRONLY, 0); err == nil {
+					text := emptyKernel
+					if strings.HasPrefix(args, "check") {
+						text = "-grid 1 -block 32\n"
+					}
+					_, _ = io.WriteString(f, text)
+					f.Close()
+				}
+			}()
+			if code := run(strings.Fields(args), strings.NewReader(""), &stdout, &stderr); code != exitClean {
+				t.Errorf("%s: exit %d, %q", args, code, &stderr)
+			}
+		})
+	}
+}
+
 // TestEndless checks that an endless input is read only up to a limit.
 func TestEndless(t *testing.T) {
 	_, err := readText(endless{}, 1<<20, 0)
@@ -133,6 +194,14 @@ func TestDash(t *testing.T) {
 		{"verify -v -", exitClean, ": 0 errors"},
 		{"opt -", exitClean, ".version 8.0"},
 		{"stats -", exitClean, ""},
+		{"check -", exitTrouble, "<standard input> has no kernel"},
+		{"check - -", exitTrouble, "- is given twice"},
+		{"check -launch - -", exitTrouble, "- is given twice"},
+		{"check -launch -", exitTrouble, "- is given twice"},
+		{"run -device emu -grid 1 -", exitTrouble, "the module has no kernel"},
+		{"run -device emu -grid 1 - -", exitTrouble, "expected one file"},
+		{"isa -", exitTrouble, "nothing matches"},
+		{"explain -", exitTrouble, "no rule"},
 		{"fmt - -", exitTrouble, "- is given twice"},
 		{"verify - -", exitTrouble, "- is given twice"},
 		{"opt - -", exitTrouble, "- is given twice"},

@@ -135,7 +135,7 @@ func TestRun(t *testing.T) {
 		{"want nothing", append(saxpy, "-want", "y"), 2, "", "array=argument"},
 		{"want a lie", append(saxpy, "-want", "y=f32[4]"), 1, "y: 5 elements, expected 4\n", ""},
 		{"no device", append(saxpy, "-device", "x"), 2, "", `"nothing:x" is not a device`},
-		{"not a file of NumPy", append(saxpy[:7:7], "-arg", "f32@m.ptx", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "m.ptx: it does not begin"},
+		{"not a file of NumPy", append(saxpy[:7:7], "-arg", "f32@m.ptx", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2, "", "m.ptx: not a .npy file"},
 		{"a flag that is none", append(saxpy, "-gird", "1"), 2, "", "did you mean -grid?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -504,8 +504,8 @@ func (i *Addc) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Subc starts the instruction subc: difference of two integers and the borrow in (PTX ISA 9.1,
-// 9.7.2.4).
+// Subc starts the instruction subc: difference of two integers, less one if the carry in is 0 (PTX
+// ISA 9.1, 9.7.2.4).
 //
 //	subc.word d, a, b  // PTX 1.3
 //	subc.cc.word d, a, b  // PTX 1.3

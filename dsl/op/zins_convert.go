@@ -68,7 +68,6 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rn.f16x2.ue5m3x2 d, a  // PTX 9.4 on sm_107f and its family
 //	cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32 d, a, b{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
-//	cvt.rnd.satfinite{.relu}.s2f6x2.f32 d, a, b  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a; not in the manual
 //	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
 //	cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
 //

@@ -69,7 +69,7 @@ func (i *FabricTryGetAsync) Mod(words ...dsl.Mod) *FabricTryGetAsync {
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - size: 32-bit integer register or constant
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryGetAsync) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
@@ -154,7 +154,7 @@ func (i *FabricTryPutAsync) Mod(words ...dsl.Mod) *FabricTryPutAsync {
 //   - counter: 64-bit integer register; exactly with .counted::bytes
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - bytes: 16-bit integer register or constant; exactly with .cp_mask
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryPutAsync) Do(operands ...any) {
@@ -313,7 +313,7 @@ func (i *FabricTryRedAsync) Mod(words ...dsl.Mod) *FabricTryRedAsync {
 //   - counter: 64-bit integer register; exactly with .counted::bytes
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryRedAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
@@ -485,7 +485,7 @@ func (i *FabricTryPullredAsync) Mod(words ...dsl.Mod) *FabricTryPullredAsync {
 //   - endpoint: 32-bit integer register
 //   - offset: 64-bit integer register
 //   - size: 32-bit integer register or constant
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - mask: constant -1 or 4294967295
 func (i *FabricTryPullredAsync) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
@@ -646,7 +646,7 @@ func (i *FabricTryAtomAsync) Mod(words ...dsl.Mod) *FabricTryAtomAsync {
 //   - offset: 64-bit integer register
 //   - old: address in .shared
 //   - from: address in .shared
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryAtomAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
@@ -830,7 +830,7 @@ func (i *FabricTryGetAsyncTensor) Mod(words ...dsl.Mod) *FabricTryGetAsyncTensor
 //   - low: 32-bit integer register, vector of n; exactly with .override::global_dim_stride
 //   - high: 16-bit integer register; exactly with .override::global_dim_stride
 //   - at: 32-bit integer register or constant, vector of .dim
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryGetAsyncTensor) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
@@ -966,7 +966,7 @@ func (i *FabricTryPutAsyncTensor) Mod(words ...dsl.Mod) *FabricTryPutAsyncTensor
 //   - at: 32-bit integer register or constant, vector of .dim
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryPutAsyncTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
@@ -1128,7 +1128,7 @@ func (i *FabricTryRedAsyncTensor) Mod(words ...dsl.Mod) *FabricTryRedAsyncTensor
 //   - at: 32-bit integer register or constant, vector of .dim
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant
-//   - mbar: address in .shared
+//   - mbar: address in .shared, or a variable in .shared
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryRedAsyncTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)

@@ -177,7 +177,7 @@ func (i *MbarrierCheckLayout) Mod(words ...dsl.Mod) *MbarrierCheckLayout {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierCheckLayout]:
 //   - p: .pred register, written
-//   - a: address in the space of .own, or a variable in .shared
+//   - a: address in the space of .own
 func (i *MbarrierCheckLayout) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }

@@ -320,7 +320,7 @@ func (i *Isspacep) Mod(words ...dsl.Mod) *Isspacep {
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Isspacep]:
 //   - p: .pred register, written
-//   - a: .u64 register or constant or .u32 register or constant
+//   - a: 64-bit integer register or constant or 32-bit integer register or constant
 func (i *Isspacep) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }
@@ -596,7 +596,7 @@ func (i *Getctarank) Mod(words ...dsl.Mod) *Getctarank {
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Getctarank]:
-//   - d: .u32 register, written
+//   - d: 32-bit integer register, written
 //   - a: .type register or constant or variable
 func (i *Getctarank) Do(d, a any) {
 	(*ins)(i).do(d, a)

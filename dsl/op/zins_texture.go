@@ -26,7 +26,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
+//	.geom = .1d .2d .3d .2dms[3.2 sm_30+] .a1d[2.3] .5d[2.3] .a2d[2.3] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) Tex() *Tex {
 	return (*Tex)(p.begin(215))
@@ -35,46 +35,24 @@ func (p PTX) Tex() *Tex {
 // Tex is the instruction tex under construction; see [PTX.Tex].
 type Tex ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
+// D1 adds .1d, one of .1d .2d .3d .2dms.
 func (i *Tex) D1() *Tex {
 	return (*Tex)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
+// D2 adds .2d, one of .1d .2d .3d .2dms.
 func (i *Tex) D2() *Tex {
 	return (*Tex)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
+// D3 adds .3d, one of .1d .2d .3d .2dms.
 func (i *Tex) D3() *Tex {
 	return (*Tex)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
-func (i *Tex) A1D() *Tex {
-	return (*Tex)((*ins)(i).with(".a1d"))
-}
-
-// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
-func (i *Tex) D5() *Tex {
-	return (*Tex)((*ins)(i).with(".5d"))
-}
-
-// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
-func (i *Tex) A2D() *Tex {
-	return (*Tex)((*ins)(i).with(".a2d"))
-}
-
-// D2MS adds .2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
-// later.
+// D2MS adds .2dms, one of .1d .2d .3d .2dms. It requires PTX 3.2 on sm_30 or later.
 func (i *Tex) D2MS() *Tex {
 	return (*Tex)((*ins)(i).with(".2dms"))
-}
-
-// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
-// later.
-func (i *Tex) A2DMS() *Tex {
-	return (*Tex)((*ins)(i).with(".a2dms"))
 }
 
 // Uni adds .uni.
@@ -117,6 +95,26 @@ func (i *Tex) F16x2() *Tex {
 	return (*Tex)((*ins)(i).with(".f16x2"))
 }
 
+// A1D adds .a1d, one of .a1d .5d. It requires PTX 2.3.
+func (i *Tex) A1D() *Tex {
+	return (*Tex)((*ins)(i).with(".a1d"))
+}
+
+// D5 adds .5d, one of .a1d .5d. It requires PTX 2.3.
+func (i *Tex) D5() *Tex {
+	return (*Tex)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .a2d .a2dms. It requires PTX 2.3.
+func (i *Tex) A2D() *Tex {
+	return (*Tex)((*ins)(i).with(".a2d"))
+}
+
+// A2DMS adds .a2dms, one of .a2d .a2dms. It requires PTX 3.2 on sm_30 or later.
+func (i *Tex) A2DMS() *Tex {
+	return (*Tex)((*ins)(i).with(".a2dms"))
+}
+
 // Cube adds .cube. It requires PTX 3.0.
 func (i *Tex) Cube() *Tex {
 	return (*Tex)((*ins)(i).with(".cube"))
@@ -139,17 +137,17 @@ func (i *Tex) Mod(words ...dsl.Mod) *Tex {
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
-//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
-//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
-//     register
+//   - c: .s32 register or constant, vector of n or .s32 register; or vector of parts or .s32
+//     register; or .f32 register or constant, vector of n or .s32 register, vector of n or .f32
+//     register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4 or .f32
+//     register; or another, depending on the form
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
-//   - f: .f32 register or constant; may be left out
 //   - c.layer: 32-bit integer register or constant
-//   - c.x: .f32 register or constant; or 32-bit integer register or constant
-//   - c.y: .f32 register or constant; or 32-bit integer register or constant
-//   - c.z: .f32 register or constant; or 32-bit integer register or constant
+//   - c.x: 32-bit integer register or constant; or .f32 register or constant
+//   - c.y: 32-bit integer register or constant; or .f32 register or constant
+//   - c.z: 32-bit integer register or constant; or .f32 register or constant
+//   - f: .f32 register or constant; may be left out
 func (i *Tex) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
@@ -170,7 +168,7 @@ func (i *Tex) Do(d any, more ...any) {
 //	tex.base.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.base.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
+//	.geom = .1d .2d .3d .2dms[3.2 sm_30+] .a1d[2.3] .5d[2.3] .a2d[2.3] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) TexBase() *TexBase {
 	return (*TexBase)(p.begin(216))
@@ -179,46 +177,24 @@ func (p PTX) TexBase() *TexBase {
 // TexBase is the instruction tex.base under construction; see [PTX.TexBase].
 type TexBase ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
+// D1 adds .1d, one of .1d .2d .3d .2dms.
 func (i *TexBase) D1() *TexBase {
 	return (*TexBase)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
+// D2 adds .2d, one of .1d .2d .3d .2dms.
 func (i *TexBase) D2() *TexBase {
 	return (*TexBase)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
+// D3 adds .3d, one of .1d .2d .3d .2dms.
 func (i *TexBase) D3() *TexBase {
 	return (*TexBase)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
-func (i *TexBase) A1D() *TexBase {
-	return (*TexBase)((*ins)(i).with(".a1d"))
-}
-
-// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
-func (i *TexBase) D5() *TexBase {
-	return (*TexBase)((*ins)(i).with(".5d"))
-}
-
-// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 2.3.
-func (i *TexBase) A2D() *TexBase {
-	return (*TexBase)((*ins)(i).with(".a2d"))
-}
-
-// D2MS adds .2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
-// later.
+// D2MS adds .2dms, one of .1d .2d .3d .2dms. It requires PTX 3.2 on sm_30 or later.
 func (i *TexBase) D2MS() *TexBase {
 	return (*TexBase)((*ins)(i).with(".2dms"))
-}
-
-// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It requires PTX 3.2 on sm_30 or
-// later.
-func (i *TexBase) A2DMS() *TexBase {
-	return (*TexBase)((*ins)(i).with(".a2dms"))
 }
 
 // Uni adds .uni.
@@ -261,6 +237,26 @@ func (i *TexBase) F16x2() *TexBase {
 	return (*TexBase)((*ins)(i).with(".f16x2"))
 }
 
+// A1D adds .a1d, one of .a1d .5d. It requires PTX 2.3.
+func (i *TexBase) A1D() *TexBase {
+	return (*TexBase)((*ins)(i).with(".a1d"))
+}
+
+// D5 adds .5d, one of .a1d .5d. It requires PTX 2.3.
+func (i *TexBase) D5() *TexBase {
+	return (*TexBase)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .a2d .a2dms. It requires PTX 2.3.
+func (i *TexBase) A2D() *TexBase {
+	return (*TexBase)((*ins)(i).with(".a2d"))
+}
+
+// A2DMS adds .a2dms, one of .a2d .a2dms. It requires PTX 3.2 on sm_30 or later.
+func (i *TexBase) A2DMS() *TexBase {
+	return (*TexBase)((*ins)(i).with(".a2dms"))
+}
+
 // Cube adds .cube. It requires PTX 3.0.
 func (i *TexBase) Cube() *TexBase {
 	return (*TexBase)((*ins)(i).with(".cube"))
@@ -283,17 +279,17 @@ func (i *TexBase) Mod(words ...dsl.Mod) *TexBase {
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
-//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
-//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
-//     register
+//   - c: .s32 register or constant, vector of n or .s32 register; or vector of parts or .s32
+//     register; or .f32 register or constant, vector of n or .s32 register, vector of n or .f32
+//     register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4 or .f32
+//     register; or another, depending on the form
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
-//   - f: .f32 register or constant; may be left out
 //   - c.layer: 32-bit integer register or constant
-//   - c.x: .f32 register or constant; or 32-bit integer register or constant
-//   - c.y: .f32 register or constant; or 32-bit integer register or constant
-//   - c.z: .f32 register or constant; or 32-bit integer register or constant
+//   - c.x: 32-bit integer register or constant; or .f32 register or constant
+//   - c.y: 32-bit integer register or constant; or .f32 register or constant
+//   - c.z: 32-bit integer register or constant; or .f32 register or constant
+//   - f: .f32 register or constant; may be left out
 func (i *TexBase) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
@@ -314,7 +310,7 @@ func (i *TexBase) Do(d any, more ...any) {
 //	tex.level.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c], lod{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.level.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c], lod{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexLevel() *TexLevel {
 	return (*TexLevel)(p.begin(217))
@@ -323,34 +319,19 @@ func (p PTX) TexLevel() *TexLevel {
 // TexLevel is the instruction tex.level under construction; see [PTX.TexLevel].
 type TexLevel ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d.
+// D1 adds .1d, one of .1d .2d .3d.
 func (i *TexLevel) D1() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d.
+// D2 adds .2d, one of .1d .2d .3d.
 func (i *TexLevel) D2() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d.
+// D3 adds .3d, one of .1d .2d .3d.
 func (i *TexLevel) D3() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".3d"))
-}
-
-// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
-func (i *TexLevel) A1D() *TexLevel {
-	return (*TexLevel)((*ins)(i).with(".a1d"))
-}
-
-// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
-func (i *TexLevel) D5() *TexLevel {
-	return (*TexLevel)((*ins)(i).with(".5d"))
-}
-
-// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
-func (i *TexLevel) A2D() *TexLevel {
-	return (*TexLevel)((*ins)(i).with(".a2d"))
 }
 
 // Uni adds .uni.
@@ -393,6 +374,21 @@ func (i *TexLevel) F16x2() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".f16x2"))
 }
 
+// A1D adds .a1d, one of .a1d .5d. It requires PTX 2.3.
+func (i *TexLevel) A1D() *TexLevel {
+	return (*TexLevel)((*ins)(i).with(".a1d"))
+}
+
+// D5 adds .5d, one of .a1d .5d. It requires PTX 2.3.
+func (i *TexLevel) D5() *TexLevel {
+	return (*TexLevel)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d. It requires PTX 2.3.
+func (i *TexLevel) A2D() *TexLevel {
+	return (*TexLevel)((*ins)(i).with(".a2d"))
+}
+
 // Cube adds .cube. It requires PTX 3.0.
 func (i *TexLevel) Cube() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".cube"))
@@ -415,18 +411,18 @@ func (i *TexLevel) Mod(words ...dsl.Mod) *TexLevel {
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
-//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
-//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
-//     register
+//   - c: .s32 register or constant, vector of n or .s32 register; or vector of parts or .s32
+//     register; or .f32 register or constant, vector of n or .s32 register, vector of n or .f32
+//     register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4 or .f32
+//     register; or another, depending on the form
 //   - lod: .s32 register or constant; or .f32 register or constant
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
-//   - f: .f32 register or constant; may be left out
 //   - c.layer: 32-bit integer register or constant
-//   - c.x: .f32 register or constant; or 32-bit integer register or constant
-//   - c.y: .f32 register or constant; or 32-bit integer register or constant
-//   - c.z: .f32 register or constant; or 32-bit integer register or constant
+//   - c.x: 32-bit integer register or constant; or .f32 register or constant
+//   - c.y: 32-bit integer register or constant; or .f32 register or constant
+//   - c.z: 32-bit integer register or constant; or .f32 register or constant
+//   - f: .f32 register or constant; may be left out
 func (i *TexLevel) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
@@ -447,7 +443,7 @@ func (i *TexLevel) Do(d any, more ...any) {
 //	tex.grad.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c], dx, dy{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.grad.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c], dx, dy{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexGrad() *TexGrad {
 	return (*TexGrad)(p.begin(218))
@@ -456,34 +452,19 @@ func (p PTX) TexGrad() *TexGrad {
 // TexGrad is the instruction tex.grad under construction; see [PTX.TexGrad].
 type TexGrad ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d.
+// D1 adds .1d, one of .1d .2d .3d.
 func (i *TexGrad) D1() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d.
+// D2 adds .2d, one of .1d .2d .3d.
 func (i *TexGrad) D2() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d.
+// D3 adds .3d, one of .1d .2d .3d.
 func (i *TexGrad) D3() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".3d"))
-}
-
-// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
-func (i *TexGrad) A1D() *TexGrad {
-	return (*TexGrad)((*ins)(i).with(".a1d"))
-}
-
-// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
-func (i *TexGrad) D5() *TexGrad {
-	return (*TexGrad)((*ins)(i).with(".5d"))
-}
-
-// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d. It requires PTX 2.3.
-func (i *TexGrad) A2D() *TexGrad {
-	return (*TexGrad)((*ins)(i).with(".a2d"))
 }
 
 // Uni adds .uni.
@@ -526,6 +507,21 @@ func (i *TexGrad) F16x2() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".f16x2"))
 }
 
+// A1D adds .a1d, one of .a1d .5d. It requires PTX 2.3.
+func (i *TexGrad) A1D() *TexGrad {
+	return (*TexGrad)((*ins)(i).with(".a1d"))
+}
+
+// D5 adds .5d, one of .a1d .5d. It requires PTX 2.3.
+func (i *TexGrad) D5() *TexGrad {
+	return (*TexGrad)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d. It requires PTX 2.3.
+func (i *TexGrad) A2D() *TexGrad {
+	return (*TexGrad)((*ins)(i).with(".a2d"))
+}
+
 // Cube adds .cube. It requires PTX 3.0.
 func (i *TexGrad) Cube() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".cube"))
@@ -548,21 +544,21 @@ func (i *TexGrad) Mod(words ...dsl.Mod) *TexGrad {
 //   - p: .pred register, written; may be left out
 //   - a: texture, by name or 64-bit handle
 //   - b: sampler, by name or 64-bit handle; may be left out
-//   - c: .s32 register or constant, vector of n or .s32 register; or .f32 register or constant,
-//     vector of n or .s32 register, vector of n or .f32 register; or .f32 register or constant,
-//     vector of 4 or .s32 register, vector of 4 or .f32 register; or vector of parts or .f32
-//     register
+//   - c: .s32 register or constant, vector of n or .s32 register; or vector of parts or .s32
+//     register; or .f32 register or constant, vector of n or .s32 register, vector of n or .f32
+//     register; or .f32 register or constant, vector of 4 or .s32 register, vector of 4 or .f32
+//     register; or another, depending on the form
 //   - dx: .f32 register or constant, vector of g; or .f32 register or constant, vector of 4 or .f32
 //     register or constant, vector of 2 or .f32 register or constant, vector of 1
 //   - dy: .f32 register or constant, vector of g; or .f32 register or constant, vector of 4 or .f32
 //     register or constant, vector of 2 or .f32 register or constant, vector of 1
 //   - e: 32-bit integer register or constant, vector of ne; may be left out
 //   - s: constant; may be left out
-//   - f: .f32 register or constant; may be left out
 //   - c.layer: 32-bit integer register or constant
-//   - c.x: .f32 register or constant; or 32-bit integer register or constant
-//   - c.y: .f32 register or constant; or 32-bit integer register or constant
-//   - c.z: .f32 register or constant; or 32-bit integer register or constant
+//   - c.x: 32-bit integer register or constant; or .f32 register or constant
+//   - c.y: 32-bit integer register or constant; or .f32 register or constant
+//   - c.z: 32-bit integer register or constant; or .f32 register or constant
+//   - f: .f32 register or constant; may be left out
 func (i *TexGrad) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }

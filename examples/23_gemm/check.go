@@ -60,7 +60,7 @@ func Variants() []kerneltest.Variant {
 			Check: func(t *kerneltest.T) error {
 				l := New(t.Device)
 				var errs []error
-				for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 29}, {M: 64, N: 72, K: 48}} {
+				for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 29}, {M: 66, N: 130, K: 201}} {
 					errs = append(errs, check(t, l, g))
 				}
 				return errors.Join(append(errs, l.Close())...)

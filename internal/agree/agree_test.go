@@ -159,3 +159,35 @@ func TestExceptions(t *testing.T) {
 		}
 	}
 }
+
+// TestMerge: the reports of two runs add up, and a family or seed that does not fit is refused.
+func TestMerge(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, seed uint64, family string, probes int) string {
+		f := &Family{Name: family}
+		f.Counts[Mutant] = Count{Probes: probes, FalseRejects: 1}
+		f.Disputes = []Dispute{{Kind: Mutant, Text: "add.u32 %r1;", Ours: "F302"}}
+		path := filepath.Join(dir, name)
+		if err := (&Report{Seed: seed, Forms: 2, Families: []*Family{f}}).WriteFile(path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := write("a", 7, "move", 10), write("b", 7, "arith", 5)
+	sum, err := ReadReports([]string{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total := sum.Total(Mutant); total != (Count{Probes: 15, FalseRejects: 2}) || sum.Forms != 4 || sum.Parts != 2 {
+		t.Errorf("the sum is %+v, %d forms, %d parts", total, sum.Forms, sum.Parts)
+	}
+	if sum.Families[0].Name != "arith" || sum.disputes() != 2 {
+		t.Errorf("the families begin with %s and have %d disputes", sum.Families[0].Name, sum.disputes())
+	}
+	if _, err := ReadReports([]string{a, write("c", 8, "half", 1)}); err == nil || !strings.Contains(err.Error(), "seed 8, expected 7") {
+		t.Errorf("another seed: %v", err)
+	}
+	if _, err := ReadReports([]string{a, write("d", 7, "move", 1)}); err == nil || !strings.Contains(err.Error(), "family move is in two reports") {
+		t.Errorf("one family twice: %v", err)
+	}
+}

@@ -19,7 +19,11 @@ import (
 //	accepts REGEXP -- reason
 //
 // for what the assembler wrongly accepts (or "rejects"); the expression must match all of
-// "VERSION TARGET INSTRUCTION;".
+// "VERSION TARGET INSTRUCTION;". Lines
+//
+//	probe VERSION TARGET INSTRUCTION;
+//
+// before it are examples.
 type Exceptions struct {
 	list []exception
 }
@@ -28,6 +32,7 @@ type exception struct {
 	accepts bool
 	rx      *regexp.Regexp
 	reason  string
+	probes  []string
 	hits    int
 }
 
@@ -40,12 +45,17 @@ func ReadExceptions(path string) (*Exceptions, error) {
 	defer f.Close()
 	ex := &Exceptions{}
 	lines := bufio.NewScanner(f)
+	var probes []string
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		word, rest, _ := strings.Cut(line, " ")
+		if word == "probe" {
+			probes = append(probes, rest)
+			continue
+		}
 		pattern, reason, ok := strings.Cut(rest, " -- ")
 		if !ok || word != "accepts" && word != "rejects" {
 			return nil, fmt.Errorf("%s:%d: want `accepts REGEXP -- reason` or `rejects REGEXP -- reason`", path, n)
@@ -54,7 +64,13 @@ func ReadExceptions(path string) (*Exceptions, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %v", path, n, err)
 		}
-		ex.list = append(ex.list, exception{accepts: word == "accepts", rx: rx, reason: reason})
+		for _, p := range probes {
+			if !rx.MatchString(p) {
+				return nil, fmt.Errorf("%s:%d: the expression does not match its probe %s", path, n, p)
+			}
+		}
+		ex.list = append(ex.list, exception{word == "accepts", rx, reason, probes, 0})
+		probes = nil
 	}
 	return ex, lines.Err()
 }

@@ -22,6 +22,9 @@ func (r *Report) WriteSummary(w io.Writer) {
 	row("mutant and discovery", r.Total(Mutant).Add(r.Total(Random)))
 	fmt.Fprintf(w, "\n%d forms, %d of them sampled; %d probes in %s; seed %d\n",
 		r.Forms, r.Sampled, r.Probes(), r.Took.Round(time.Second), r.Seed)
+	if r.Parts > 1 {
+		fmt.Fprintf(w, "\nThe families were probed in %d runs, one after the other.\n", r.Parts)
+	}
 }
 
 // wholeForm limits how many combinations of a form the whole comparison tries.

@@ -14,6 +14,7 @@ import (
 // A Report is the outcome of a run.
 type Report struct {
 	Seed     uint64
+	Parts    int // merged runs; 0 for one run
 	Forms    int // probed
 	Took     time.Duration
 	Sampled  int      // forms whose product was too large to try whole

@@ -5,11 +5,15 @@ package gen
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// kindsFile generates the operation kinds and their constants.
+// kindsFile generates the operation kinds and their heads, with their constants.
 func (s *Spec) kindsFile() *jen.File {
 	f := newFile(false)
 	f.Comment("Kinds of operation.")
@@ -20,9 +24,38 @@ func (s *Spec) kindsFile() *jen.File {
 			}
 		}
 	})
+	names, heads := headsOf(s.Kinds)
+	f.Comment("Heads of kinds.")
+	f.Const().DefsFunc(func(g *jen.Group) {
+		for i, name := range names {
+			if name != "" {
+				g.Id("Head" + GoName(name)).Id("Head").Op("=").Lit(i)
+			}
+		}
+	})
 	f.Comment("kindNames are the names of kinds; a Kind is an index into it.")
 	f.Var().Id("kindNames").Op("=").Add(literal(reflect.ValueOf(s.Kinds)))
+	f.Comment("headNames are the names of heads; a Head is an index into it.")
+	f.Var().Id("headNames").Op("=").Add(literal(reflect.ValueOf(names)))
+	f.Comment("kindHeads are the heads of kinds, by Kind.")
+	f.Var().Id("kindHeads").Op("=").Add(literal(reflect.ValueOf(heads)))
 	return f
+}
+
+// headsOf returns the names of the heads of kinds, in the order of their first kinds after an empty
+// one, and the head of each kind.
+func headsOf(kinds []string) (names []string, heads []isa.Head) {
+	names = []string{""}
+	for _, name := range kinds {
+		head, _, _ := strings.Cut(name, ".")
+		i := slices.Index(names, head)
+		if i < 0 {
+			i = len(names)
+			names = append(names, head)
+		}
+		heads = append(heads, isa.Head(i))
+	}
+	return names, heads
 }
 
 // modsFile generates a constant for each modifier that has a Go name.

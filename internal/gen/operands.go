@@ -204,7 +204,7 @@ var parts = map[string]isa.Part{
 	"lane": isa.Lane, "halves": isa.Halves, "halfmask": isa.HalfMask, "bytes": isa.Bytes, "bytemask": isa.ByteMask,
 }
 
-// typ resolves a type with its wrapper: reg(T), relax(T), cut(T), wide(T), T(range).
+// typ resolves a type with its wrapper: reg(T), relax(T), cut(T), data(T), mixed(T), wide(T), T(range).
 func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 	if d.Paren != nil && d.Paren.Kind != nil {
 		switch d.Word {
@@ -217,6 +217,14 @@ func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 		case "cut":
 			*k = b.kind(d.Paren.Kind)
 			k.Cut = true
+			return
+		case "data":
+			*k = b.kind(d.Paren.Kind)
+			k.Data = true
+			return
+		case "mixed":
+			*k = b.kind(d.Paren.Kind)
+			k.Mixed = true
 			return
 		case "minus":
 			k.Word = isa.KReg

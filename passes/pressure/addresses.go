@@ -18,7 +18,7 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 			if skip[in] || in.Directive() {
 				continue
 			}
-			sum := in.Op == "add.s64" || in.Op == "add.u64"
+			sum := sum64s(in)
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if i, ok := s.of(r); ok && a != isa.Write {
 					other[i]++
@@ -49,7 +49,7 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 				continue
 			}
 			a, also := s.once(&in.Args[1])
-			if in.Head() == "add" && also && in.Args[2].Kind == ir.Int && other[d] == 0 && s.width[d] == s.width[a] {
+			if in.Kind() == isa.KindAdd && also && in.Args[2].Kind == ir.Int && other[d] == 0 && s.width[d] == s.width[a] {
 				folded := true
 				for n := range word(s.width[d]) {
 					folded = s.copyWord(s.first[d]+n, s.first[a]+n) && folded
@@ -60,7 +60,7 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 					skip[in] = true
 				}
 			}
-			if in.Head() == "mul" && in.Mod("wide") && s.factor(&in.Args[2]) && s.width[d] == 2 && sums[d] > 0 && sums[d] == other[d] && (also || s.stays(list[j:], &in.Args[1], d)) {
+			if in.Kind() == isa.KindMulWide && s.factor(&in.Args[2]) && s.width[d] == 2 && sums[d] > 0 && sums[d] == other[d] && (also || s.stays(list[j:], &in.Args[1], d)) {
 				wide[d] = in
 				skip[in] = true
 			}

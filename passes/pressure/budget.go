@@ -3,7 +3,10 @@
 
 package pressure
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // setmaxnreg accepts multiples of 8 from 24 to 256. It sets the register count of the threads of a
 // warpgroup.
@@ -81,7 +84,7 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	for i := range g.ops {
 		for j := range g.ops[i] {
 			in := g.ops[i][j].in
-			if in.Head() != "setmaxnreg" || len(in.Args) == 0 || in.Args[0].Kind != ir.Int {
+			if in.Kind().Head() != isa.HeadSetmaxnreg || len(in.Args) == 0 || in.Args[0].Kind != ir.Int {
 				continue
 			}
 			if len(b.Roles) == mostRoles {
@@ -89,7 +92,7 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 			}
 			n := int(min(max(in.Args[0].Value, -1), 1<<16))
 			b.Roles = append(b.Roles, Budget{
-				Instr: in, Count: n, Takes: in.Mod("inc"), Words: g.from(x.out, i, j),
+				Instr: in, Count: n, Takes: in.Kind() == isa.KindSetmaxnregInc, Words: g.from(x.out, i, j),
 				Valid: n%budgetStep == 0 && n >= leastBudget && n <= mostBudget,
 			})
 		}
@@ -107,7 +110,7 @@ func (g *graph) from(out [][]word, block, at int) int {
 		ops := g.ops[b]
 		to := len(ops)
 		for i := from; i < to; i++ {
-			if ops[i].in.Head() == "setmaxnreg" {
+			if ops[i].in.Kind().Head() == isa.HeadSetmaxnreg {
 				to = i
 			}
 		}

@@ -3,7 +3,10 @@
 
 package pressure
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A load says where a constant is loaded into a register.
 type load uint8
@@ -35,7 +38,7 @@ func (s *words) bases(number int) {
 	}
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
-			if h := in.Head(); (h == "mov" || h == "cvta") && len(in.Args) == 2 {
+			if h := in.Kind().Head(); (h == isa.HeadMov || h == isa.HeadCvta) && len(in.Args) == 2 {
 				d, ok := s.once(&in.Args[0])
 				r, also := s.once(&in.Args[1])
 				if ok && also && s.width[r] == 2 {
@@ -65,7 +68,7 @@ func (s *words) bases(number int) {
 				need(&in.Args[1], reloaded)
 				need(&in.Args[2], reloaded)
 			}
-			if !plain(in) || in.Mod("param") || in.Mod("const") {
+			if !plain(in) || in.HasMod(isa.ModParam, isa.ModConst) {
 				continue
 			}
 			for i := range in.Args {
@@ -171,5 +174,5 @@ func (g *graph) loops() []bool {
 // extended reports whether an operand is a sign-extended 32-bit value.
 func (s *words) extended(o *ir.Operand) bool {
 	r, ok := s.of(o.Reg)
-	return ok && s.by[r] != nil && s.by[r].Op == "cvt.s64.s32"
+	return ok && s.by[r] != nil && signExtends(s.by[r])
 }

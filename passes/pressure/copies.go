@@ -29,27 +29,27 @@ func (s *words) copied(in *ir.Instr) bool {
 	if s.known(in) {
 		return true
 	}
-	switch in.Head() {
-	case "mov":
+	switch in.Kind().Head() {
+	case isa.HeadMov:
 		if d.Kind == ir.Vector || from.Kind == ir.Vector {
 			return s.packed(d, from)
 		}
 		return s.moved(d, from)
-	case "cvta":
+	case isa.HeadCvta:
 		// Generic and global addresses are equal. Of a shared address, the lower half is equal.
 		switch {
-		case in.Mod("global") || in.Mod("param") || in.Mod("const"):
+		case in.HasMod(isa.ModGlobal, isa.ModParam, isa.ModConst):
 			return s.moved(d, from)
-		case in.Mod("to") && in.Mod("shared"):
+		case in.Kind() == isa.KindCvtaTo && in.HasMod(isa.ModShared):
 			return s.moved(d, from)
 		}
-	case "cvt":
+	case isa.HeadCvt:
 		return s.converted(in, d, from)
-	case "shr":
+	case isa.HeadShr:
 		return s.upper(in, d, from)
-	case "ld":
+	case isa.HeadLd:
 		// Most instructions can read constants and kernel parameters from the constant bank.
-		return (s.f.Kernel && in.Mod("param") || in.Mod("const")) && s.fixed(from) && !s.kept(d) && s.constant(d)
+		return (s.f.Kernel && in.HasMod(isa.ModParam) || in.HasMod(isa.ModConst)) && s.fixed(from) && !s.kept(d) && s.constant(d)
 	}
 	return false
 }
@@ -57,7 +57,7 @@ func (s *words) copied(in *ir.Instr) bool {
 // known treats instructions that ptxas evaluates itself: their operands are constants and addresses
 // of shared and local variables.
 func (s *words) known(in *ir.Instr) bool {
-	if !in.Has("pure") || in.Has("convergent") {
+	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return false
 	}
 	d, ok := s.once(&in.Args[0])
@@ -212,7 +212,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 		}
 		s.alias[s.first[i]+1] = nothing
 		return true
-	case bits(to) == 64 && bits(of) == 32 && in.Op == "cvt.s64.s32":
+	case bits(to) == 64 && bits(of) == 32 && signExtends(in):
 		// The lower half is unchanged. Before sm_120, 64-bit additions compute the upper half
 		// themselves.
 		if !s.copyWord(s.first[i], s.first[j]) {
@@ -235,7 +235,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 
 // upper treats a 64-bit right shift by 32, whose result is the upper word.
 func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
-	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 || in.Mod("s64") {
+	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 || in.HasMod(isa.ModS64) {
 		return false
 	}
 	i, ok := s.once(d)
@@ -246,6 +246,9 @@ func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 	s.alias[s.first[i]+1] = nothing
 	return true
 }
+
+// signExtends reports whether in is cvt.s64.s32.
+func signExtends(in *ir.Instr) bool { return in.Is(isa.KindCvt, isa.ModS64, isa.ModS32) }
 
 // types returns the last two modifiers of an opcode: for cvt, the result type and the source type.
 func types(in *ir.Instr) (to, of string) {

@@ -3,7 +3,10 @@
 
 package pressure
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // Register conventions of code compiled for a debugger (-g).
 const (
@@ -59,9 +62,9 @@ func (x *measure) debugged(f *ir.Func) {
 
 // global reports whether an instruction may access global memory.
 func global(in *ir.Instr) bool {
-	switch in.Head() {
-	case "ld", "st", "atom", "red":
-		return !in.Mod("param") && !in.Mod("shared") && !in.Mod("local")
+	switch in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
+		return !in.HasMod(isa.ModParam, isa.ModShared, isa.ModLocal)
 	}
 	return false
 }
@@ -97,7 +100,7 @@ func (g *graph) crossing(out [][]word) []bool {
 		now := append([]word(nil), out[b]...)
 		for i := len(g.ops[b]) - 1; i >= 0; i-- {
 			o := &g.ops[b][i]
-			if o.in.Head() == "call" {
+			if o.in.Kind() == isa.KindCall {
 				kept := now[:0]
 				for _, w := range now {
 					if t.live[w] == t.mark {

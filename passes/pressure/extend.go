@@ -3,7 +3,10 @@
 
 package pressure
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // pairSums reports whether a target adds 64-bit register pairs in one instruction.
 func pairSums(number int) bool { return number >= 120 || number >= 107 && number < 110 }
@@ -11,7 +14,7 @@ func pairSums(number int) bool { return number >= 120 || number >= 107 && number
 // extends returns the upper half of a 64-bit register that receives a load of at most 32 bits, if a
 // separate instruction must compute it; otherwise it returns nothing.
 func (s *words) extends(in *ir.Instr) word {
-	if in.Head() != "ld" || len(in.Args) < 2 || in.Mod("param") || in.Mod("const") {
+	if in.Kind() != isa.KindLd || len(in.Args) < 2 || in.HasMod(isa.ModParam, isa.ModConst) {
 		return nothing
 	}
 	r, ok := s.once(&in.Args[0])
@@ -35,7 +38,7 @@ func (s *words) extend(list []op, a *arena) []op {
 	}
 	o.defs = o.defs[:1]
 	upper := op{in: &ir.Instr{Op: "mov.b32", Pos: o.in.Pos}, upper: true, defs: a.keep([]word{high}), latency: 5, stall: 1}
-	if o.in.Mod("s32") || o.in.Mod("s16") || o.in.Mod("s8") {
+	if o.in.HasMod(isa.ModS32, isa.ModS16, isa.ModS8) {
 		upper.uses = a.keep(o.defs) // sign extension; otherwise zero extension
 	}
 	return append(list, upper)

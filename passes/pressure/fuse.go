@@ -3,7 +3,10 @@
 
 package pressure
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // fusedSources is the maximum number of source registers of a machine instruction.
 const fusedSources = 3
@@ -62,25 +65,43 @@ const (
 	scaled64 // the same in 64 bits
 )
 
+// logicals are the operations that lop3 can combine.
+var logicals = map[isa.Kind]bool{isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true, isa.KindNot: true, isa.KindLop3: true}
+
+// onlyType returns the type of an instruction that has no other modifier, or NoMod.
+func onlyType(in *ir.Instr) isa.Mod {
+	only := isa.NoMod
+	for _, m := range in.Mods() {
+		if m == isa.NoMod {
+			continue
+		}
+		if only != isa.NoMod {
+			return isa.NoMod
+		}
+		only = m
+	}
+	return only
+}
+
 func fusion(in *ir.Instr) part {
 	if in == nil || in.Guard.Reg != nil || len(in.Args) < 2 || in.Args[0].Kind != ir.Register {
 		return alone
 	}
-	switch in.Op {
-	case "add.s32", "add.u32", "sub.s32", "sub.u32":
+	switch single := onlyType(in); {
+	case (in.Kind() == isa.KindAdd || in.Kind() == isa.KindSub) && (single == isa.ModS32 || single == isa.ModU32):
 		return sum
-	case "add.s64", "add.u64":
+	case sum64s(in):
 		return sum64
-	case "and.b32", "or.b32", "xor.b32", "not.b32", "lop3.b32":
+	case single == isa.ModB32 && logicals[in.Kind()]:
 		return logical
-	case "mul.lo.s32", "mul.lo.u32":
+	case in.Kind() == isa.KindMulLo && (single == isa.ModS32 || single == isa.ModU32):
 		return scaled
-	case "shl.b32", "shl.b64":
-		if len(in.Args) == 3 && in.Args[2].Kind == ir.Int {
-			if in.Op == "shl.b64" {
-				return scaled64
-			}
+	case in.Kind() == isa.KindShl && len(in.Args) == 3 && in.Args[2].Kind == ir.Int:
+		switch single {
+		case isa.ModB32:
 			return scaled
+		case isa.ModB64:
+			return scaled64
 		}
 	}
 	return alone

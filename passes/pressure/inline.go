@@ -83,7 +83,7 @@ func (n *inliner) inlined(f *ir.Func, room int) *ir.Func {
 
 // callee returns the function that an instruction calls, if its body is known.
 func (n *inliner) callee(in *ir.Instr) *ir.Func {
-	if in.Head() != "call" || in.Guard.Reg != nil {
+	if in.Kind() != isa.KindCall || in.Guard.Reg != nil {
 		return nil
 	}
 	for i := range in.Args {
@@ -133,7 +133,7 @@ func (n *inliner) body(f *ir.Func, x frame) {
 			case goes[in] != nil:
 				now = n.call(in, goes[in], now, x)
 			case n.pass(in, now, x):
-			case in.Head() == "ret" && x.behind != nil:
+			case in.Kind() == isa.KindRet && x.behind != nil:
 				n.put(now, &ir.Instr{Op: "bra", Guard: x.guard(in.Guard), Form: n.jump, Pos: in.Pos, Args: []ir.Operand{ir.Named(ir.Jump, x.behind, 0)}}, in)
 			default:
 				n.put(now, n.instr(in, x), in)
@@ -230,12 +230,12 @@ func (n *inliner) give(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame, 
 // pass replaces a load or store of a call parameter by moves between registers, and reports whether
 // in was one.
 func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
-	head := in.Head()
-	if head != "ld" && head != "st" || !in.Mod("param") || len(in.Args) != 2 {
+	head := in.Kind().Head()
+	if head != isa.HeadLd && head != isa.HeadSt || !in.HasMod(isa.ModParam) || len(in.Args) != 2 {
 		return false
 	}
 	at, with := &in.Args[1], &in.Args[0]
-	if head == "st" {
+	if head == isa.HeadSt {
 		at, with = with, at
 	}
 	if at.Kind != ir.Address || len(at.Args()) != 1 {
@@ -256,7 +256,7 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	for i := range parts {
 		place := ir.Operand{Kind: ir.Register, Reg: n.slot(x, v, at.Args()[0].Value+int64(i*bits/8), bits)}
 		part := n.operand(&parts[i], x)
-		if head == "st" {
+		if head == isa.HeadSt {
 			n.add(now, place, part, x.guard(in.Guard), in)
 		} else {
 			n.add(now, part, place, x.guard(in.Guard), in)

@@ -4,9 +4,8 @@
 package pressure
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // A kind is a group of instructions with similar register needs.
@@ -61,78 +60,95 @@ var kindNames = [kindCount]string{
 }
 
 // heads are the kinds of instructions that the first word of the opcode decides.
-var heads = map[string]kind{
-	"ex2": kindFunction, "lg2": kindFunction, "sin": kindFunction, "cos": kindFunction, "tanh": kindFunction, "rsqrt": kindFunction,
-	"atom": kindAtomic, "red": kindAtomic, "shfl": kindShuffle, "vote": kindShuffle, "match": kindShuffle, "redux": kindShuffle,
-	"bar": kindBarrier, "barrier": kindBarrier, "tex": kindTexture, "tld4": kindTexture, "suld": kindTexture, "sust": kindTexture,
-	"mma": kindMatrix, "wmma": kindMatrix, "wgmma": kindWarpgroup, "tcgen05": kindTensor, "ldmatrix": kindMatrixLoad,
-	"setmaxnreg": kindBudget, "cvt": kindConvert, "selp": kindSelect, "setp": kindCompare, "mbarrier": kindMbarrier, "cp": kindCopy,
+var heads = map[isa.Head]kind{
+	isa.HeadEx2: kindFunction, isa.HeadLg2: kindFunction, isa.HeadSin: kindFunction, isa.HeadCos: kindFunction, isa.HeadTanh: kindFunction, isa.HeadRsqrt: kindFunction,
+	isa.HeadAtom: kindAtomic, isa.HeadRed: kindAtomic, isa.HeadShfl: kindShuffle, isa.HeadVote: kindShuffle, isa.HeadMatch: kindShuffle, isa.HeadRedux: kindShuffle,
+	isa.HeadBar: kindBarrier, isa.HeadBarrier: kindBarrier, isa.HeadTex: kindTexture, isa.HeadTld4: kindTexture, isa.HeadSuld: kindTexture, isa.HeadSust: kindTexture,
+	isa.HeadMma: kindMatrix, isa.HeadWmma: kindMatrix, isa.HeadWgmma: kindWarpgroup, isa.HeadTcgen05: kindTensor, isa.HeadLdmatrix: kindMatrixLoad,
+	isa.HeadSetmaxnreg: kindBudget, isa.HeadCvt: kindConvert, isa.HeadSelp: kindSelect, isa.HeadSetp: kindCompare, isa.HeadMbarrier: kindMbarrier, isa.HeadCp: kindCopy,
 }
 
 // kindOf returns the kind of an instruction.
 func kindOf(in *ir.Instr) kind {
-	head := in.Head()
+	head := in.Kind().Head()
 	if k, ok := heads[head]; ok {
 		return k
 	}
 	switch head {
-	case "div", "rem":
+	case isa.HeadDiv, isa.HeadRem:
 		switch {
-		case in.Mod("f64"):
+		case in.HasMod(isa.ModF64):
 			return kindDivideDouble
-		case in.Mod("f32"):
+		case in.HasMod(isa.ModF32):
 			return kindDivideSingle
-		case in.Mod("s64") || in.Mod("u64"):
+		case in.HasMod(isa.ModS64, isa.ModU64):
 			return kindDivide64
 		}
 		return kindDivide32
-	case "sqrt", "rcp":
+	case isa.HeadSqrt, isa.HeadRcp:
 		switch {
-		case in.Mod("f64"):
+		case in.HasMod(isa.ModF64):
 			return kindRootDouble
-		case in.Mod("rn"):
+		case in.HasMod(isa.ModRN):
 			return kindRoot
 		}
 		return kindFunction
-	case "ld":
+	case isa.HeadLd:
 		switch {
-		case in.Mod("global"):
+		case in.HasMod(isa.ModGlobal):
 			return kindLoadGlobal
-		case in.Mod("shared"):
+		case in.HasMod(isa.ModShared):
 			return kindLoadShared
-		case in.Mod("local"):
+		case in.HasMod(isa.ModLocal):
 			return kindLoadLocal
-		case in.Mod("const"):
+		case in.HasMod(isa.ModConst):
 			return kindLoadConst
 		}
 		return kindGeneric
-	case "st":
+	case isa.HeadSt:
 		switch {
-		case in.Mod("global"):
+		case in.HasMod(isa.ModGlobal):
 			return kindStoreGlobal
-		case in.Mod("shared"):
+		case in.HasMod(isa.ModShared):
 			return kindStoreShared
-		case in.Mod("local"):
+		case in.HasMod(isa.ModLocal):
 			return kindStoreLocal
 		}
 		return kindGeneric
-	case "mov":
+	case isa.HeadMov:
 		if special(in) {
 			return kindSpecial
 		}
 		return kindMove
 	}
 	switch {
-	case in.Mod("f64"):
+	case in.HasMod(isa.ModF64):
 		return kindDouble
-	case in.Mod("f32"):
+	case in.HasMod(isa.ModF32):
 		return kindSingle
-	case strings.Contains(in.Op, "f16"):
+	case halves(in):
 		return kindHalf
-	case strings.HasSuffix(in.Op, "64"):
+	}
+	switch lastType(in).Bits() {
+	case 64:
 		return kindInteger64
-	case strings.HasSuffix(in.Op, "16"):
+	case 16:
 		return kindShort
 	}
 	return kindInteger
+}
+
+// halves reports whether in computes with half-precision numbers.
+func halves(in *ir.Instr) bool {
+	return in.HasMod(isa.ModF16, isa.ModBF16, isa.ModF16x2, isa.ModBF16x2)
+}
+
+// lastType returns the last type modifier of in; the zero Type if it has none.
+func lastType(in *ir.Instr) (last isa.Type) {
+	for _, m := range in.Mods() {
+		if t := m.Type(); t != 0 {
+			last = t
+		}
+	}
+	return last
 }

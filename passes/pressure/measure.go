@@ -166,7 +166,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	for b := range g.ops {
 		x.block(b)
 		for i := range g.ops[b] {
-			if in := g.ops[b][i].in; in.Head() == "call" {
+			if in := g.ops[b][i].in; in.Kind() == isa.KindCall {
 				x.across = max(x.across, len(out[b]))
 				r.call(x, in)
 			}
@@ -241,7 +241,7 @@ func (x *measure) block(b int) {
 				x.widest = max(x.widest, len(o.in.Args[j].Args()))
 			}
 		}
-		if o.in.Head() == "ld" && !o.in.Mod("param") {
+		if o.in.Kind() == isa.KindLd && !o.in.HasMod(isa.ModParam) {
 			loads++
 			words += len(o.defs)
 			if len(o.defs) > 1 {

@@ -4,9 +4,8 @@
 package pressure
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // access describes the memory effect of an op, as far as the order of ops depends on it.
@@ -24,40 +23,40 @@ const (
 
 // memory returns the memory effect of an instruction.
 func memory(in *ir.Instr) access {
-	switch head := in.Head(); head {
-	case "ld", "ldu", "ldmatrix":
+	switch head := in.Kind().Head(); head {
+	case isa.HeadLd, isa.HeadLdu, isa.HeadLdmatrix:
 		switch {
-		case in.Mod("volatile") || in.Mod("acquire") || in.Mod("mmio"):
+		case in.HasMod(isa.ModVolatile, isa.ModAcquire, isa.ModMMIO):
 			return ordered
-		case in.Mod("param") || in.Mod("const") || in.Mod("nc"):
+		case in.HasMod(isa.ModParam, isa.ModConst, isa.ModNC):
 			return loads
-		case in.Mod("shared") || strings.HasPrefix(head, "ldm"):
+		case in.HasMod(isa.ModShared) || head == isa.HeadLdmatrix:
 			return loadsShared
 		}
 		return loadsGlobal
-	case "tex", "tld4", "suld":
+	case isa.HeadTex, isa.HeadTld4, isa.HeadSuld:
 		return loads
-	case "st":
+	case isa.HeadSt:
 		switch {
-		case in.Mod("volatile") || in.Mod("release") || in.Mod("mmio"):
+		case in.HasMod(isa.ModVolatile, isa.ModRelease, isa.ModMMIO):
 			return ordered
-		case in.Mod("shared") || in.Mod("param"):
+		case in.HasMod(isa.ModShared, isa.ModParam):
 			return storesShared
 		}
 		return storesGlobal
-	case "stmatrix":
+	case isa.HeadStmatrix:
 		return storesShared
-	case "atom", "red":
-		if in.Mod("shared") {
+	case isa.HeadAtom, isa.HeadRed:
+		if in.HasMod(isa.ModShared) {
 			return storesShared
 		}
 		return storesGlobal
 	}
-	if in.Has("pure") {
+	if in.Has(isa.EffectPure) {
 		return untouched
 	}
-	switch in.Head() {
-	case "shfl", "vote", "match", "redux", "activemask", "mma", "elect", "bra", "setp", "movmatrix":
+	switch in.Kind() {
+	case isa.KindShfl, isa.KindVote, isa.KindMatch, isa.KindRedux, isa.KindActivemask, isa.KindMma, isa.KindElect, isa.KindBra, isa.KindSetp, isa.KindMovmatrix:
 		return untouched
 	}
 	return ordered
@@ -71,7 +70,7 @@ func (s *words) locate(o *op) {
 	default:
 		return
 	}
-	if h := o.in.Head(); h != "ld" && h != "st" {
+	if h := o.in.Kind().Head(); h != isa.HeadLd && h != isa.HeadSt {
 		return
 	}
 	for i := range o.in.Args {
@@ -104,7 +103,7 @@ func (s *words) locate(o *op) {
 		o.base = s.find(s.first[r])
 	}
 	o.size = max(o.size, 4)
-	if o.in.Mod("u8") || o.in.Mod("s8") || o.in.Mod("b8") {
+	if o.in.HasMod(isa.ModU8, isa.ModS8, isa.ModB8) {
 		o.size = 1
 	}
 }
@@ -116,11 +115,11 @@ func apart(a, b *op) bool {
 
 // plain reports whether an instruction accepts address operands with an offset.
 func plain(in *ir.Instr) bool {
-	switch in.Head() {
-	case "ld", "st", "atom", "red", "ldu", "prefetch", "ldmatrix", "stmatrix":
+	switch in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed, isa.HeadLdu, isa.HeadPrefetch, isa.HeadLdmatrix, isa.HeadStmatrix:
 		return true
-	case "cp":
-		return in.Mod("async") && in.Mod("shared") && in.Mod("global") && !in.Mod("bulk")
+	case isa.HeadCp:
+		return in.Kind() == isa.KindCpAsync && in.HasMod(isa.ModShared) && in.HasMod(isa.ModGlobal)
 	}
 	return false
 }
@@ -128,17 +127,17 @@ func plain(in *ir.Instr) bool {
 // held returns the number of extra registers that a memory access needs: constant addresses and
 // constant values must be loaded into registers.
 func (s *words) held(in *ir.Instr) int {
-	switch in.Head() {
-	case "ld", "st", "atom", "red":
+	switch in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
 	default:
 		return 0
 	}
-	if in.Mod("param") || in.Mod("const") {
+	if in.HasMod(isa.ModParam, isa.ModConst) {
 		return 0
 	}
 	n := 0
 	from := 1
-	if in.Head() == "st" || in.Head() == "red" {
+	if in.Kind().Head() == isa.HeadSt || in.Kind().Head() == isa.HeadRed {
 		from = 0
 	}
 	for i := range in.Args {
@@ -151,7 +150,7 @@ func (s *words) held(in *ir.Instr) int {
 		in.Args[i].Walk(func(o *ir.Operand) {
 			switch o.Kind {
 			case ir.Int, ir.Single, ir.Double, ir.Variable:
-				if in.Args[i].Kind != ir.Address || in.Mod("global") {
+				if in.Args[i].Kind != ir.Address || in.HasMod(isa.ModGlobal) {
 					n++
 				}
 			case ir.Register:
@@ -171,11 +170,11 @@ func (s *words) held(in *ir.Instr) int {
 // slow reports whether ptxas expands an instruction into many, with a subroutine for rare operands.
 // Nothing is reordered across such an instruction.
 func slow(in *ir.Instr) bool {
-	switch in.Head() {
-	case "div", "rem":
-		return in.Mod("f64") || in.Mod("s64") || in.Mod("u64") || in.Mod("f32") && !in.Mod("approx") && !in.Mod("full")
-	case "sqrt", "rcp":
-		return !in.Mod("approx")
+	switch in.Kind().Head() {
+	case isa.HeadDiv, isa.HeadRem:
+		return in.HasMod(isa.ModF64, isa.ModS64, isa.ModU64) || in.HasMod(isa.ModF32) && !in.HasMod(isa.ModApprox) && in.Kind() != isa.KindDivFull
+	case isa.HeadSqrt, isa.HeadRcp:
+		return !in.HasMod(isa.ModApprox)
 	}
 	return false
 }
@@ -184,10 +183,10 @@ func slow(in *ir.Instr) bool {
 // was issued, on a target with this number: memory accesses, and instructions of units that warps
 // share.
 func slowly(in *ir.Instr, number int) bool {
-	switch in.Head() {
-	case "ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt", "popc", "bfind", "clz", "brev", "shfl", "redux", "match", "movmatrix":
+	switch in.Kind().Head() {
+	case isa.HeadEx2, isa.HeadLg2, isa.HeadSin, isa.HeadCos, isa.HeadTanh, isa.HeadRsqrt, isa.HeadRcp, isa.HeadSqrt, isa.HeadPopc, isa.HeadBfind, isa.HeadClz, isa.HeadBrev, isa.HeadShfl, isa.HeadRedux, isa.HeadMatch, isa.HeadMovmatrix:
 		return true
-	case "cvt":
+	case isa.HeadCvt:
 		to, of := types(in)
 		switch {
 		case whole(to) && whole(of):
@@ -206,59 +205,59 @@ const quickFloats = 90
 // cost returns the approximate number of temporary registers of an instruction and its latency in
 // cycles. The registers of slow instructions were measured with ptxas one by one.
 func cost(in *ir.Instr) (temps, latency int) {
-	double := in.Mod("f64")
-	switch head := in.Head(); head {
-	case "div", "rem":
+	double := in.HasMod(isa.ModF64)
+	switch head := in.Kind().Head(); head {
+	case isa.HeadDiv, isa.HeadRem:
 		switch {
 		case double:
 			return 15, 200
-		case in.Mod("s64") || in.Mod("u64"):
-			if head == "rem" {
+		case in.HasMod(isa.ModS64, isa.ModU64):
+			if head == isa.HeadRem {
 				return 9, 300
 			}
 			return 13, 300
-		case in.Mod("f32") && slow(in):
+		case in.HasMod(isa.ModF32) && slow(in):
 			return 9, 80
-		case in.Mod("f32"):
+		case in.HasMod(isa.ModF32):
 			return 1, 40
 		}
 		return 4, 60
-	case "sqrt", "rcp", "rsqrt":
+	case isa.HeadSqrt, isa.HeadRcp, isa.HeadRsqrt:
 		switch {
-		case head == "rsqrt" && double:
+		case head == isa.HeadRsqrt && double:
 			return 8, 120
-		case double && head == "rcp":
+		case double && head == isa.HeadRcp:
 			return 6, 120
 		case double:
 			return 11, 120
-		case head == "rcp" && slow(in):
+		case head == isa.HeadRcp && slow(in):
 			return 7, 60
 		case slow(in):
 			return 3, 60
 		}
 		return 0, 20
-	case "ex2", "lg2", "sin", "cos", "tanh":
+	case isa.HeadEx2, isa.HeadLg2, isa.HeadSin, isa.HeadCos, isa.HeadTanh:
 		return 0, 20
-	case "ld", "ldu":
+	case isa.HeadLd, isa.HeadLdu:
 		switch {
-		case in.Mod("shared"):
+		case in.HasMod(isa.ModShared):
 			return 0, 25
-		case in.Mod("param") || in.Mod("const"):
+		case in.HasMod(isa.ModParam, isa.ModConst):
 			return 0, 30
 		}
 		return 0, 300
-	case "atom", "tex", "tld4", "suld", "txq":
+	case isa.HeadAtom, isa.HeadTex, isa.HeadTld4, isa.HeadSuld, isa.HeadTxq:
 		return 0, 300
-	case "shfl", "vote", "match", "redux", "ldmatrix", "activemask":
+	case isa.HeadShfl, isa.HeadVote, isa.HeadMatch, isa.HeadRedux, isa.HeadLdmatrix, isa.HeadActivemask:
 		return 0, 25
-	case "mma", "wmma":
+	case isa.HeadMma, isa.HeadWmma:
 		return 0, 30
-	case "mov":
+	case isa.HeadMov:
 		if special(in) {
 			return 0, 25
 		}
 		return 0, 5
-	case "call":
+	case isa.HeadCall:
 		return 0, 100
 	}
 	if double {
@@ -271,11 +270,11 @@ func cost(in *ir.Instr) (temps, latency int) {
 // latency of loads from shared, constant and parameter memory, and one cycle for the others.
 func stall(in *ir.Instr) int {
 	switch {
-	case in.Head() != "ld":
+	case in.Kind() != isa.KindLd:
 		return 1
-	case in.Mod("param") || in.Mod("const"):
+	case in.HasMod(isa.ModParam, isa.ModConst):
 		return 8
-	case in.Mod("shared"):
+	case in.HasMod(isa.ModShared):
 		return 25
 	}
 	return 1

@@ -3,7 +3,10 @@
 
 package pressure
 
-import "slices"
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+	"slices"
+)
 
 // guardedOps is the maximum length of a conditional branch that becomes predicated instructions.
 const guardedOps = 8
@@ -44,7 +47,7 @@ func (g *graph) joinNext(b int, gone []bool) bool {
 
 // cutEnd removes the branch at the end of a block.
 func (g *graph) cutEnd(b int) {
-	if k := len(g.ops[b]); k > 0 && g.ops[b][k-1].in.Head() == "bra" {
+	if k := len(g.ops[b]); k > 0 && g.ops[b][k-1].in.Kind() == isa.KindBra {
 		g.ops[b] = g.ops[b][:k-1]
 	}
 }
@@ -112,7 +115,7 @@ func (g *graph) arm(b, n, to int) bool {
 	}
 	for i := range g.ops[n] {
 		o := &g.ops[n][i]
-		if h := o.in.Head(); o.memory == ordered && h != "bra" || o.temps > 4 || h == "call" || h == "ret" || h == "exit" {
+		if h := o.in.Kind(); o.memory == ordered && h != isa.KindBra || o.temps > 4 || h == isa.KindCall || h == isa.KindRet || h == isa.KindExit {
 			return false
 		}
 	}
@@ -124,7 +127,7 @@ func (g *graph) arm(b, n, to int) bool {
 func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	k := len(g.ops[b])
 	var test []word
-	if k > 0 && g.ops[b][k-1].in.Head() == "bra" {
+	if k > 0 && g.ops[b][k-1].in.Kind() == isa.KindBra {
 		test = g.ops[b][k-1].uses
 		g.ops[b] = slices.Clip(g.ops[b][:k-1])
 	}

@@ -115,7 +115,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 		}
 		if access != isa.Write {
 			constant = constant || s.find(s.first[i]) == nothing
-			if from := wide[i]; from != nil && in.Head() == "add" {
+			if from := wide[i]; from != nil && in.Kind() == isa.KindAdd {
 				// The product is part of the addition, whose op reads the operands of the product.
 				product = true
 				if from.Args[2].Kind == ir.Int {
@@ -139,7 +139,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 	o.stall = stall(in)
 	o.temps += s.held(in)
 	o.slow = slow(in)
-	if in.Mod("cas") && len(o.defs) > 0 {
+	if in.HasMod(isa.ModCAS) && len(o.defs) > 0 {
 		// atom.cas needs its operands in adjacent registers next to its result: a copy
 		o.temps += len(o.defs)
 	}
@@ -148,7 +148,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 	}
 	o.memory = memory(in)
 	o.slowly = slowly(in, number)
-	if in.Head() == "cvt" && o.slowly {
+	if in.Kind().Head() == isa.HeadCvt && o.slowly {
 		o.latency = sharedLatency
 	}
 	s.locate(&o)
@@ -233,13 +233,13 @@ func (g *graph) sweep() {
 	type place struct{ block, at int32 }
 	makers := make(map[word][]place)
 	free := func(o *op) bool {
-		switch o.in.Head() {
-		case "ld":
-			return !o.in.Mod("volatile")
-		case "mma", "ldmatrix", "wmma":
+		switch o.in.Kind().Head() {
+		case isa.HeadLd:
+			return !o.in.HasMod(isa.ModVolatile)
+		case isa.HeadMma, isa.HeadLdmatrix, isa.HeadWmma:
 			return true // although all threads of a warp execute it
 		}
-		return o.in.Has("pure") && !o.in.Has("convergent")
+		return o.in.Has(isa.EffectPure) && !o.in.Has(isa.EffectConvergent)
 	}
 	for b := range g.ops {
 		for i := range g.ops[b] {

@@ -3,7 +3,10 @@
 
 package pressure
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A style is a rule for choosing among free registers.
 type style uint8
@@ -99,8 +102,8 @@ func (a *allocator) gather(o *op) {
 // sparse reports whether ptxas writes only those elements of the instruction's result vector that
 // are used.
 func sparse(in *ir.Instr) bool {
-	switch in.Head() {
-	case "tex", "tld4", "suld":
+	switch in.Kind().Head() {
+	case isa.HeadTex, isa.HeadTld4, isa.HeadSuld:
 		return true
 	}
 	return false

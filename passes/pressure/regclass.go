@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // classify finds the words that a uniform register (one value per warp) can hold: those that
@@ -63,9 +64,9 @@ func (g *graph) descriptors() {
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			o := &g.ops[b][i]
-			h := o.in.Head()
+			h := o.in.Kind().Head()
 			for _, u := range o.uses {
-				if (h == "wgmma" || h == "tcgen05") && s.width[s.owner[u]] == 2 && !has(o.defs, u) {
+				if (h == isa.HeadWgmma || h == isa.HeadTcgen05) && s.width[s.owner[u]] == 2 && !has(o.defs, u) {
 					described[u] = true
 				} else {
 					other[u] = true
@@ -92,23 +93,23 @@ func (s *words) loads(o *op) bool {
 
 // warpWide reports whether an instruction has a uniform variant.
 func warpWide(in *ir.Instr, number int) bool {
-	switch in.Head() {
-	case "mov":
+	switch in.Kind().Head() {
+	case isa.HeadMov:
 		if special(in) {
 			return number >= constantFree && strings.Contains(in.Args[1].Text(), "cta")
 		}
 		return true
-	case "ld":
-		return in.Mod("param") || in.Mod("const")
-	case "add", "sub", "mul", "mad", "min", "max", "setp", "selp", "neg", "abs", "cvt", "fma", "slct":
+	case isa.HeadLd:
+		return in.HasMod(isa.ModParam, isa.ModConst)
+	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadMin, isa.HeadMax, isa.HeadSetp, isa.HeadSelp, isa.HeadNeg, isa.HeadAbs, isa.HeadCvt, isa.HeadFma, isa.HeadSlct:
 		switch {
-		case in.Mod("f64") || in.Mod("hi"):
+		case in.HasMod(isa.ModF64, isa.ModHi), in.Kind() == isa.KindMulHi, in.Kind() == isa.KindMadHi:
 			return false
-		case in.Mod("f32"):
+		case in.HasMod(isa.ModF32):
 			return number >= 100
 		}
-		return !strings.Contains(in.Op, "f16")
-	case "shl", "shr", "and", "or", "xor", "not", "lop3", "shf", "prmt", "popc", "brev", "bfi", "bfe", "cvta", "bfind", "clz":
+		return !halves(in)
+	case isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadLop3, isa.HeadShf, isa.HeadPrmt, isa.HeadPopc, isa.HeadBrev, isa.HeadBfi, isa.HeadBfe, isa.HeadCvta, isa.HeadBfind, isa.HeadClz:
 		return true
 	}
 	return false

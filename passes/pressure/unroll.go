@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // Limits of unrolling in ptxas: it unrolls short single-block loops with a constant step, unless a
@@ -40,7 +41,7 @@ func (g *graph) counted(b int) int {
 		return 0
 	}
 	last := &ops[len(ops)-1]
-	if last.in.Head() != "bra" || last.in.Guard.Reg == nil {
+	if last.in.Kind() != isa.KindBra || last.in.Guard.Reg == nil {
 		return 0
 	}
 	self := false
@@ -73,13 +74,13 @@ func (g *graph) counted(b int) int {
 	}
 	for i := range ops {
 		in := ops[i].in
-		if in.Head() != "setp" || len(in.Args) < 3 || in.Args[0].Kind != ir.Register {
+		if in.Kind() != isa.KindSetp || len(in.Args) < 3 || in.Args[0].Kind != ir.Register {
 			continue
 		}
 		if n, ok := g.words.of(in.Args[0].Reg); !ok || n != guard {
 			continue
 		}
-		if in.Mod("f32") || in.Mod("f64") {
+		if in.HasMod(isa.ModF32, isa.ModF64) {
 			return 0
 		}
 		fixed, times := 0, unrollTimes
@@ -129,10 +130,10 @@ func (g *graph) steps(b int, r *ir.Reg) bool {
 		if o == nil || len(o.in.Args) < 2 {
 			return false
 		}
-		switch o.in.Head() {
-		case "mov":
+		switch o.in.Kind() {
+		case isa.KindMov:
 			r = o.in.Args[1].Reg
-		case "add", "sub":
+		case isa.KindAdd, isa.KindSub:
 			return len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int
 		default:
 			return false
@@ -171,7 +172,7 @@ func (g *graph) findStarted() {
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			o := &g.ops[b][i]
-			if o.in.Head() == "mov" && len(o.in.Args) == 2 && o.in.Args[1].Kind == ir.Int {
+			if o.in.Kind() == isa.KindMov && len(o.in.Args) == 2 && o.in.Args[1].Kind == ir.Int {
 				for _, d := range o.defs {
 					g.started[d] = true
 				}
@@ -209,7 +210,7 @@ func (g *graph) repeat(b, times int) {
 	other := make(map[word]bool)
 	for i := range body {
 		o := &body[i]
-		step := o.in.Head() == "add" && len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int
+		step := o.in.Kind() == isa.KindAdd && len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int
 		if step || o == test {
 			continue
 		}
@@ -226,7 +227,7 @@ func (g *graph) repeat(b, times int) {
 			}
 		}
 		for _, u := range o.uses {
-			if !addresses[u] && !(o.in.Head() == "setp" && len(o.defs) == 1 && has(test.uses, o.defs[0])) {
+			if !addresses[u] && !(o.in.Kind() == isa.KindSetp && len(o.defs) == 1 && has(test.uses, o.defs[0])) {
 				other[u] = true
 			}
 		}
@@ -237,12 +238,12 @@ func (g *graph) repeat(b, times int) {
 		for i := range body {
 			o := body[i]
 			if !final {
-				if i == count-1 || o.in.Head() == "setp" && len(o.defs) == 1 && has(test.uses, o.defs[0]) && !other[o.defs[0]] {
+				if i == count-1 || o.in.Kind() == isa.KindSetp && len(o.defs) == 1 && has(test.uses, o.defs[0]) && !other[o.defs[0]] {
 					continue
 				}
 				if len(o.uses) == len(o.defs) && o.in.Guard.Reg == nil {
-					step := o.in.Head() == "add" && len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int && !other[o.defs[0]]
-					if step || o.in.Head() == "mov" {
+					step := o.in.Kind() == isa.KindAdd && len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int && !other[o.defs[0]]
+					if step || o.in.Kind() == isa.KindMov {
 						if step && len(o.defs) > 0 {
 							ahead[at(o.uses[0])] += o.in.Args[2].Value
 						}

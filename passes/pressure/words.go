@@ -154,7 +154,9 @@ func (s *words) copyWord(to, from word) bool {
 }
 
 // sum64s reports whether an instruction adds 64-bit values.
-func sum64s(in *ir.Instr) bool { return in.Op == "add.s64" || in.Op == "add.u64" }
+func sum64s(in *ir.Instr) bool {
+	return in.Is(isa.KindAdd, isa.ModS64) || in.Is(isa.KindAdd, isa.ModU64)
+}
 
 // lower returns the lower half that belongs to an upper half in another register, or nothing.
 func (s *words) lower(w word) word {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -82,7 +83,7 @@ func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	found := false
 	for _, t := range v.Terms {
 		one := p.Pool.Alone(t.Atom)
-		if t.Atom.Op == "mapa" && t.Factor == 1 {
+		if t.Atom.Op == value.OpMapa && t.Factor == 1 {
 			one, found = t.Atom.Args[0], true
 		}
 		inner = p.Pool.Add(64, inner, p.Pool.Scale(64, p.Pool.Resize(64, one, true), t.Factor))
@@ -136,7 +137,7 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 		}
 		add(Val(e, Address(e.In, 1)), bytes)
 	case trace.BulkLoad:
-		if e.In.Mod("shared::cta") && e.In.Mod("shared::cluster") && !e.In.Mod("global") {
+		if e.In.HasMod(isa.ModSharedCTA) && e.In.HasMod(isa.ModSharedCluster) && !e.In.HasMod(isa.ModGlobal) {
 			bytes, ok := Number(e, 2)
 			if !ok {
 				bytes = Least
@@ -222,7 +223,7 @@ func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Regio
 
 // Multicast reports whether an asynchronous operation has a mask of destination blocks.
 func Multicast(in *ir.Instr) bool {
-	return in.Mod("multicast::cluster") || in.Mod("multicast::cluster::16b") || in.Mod("multicast::cluster::32b")
+	return in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b, isa.ModMulticastCluster32b)
 }
 
 // Blocks returns the mask of destination blocks of an asynchronous operation, or nil if it has
@@ -231,14 +232,38 @@ func Blocks(e *trace.Event) *value.Value {
 	if !Multicast(e.In) {
 		return nil
 	}
-	if e.In.Mod("L2::cache_hint") {
+	if e.In.HasMod(isa.ModL2CacheHint) {
 		return Val(e, len(e.Vals)-2)
 	}
 	return Val(e, len(e.Vals)-1)
 }
 
 // Tensor reports whether a bulk copy is a tensor copy.
-func Tensor(in *ir.Instr) bool { return in.Mod("tensor") }
+func Tensor(in *ir.Instr) bool {
+	switch in.Kind() {
+	case isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor, isa.KindCpAsyncBulkPrefetchTensor:
+		return true
+	}
+	return false
+}
+
+// Expects reports whether an mbarrier operation adds to the bytes that its phase expects.
+func Expects(in *ir.Instr) bool {
+	switch in.Kind() {
+	case isa.KindMbarrierExpectTx, isa.KindMbarrierArriveExpectTx, isa.KindMbarrierArriveDropExpectTx:
+		return true
+	}
+	return false
+}
+
+// Parity reports whether a wait names the phase of its mbarrier by the parity.
+func Parity(in *ir.Instr) bool {
+	switch in.Kind() {
+	case isa.KindMbarrierTestWaitParity, isa.KindMbarrierTryWaitParity:
+		return true
+	}
+	return false
+}
 
 // Everyone reports whether an event is a barrier of the whole block or cluster.
 func (p *Pass) Everyone(e *trace.Event) bool {
@@ -255,7 +280,7 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 // Barrier returns the index of the operand with the barrier number; see Counted for the thread
 // count. A reduction has its result before them and its predicate after them.
 func Barrier(e *trace.Event) int {
-	if e.In.Mod("red") {
+	if e.In.Kind() == isa.KindBarrierRed {
 		return 1
 	}
 	return 0
@@ -264,7 +289,7 @@ func Barrier(e *trace.Event) int {
 // Counted returns the index of the operand with the thread count of a barrier, or -1.
 func Counted(e *trace.Event) int {
 	i, end := Barrier(e)+1, len(e.In.Args)
-	if e.In.Mod("red") {
+	if e.In.Kind() == isa.KindBarrierRed {
 		end--
 	}
 	if i >= end || e.In.Args[i].Kind != ir.Register && e.In.Args[i].Kind != ir.Int {
@@ -289,7 +314,7 @@ func (p *Pass) Flags() bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if e.Kind == trace.Atomic || e.Kind == trace.Load && (e.In.Mod("volatile") || e.In.Mod("relaxed") || e.In.Mod("acquire")) {
+			if e.Kind == trace.Atomic || e.Kind == trace.Load && e.In.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire) {
 				return true
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
 // A Finding can be modified until its pass ends.
@@ -83,7 +84,7 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 	last := make(map[*ir.Instr]int)
 	var list []trace.Choice
 	for _, c := range t.Choices {
-		if a, _ := c.Cond.Condition(); a != nil && a.Op == "done" {
+		if a, _ := c.Cond.Condition(); a != nil && a.Op == value.OpDone {
 			continue
 		}
 		if i, again := last[c.In]; again {

@@ -57,7 +57,7 @@ func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes
 		switch rows, known := rowsOf(e); {
 		case operand == Address(e.In, 0) && !p.writesAllLanes(e.In):
 			return Lanes{}
-		case known && !halfRows(e.In, rows), e.In.Mod("ws"), scales(e.In, operand):
+		case known && !halfRows(e.In, rows), e.In.Kind() == isa.KindTcgen05MmaWs, scales(e.In, operand):
 			return allLanes()
 		}
 		if first, known := p.laneOf(Val(e, operand), threads); known {
@@ -97,7 +97,7 @@ func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 	zeros := make(map[*ir.Reg]bool)
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			zero := in.Head() == "mov" && len(in.Args) == 2 && in.Args[1].Kind == ir.Int &&
+			zero := in.Kind() == isa.KindMov && len(in.Args) == 2 && in.Args[1].Kind == ir.Int &&
 				in.Args[1].Value == 0
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if a == isa.Read {
@@ -124,21 +124,21 @@ func halved(in *ir.Instr) bool {
 
 // halfRows reports whether an MMA with the given number of rows uses half of the lanes.
 func halfRows(in *ir.Instr, rows int64) bool {
-	if in.Mod("cta_group::2") {
-		return rows == 128 && in.Mod("sp")
+	if in.HasMod(isa.ModCTAGroup2) {
+		return rows == 128 && in.HasMod(isa.ModSp)
 	}
 	return rows == 64
 }
 
 // scales reports whether an operand of an MMA is scale factors, which are replicated in all lanes.
 func scales(in *ir.Instr, operand int) bool {
-	return in.Mod("block_scale") && operand > descriptor(in)
+	return in.HasMod(isa.ModBlockScale) && operand > descriptor(in)
 }
 
 // descriptor returns the index of the instruction descriptor of an MMA: it follows the accumulator,
 // both matrices, and the metadata of a sparse one.
 func descriptor(in *ir.Instr) int {
-	if in.Mod("sp") {
+	if in.HasMod(isa.ModSp) {
 		return 4
 	}
 	return 3

@@ -21,7 +21,7 @@ type Object struct {
 
 // Variable returns the variable that contains the object, or nil.
 func (o *Object) Variable() *ir.Var {
-	if a := o.Root.Single(); a != nil && a.Op == "variable" {
+	if a := o.Root.Single(); a != nil && a.Op == value.OpVariable {
 		v, _ := a.Ref.(*ir.Var)
 		return v
 	}
@@ -105,7 +105,7 @@ func (p *Pass) objectsAt(v *value.Value) *objects {
 	}
 	for i, t := range v.Terms {
 		if at, of := remote(k, t.Atom); at != nil && t.Factor == 1 {
-			o.rank, o.first = of, t.Atom.Op != "mapa"
+			o.rank, o.first = of, t.Atom.Op != value.OpMapa
 			add(at.Terms)
 			own = k.Add(64, own, k.Const(64, at.K))
 			continue
@@ -178,7 +178,7 @@ func Rank(v *value.Value) *value.Value {
 		return nil
 	}
 	for _, t := range v.Terms {
-		if t.Atom.Op == "mapa" && t.Factor == 1 {
+		if t.Atom.Op == value.OpMapa && t.Factor == 1 {
 			return t.Atom.Args[1]
 		}
 	}
@@ -192,9 +192,9 @@ func Rank(v *value.Value) *value.Value {
 func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 	const pair, low = 1 << 24, 1<<10 - 1
 	switch {
-	case a.Op == "mapa":
+	case a.Op == value.OpMapa:
 		return a.Args[0], a.Args[1]
-	case a.Op == "and" && a.Args[1].Const() && a.Args[1].K&pair == 0 && a.Args[1].K|pair|low == -1:
+	case a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K&pair == 0 && a.Args[1].K|pair|low == -1:
 		return a.Args[0], p.Const(32, 0)
 	}
 	return nil, nil
@@ -221,13 +221,13 @@ func Arrivals(e *trace.Event) (int64, bool) {
 	case trace.TensorCommit:
 		return 1, true
 	case trace.CopyArrive:
-		if e.In.Mod("noinc") {
+		if e.In.HasMod(isa.ModNoInc) {
 			return 1, true
 		}
 		return 0, true
 	case trace.Arrive:
 		i := Address(e.In, 0) + 1
-		if e.In.Mod("expect_tx") || i >= len(e.In.Args) {
+		if Expects(e.In) || i >= len(e.In.Args) {
 			return 1, true
 		}
 		return Number(e, i)

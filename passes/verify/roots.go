@@ -40,11 +40,11 @@ func within(v *value.Value, depth int) *ir.Var {
 func pointsInto(a *value.Atom, depth int) *ir.Var {
 	switch {
 	case depth == 0:
-	case a.Op == "variable":
+	case a.Op == value.OpVariable:
 		if v, ok := a.Ref.(*ir.Var); ok && v.Space == isa.Shared {
 			return v
 		}
-	case a.Op == "and" && a.Args[1].Const() && a.Args[1].K < 0 && a.Args[1].K >= -mostAligned:
+	case a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K < 0 && a.Args[1].K >= -mostAligned:
 		return within(a.Args[0], depth-1)
 	}
 	return nil
@@ -57,7 +57,7 @@ const mostAligned = 1 << 16
 // and is not one.
 func small(t value.Term) bool {
 	a := t.Atom
-	return a.Op != "variable" && a.Bounded && a.Low >= 0 && a.High < mostAligned
+	return a.Op != value.OpVariable && a.Bounded && a.Low >= 0 && a.High < mostAligned
 }
 
 // A census holds the base addresses of all mbarriers of a kernel.

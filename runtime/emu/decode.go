@@ -246,13 +246,5 @@ func (d *decoder) decode() (run step, err error) {
 // aligned reports whether all lanes of the warp must run the instruction together.
 func (d *decoder) aligned() bool {
 	op := d.operation()
-	if op.Has(isa.ModAligned) {
-		return true
-	}
-	for _, e := range d.in.Form.Form.Effects {
-		if e == "aligned" {
-			return true
-		}
-	}
-	return false
+	return op.Has(isa.ModAligned)
 }

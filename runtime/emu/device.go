@@ -276,14 +276,23 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	if m == nil {
 		return device.Loaded{}, &device.Rejection{Module: im.Name, Findings: list, Cause: errors.New("the text is not valid PTX")}
 	}
+	return d.load(m)
+}
+
+// LoadProgram loads a module that has been read.
+func (d *Device) LoadProgram(p *Program) (device.Loaded, error) { return d.load(newModule(p)) }
+
+// load gives memory to the variables of a module.
+func (d *Device) load(m *module) (device.Loaded, error) {
+	name := m.ir.Name
 	if m.ir.Bits == 32 {
-		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", im.Name)
+		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", name)
 	}
 	if err := d.accepts(m); err != nil {
 		return device.Loaded{}, err
 	}
 	if err := m.place(d.memory); err != nil {
-		return device.Loaded{}, fault("load", device.ErrMemory, "%s: %v", im.Name, err)
+		return device.Loaded{}, fault("load", device.ErrMemory, "%s: %v", name, err)
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -67,7 +67,7 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 		if list = append(list, problems...); list.Errors() > 0 {
 			t.Fatalf("%s: %v\n%s", f.Template, list, s.Module())
 		}
-		m := newModule(lifted)
+		m := newModule(NewProgram(lifted))
 		if err := m.place(newMemory(1<<20, 0)); err != nil {
 			t.Fatalf("%s: %v", f.Template, err)
 		}

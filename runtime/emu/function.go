@@ -188,7 +188,7 @@ func alone(b *ir.Block) bool {
 		}
 	}
 	in := b.Last()
-	return n == 0 || n == 1 && in.Has("terminator")
+	return n == 0 || n == 1 && in.Has(isa.EffectTerminator)
 }
 
 // registersOf assigns slots to the registers of a function.

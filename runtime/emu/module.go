@@ -15,18 +15,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
+// A Program is a module with indexes of its declarations. It does not change, so that any number of
+// devices may load it.
+type Program struct {
+	ir        *ir.Module
+	defined   map[string]*ir.Func
+	functions []*ir.Func        // indexed by their addresses
+	variables []*ir.Var         // of the module, followed by those of its functions
+	files     map[string]string // files of .file, by number
+}
+
 // A module is a loaded PTX module.
 type module struct {
-	ir        *ir.Module
+	*Program
 	entries   map[isa.Kind]entry
-	defined   map[string]*ir.Func
-	functions []*ir.Func // indexed by their addresses
 	addresses map[*ir.Var]uint64
 	globals   map[string]*region
 	constants *region
 	lines     []string // lines that .loc names; the first is unused
 	lineIndex map[string]int32
-	files     map[string]string // files of .file, by number
 	images    map[string]*image
 }
 
@@ -36,31 +43,39 @@ func parse(name, text string) (*module, diag.List) {
 	if lifted == nil {
 		return nil, list
 	}
-	return newModule(lifted), nil
+	return newModule(NewProgram(lifted)), nil
 }
 
-// newModule returns a module without memory.
-func newModule(lifted *ir.Module) *module {
-	m := &module{
-		ir: lifted, entries: newEntries(), defined: make(map[string]*ir.Func), addresses: make(map[*ir.Var]uint64),
-		globals: make(map[string]*region), lines: []string{""}, lineIndex: make(map[string]int32),
-		files: make(map[string]string), images: make(map[string]*image),
-	}
-	for _, d := range lifted.Decls {
+// NewProgram returns a program that devices can load.
+func NewProgram(m *ir.Module) *Program {
+	p := &Program{ir: m, defined: make(map[string]*ir.Func), files: make(map[string]string)}
+	for _, d := range m.Decls {
 		switch d := d.(type) {
+		case *ir.Var:
+			p.variables = append(p.variables, d)
 		case *ir.Func:
+			p.variables = append(p.variables, d.Vars...)
 			if d.Defined {
-				m.defined[d.Name] = d
-				m.functions = append(m.functions, d)
+				p.defined[d.Name] = d
+				p.functions = append(p.functions, d)
 			}
 		case *ir.Directive:
 			if number, rest, ok := strings.Cut(d.Text, " "); ok && d.Name == ".file" {
 				path, _, _ := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
-				m.files[number] = path
+				p.files[number] = path
 			}
 		}
 	}
-	return m
+	return p
+}
+
+// newModule returns a module without memory.
+func newModule(p *Program) *module {
+	return &module{
+		Program: p, entries: newEntries(), addresses: make(map[*ir.Var]uint64),
+		globals: make(map[string]*region), lines: []string{""}, lineIndex: make(map[string]int32),
+		images: make(map[string]*image),
+	}
 }
 
 // functionAddress returns the address of the function that an operand names.

@@ -10,26 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// variables returns the variables of the module, followed by those of its functions.
-func (m *module) variables() []*ir.Var {
-	var list []*ir.Var
-	for _, d := range m.ir.Decls {
-		switch d := d.(type) {
-		case *ir.Var:
-			list = append(list, d)
-		case *ir.Func:
-			list = append(list, d.Vars...)
-		}
-	}
-	return list
-}
-
 // place assigns addresses and initial values to the variables of global and constant memory.
 func (m *module) place(mem *memory) error {
 	named := make(map[string]*ir.Var)
 	constants := uint64(0)
 	var placed []*ir.Var
-	for _, v := range m.variables() {
+	for _, v := range m.variables {
 		size := v.Size()
 		space := v.Space.Base()
 		if space != isa.Global && space != isa.Const || v.Linkage == ".extern" {
@@ -69,7 +55,7 @@ func (m *module) place(mem *memory) error {
 			m.constants.named = append(m.constants.named, symbol{v.Name, m.addresses[v] - constWindow, uint64(v.Size())})
 		}
 	}
-	for _, v := range m.variables() {
+	for _, v := range m.variables {
 		if w := named[v.Name]; w != nil && v.Linkage == ".extern" {
 			m.addresses[v] = m.addresses[w]
 		}

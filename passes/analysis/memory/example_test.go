@@ -16,7 +16,7 @@ import (
 // variable.
 func Example() {
 	p := value.NewPool(128, 1, 1, true)
-	tile := p.Atom(64, "variable", "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)
+	tile := p.Atom(64, value.OpVariable, "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)
 	own := p.Add(64, tile, p.Scale(64, p.Special("%tid.x", 64), 4))
 	stores, _ := memory.Of(p, own, 4, p.All())
 	behind, _ := memory.Of(p, p.Add(64, tile, p.Const(64, 512)), 1024, value.First(1))

@@ -7,9 +7,6 @@
 package memory
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -87,7 +84,7 @@ func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, 
 
 // Var returns the variable that contains r, or nil.
 func (r *Region) Var() *ir.Var {
-	if a := r.Root.Single(); a != nil && a.Op == "variable" {
+	if a := r.Root.Single(); a != nil && a.Op == value.OpVariable {
 		v, _ := a.Ref.(*ir.Var)
 		return v
 	}
@@ -144,7 +141,7 @@ func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 func apartUnknown(a, b *value.Value) bool {
 	known := func(v *value.Value) bool {
 		s := v.Single()
-		return s != nil && s.Op == "variable"
+		return s != nil && s.Op == value.OpVariable
 	}
 	return !known(a) || !known(b)
 }
@@ -178,18 +175,17 @@ func (r *Region) Within(o *Region) bool {
 
 // Bytes returns how many bytes one thread loads or stores with an instruction.
 func Bytes(in *ir.Instr) int64 {
-	if strings.HasPrefix(in.Op, "ldmatrix") || strings.HasPrefix(in.Op, "stmatrix") {
+	if in.Kind() == isa.KindLdmatrix || in.Kind() == isa.KindStmatrix {
 		return 16
 	}
 	bits, n := int64(32), int64(1)
-	for word := range strings.SplitSeq(in.Op, ".") {
-		switch {
-		case word == "v2" || word == "v4" || word == "v8":
-			n = int64(word[1] - '0')
-		case len(word) > 1 && strings.IndexByte("busf", word[0]) >= 0 && word[1] >= '0' && word[1] <= '9':
-			if k, err := strconv.Atoi(word[1:]); err == nil {
-				bits = int64(k)
-			}
+	for _, m := range in.Mods() {
+		if v := m.Elements(); v > 1 {
+			n = int64(v)
+		}
+		switch t := m.Type(); t.Class() {
+		case isa.Bits, isa.Signed, isa.Unsigned, isa.Float, isa.Half:
+			bits = int64(t.Bits())
 		}
 	}
 	return bits / 8 * n
@@ -207,16 +203,16 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 		if t.Factor != 1 {
 			continue
 		}
-		if a.Op == "or" && a.Args[1].Const() {
+		if a.Op == value.OpOr && a.Args[1].Const() {
 			// The shifted address was not masked, so its upper bits could overlap the layout bits.
 			// In shared memory, these bits are zero.
 			if at, found := Descriptor(p, a.Args[0]); found {
 				return p.Add(64, at, p.Const(64, 16*((v.K+a.Args[1].K)&0x3fff))), true
 			}
 		}
-		for a.Op == "cvt" || a.Op == "and" {
+		for a.Op == value.OpCvt || a.Op == value.OpAnd {
 			inner = a.Args[0]
-			if a.Op == "and" && inner.Const() {
+			if a.Op == value.OpAnd && inner.Const() {
 				inner = a.Args[1]
 			}
 			if s := inner.Single(); s != nil {
@@ -236,7 +232,7 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 // bare removes a mask that keeps all bits of a shared memory address from bit 10 on.
 func bare(v *value.Value) *value.Value {
 	const kept = 0x3fc00
-	if a := v.Single(); a != nil && a.Op == "and" && a.Args[1].Const() && a.Args[1].K&kept == kept {
+	if a := v.Single(); a != nil && a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K&kept == kept {
 		return a.Args[0]
 	}
 	return v
@@ -248,7 +244,7 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	found := false
 	for _, t := range v.Terms {
 		a := t.Atom
-		if a.Op == "shr" && a.Args[1].Is(4) {
+		if a.Op == value.OpShr && a.Args[1].Is(4) {
 			out = p.Add(64, out, p.Scale(64, p.Resize(64, bare(a.Args[0]), true), t.Factor))
 			found = true
 			continue

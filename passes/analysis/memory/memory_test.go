@@ -17,12 +17,12 @@ import (
 func TestMeets(t *testing.T) {
 	p := value.NewPool(64, 1, 1, true)
 	variable := func(name string) *value.Value {
-		return p.Atom(64, "variable", name, &ir.Var{Name: name, Space: isa.Shared}, value.Block)
+		return p.Atom(64, value.OpVariable, name, &ir.Var{Name: name, Space: isa.Shared}, value.Block)
 	}
 	a, b := variable("a"), variable("b")
-	pointer := p.Atom(64, "parameter", "p", nil, value.Block)
+	pointer := p.Atom(64, value.OpParameter, "p", nil, value.Block)
 	tid := p.Special("%tid.x", 64)
-	rank := p.Atom(64, "rem", "", nil, value.Block, pointer, p.Const(64, 4))
+	rank := p.Atom(64, value.OpRem, "", nil, value.Block, pointer, p.Const(64, 4))
 	rank.Single().Bounded, rank.Single().High = true, 3
 	at := func(base *value.Value, terms ...*value.Value) *value.Value {
 		for _, v := range terms {
@@ -76,24 +76,24 @@ func TestMeets(t *testing.T) {
 // TestDescriptor checks the address found in a matrix descriptor.
 func TestDescriptor(t *testing.T) {
 	p := value.NewPool(128, 1, 1, true)
-	base := p.Atom(64, "variable", "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)
+	base := p.Atom(64, value.OpVariable, "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)
 	base.Single().Zeros = 10
 	start := p.Add(32, p.Resize(32, base, true), p.Const(32, 4096))
-	v := p.Binary("shr", 32, start, p.Const(32, 4))
-	v = p.Binary("and", 32, v, p.Const(32, 0x3fff))
+	v := p.Binary(value.OpShr, 32, start, p.Const(32, 4))
+	v = p.Binary(value.OpAnd, 32, v, p.Const(32, 0x3fff))
 	v = p.Resize(64, v, false)
-	v = p.Binary("or", 64, v, p.Const(64, 0x4000004000010000))
+	v = p.Binary(value.OpOr, 64, v, p.Const(64, 0x4000004000010000))
 	for step := range int64(3) {
 		got, ok := memory.Descriptor(p, p.Add(64, v, p.Const(64, 2*step)))
 		if want := p.Add(64, base, p.Const(64, 4096+32*step)); !ok || got != want {
 			t.Errorf("%d steps on: %+v, want %+v", step, got, want)
 		}
 	}
-	bare := p.Binary("or", 64, p.Resize(64, p.Binary("shr", 32, start, p.Const(32, 4)), false), p.Const(64, 0x4000004000010000))
+	bare := p.Binary(value.OpOr, 64, p.Resize(64, p.Binary(value.OpShr, 32, start, p.Const(32, 4)), false), p.Const(64, 0x4000004000010000))
 	if got, ok := memory.Descriptor(p, bare); !ok || got != p.Add(64, base, p.Const(64, 4096)) {
 		t.Errorf("not masked: %+v", got)
 	}
-	if _, ok := memory.Descriptor(p, p.Atom(64, "load", "d", nil, value.Block)); ok {
+	if _, ok := memory.Descriptor(p, p.Atom(64, value.OpLoad, "d", nil, value.Block)); ok {
 		t.Error("an address in a descriptor that was loaded")
 	}
 }

@@ -94,7 +94,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	for l != nil && !w.active[l] {
 		l = l.Parent
 	}
-	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != "lt" || cond.Level() > value.Block {
+	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != value.OpLt || cond.Level() > value.Block {
 		return false, false
 	}
 	n, most := s.turns.at(l), w.turns[l]
@@ -115,7 +115,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 
 // sample reports whether a branch was split so often that only one side is followed from now on.
 func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
-	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == "done") {
+	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == value.OpDone) {
 		return false
 	}
 	w.forks[in]++
@@ -130,7 +130,7 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 // are split on it before the whole condition is considered.
 func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	a, _ := cond.Condition()
-	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != "and" && a.Op != "or" && a.Op != "xor" && a.Op != "select" {
+	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != value.OpAnd && a.Op != value.OpOr && a.Op != value.OpXor && a.Op != value.OpSelect {
 		return nil
 	}
 	for _, arg := range a.Args {
@@ -155,7 +155,7 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
-	} else if a != nil && a.Op == "done" {
+	} else if a != nil && a.Op == value.OpDone {
 		// A wait that fails and is repeated with changes, such as another arrival, succeeds
 		// eventually.
 		return s.turns.at(l) < 4*around, true
@@ -241,9 +241,9 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 		return v
 	}
 	switch a.Op {
-	case "and", "or", "xor":
+	case value.OpAnd, value.OpOr, value.OpXor:
 		v = w.pool.Binary(a.Op, 1, w.resolve(s, a.Args[0]), w.resolve(s, a.Args[1]))
-	case "select":
+	case value.OpSelect:
 		v = w.pool.Select(w.resolve(s, a.Args[0]), w.resolve(s, a.Args[1]), w.resolve(s, a.Args[2]))
 	default:
 		return v
@@ -338,8 +338,8 @@ func covers(a, b *ir.Instr) bool {
 func (w *walk) inside(r *region, blocks []int) {
 	for _, b := range blocks {
 		for _, st := range w.blocks[b] {
-			switch st.head {
-			case "atom", "shfl", "match", "activemask", "call", "elect":
+			switch st.op {
+			case isa.KindAtom, isa.KindShfl, isa.KindMatch, isa.KindActivemask, isa.KindCall, isa.KindElect:
 				r.apart = true
 			}
 			r.blind = r.blind || blind(st.in)
@@ -383,7 +383,7 @@ func (w *walk) skip(s *state, r region) *state {
 	for _, n := range r.regs {
 		reg := w.kept[n]
 		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + time
-		v := w.pool.Atom(bitsOf(reg), "after", name, in, level, on...)
+		v := w.pool.Atom(bitsOf(reg), value.OpAfter, name, in, level, on...)
 		v.Single().Repeats = repeats
 		s.put(n, v)
 	}

@@ -5,9 +5,9 @@ package trace
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // callee returns the function that a call names, or nil.
@@ -53,11 +53,11 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	quiet := depth < 64
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			switch k := Of(in.Op); k {
+			switch k := Of(in); k {
 			case Other, Exit, Collective:
 			case Load, Store, Atomic:
-				if where := space(in.Op); strings.HasPrefix(where, "shared") ||
-					where == "" && (p.k.Generic || p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply)) || where == "global" && p.k.Needs(GridWait) {
+				if where := in.Space().Base(); where == isa.Shared ||
+					where == isa.Generic && (p.k.Generic || p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply)) || where == isa.Global && p.k.Needs(GridWait) {
 					quiet = false
 				}
 			case Call:
@@ -76,7 +76,7 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 func (p *program) onlyQuietCalls() bool {
 	for _, b := range p.k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if Of(in.Op) == Call {
+			if Of(in) == Call {
 				if f := callee(in); f == nil || !p.isQuiet(f, 0) {
 					return false
 				}

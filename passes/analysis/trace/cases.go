@@ -147,7 +147,7 @@ func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int
 
 // number returns the constant of input j in set i.
 func number(a *value.Atom, i, j int, scale, below int64) int64 {
-	if name := a.Name; a.Op == "register" {
+	if name := a.Name; a.Op == value.OpRegister {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
 			return int64(1 + i%2)
 		}
@@ -175,7 +175,7 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	for _, t := range p.k.Traces {
 		for _, c := range t.Choices {
 			a, _ := c.Cond.Condition()
-			if a == nil || seen[a] || a.Tid || a.Op == "done" || c.Soft {
+			if a == nil || seen[a] || a.Tid || a.Op == value.OpDone || c.Soft {
 				continue
 			}
 			seen[a] = true
@@ -207,7 +207,7 @@ type scales map[*value.Atom]int64
 
 // look records an atom and its operands. Shared operands are visited once.
 func (s scales) look(a *value.Atom, scale int64) {
-	if a.Op == "register" {
+	if a.Op == value.OpRegister {
 		scale = 1
 	}
 	if was, seen := s[a]; seen && was >= scale {
@@ -215,11 +215,11 @@ func (s scales) look(a *value.Atom, scale int64) {
 	}
 	s[a] = scale
 	switch a.Op {
-	case "shr", "sar":
+	case value.OpShr, value.OpSar:
 		if k := a.Args[1]; k.Const() && k.K >= 0 && k.K < 16 {
 			scale <<= k.K
 		}
-	case "div", "sdiv":
+	case value.OpDiv, value.OpSDiv:
 		if k := a.Args[1]; k.Const() && k.K > 0 && k.K < 1<<16 {
 			scale *= k.K
 		}
@@ -232,12 +232,12 @@ func (s scales) look(a *value.Atom, scale int64) {
 // given reports whether an atom is a kernel input for which a constant can be substituted.
 func given(a *value.Atom) bool {
 	switch a.Op {
-	case "parameter":
+	case value.OpParameter:
 		return true
-	case "load":
+	case value.OpLoad:
 		// Shared memory may hold different values over time.
-		return a.Name == "global" || a.Name == "const"
-	case "register":
+		return a.ReadsGlobal()
+	case value.OpRegister:
 		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
 	}
 	return false
@@ -246,7 +246,7 @@ func given(a *value.Atom) bool {
 // parts returns the operands of an atom, each with its multiplicity. It returns none for a load.
 func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	return func(yield func(*value.Atom, int64) bool) {
-		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
+		if a.Op == value.OpParameter || a.Op == value.OpLoad || a.Op == value.OpRegister {
 			return
 		}
 		for _, arg := range a.Args {
@@ -262,7 +262,7 @@ func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 // stride returns the input and the constant of a comparison of an input with a constant, which is a
 // multiple of a loop step.
 func stride(a *value.Atom) (leaf *value.Atom, k int64) {
-	if a.Op != "lt" || len(a.Args) != 2 {
+	if a.Op != value.OpLt || len(a.Args) != 2 {
 		return nil, 0
 	}
 	for i := range 2 {
@@ -309,13 +309,13 @@ func (p *program) tangled() bool {
 	for _, t := range p.k.Traces {
 		for _, c := range t.Choices {
 			a, _ := c.Cond.Condition()
-			if a == nil || seen[a] || a.Tid || a.Op != "lt" && a.Op != "eq" {
+			if a == nil || seen[a] || a.Tid || a.Op != value.OpLt && a.Op != value.OpEq {
 				continue
 			}
 			seen[a] = true
 			for _, arg := range a.Args {
 				for _, term := range arg.Terms {
-					if term.Atom.Op == "parameter" || term.Atom.Op == "load" {
+					if term.Atom.Op == value.OpParameter || term.Atom.Op == value.OpLoad {
 						direct[term.Atom] = true
 					} else if _, twice := inside.look(term.Atom, term.Atom); twice {
 						return true
@@ -376,8 +376,8 @@ func (w *walk) start() {
 	facts := newFacts(w.pool, w.pass)
 	facts.With = w.with
 	for a, n := range w.known {
-		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
-		if n <= w.scales[a] && a.Op != "register" {
+		facts.empty = facts.empty || n == 0 && a.Op != value.OpRegister // the first block has work too
+		if n <= w.scales[a] && a.Op != value.OpRegister {
 			facts.few = w.with
 		}
 	}

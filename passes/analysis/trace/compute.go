@@ -5,7 +5,6 @@ package trace
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -24,7 +23,7 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	case ir.Register:
 		v = w.reg(s, o.Reg)
 		if o.Text() != "" {
-			return w.pool.Atom(16, "part", o.Text(), nil, value.Constant, v)
+			return w.pool.Atom(16, value.OpPart, o.Text(), nil, value.Constant, v)
 		}
 		if o.Not {
 			v = w.pool.Not(v)
@@ -109,8 +108,8 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 func localPointer(v *value.Value) bool {
 	for _, t := range v.Terms {
 		switch a := t.Atom; a.Op {
-		case "load", "parameter":
-		case "variable":
+		case value.OpLoad, value.OpParameter:
+		case value.OpVariable:
 			if of, ok := a.Ref.(*ir.Var); !ok || of.Space.Base() == isa.Local {
 				return true
 			}
@@ -127,10 +126,17 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 		return v
 	}
 	if width == 1 {
-		return w.pool.Atom(1, "cvt", "", nil, value.Constant, v)
+		return w.pool.Atom(1, value.OpCvt, "", nil, value.Constant, v)
 	}
 	return w.pool.Resize(width, v, true)
 }
+
+// Operations of instructions, by their heads.
+var (
+	bitwise         = map[isa.Head]value.Op{isa.HeadAnd: value.OpAnd, isa.HeadOr: value.OpOr, isa.HeadXor: value.OpXor}
+	divisions       = map[isa.Head]value.Op{isa.HeadDiv: value.OpDiv, isa.HeadRem: value.OpRem, isa.HeadMin: value.OpMin, isa.HeadMax: value.OpMax}
+	signedDivisions = map[isa.Head]value.Op{isa.HeadDiv: value.OpSDiv, isa.HeadRem: value.OpSRem, isa.HeadMin: value.OpSMin, isa.HeadMax: value.OpSMax}
+)
 
 // result evaluates an instruction, and calls set with each written operand and its value.
 func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
@@ -142,41 +148,37 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		return w.pool.Const(width, 0)
 	}
 	width, signed, float := st.width, st.signed, st.float
-	prefix := ""
-	if signed {
-		prefix = "s"
-	}
 	switch st.head {
-	case "mov":
+	case isa.HeadMov:
 		w.move(s, st, set)
 		return
-	case "cvta":
+	case isa.HeadCvta:
 		set(&in.Args[0], arg(1, 64))
 		return
-	case "isspacep":
+	case isa.HeadIsspacep:
 		// A pointer that other threads know, or that is an argument, is not to local memory: code for
 		// that is not followed.
-		if v := arg(1, 64); in.Mod("local") && !localPointer(v) {
+		if v := arg(1, 64); in.HasMod(isa.ModLocal) && !localPointer(v) {
 			set(&in.Args[0], w.pool.Bool(false))
 			return
 		}
-	case "add", "sub":
+	case isa.HeadAdd, isa.HeadSub:
 		if float || !st.plain {
 			break
 		}
-		if st.head == "add" {
-			set(&in.Args[0], w.combine(s, "add", width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+		if st.head == isa.HeadAdd {
+			set(&in.Args[0], w.combine(s, value.OpAdd, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		} else {
 			set(&in.Args[0], w.pool.Sub(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		}
 		return
-	case "neg":
+	case isa.HeadNeg:
 		if float {
 			break
 		}
 		set(&in.Args[0], w.pool.Scale(width, arg(1, width), -1))
 		return
-	case "mul", "mad":
+	case isa.HeadMul, isa.HeadMad:
 		if float || !st.plain {
 			break
 		}
@@ -186,7 +188,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			if v == nil {
 				break
 			}
-			if st.head == "mad" {
+			if st.head == isa.HeadMad {
 				v = w.pool.Add(width, v, w.fit(arg(3, width), width))
 			}
 			set(&in.Args[0], v)
@@ -196,57 +198,61 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			width *= 2
 			a, b = w.pool.Resize(width, a, signed), w.pool.Resize(width, b, signed)
 		}
-		v := w.pool.Binary("mul", width, a, b)
-		if st.head == "mad" {
+		v := w.pool.Binary(value.OpMul, width, a, b)
+		if st.head == isa.HeadMad {
 			v = w.pool.Add(width, v, w.fit(arg(3, width), width))
 		}
 		set(&in.Args[0], v)
 		return
-	case "shl":
-		set(&in.Args[0], w.pool.Binary("shl", width, arg(1, width), arg(2, 32)))
+	case isa.HeadShl:
+		set(&in.Args[0], w.pool.Binary(value.OpShl, width, arg(1, width), arg(2, 32)))
 		return
-	case "shr":
-		op := "shr"
+	case isa.HeadShr:
+		op := value.OpShr
 		if signed {
-			op = "sar"
+			op = value.OpSar
 			if _, h, ok := arg(1, width).Bounds(); ok && (width == 64 || h < 1<<31) {
-				op = "shr"
+				op = value.OpShr
 			}
 		}
 		set(&in.Args[0], w.pool.Binary(op, width, arg(1, width), arg(2, 32)))
 		return
-	case "and", "or", "xor":
-		set(&in.Args[0], w.combine(s, st.head, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+	case isa.HeadAnd, isa.HeadOr, isa.HeadXor:
+		set(&in.Args[0], w.combine(s, bitwise[st.head], width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		return
-	case "not":
+	case isa.HeadNot:
 		if width == 1 {
 			set(&in.Args[0], w.pool.Not(arg(1, 1)))
 			return
 		}
 		set(&in.Args[0], w.pool.Sub(width, w.pool.Const(width, -1), arg(1, width)))
 		return
-	case "div", "rem", "min", "max":
+	case isa.HeadDiv, isa.HeadRem, isa.HeadMin, isa.HeadMax:
 		if float || !st.plain {
 			break
 		}
 		a, b := arg(1, width), arg(2, width)
 		if _, h, ok := a.Bounds(); ok && h < 1<<31 && b.Const() && b.K > 0 {
-			prefix = ""
+			signed = false
 		}
-		set(&in.Args[0], w.pool.Binary(prefix+st.head, width, a, b))
+		op := divisions[st.head]
+		if signed {
+			op = signedDivisions[st.head]
+		}
+		set(&in.Args[0], w.pool.Binary(op, width, a, b))
 		return
-	case "selp":
+	case isa.HeadSelp:
 		c, a, b := arg(3, 1), arg(1, width), arg(2, width)
 		if holds, known := s.facts.Decided(c, w.lanes(s)); known {
 			c = w.pool.Bool(holds)
 		}
 		set(&in.Args[0], w.pool.Select(c, w.fit(a, width), w.fit(b, width)))
 		return
-	case "setp":
+	case isa.HeadSetp:
 		w.compare(s, st, set)
 		return
-	case "cvt":
-		if float || strings.Contains(in.Op, ".f") {
+	case isa.HeadCvt:
+		if float {
 			break
 		}
 		if o := &in.Args[1]; o.Kind == ir.Register || o.Kind == ir.Int || o.Kind == ir.Special {
@@ -257,40 +263,40 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			set(&in.Args[0], w.pool.Resize(width, from, st.fromSigned))
 			return
 		}
-	case "bfe":
+	case isa.HeadBfe:
 		p, n := arg(2, 32), arg(3, 32)
 		if !signed && p.Const() && n.Const() && n.K > 0 && n.K < 63 {
-			v := w.pool.Binary("shr", width, arg(1, width), p)
-			set(&in.Args[0], w.pool.Binary("and", width, v, w.pool.Const(width, 1<<n.K-1)))
+			v := w.pool.Binary(value.OpShr, width, arg(1, width), p)
+			set(&in.Args[0], w.pool.Binary(value.OpAnd, width, v, w.pool.Const(width, 1<<n.K-1)))
 			return
 		}
-	case "bfi":
+	case isa.HeadBfi:
 		if p, n := arg(3, 32), arg(4, 32); p.Const() && n.Const() {
 			set(&in.Args[0], w.insert(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width), p.K&0xff, n.K&0xff))
 			return
 		}
-	case "ld":
+	case isa.HeadLd:
 		if w.load(s, st, set) {
 			return
 		}
-	case "shfl":
+	case isa.HeadShfl:
 		if w.shuffle(s, in, set) {
 			return
 		}
-	case "vote", "redux":
+	case isa.HeadVote, isa.HeadRedux:
 		if w.vote(s, st, set) {
 			return
 		}
-	case "activemask":
+	case isa.HeadActivemask:
 		w.executing(s, in, set)
 		return
-	case "elect":
+	case isa.HeadElect:
 		w.elect(in, set)
 		return
-	case "mapa":
+	case isa.HeadMapa:
 		set(&in.Args[0], w.mapped(s, width, arg(1, width), arg(2, 32)))
 		return
-	case "mbarrier":
+	case isa.HeadMbarrier:
 		if e := s.events.last(); st.kind == Wait && e != nil && e.In == in && e.Done != nil {
 			o := &in.Args[0]
 			if o.Kind == ir.Pair {
@@ -319,8 +325,8 @@ func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
 		field = 1<<n - 1
 	}
 	k := func(bits int64) *value.Value { return w.pool.Const(width, bits) }
-	kept := w.pool.Binary("and", width, b, k(^(field << at)))
-	return w.pool.Add(width, kept, w.pool.Binary("shl", width, w.pool.Binary("and", width, a, k(field)), w.pool.Const(32, at)))
+	kept := w.pool.Binary(value.OpAnd, width, b, k(^(field << at)))
+	return w.pool.Add(width, kept, w.pool.Binary(value.OpShl, width, w.pool.Binary(value.OpAnd, width, a, k(field)), w.pool.Const(32, at)))
 }
 
 // move evaluates mov, including packing and unpacking.
@@ -344,18 +350,18 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			set(to, w.pool.Resize(width, parts[0], false))
 			return
 		}
-		set(to, w.pool.Atom(width, "pack", "", nil, value.Constant, parts...))
+		set(to, w.pool.Atom(width, value.OpPack, "", nil, value.Constant, parts...))
 	case to.Kind == ir.Vector:
 		v := w.operand(s, from, width)
 		a := v.Single()
 		for i := range to.Args() {
 			switch {
-			case a != nil && a.Op == "pack" && len(a.Args) == len(to.Args()):
+			case a != nil && a.Op == value.OpPack && len(a.Args) == len(to.Args()):
 				set(&to.Args()[i], a.Args[i])
 			case i == 0 && width == 64 && len(to.Args()) == 2:
 				set(&to.Args()[i], w.pool.Resize(32, v, true))
 			default:
-				set(&to.Args()[i], w.pool.Atom(width/len(to.Args()), "part", strconv.Itoa(i), nil, value.Constant, v))
+				set(&to.Args()[i], w.pool.Atom(width/len(to.Args()), value.OpPart, strconv.Itoa(i), nil, value.Constant, v))
 			}
 		}
 	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw || from.Kind == ir.Function:
@@ -373,11 +379,11 @@ func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) 
 		return
 	}
 	a, b := w.fit(w.operand(s, &in.Args[1], width), width), w.fit(w.operand(s, &in.Args[2], width), width)
-	v := w.pool.Compare(st.words[0], st.signed, a, b)
+	v := w.pool.Compare(st.compares, st.signed && !st.unsigned, a, b)
 	opposite := w.pool.Not(v)
-	if len(in.Args) > 3 && len(st.words) > 1 {
+	if len(in.Args) > 3 && st.combines != value.NoOp {
 		c := w.operand(s, &in.Args[3], 1)
-		v, opposite = w.pool.Binary(st.words[1], 1, v, c), w.pool.Binary(st.words[1], 1, opposite, c)
+		v, opposite = w.pool.Binary(st.combines, 1, v, c), w.pool.Binary(st.combines, 1, opposite, c)
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {

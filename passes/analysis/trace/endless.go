@@ -27,7 +27,7 @@ func endless(list []attempt) *attempt {
 			for a, n := range c.known {
 				switch m := o.known[a]; {
 				case n == m:
-				case n > m || n == 0 || a.Op == "register":
+				case n > m || n == 0 || a.Op == value.OpRegister:
 					return false
 				default:
 					larger++

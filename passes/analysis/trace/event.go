@@ -61,7 +61,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 				return true, ""
 			}
 		}
-		e.Done = w.pool.Atom(1, "done", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
+		e.Done = w.pool.Atom(1, value.OpDone, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
 		s.pending.set(in, e.Done)
 	}
 	s.events.add(e)
@@ -72,7 +72,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 // value.
 func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
 	for _, t := range v.Terms {
-		if t.Atom.Op != "select" {
+		if t.Atom.Op != value.OpSelect {
 			continue
 		}
 		cond := t.Atom.Args[0]
@@ -100,7 +100,7 @@ func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	if g.Tid() {
 		return w.pool.Where(g, s)
 	}
-	if a, not := g.Condition(); a != nil && a.Op == "and" && !not && a.Nested < value.Deep {
+	if a, not := g.Condition(); a != nil && a.Op == value.OpAnd && !not && a.Nested < value.Deep {
 		return w.narrowed(a.Args[1], w.narrowed(a.Args[0], s))
 	}
 	return s
@@ -156,13 +156,13 @@ func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 			return v
 		}
 	}
-	return w.pool.Atom(bitsOf(r), "register", strings.Clone(r.Name), r, value.Lane)
+	return w.pool.Atom(bitsOf(r), value.OpRegister, strings.Clone(r.Name), r, value.Lane)
 }
 
 // side returns v under w.cond: a selection on it is replaced by the selected value.
 func (w *walk) side(v *value.Value) *value.Value {
 	a := v.Single()
-	if a == nil || a.Op != "select" {
+	if a == nil || a.Op != value.OpSelect {
 		return v
 	}
 	switch a.Args[0] {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -23,27 +24,27 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 	v, lane := w.operand(s, &in.Args[1], 32), w.operand(s, &in.Args[2], 32)
 	clamp := w.operand(s, &in.Args[3], 32)
 	common := w.all(s, in) && w.pool.Alike(v) && w.pool.Alike(lane) && clamp.Const()
-	if !in.Mod("idx") && !common {
+	if !in.HasMod(isa.ModIdx) && !common {
 		return false
 	}
 	to := &in.Args[0]
 	if w.mixes(s, &in.Args[1]) {
 		w.opaque(s, in, set)
-		if to.Kind == ir.Register && in.Mod("idx") && lane.Const() {
-			set(to, w.pool.Atom(32, "lane", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp, lane))
+		if to.Kind == ir.Register && in.HasMod(isa.ModIdx) && lane.Const() {
+			set(to, w.pool.Atom(32, value.OpLane, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp, lane))
 		}
 		return true
 	}
 	if to.Kind == ir.Pair {
 		inside := w.unknown(s, in, 1)
 		if common {
-			inside = w.pool.Atom(1, "exchange", mode(in)+" inside", nil, value.Constant, v, lane, clamp)
+			inside = w.pool.Atom(1, value.OpExchange, mode(in)+" inside", nil, value.Constant, v, lane, clamp)
 		}
 		set(&to.Args()[1], inside)
 		to = &to.Args()[0]
 	}
-	if !in.Mod("idx") {
-		set(to, w.pool.Atom(32, "exchange", mode(in), nil, value.Constant, v, lane, clamp))
+	if !in.HasMod(isa.ModIdx) {
+		set(to, w.pool.Atom(32, value.OpExchange, mode(in), nil, value.Constant, v, lane, clamp))
 		return true
 	}
 	if v.Level() <= value.Warp {
@@ -57,7 +58,7 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 	if common && lane.Level() <= value.Block && clamp.Is(31) {
 		level = value.Block
 	}
-	r := w.pool.Atom(32, "shfl", "", nil, level, v, lane)
+	r := w.pool.Atom(32, value.OpShfl, "", nil, level, v, lane)
 	if a, _ := r.Condition(); v.Tid() && lane.Const() && a != nil {
 		if l, h, ok := v.Bounds(); ok {
 			a.Bounded, a.Low, a.High = true, l, h
@@ -79,7 +80,7 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	if v.Const() || !w.pool.Alike(v) || w.mixes(s, &in.Args[1]) {
 		return false
 	}
-	set(&in.Args[0], w.pool.Atom(bitsOf(r), "vote", in.Op, nil, value.Block, v))
+	set(&in.Args[0], w.pool.Atom(bitsOf(r), value.OpVote, in.Op, nil, value.Block, v))
 	return true
 }
 
@@ -145,7 +146,7 @@ func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 	if to.Kind != ir.Register || w.at(to.Reg) < 0 || in.Guard.Reg != nil || !w.partial(s) {
 		return
 	}
-	all := w.pool.Compare("eq", true, w.reg(s, to.Reg), w.pool.Const(32, -1))
+	all := w.pool.Compare(value.OpEq, true, w.reg(s, to.Reg), w.pool.Const(32, -1))
 	s.facts.assume(all, false, s.threads)
 	if a, _ := all.Condition(); a != nil {
 		w.whole[a] = true

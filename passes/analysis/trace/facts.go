@@ -68,20 +68,20 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		return false, false
 	}
 	switch a.Op {
-	case "and", "or", "xor":
+	case value.OpAnd, value.OpOr, value.OpXor:
 		l, lk := f.Decided(a.Args[0], s)
 		r, rk := f.Decided(a.Args[1], s)
 		switch {
-		case lk && rk && a.Op == "xor":
+		case lk && rk && a.Op == value.OpXor:
 			return l != r, true
 		case lk && rk:
-			return l && r || a.Op == "or" && (l || r), true
-		case a.Op == "and" && (lk && !l || rk && !r):
+			return l && r || a.Op == value.OpOr && (l || r), true
+		case a.Op == value.OpAnd && (lk && !l || rk && !r):
 			return false, true
-		case a.Op == "or" && (lk && l || rk && r):
+		case a.Op == value.OpOr && (lk && l || rk && r):
 			return true, true
 		}
-	case "select":
+	case value.OpSelect:
 		c, ck := f.Decided(a.Args[0], s)
 		if ck && c {
 			return f.Decided(a.Args[1], s)
@@ -89,7 +89,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		if ck {
 			return f.Decided(a.Args[2], s)
 		}
-	case "lt", "eq":
+	case value.OpLt, value.OpEq:
 		key, k, less, ok := f.shape(a)
 		if !ok {
 			return false, false
@@ -100,7 +100,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		}
 		// The predicate is base < k, base > k or base = k.
 		switch {
-		case a.Op == "eq":
+		case a.Op == value.OpEq:
 			if k < r.low || k > r.high {
 				return false, true
 			}
@@ -130,17 +130,17 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	f.decided.note(a, holds)
 	switch {
 	case a.Nested >= value.Deep:
-	case a.Op == "and" && holds, a.Op == "or" && !holds:
+	case a.Op == value.OpAnd && holds, a.Op == value.OpOr && !holds:
 		f.assume(a.Args[0], holds, s)
 		f.assume(a.Args[1], holds, s)
-	case a.Op == "and" || a.Op == "or":
+	case a.Op == value.OpAnd || a.Op == value.OpOr:
 		// If one of two alternatives is false, the other is true.
 		for i := range 2 {
 			if other, known := f.Decided(a.Args[1-i], s); known && other != holds {
 				f.assume(a.Args[i], holds, s)
 			}
 		}
-	case (a.Op == "lt" || a.Op == "eq") && !a.Tid:
+	case (a.Op == value.OpLt || a.Op == value.OpEq) && !a.Tid:
 		f.narrow(a, holds)
 	}
 }
@@ -152,12 +152,12 @@ func (f *Facts) Empty() bool {
 		return true
 	}
 	for _, r := range f.ranges {
-		if a := r.of.Single(); a != nil && (a.Op == "parameter" || a.Op == "load") && r.high <= 0 {
+		if a := r.of.Single(); a != nil && (a.Op == value.OpParameter || a.Op == value.OpLoad) && r.high <= 0 {
 			return true
 		}
 	}
 	for a, holds := range f.decided.all() {
-		if one := a.Op == "eq" && holds && a.Args[1].Is(0); one && a.Args[0].Single() != nil && a.Args[0].Single().Op == "parameter" {
+		if one := a.Op == value.OpEq && holds && a.Args[1].Is(0); one && a.Args[0].Single() != nil && a.Args[0].Single().Op == value.OpParameter {
 			return true
 		}
 	}
@@ -172,7 +172,7 @@ func (f *Facts) Few() string {
 	}
 	for _, r := range f.ranges {
 		a := r.of.Single()
-		if a == nil || r.high > 1 || r.high < -wide || !given(a) || a.Op == "register" {
+		if a == nil || r.high > 1 || r.high < -wide || !given(a) || a.Op == value.OpRegister {
 			continue
 		}
 		name := leafName(a, "")

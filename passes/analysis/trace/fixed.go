@@ -38,9 +38,9 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 			if at := p.Pattern(one, s).At; len(at) == 1 {
 				one = p.Const(64, at[0])
 			}
-		case a.Op == "lt" || a.Op == "eq":
+		case a.Op == value.OpLt || a.Op == value.OpEq:
 			one = p.Compare(a.Op, a.Name == "s", w.fixed(a.Args[0], s), w.fixed(a.Args[1], s))
-		case a.Op == "select":
+		case a.Op == value.OpSelect:
 			one = p.Select(w.fixed(a.Args[0], s), w.fixed(a.Args[1], s), w.fixed(a.Args[2], s))
 		case folds(a.Op):
 			one = p.Binary(a.Op, a.Args[0].Width, w.fixed(a.Args[0], s), w.fixed(a.Args[1], s))
@@ -51,9 +51,10 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 }
 
 // folds reports whether an operation has two operands and may fold.
-func folds(op string) bool {
+func folds(op value.Op) bool {
 	switch op {
-	case "mul", "and", "or", "xor", "min", "max", "smin", "smax", "shl", "shr", "sar", "div", "rem", "sdiv", "srem":
+	case value.OpMul, value.OpAnd, value.OpOr, value.OpXor, value.OpMin, value.OpMax, value.OpSMin, value.OpSMax,
+		value.OpShl, value.OpShr, value.OpSar, value.OpDiv, value.OpRem, value.OpSDiv, value.OpSRem:
 		return true
 	}
 	return false

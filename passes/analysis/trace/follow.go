@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -228,10 +229,10 @@ func (w *walk) leave(s *state) *state {
 		return w.enter(s, s.block+1)
 	}
 	guard := w.guard(s, in)
-	if in.Has("terminator") {
+	if in.Has(isa.EffectTerminator) {
 		return w.end(s, in, guard)
 	}
-	if in.Head() == "brx" {
+	if in.Kind() == isa.KindBrxIdx {
 		return w.fork(s, w.flow.Succs[s.block])
 	}
 	taken := w.target(in)

@@ -40,12 +40,12 @@ func (c *frame) behind(n *inliner) *ir.Block {
 
 // param converts a store or load of a parameter to moves. It returns nil for other instructions.
 func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
-	head := in.Head()
-	if head != "st" && head != "ld" || !in.Mod("param") || len(in.Args) != 2 {
+	head := in.Kind().Head()
+	if head != isa.HeadSt && head != isa.HeadLd || !in.HasMod(isa.ModParam) || len(in.Args) != 2 {
 		return nil
 	}
 	place, value := &in.Args[0], &in.Args[1]
-	if head == "ld" {
+	if head == isa.HeadLd {
 		place, value = value, place
 	}
 	if place.Kind != ir.Address || len(place.Args()) != 1 || place.Args()[0].Var() == nil {
@@ -62,12 +62,12 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	if value.Kind == ir.Vector {
 		parts = value.Args()
 	}
-	s := opcode(in.Op)
+	s := decode(in)
 	var list []*ir.Instr
 	for i, o := range parts {
 		r := c.slot(n, slot{v, place.Args()[0].Value + int64(i*s.width/8), s.width}, isa.B64)
 		to, from := ir.Operand{Kind: ir.Register, Reg: r}, c.operand(n, o)
-		if head == "ld" {
+		if head == isa.HeadLd {
 			to, from = from, to
 		}
 		out := &ir.Instr{Op: "mov.b" + strconv.Itoa(s.width), Guard: in.Guard, Args: []ir.Operand{to, from}, Pos: in.Pos}

@@ -4,8 +4,6 @@
 package trace
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
@@ -25,14 +23,14 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 			if in.Directive() {
 				continue
 			}
-			switch kind := Of(in.Op); kind {
+			switch kind := Of(in); kind {
 			case Other, WarpSync, Collective, Copy, CopyCommit, CopyWait, Fence, Load, Atomic, Exit, Call:
 			case BarrierSync:
 				if meets = true; len(in.Args) != 1 {
 					return 0 // for some of the threads, or with a result
 				}
 			case Store:
-				if in.Mod("shared") && in.Guard.Reg == nil {
+				if in.HasMod(isa.ModShared) && in.Guard.Reg == nil {
 					stores, at[in] = append(stores, in), i
 				}
 			default:
@@ -136,22 +134,22 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 // result returns the result of an instruction if it is a slope.
 func (w writers) result(in *ir.Instr, depth int) (slope, bool) {
 	arg := func(i int) (slope, bool) { return w.slope(&in.Args[i], depth) }
-	switch head := in.Head(); {
-	case strings.Contains(in.Op, ".f"):
-	case (head == "mov" || head == "cvt") && len(in.Args) == 2:
+	switch head := in.Kind().Head(); {
+	case decode(in).float:
+	case (head == isa.HeadMov || head == isa.HeadCvt) && len(in.Args) == 2:
 		return arg(1)
-	case head == "add" && len(in.Args) == 3:
+	case head == isa.HeadAdd && len(in.Args) == 3:
 		a, known := arg(1)
 		b, too := arg(2)
 		return a.plus(b), known && too && (a.of == nil || b.of == nil)
-	case (head == "shl" || head == "mul") && len(in.Args) == 3 && in.Args[2].Kind == ir.Int && !in.Mod("hi"):
+	case (head == isa.HeadShl || head == isa.HeadMul) && len(in.Args) == 3 && in.Args[2].Kind == ir.Int && in.Kind() != isa.KindMulHi:
 		n := in.Args[2].Value
-		if head == "shl" && n >= 0 && n < 32 {
+		if head == isa.HeadShl && n >= 0 && n < 32 {
 			n = 1 << n
 		}
 		a, known := arg(1)
 		return slope{from: a.from * n, by: a.by * n}, known && a.of == nil && n > 0
-	case head == "mad" && len(in.Args) == 4 && in.Args[2].Kind == ir.Int && !in.Mod("hi"):
+	case head == isa.HeadMad && len(in.Args) == 4 && in.Args[2].Kind == ir.Int && in.Kind() != isa.KindMadHi:
 		n := in.Args[2].Value
 		a, known := arg(1)
 		b, too := arg(3)

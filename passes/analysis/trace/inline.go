@@ -144,7 +144,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 				now = n.call(in, g, c, now)
 				continue
 			}
-			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 && in.Head() == "ret" && in.Guard.Reg == nil {
+			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 && in.Kind() == isa.KindRet && in.Guard.Reg == nil {
 				break // the code after the call follows directly
 			}
 			at := len(now.Instrs)
@@ -163,7 +163,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 
 // enters returns the function to inline for a call, or nil.
 func (n *inliner) enters(in *ir.Instr) *ir.Func {
-	if in.Directive() || in.Head() != "call" {
+	if in.Directive() || in.Kind() != isa.KindCall {
 		return nil
 	}
 	f := callee(in)
@@ -271,7 +271,7 @@ func (n *inliner) instr(list []*ir.Instr, in *ir.Instr, c *frame) []*ir.Instr {
 	switch {
 	case in.Directive():
 		return append(list, in)
-	case in.Head() == "ret" && c.inner:
+	case in.Kind() == isa.KindRet && c.inner:
 		out := n.jump(in, c.behind(n))
 		if in.Guard.Reg != nil {
 			out.Guard.Reg = c.reg(n, in.Guard.Reg)

@@ -50,7 +50,7 @@ func (k *Kernel) DependsOnInput(list ...*ir.Reg) bool {
 
 // tells reports whether an instruction reads a kernel input.
 func tells(in *ir.Instr) bool {
-	switch Of(in.Op) {
+	switch Of(in) {
 	case Load, Atomic, Call:
 		return true
 	}

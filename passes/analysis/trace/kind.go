@@ -3,7 +3,12 @@
 
 package trace
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A Kind classifies instructions by their effect on memory or on other threads.
 type Kind uint8
@@ -72,178 +77,70 @@ func (k Kind) ownWait() bool {
 	return k == CopyWait || k == BulkWait || k == GroupWait || k == TensorWait
 }
 
-// Of returns the kind of an opcode.
-func Of(op string) Kind {
-	head, _, _ := strings.Cut(op, ".")
-	switch head {
-	case "bar", "barrier":
-		return barrier(op)
-	case "shfl", "vote", "match", "redux", "elect", "activemask":
-		if head == "activemask" {
-			return Other
-		}
-		return Collective
-	case "mbarrier":
-		return object(op)
-	case "cp":
-		return copying(op)
-	case "st":
-		switch {
-		case strings.HasPrefix(op, "st.async"):
-			return RemoteStore
-		case strings.HasPrefix(op, "st.bulk"):
-			return Clear
-		}
-		return Store
-	case "red":
-		if strings.HasPrefix(op, "red.async") {
-			return RemoteStore
-		}
-		return Atomic
-	case "atom":
-		return Atomic
-	case "ld", "ldu", "ldmatrix":
-		return Load
-	case "stmatrix":
-		return Store
-	case "clusterlaunchcontrol":
-		if strings.Contains(op, "try_cancel") {
-			return Answer
-		}
-	case "fence", "membar":
-		return fence(op)
-	case "tensormap":
-		if strings.HasPrefix(op, "tensormap.replace") {
-			return MapEdit
-		}
-		return MapCopy
-	case "wgmma":
-		return group(op)
-	case "tcgen05":
-		return tensor(op)
-	case "setmaxnreg":
-		return Registers
-	case "griddepcontrol":
-		if strings.HasSuffix(op, ".wait") {
-			return GridWait
-		}
-		return GridLaunch
-	case "call":
-		return Call
-	case "ret", "exit":
-		return Exit
-	}
-	return Other
+// kinds are the kinds of operations; all others are Other.
+var kinds = [...]Kind{
+	isa.KindBarrierSync: BarrierSync, isa.KindBarrierRed: BarrierSync, isa.KindBarrierArrive: BarrierArrive,
+	isa.KindBarWarpSync: WarpSync, isa.KindBarrierClusterArrive: ClusterArrive, isa.KindBarrierClusterWait: ClusterWait,
+	isa.KindShfl: Collective, isa.KindVote: Collective, isa.KindMatch: Collective, isa.KindRedux: Collective, isa.KindElect: Collective,
+
+	isa.KindMbarrierInit: Init, isa.KindMbarrierInval: Inval,
+	isa.KindMbarrierArrive: Arrive, isa.KindMbarrierArriveExpectTx: Arrive,
+	isa.KindMbarrierArriveDrop: Arrive, isa.KindMbarrierArriveDropExpectTx: Arrive,
+	isa.KindMbarrierExpectTx: Expect, isa.KindMbarrierCompleteTx: Complete,
+	isa.KindMbarrierTestWait: Wait, isa.KindMbarrierTestWaitParity: Wait,
+	isa.KindMbarrierTryWait: Wait, isa.KindMbarrierTryWaitParity: Wait,
+
+	isa.KindCpAsync: Copy, isa.KindCpAsyncCommitGroup: CopyCommit, isa.KindCpAsyncMbarrierArrive: CopyArrive,
+	isa.KindCpAsyncWaitGroup: CopyWait, isa.KindCpAsyncWaitAll: CopyWait,
+	isa.KindCpAsyncBulk: BulkLoad, isa.KindCpAsyncBulkTensor: BulkLoad, // those with a bulk group are BulkStore
+	isa.KindCpReduceAsyncBulk: BulkLoad, isa.KindCpReduceAsyncBulkTensor: BulkLoad,
+	isa.KindCpAsyncBulkCommitGroup: BulkCommit, isa.KindCpAsyncBulkWaitGroup: BulkWait,
+	isa.KindStAsync: RemoteStore, isa.KindRedAsync: RemoteStore, isa.KindClusterlaunchcontrolTryCancelAsync: Answer,
+
+	isa.KindFence: Fence, isa.KindFenceProxy: ProxyFence,
+	isa.KindTensormapCpFenceproxy: MapCopy, isa.KindTensormapQueryAllocClassLarge: MapCopy, isa.KindTensormapReplace: MapEdit,
+
+	isa.KindWgmmaFence: GroupFence, isa.KindWgmmaMmaAsync: GroupMultiply, isa.KindWgmmaCommitGroup: GroupCommit, isa.KindWgmmaWaitGroup: GroupWait,
+
+	isa.KindTcgen05Alloc: TensorAlloc, isa.KindTcgen05Dealloc: TensorFree, isa.KindTcgen05RelinquishAllocPermit: TensorYield,
+	isa.KindTcgen05Ld: TensorLoad, isa.KindTcgen05LdRed: TensorLoad, isa.KindTcgen05LdSpcompress: TensorLoad, isa.KindTcgen05LdRedSpcompress: TensorLoad,
+	isa.KindTcgen05St: TensorStore, isa.KindTcgen05WaitLd: TensorWait, isa.KindTcgen05WaitSt: TensorWait,
+	isa.KindTcgen05FenceBeforeThreadSync: TensorBefore, isa.KindTcgen05FenceAfterThreadSync: TensorAfter,
+	isa.KindTcgen05Mma: TensorMultiply, isa.KindTcgen05MmaWs: TensorMultiply, isa.KindTcgen05Cp: TensorCopy,
+	isa.KindTcgen05Shift: TensorShift, isa.KindTcgen05Commit: TensorCommit,
+
+	isa.KindSetmaxnregInc: Registers, isa.KindSetmaxnregDec: Registers, isa.KindGriddepcontrol: GridLaunch,
+	isa.KindLd: Load, isa.KindLdu: Load, isa.KindLdmatrix: Load, isa.KindSt: Store, isa.KindStmatrix: Store,
+	isa.KindAtom: Atomic, isa.KindRed: Atomic, isa.KindStBulk: Clear, isa.KindCall: Call, isa.KindRet: Exit, isa.KindExit: Exit,
 }
 
-func barrier(op string) Kind {
-	switch {
-	case strings.HasPrefix(op, "bar.warp"):
-		return WarpSync
-	case strings.HasPrefix(op, "barrier.cluster.arrive"):
-		return ClusterArrive
-	case strings.HasPrefix(op, "barrier.cluster"):
-		return ClusterWait
-	case strings.Contains(op, ".arrive"):
-		return BarrierArrive
-	}
-	return BarrierSync
-}
-
-func object(op string) Kind {
-	switch {
-	case strings.HasPrefix(op, "mbarrier.init"):
-		return Init
-	case strings.HasPrefix(op, "mbarrier.inval"):
-		return Inval
-	case strings.HasPrefix(op, "mbarrier.arrive"):
-		return Arrive
-	case strings.HasPrefix(op, "mbarrier.expect"):
-		return Expect
-	case strings.HasPrefix(op, "mbarrier.complete"):
-		return Complete
-	case strings.HasPrefix(op, "mbarrier.test"), strings.HasPrefix(op, "mbarrier.try"):
-		return Wait
-	}
-	return Other
-}
-
-func copying(op string) Kind {
-	switch {
-	case strings.HasPrefix(op, "cp.async.bulk.commit"):
-		return BulkCommit
-	case strings.HasPrefix(op, "cp.async.bulk.wait"):
-		return BulkWait
-	case strings.HasPrefix(op, "cp.async.bulk.prefetch"):
+// Of returns what an instruction does to memory or to other threads.
+func Of(in *ir.Instr) Kind {
+	of := in.Kind()
+	if int(of) >= len(kinds) {
 		return Other
-	case strings.HasPrefix(op, "cp.async.bulk"), strings.HasPrefix(op, "cp.reduce.async.bulk"):
-		if strings.Contains(op, "bulk_group") {
-			return BulkStore
-		}
-		return BulkLoad
-	case strings.HasPrefix(op, "cp.async.commit"):
-		return CopyCommit
-	case strings.HasPrefix(op, "cp.async.wait"):
-		return CopyWait
-	case strings.HasPrefix(op, "cp.async.mbarrier"):
-		return CopyArrive
-	case strings.HasPrefix(op, "cp.async"):
-		return Copy
 	}
-	return Other
-}
-
-func fence(op string) Kind {
-	switch {
-	case strings.HasPrefix(op, "fence.mbarrier_init"):
+	switch k := kinds[of]; {
+	case k == BulkLoad && in.HasMod(isa.ModBulkGroup):
+		return BulkStore
+	case k == Fence && in.HasMod(isa.ModMbarrierInit):
 		return InitFence
-	case strings.HasPrefix(op, "fence.proxy.tensormap"):
+	case k == ProxyFence && in.HasMod(isa.ModTensormapGeneric):
 		return MapFence
-	case strings.HasPrefix(op, "fence.proxy"):
-		return ProxyFence
+	case k == GridLaunch && in.HasMod(isa.ModWait):
+		return GridWait
+	default:
+		return k
 	}
-	return Fence
 }
 
-func group(op string) Kind {
-	switch {
-	case strings.HasPrefix(op, "wgmma.fence"):
-		return GroupFence
-	case strings.HasPrefix(op, "wgmma.mma"):
-		return GroupMultiply
-	case strings.HasPrefix(op, "wgmma.commit"):
-		return GroupCommit
-	case strings.HasPrefix(op, "wgmma.wait"):
-		return GroupWait
+// spaceName returns the name of a state space in the names of loads, without its dot.
+func spaceName(s isa.Space) string {
+	switch s {
+	case isa.Generic:
+		return ""
+	case isa.SharedCTA:
+		s = isa.Shared
 	}
-	return Other
-}
-
-func tensor(op string) Kind {
-	word := strings.TrimPrefix(op, "tcgen05.")
-	for _, k := range []struct {
-		prefix string
-		kind   Kind
-	}{
-		{"alloc", TensorAlloc}, {"dealloc", TensorFree}, {"relinquish", TensorYield},
-		{"ld", TensorLoad}, {"st", TensorStore}, {"wait", TensorWait},
-		{"fence::before", TensorBefore}, {"fence::after", TensorAfter},
-		{"mma", TensorMultiply}, {"cp", TensorCopy}, {"shift", TensorShift}, {"commit", TensorCommit},
-	} {
-		if strings.HasPrefix(word, k.prefix) {
-			return k.kind
-		}
-	}
-	return Other
-}
-
-// space returns the state space in an opcode: "shared", "shared::cluster", "global", "" for
-// generic.
-func space(op string) string {
-	for _, w := range []string{"shared::cluster", "shared", "global", "local", "param", "const"} {
-		if strings.Contains(op, "."+w) {
-			return w
-		}
-	}
-	return ""
+	return strings.TrimPrefix(s.String(), ".")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
@@ -45,10 +46,10 @@ func (k *Kernel) leaves(c Choice) bool {
 	if !c.Taken {
 		other = taken
 	}
-	if in.Has("terminator") {
+	if in.Has(isa.EffectTerminator) {
 		return !c.Taken
 	}
-	if taken < 0 || other >= len(k.Func.Blocks) || in.Head() != "bra" {
+	if taken < 0 || other >= len(k.Func.Blocks) || in.Kind() != isa.KindBra {
 		return false
 	}
 	blocks, ok := graph.Between(k.Flow.Succs, []int{other}, graph.None, 64)
@@ -57,7 +58,7 @@ func (k *Kernel) leaves(c Choice) bool {
 	}
 	for _, b := range blocks {
 		for _, in := range k.Func.Blocks[b].Instrs {
-			switch Of(in.Op) {
+			switch Of(in) {
 			case Other, Load, Store, Atomic, Exit, Fence:
 			default:
 				if !in.Directive() {
@@ -68,7 +69,7 @@ func (k *Kernel) leaves(c Choice) bool {
 	}
 	for b := k.Post.Parent[c.Block]; b != graph.None; b = k.Post.Parent[b] {
 		for _, in := range k.Func.Blocks[b].Instrs {
-			if kind := Of(in.Op); kind == Store || kind == Atomic {
+			if kind := Of(in); kind == Store || kind == Atomic {
 				return false
 			}
 		}

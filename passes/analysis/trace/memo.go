@@ -5,6 +5,7 @@ package trace
 
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -49,15 +50,21 @@ func (p *program) newMemo(s *step) *memo {
 	return m
 }
 
+// steady reports whether the memory of a state space is assumed not to change during the kernel.
+func steady(s isa.Space) bool {
+	s = s.Base()
+	return s == isa.Param || s == isa.Global || s == isa.Const
+}
+
 // function reports whether a step always gives the same result for the same operands.
 func (s *step) function() bool {
-	switch s.head {
-	case "selp": // the outcome of its predicate counts too
+	switch s.op {
+	case isa.KindSelp: // the outcome of its predicate counts too
 		return false
-	case "ld":
-		return !s.polled && (s.space == "param" || s.space == "global" || s.space == "const")
+	case isa.KindLd:
+		return !s.polled && steady(s.space)
 	}
-	return s.in.Has("pure")
+	return s.in.Has(isa.EffectPure)
 }
 
 // reads records the registers of an operand. It returns false if the operand is not constant over

@@ -28,7 +28,7 @@ func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]
 			switch {
 			case numbered(a):
 				known[a] = int64(1 + i%3) // the last block of an equal number
-			case a.Op == "register":
+			case a.Op == value.OpRegister:
 				known[a] = int64(2 + i%3)
 			default:
 				known[a] = int64(1+(i*(2*j+1)+j)%5) * scales[a]
@@ -44,5 +44,5 @@ func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]
 
 // numbered reports whether an atom is a block index or a cluster index.
 func numbered(a *value.Atom) bool {
-	return a.Op == "register" && (strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
+	return a.Op == value.OpRegister && (strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
 }

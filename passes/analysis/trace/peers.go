@@ -27,7 +27,7 @@ func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 	if rank == w.ownRank(s) {
 		return w.pool.Resize(width, at, true)
 	}
-	return w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, at, true), rank)
+	return w.pool.Atom(width, value.OpMapa, "", nil, value.Constant, w.pool.Resize(64, at, true), rank)
 }
 
 // ownRank returns the rank of the block that is being followed.
@@ -39,20 +39,20 @@ func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bo
 	at, rank = w.pool.Const(64, v.K), w.ownRank(s)
 	for _, t := range v.Terms {
 		one := w.pool.Alone(t.Atom)
-		if t.Factor == 1 && t.Atom.Op == "mapa" {
+		if t.Factor == 1 && t.Atom.Op == value.OpMapa {
 			one, rank = t.Atom.Args[0], t.Atom.Args[1]
 		}
 		at = w.pool.Add(64, at, w.pool.Scale(64, one, t.Factor))
 	}
 	return at, rank, slices.ContainsFunc(at.Terms, func(t value.Term) bool {
 		v, named := t.Atom.Ref.(*ir.Var)
-		return t.Factor == 1 && t.Atom.Op == "variable" && named && v.Space == isa.Shared
+		return t.Factor == 1 && t.Atom.Op == value.OpVariable && named && v.Space == isa.Shared
 	})
 }
 
 // peer returns the address that results from changing the rank in a shared memory address. It
 // returns nil if the operation does something else.
-func (w *walk) peer(s *state, op string, width int, a, b *value.Value) *value.Value {
+func (w *walk) peer(s *state, op value.Op, width int, a, b *value.Value) *value.Value {
 	if width < 32 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (w *walk) peer(s *state, op string, width int, a, b *value.Value) *value.Va
 			return nil
 		}
 		if keeps, low := lowBits(op, mask); keeps {
-			at = w.pool.Binary("and", 64, at, w.pool.Const(64, low))
+			at = w.pool.Binary(value.OpAnd, 64, at, w.pool.Const(64, low))
 		}
 		return w.mapped(s, width, at, w.ranked(op, width, rank, mask))
 	}
@@ -84,8 +84,8 @@ func made(v *value.Value, of value.Sources) bool {
 // masks returns the operand that changes ranks and nothing else, or nil. For and, it is a constant
 // that keeps the offset in the block, apart from alignment bits. For other operations, it is an
 // operand without offset bits.
-func masks(op string, v *value.Value, width int) *value.Value {
-	if op != "and" {
+func masks(op value.Op, v *value.Value, width int) *value.Value {
+	if op != value.OpAnd {
 		if v.Zeros() < rankShift || v.Is(0) {
 			return nil
 		}
@@ -109,28 +109,28 @@ func masks(op string, v *value.Value, width int) *value.Value {
 
 // lowBits returns the mask that and applies to the offset in a block, and whether it clears any
 // bits.
-func lowBits(op string, mask *value.Value) (clears bool, kept int64) {
-	return op == "and" && mask.K&offsets != offsets, mask.K | ^int64(offsets)
+func lowBits(op value.Op, mask *value.Value) (clears bool, kept int64) {
+	return op == value.OpAnd && mask.K&offsets != offsets, mask.K | ^int64(offsets)
 }
 
 // ranked returns the rank that results from an operation on a rank.
-func (w *walk) ranked(op string, width int, rank, mask *value.Value) *value.Value {
-	by := w.pool.Resize(32, w.pool.Binary("shr", width, mask, w.pool.Const(32, rankShift)), false)
+func (w *walk) ranked(op value.Op, width int, rank, mask *value.Value) *value.Value {
+	by := w.pool.Resize(32, w.pool.Binary(value.OpShr, width, mask, w.pool.Const(32, rankShift)), false)
 	if mask.Const() {
 		by = w.pool.Const(32, mask.K>>rankShift&(1<<rankBits-1))
 	}
-	if op == "add" {
+	if op == value.OpAdd {
 		return w.pool.Add(32, rank, by)
 	}
 	return w.pool.Binary(op, 32, rank, by)
 }
 
 // combine returns a sum, or the result of a bitwise operation, for addresses too.
-func (w *walk) combine(s *state, op string, width int, a, b *value.Value) *value.Value {
+func (w *walk) combine(s *state, op value.Op, width int, a, b *value.Value) *value.Value {
 	if v := w.peer(s, op, width, a, b); v != nil {
 		return v
 	}
-	if op == "add" {
+	if op == value.OpAdd {
 		return w.pool.Add(width, a, b)
 	}
 	return w.pool.Binary(op, width, a, b)

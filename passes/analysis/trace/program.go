@@ -5,7 +5,6 @@ package trace
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -82,12 +81,12 @@ func Size(f *ir.Func) int {
 			if follows || in.Directive() {
 				continue
 			}
-			switch Of(in.Op) {
+			switch Of(in) {
 			case Other:
 				follows = generic(in)
 			case Load, Atomic, Exit, Fence:
 			case Store:
-				follows = strings.HasPrefix(space(in.Op), "shared")
+				follows = in.NamesShared()
 			default:
 				follows = true
 			}
@@ -127,9 +126,9 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			if !in.Directive() {
-				kind := Of(in.Op)
+				kind := Of(in)
 				k.Uses[kind] = true
-				k.Shares = k.Shares || kind == Store && strings.HasPrefix(space(in.Op), "shared")
+				k.Shares = k.Shares || kind == Store && in.NamesShared()
 				k.Generic = k.Generic || generic(in)
 			}
 		}
@@ -141,7 +140,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 
 // generic reports whether an instruction converts a shared address to a generic one.
 func generic(in *ir.Instr) bool {
-	return in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
+	return in.Kind() == isa.KindCvta && in.HasMod(isa.ModShared)
 }
 
 // number returns the index of a register in the kernel, or -1.
@@ -191,7 +190,7 @@ func (p *program) late() []bool {
 	late := make([]bool, len(p.k.Func.Blocks))
 	var work []int
 	for i, b := range p.k.Func.Blocks {
-		late[i] = !slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return !in.Directive() && Of(in.Op) == GridWait })
+		late[i] = !slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return !in.Directive() && Of(in) == GridWait })
 		if !late[i] {
 			work = append(work, i)
 		}
@@ -211,23 +210,23 @@ func (p *program) late() []bool {
 
 // kind returns the kind of in if it is an event in this kernel, else Other.
 func (p *program) kind(in *ir.Instr) Kind {
-	k := Of(in.Op)
+	k := Of(in)
 	switch k {
 	case Other:
 		if len(p.acc) > 0 && p.touches(in) {
 			return Touch
 		}
 	case Load, Store, Atomic:
-		where := space(in.Op)
+		where := in.Space().Base()
 		switch where {
-		case "param", "local", "const":
+		case isa.Param, isa.Local, isa.Const:
 			k = Other
-		case "global":
+		case isa.Global:
 			if !p.global && !p.k.Needs(BulkStore, GridWait, MapFence, MapCopy, MapEdit) {
 				k = Other
 			}
 		default:
-			if where == "" && !p.global && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
+			if where == isa.Generic && !p.global && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
 				k = Other
 			}
 		}
@@ -255,7 +254,7 @@ func (p *program) accumulators() {
 	defer p.copies()
 	for _, b := range p.k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if k := Of(in.Op); k != GroupMultiply && k != TensorLoad {
+			if k := Of(in); k != GroupMultiply && k != TensorLoad {
 				continue
 			}
 			for i := range in.Args {
@@ -280,7 +279,7 @@ func (p *program) copies() {
 		grown = false
 		for _, b := range p.k.Func.Blocks {
 			for _, in := range b.Instrs {
-				if in.Directive() || in.Head() != "mov" || len(in.Args) != 2 {
+				if in.Directive() || in.Kind() != isa.KindMov || len(in.Args) != 2 {
 					continue
 				}
 				to, from := in.Args[0].Reg, in.Args[1].Reg

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -58,7 +59,7 @@ func (p *program) pruneTraps() {
 }
 
 // traps reports whether an instruction ends the grid.
-func traps(in *ir.Instr) bool { return in.Head() == "trap" }
+func traps(in *ir.Instr) bool { return in.Kind() == isa.KindTrap }
 
 // spared follows the branch that does not end in a trap, and records the condition.
 func (w *walk) spared(s *state, cond *value.Value, taken bool) {
@@ -69,7 +70,7 @@ func (w *walk) spared(s *state, cond *value.Value, taken bool) {
 
 // stops reports whether an instruction is a call that does not return.
 func stops(in *ir.Instr) bool {
-	if in.Directive() || in.Guard.Reg != nil || Of(in.Op) != Call {
+	if in.Directive() || in.Guard.Reg != nil || Of(in) != Call {
 		return false
 	}
 	f := callee(in)

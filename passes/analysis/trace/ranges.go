@@ -36,7 +36,7 @@ func (f *Facts) known(k subject) *span {
 func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	x, y := a.Args[0], a.Args[1]
 	// Non-negative numbers compare the same either way.
-	signed := a.Name == "s" || a.Op == "eq" || f.natural(x) && f.natural(y)
+	signed := a.Name == "s" || a.Op == value.OpEq || f.natural(x) && f.natural(y)
 	if !signed && (x.K < 0 || y.K < 0) {
 		return subject{}, 0, false, false
 	}
@@ -147,7 +147,7 @@ func (s span) and(o span) span { return span{max(s.low, o.low), min(s.high, o.hi
 // over the first stages of a ring: at most the number of stages, and at least one if there is work.
 func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	a := k.of.Single()
-	if extremes == 0 || a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed {
+	if extremes == 0 || a == nil || a.Op != value.OpSMin && a.Op != value.OpSMax || !k.signed {
 		return span{}, false
 	}
 	var of [2]span
@@ -162,7 +162,7 @@ func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 		}
 	}
 	r := span{min(of[0].low, of[1].low), min(of[0].high, of[1].high)}
-	if a.Op == "smax" {
+	if a.Op == value.OpSMax {
 		r = span{max(of[0].low, of[1].low), max(of[0].high, of[1].high)}
 	}
 	return r, r.low > -wide || r.high < wide
@@ -266,7 +266,7 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 		return
 	}
 	keys := []subject{key}
-	if a.Op == "eq" {
+	if a.Op == value.OpEq {
 		keys = append(keys, subject{key.of, false})
 	}
 	for _, key := range keys {
@@ -279,9 +279,9 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 			}
 		}
 		switch {
-		case a.Op == "eq" && holds:
+		case a.Op == value.OpEq && holds:
 			r = span{k, k}
-		case a.Op == "eq":
+		case a.Op == value.OpEq:
 			if r.low == k {
 				r.low++
 			}

@@ -19,7 +19,7 @@ func (w *walk) refineFacts(s *state) {
 		v := s.regs.at(n)
 		for {
 			a := v.Single()
-			if a == nil || a.Op != "select" || !a.Args[0].Tid() || open[a.Args[0]] {
+			if a == nil || a.Op != value.OpSelect || !a.Args[0].Tid() || open[a.Args[0]] {
 				break
 			}
 			holds, seen := known[a.Args[0]]

@@ -21,7 +21,7 @@ func (p *program) kinds() [][]Kind {
 				continue
 			}
 			kind := p.kind(in)
-			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) && space(in.Op) == "global" {
+			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) && in.Space() == isa.Global {
 				kind = Other
 			}
 			kinds[i][j] = kind
@@ -137,11 +137,10 @@ func (s *sieve) follow(want func(*ir.Reg)) {
 // blind reports whether in is a load whose result does not depend on its address alone: from memory
 // that other threads may write, or from the stack.
 func blind(in *ir.Instr) bool {
-	if Of(in.Op) != Load {
+	if Of(in) != Load {
 		return false
 	}
-	where := space(in.Op)
-	return where != "param" && where != "global" && where != "const"
+	return !steady(in.Space())
 }
 
 // operandRegs visits the registers of an operand of an event whose values must be known.

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -14,7 +15,7 @@ import (
 // and whether there is one.
 func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way bool) {
 	done, not := cond.Condition()
-	if done == nil || done.Op != "done" {
+	if done == nil || done.Op != value.OpDone {
 		return false, false
 	}
 	failed := next // if cond is true, the wait succeeded and the branch is taken
@@ -77,7 +78,7 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 		switch {
 		case in == nil:
 			block++
-		case in.Head() != "bra":
+		case in.Kind() != isa.KindBra:
 			return nil
 		case in.Guard.Reg == nil:
 			block = w.target(in)

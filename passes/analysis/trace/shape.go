@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -120,7 +121,7 @@ func (p *program) ring(l *graph.Loop) int {
 	for _, b := range l.Blocks {
 		for _, s := range p.blocks[b] {
 			switch s.head {
-			case "mul", "mad":
+			case isa.HeadMul, isa.HeadMad:
 				k, known := multiplier(s.in)
 				switch {
 				case !known:
@@ -130,16 +131,16 @@ func (p *program) ring(l *graph.Loop) int {
 					whole = max(whole, int(max(k, -k)))
 				}
 				continue
-			case "setp", "and", "rem":
+			case isa.HeadSetp, isa.HeadAnd, isa.HeadRem:
 			default:
 				continue
 			}
 			last := &s.in.Args[len(s.in.Args)-1]
-			if s.head == "and" && last.Kind == ir.Int && last.Value == 3 {
+			if s.head == isa.HeadAnd && last.Kind == ir.Int && last.Value == 3 {
 				n = max(n, 4)
-			} else if s.head != "and" && last.Kind == ir.Int && last.Value >= 2 && last.Value <= 8 {
+			} else if s.head != isa.HeadAnd && last.Kind == ir.Int && last.Value >= 2 && last.Value <= 8 {
 				k := int(last.Value)
-				if s.head == "setp" && (s.in.Mod("gt") || s.in.Mod("le")) {
+				if s.head == isa.HeadSetp && s.in.HasMod(isa.ModGT, isa.ModLE) {
 					k++
 				}
 				n = max(n, k)
@@ -236,13 +237,13 @@ func apart(f *ir.Func) int {
 			last := &in.Args[len(in.Args)-1]
 			to := &in.Args[0]
 			switch {
-			case in.Head() == "mov" && to.Kind == ir.Register:
+			case in.Kind() == isa.KindMov && to.Kind == ir.Register:
 				shift[to.Reg] = by
-			case in.Head() == "shr" && to.Kind == ir.Register && last.Kind == ir.Int && last.Value >= 0 && by+last.Value < 10:
+			case in.Kind() == isa.KindShr && to.Kind == ir.Register && last.Kind == ir.Int && last.Value >= 0 && by+last.Value < 10:
 				shift[to.Reg] = by + last.Value
-			case in.Head() == "setp" && last.Kind == ir.Int && last.Value >= 0 && last.Value < value.MaxThreads:
+			case in.Kind() == isa.KindSetp && last.Kind == ir.Int && last.Value >= 0 && last.Value < value.MaxThreads:
 				k := last.Value
-				if in.Mod("gt") || in.Mod("hi") || in.Mod("le") || in.Mod("ls") {
+				if in.HasMod(isa.ModGT, isa.ModHi, isa.ModLE, isa.ModLS) {
 					k++
 				}
 				if k = k<<by + 1; k <= value.MaxThreads {
@@ -280,8 +281,8 @@ func ranks(k *Kernel) int {
 	}
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || remote(in) ||
-				strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+			if in.Kind() == isa.KindMapa || remote(in) ||
+				in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b, isa.ModMulticastCluster32b, isa.ModCTAGroup2) {
 				return k.Cluster
 			}
 		}
@@ -291,9 +292,9 @@ func ranks(k *Kernel) int {
 
 // remote reports whether an instruction may access memory of another block.
 func remote(in *ir.Instr) bool {
-	switch Of(in.Op) {
+	switch Of(in) {
 	case Load, Store, Atomic, Arrive, Expect, Complete, RemoteStore:
-		return in.Mod("shared::cluster")
+		return in.HasMod(isa.ModSharedCluster)
 	}
 	return false
 }

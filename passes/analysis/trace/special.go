@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
 // variable returns the address of a variable.
 func (w *walk) variable(v *ir.Var) *value.Value {
-	a := w.pool.Atom(64, "variable", v.Space.String()+" "+v.Name, v, value.Block)
+	a := w.pool.Atom(64, value.OpVariable, v.Space.String()+" "+v.Name, v, value.Block)
 	zeros := 0
 	for n := v.Alignment(); n > 1 && n&1 == 0; n >>= 1 {
 		zeros++
@@ -49,7 +50,7 @@ func (w *walk) special(s *state, name string) *value.Value {
 	case size == 1:
 		return w.pool.Const(width, 0)
 	}
-	v := w.pool.Atom(width, "register", name, nil, level)
+	v := w.pool.Atom(width, value.OpRegister, name, nil, level)
 	if n := w.told(v); n != v {
 		return n
 	}
@@ -153,11 +154,11 @@ func (w *walk) tick(s *state, name string, width int) *value.Value {
 	s.skipped++
 	before := s.clocks.at(name)
 	if width < 64 || before == nil || len(before.Terms) > reads {
-		v := w.pool.Atom(width, "clock", n, nil, value.Lane)
+		v := w.pool.Atom(width, value.OpClock, n, nil, value.Lane)
 		s.clocks.set(name, v)
 		return v
 	}
-	since := w.pool.Atom(width, "since", n, nil, value.Lane)
+	since := w.pool.Atom(width, value.OpSince, n, nil, value.Lane)
 	a := since.Single()
 	a.Bounded, a.Low, a.High = true, 0, wide
 	v := w.pool.Add(width, before, since)
@@ -172,7 +173,7 @@ func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	if in != nil {
 		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.again(in))
 	}
-	return w.pool.Atom(width, "unknown", name, in, value.Lane)
+	return w.pool.Atom(width, value.OpUnknown, name, in, value.Lane)
 }
 
 // load returns a load whose result is the same for all equal loads: of a kernel parameter, or of
@@ -191,7 +192,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 		return false
 	}
 	at := w.operand(s, &in.Args[1], 64)
-	if st.space != "param" && st.space != "global" && st.space != "const" {
+	if !steady(st.space) {
 		s.again(in)
 	}
 	for i := range parts {
@@ -204,35 +205,35 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 // loaded returns the value loaded from an address.
 func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	level := value.Block
-	switch st.space {
-	case "param":
+	switch st.space.Base() {
+	case isa.Param:
 		if v, at := w.inParameter(from); v != nil {
-			return w.pool.Atom(st.width, "parameter", v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
+			return w.pool.Atom(st.width, value.OpParameter, v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
 		}
 		if !w.ofKernel(from) {
 			level = value.Lane // the result of a call, which each thread wrote
 		}
-	case "local":
+	case isa.Local:
 		level = value.Lane
 	}
-	name := st.space
-	if name != "global" && name != "const" {
+	name := spaceName(st.space)
+	if st.space != isa.Global && st.space != isa.Const {
 		name += strconv.Itoa(int(st.in.Pos)) + "#" + strconv.Itoa(s.times.at(st.in))
 	}
-	return w.pool.Atom(st.width, "load", name, nil, level, from)
+	return w.pool.Atom(st.width, value.OpLoad, name, st.space, level, from)
 }
 
 // ofKernel reports whether an address is based on a kernel parameter.
 func (w *walk) ofKernel(v *value.Value) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool {
 		p, ok := t.Atom.Ref.(*ir.Var)
-		return ok && t.Atom.Op == "variable" && w.params[p]
+		return ok && t.Atom.Op == value.OpVariable && w.params[p]
 	})
 }
 
 // inParameter returns the kernel parameter that contains an address, and the offset in it.
 func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
-	if len(v.Terms) != 1 || v.Terms[0].Factor != 1 || v.Terms[0].Atom.Op != "variable" {
+	if len(v.Terms) != 1 || v.Terms[0].Factor != 1 || v.Terms[0].Atom.Op != value.OpVariable {
 		return nil, 0
 	}
 	if p, ok := v.Terms[0].Atom.Ref.(*ir.Var); ok && w.params[p] {
@@ -248,7 +249,7 @@ func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 		return
 	}
 	set(&to.Args()[1], w.pool.Elected())
-	set(&to.Args()[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
+	set(&to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
 }
 
 // opaque evaluates any other instruction. A pure instruction gives the same result for the same
@@ -257,7 +258,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 	name := in.Op
 	level := value.Constant
 	var args []*value.Value
-	if in.Has("pure") {
+	if in.Has(isa.EffectPure) {
 		for i := range in.Args {
 			if in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != 0 {
 				continue
@@ -275,10 +276,10 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 	} else {
 		name = ""
 		level = value.Lane
-		switch kind := Of(in.Op); {
+		switch kind := Of(in); {
 		case kind == BarrierSync: // a reduction, whose result all threads get
 			level = value.Block
-		case kind == Collective && !strings.HasPrefix(in.Op, "shfl") && !strings.HasPrefix(in.Op, "match"):
+		case kind == Collective && in.Kind() != isa.KindShfl && in.Kind() != isa.KindMatch:
 			level = value.Warp
 		}
 	}
@@ -292,9 +293,18 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 	}
 	results(in, func(n int, o *ir.Operand) {
 		if w.at(o.Reg) >= 0 { // otherwise it is unused
-			set(o, w.pool.Atom(bitsOf(o.Reg), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+			v := w.pool.Atom(bitsOf(o.Reg), value.OpResult, name+"/"+strconv.Itoa(n), in, level, args...)
+			if answers(in) {
+				value.Answer(v)
+			}
+			set(o, v)
 		}
 	})
+}
+
+// answers reports whether in reads from an answer whether a request for more work was granted.
+func answers(in *ir.Instr) bool {
+	return in.Kind() == isa.KindClusterlaunchcontrolQueryCancel && in.HasMod(isa.ModIsCanceled)
 }
 
 // timed names a result of the nth execution of an instruction on a path.
@@ -312,7 +322,10 @@ func (w *walk) unknownResults(in *ir.Instr, times int, level value.Level, set fu
 		results(in, func(n int, o *ir.Operand) {
 			var v *value.Value
 			if w.at(o.Reg) >= 0 { // otherwise it is unused
-				v = w.pool.Atom(bitsOf(o.Reg), "op", name+"/"+strconv.Itoa(n), in, level)
+				v = w.pool.Atom(bitsOf(o.Reg), value.OpResult, name+"/"+strconv.Itoa(n), in, level)
+				if answers(in) {
+					value.Answer(v)
+				}
 			}
 			list = append(list, v)
 		})
@@ -330,7 +343,7 @@ func results(in *ir.Instr, visit func(n int, o *ir.Operand)) {
 	n := 0
 	for i := range in.Args {
 		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access == 0 {
-			if in.Head() != "call" {
+			if in.Kind() != isa.KindCall {
 				continue
 			}
 		}

@@ -5,10 +5,10 @@ package trace
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
 // A step is a decoded instruction. It is decoded once, because it is followed many times.
@@ -18,87 +18,105 @@ type step struct {
 	value bool  // its results matter
 	run   int32 // index of the group of asynchronous register accesses
 	size  int   // number of instructions that it represents
-	head  string
-	words []string // words of the opcode after the first
+	op    isa.Kind
+	head  isa.Head
+	// Of setp: the comparison, whether it is of unsigned numbers, and how its result is combined with
+	// another predicate.
+	compares, combines value.Op
+	unsigned           bool
 	// From the types: the width of the last one, and of the source of a conversion.
 	width, from        int
 	signed, fromSigned bool
 	float              bool
 	// Sums and products: wrapping without carry, with a double-width result, or the high half.
 	plain, wide, high bool
-	space             string // state space of a load
-	polled            bool   // a load of memory that other threads may write concurrently
-	memo              *memo  // nil if the results do not depend only on the operands
+	space             isa.Space // state space of a load
+	polled            bool      // a load of memory that other threads may write concurrently
+	memo              *memo     // nil if the results do not depend only on the operands
 }
 
-// newStep decodes an instruction. The map caches decoded opcodes.
-func newStep(in *ir.Instr, kind Kind, opcodes map[string]step) step {
-	s, met := opcodes[in.Op]
+// newStep decodes an instruction. forms holds the decoded forms.
+func newStep(in *ir.Instr, kind Kind, forms map[*isa.Candidate]step) step {
+	s, met := forms[in.Form]
 	if !met {
-		s = opcode(in.Op)
-		opcodes[in.Op] = s
+		s = decode(in)
+		if in.Form != nil {
+			forms[in.Form] = s
+		}
 	}
 	s.in, s.kind = in, kind
 	return s
 }
 
-// opcode decodes an opcode.
-func opcode(op string) step {
-	s := step{size: 1, width: 32, plain: true}
-	words := strings.Split(op, ".")
-	s.head, s.words = words[0], words[1:]
+// A comparison is what setp does for a modifier.
+type comparison struct {
+	op       value.Op
+	unsigned bool
+}
+
+// comparisons are those of integers.
+var comparisons = map[isa.Mod]comparison{
+	isa.ModEQ: {value.OpEq, false}, isa.ModNE: {value.OpNe, false},
+	isa.ModLT: {value.OpLt, false}, isa.ModLE: {value.OpLe, false}, isa.ModGT: {value.OpGt, false}, isa.ModGE: {value.OpGe, false},
+	isa.ModLo: {value.OpLt, true}, isa.ModLS: {value.OpLe, true}, isa.ModHi: {value.OpGt, true}, isa.ModHS: {value.OpGe, true},
+}
+
+// combinations are how setp combines its result with a predicate.
+var combinations = map[isa.Mod]value.Op{isa.ModAnd: value.OpAnd, isa.ModOr: value.OpOr, isa.ModXor: value.OpXor}
+
+// decode returns the properties of an instruction that are those of its form.
+func decode(in *ir.Instr) step {
+	s := step{size: 1, width: 32, plain: true, op: in.Kind()}
+	s.head = s.op.Head()
+	s.wide = s.op == isa.KindMulWide || s.op == isa.KindMadWide
+	s.high = s.op == isa.KindMulHi || s.op == isa.KindMadHi
 	first := true
-	for _, word := range s.words {
-		switch word {
-		case "cc", "sat":
+	for _, mod := range in.Mods() {
+		switch mod {
+		case isa.ModCC, isa.ModSat:
 			s.plain = false
-		case "wide":
-			s.wide = true
-		case "hi":
-			s.high = true
-		case "volatile", "relaxed", "acquire", "mmio":
+		case isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModMMIO:
 			s.polled = true
 		}
-		if strings.HasPrefix(word, "bf16") || strings.HasPrefix(word, "f16") {
-			s.float = true
+		if s.op == isa.KindSetp {
+			if c, ok := comparisons[mod]; ok {
+				s.compares, s.unsigned = c.op, c.unsigned
+			}
+			s.combines = max(s.combines, combinations[mod])
 		}
-		s.plain = s.plain && !strings.HasSuffix(word, "x2")
-		n := bitsOfWord(word)
+		t := mod.Type()
+		if t == 0 {
+			continue
+		}
+		class := t.Class()
+		s.plain = s.plain && class != isa.Packed && class != isa.Lanes && t != isa.F16x2 && t != isa.Bf16x2
+		s.float = s.float || class == isa.Float || class == isa.Half
+		n := scalarBits(t)
 		if n == 0 {
 			continue
 		}
-		s.float = s.float || word[0] == 'f'
-		s.signed = s.signed || word[0] == 's'
-		s.from, s.fromSigned = n, word[0] == 's'
-		if first || s.head != "cvt" {
+		s.signed = s.signed || class == isa.Signed
+		s.from, s.fromSigned = n, class == isa.Signed
+		if first || s.head != isa.HeadCvt {
 			s.width = n
 		}
 		first = false
 	}
-	if s.head == "ld" {
-		s.space = space(op)
+	if s.op == isa.KindLd {
+		s.space = in.Space()
 		// Responses to clusterlaunchcontrol requests have 128 bits, and are read after they
 		// arrived.
-		s.polled = s.polled && (s.space != "shared" || !slices.Contains(s.words, "volatile") && !slices.Contains(s.words, "b128"))
+		s.polled = s.polled && (s.space.Base() != isa.Shared || !in.HasMod(isa.ModVolatile, isa.ModB128))
 	}
 	return s
 }
 
-// bitsOfWord returns the width of a type word, or 0.
-func bitsOfWord(word string) int {
-	switch word {
-	case "pred":
-		return 1
-	case "b8", "u8", "s8":
-		return 8
-	case "b16", "u16", "s16", "f16":
-		return 16
-	case "b32", "u32", "s32", "f32":
-		return 32
-	case "b64", "u64", "s64", "f64":
-		return 64
-	case "b128":
-		return 128
+// scalarBits returns the bits of a scalar type of a register, or 0.
+func scalarBits(t isa.Type) int {
+	switch t {
+	case isa.Predicate, isa.B8, isa.U8, isa.S8, isa.B16, isa.U16, isa.S16, isa.F16, isa.B32, isa.U32, isa.S32, isa.F32,
+		isa.B64, isa.U64, isa.S64, isa.F64, isa.B128:
+		return t.Bits()
 	}
 	return 0
 }
@@ -108,7 +126,7 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	f := p.k.Func
 	p.blocks = make([][]step, len(f.Blocks))
 	p.ends = make([]*ir.Instr, len(f.Blocks))
-	opcodes := make(map[string]step)
+	forms := make(map[*isa.Candidate]step)
 	longest := 0
 	for _, b := range f.Blocks {
 		longest = max(longest, len(b.Instrs))
@@ -124,7 +142,7 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 			if in.Directive() || in == p.ends[i] {
 				continue
 			}
-			s := newStep(in, kinds[i][j], opcodes)
+			s := newStep(in, kinds[i][j], forms)
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if n := p.number(r); n >= 0 && a != isa.Read && relevant[n] {
 					s.value = true

@@ -41,7 +41,7 @@ func (p *program) unseen() *ir.Instr {
 // leave a loop or skip one are ignored.
 func (p *program) untaken() *ir.Instr {
 	for b, in := range p.ends {
-		if in == nil || in.Head() != "bra" || in.Guard.Reg == nil || b+1 >= len(p.ends) {
+		if in == nil || in.Kind() != isa.KindBra || in.Guard.Reg == nil || b+1 >= len(p.ends) {
 			continue
 		}
 		l := p.loops[b]

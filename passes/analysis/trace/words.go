@@ -49,7 +49,7 @@ func (p *program) leaf(a *value.Atom) string {
 
 // leafName returns the result of leaf without a prefix that all parameters have.
 func leafName(a *value.Atom, prefix string) string {
-	if a.Op != "load" {
+	if a.Op != value.OpLoad {
 		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)
 	}
 	if len(a.Args) != 1 || len(a.Args[0].Terms) != 1 {
@@ -57,7 +57,7 @@ func leafName(a *value.Atom, prefix string) string {
 	}
 	at := a.Args[0]
 	to := at.Terms[0]
-	if to.Factor != 1 || to.Atom.Op != "parameter" {
+	if to.Factor != 1 || to.Atom.Op != value.OpParameter {
 		return ""
 	}
 	name := leafName(to.Atom, prefix)

@@ -94,41 +94,41 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 			reads = min(reads, l.Operand(&in.Args[i]))
 		}
 	}
-	switch in.Head() {
-	case "ld", "ldu":
+	switch in.Kind() {
+	case isa.KindLd, isa.KindLdu:
 		return l.loaded(in, reads)
-	case "shfl":
+	case isa.KindShfl:
 		// The value of one lane, which is the same lane for all lanes of a whole warp.
-		if in.Mod("idx") && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
+		if in.HasMod(isa.ModIdx) && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
 			return max(reads, min(Warp, l.Operand(&in.Args[2])))
 		}
 		return Thread
-	case "vote", "redux":
+	case isa.KindVote, isa.KindRedux:
 		if all(in) {
 			return max(reads, Warp)
 		}
 		return Thread
-	case "match":
-		if all(in) && in.Mod("all") {
+	case isa.KindMatch:
+		if all(in) && in.HasMod(isa.ModAll) {
 			return max(reads, Warp)
 		}
 		return Thread
-	case "activemask":
+	case isa.KindActivemask:
 		return min(Warp, l.block[l.from[in]])
-	case "elect":
+	case isa.KindElect:
 		// The elected lane, and the predicate that is true in that lane.
 		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg != nil {
 			return Warp
 		}
 		return Thread
-	case "bar", "barrier":
+	case isa.KindBarrierRed:
 		// All threads, at one barrier.
-		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block {
+		if len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block {
 			return Block
 		}
 		return Thread
 	}
-	if !in.Has("pure") || in.Has("convergent") {
+	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return Thread
 	}
 	return max(reads, l.numbered(in))
@@ -138,16 +138,16 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 // threads unless it is read-only.
 func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 	switch {
-	case in.Mod("volatile"):
+	case in.HasMod(isa.ModVolatile):
 		return Thread
-	case in.Mod("param"):
+	case in.HasMod(isa.ModParam):
 		// Parameters of a kernel are uniform. Those of device functions and of calls differ between
 		// threads.
 		if v := in.Args[len(in.Args)-1].Args()[0].Var(); v == nil || !l.kernel[v] {
 			return Thread
 		}
 		return reads
-	case in.Mod("const"), in.Mod("nc"), in.Head() == "ldu":
+	case in.HasMod(isa.ModConst), in.HasMod(isa.ModNC), in.Kind() == isa.KindLdu:
 		return reads
 	}
 	return Thread
@@ -156,7 +156,7 @@ func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 // all reports whether the last operand of an instruction is a mask of all lanes.
 func all(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
-	return in.Mod("sync") && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
+	return in.HasMod(isa.ModSync) && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
 }
 
 // numbered returns the level of a value that is computed from the thread index and that is uniform
@@ -167,20 +167,20 @@ func (l *Levels) numbered(in *ir.Instr) Level {
 	}
 	n := in.Args[2].Value
 	step := int64(1) // number of consecutive threads with an equal value
-	switch in.Head() {
-	case "shr":
+	switch in.Kind().Head() {
+	case isa.HeadShr:
 		if n >= 0 && n < 31 {
 			step = 1 << n
 		}
-	case "div":
+	case isa.HeadDiv:
 		step = n
-	case "and":
+	case isa.HeadAnd:
 		step = n & -n
 		if n == 0 {
 			step = 128
 		}
-	case "setp":
-		if in.Mod("lt") || in.Mod("ge") || in.Mod("lo") || in.Mod("hs") {
+	case isa.HeadSetp:
+		if in.HasMod(isa.ModLT, isa.ModGE, isa.ModLo, isa.ModHS) {
 			step = n
 		}
 	}
@@ -198,7 +198,7 @@ func (l *Levels) tid(o *ir.Operand) bool {
 			return false
 		}
 		in := l.writer[r]
-		if (in.Head() != "mov" && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg != r {
+		if in.Kind() != isa.KindMov && !(in.Is(isa.KindCvt, isa.ModU64, isa.ModU32)) || len(in.Args) != 2 || in.Args[0].Reg != r {
 			return false
 		}
 		o = &in.Args[1]

@@ -242,7 +242,7 @@ func (l *Levels) decides(block int) Level {
 	if r := in.Guard.Reg; r != nil {
 		level = l.Value(r)
 	}
-	if in.Head() == "brx" && len(in.Args) > 0 {
+	if in.Kind() == isa.KindBrxIdx && len(in.Args) > 0 {
 		level = min(level, l.Operand(&in.Args[0]))
 	}
 	return level

@@ -70,17 +70,17 @@ func (p *Pool) Resize(width int, v *Value, signed bool) *Value {
 		return p.Const(width, k)
 	}
 	if width > v.Width && v.K < 0 && !signed && !v.Tid() {
-		return p.Atom(width, "cvt", "", nil, Constant, v)
+		return p.Atom(width, OpCvt, "", nil, Constant, v)
 	}
 	if width < 32 && v.Width > width || v.Width == 1 {
-		return p.Atom(width, "cvt", "", nil, Constant, v)
+		return p.Atom(width, OpCvt, "", nil, Constant, v)
 	}
 	return p.sum(width, v.K, v.Terms)
 }
 
 // Binary returns the result of an operation that folds in some cases: mul, shl, shr, sar, and,
 // or, xor, div, rem, min, max. A prefix s means signed.
-func (p *Pool) Binary(op string, width int, a, b *Value) *Value {
+func (p *Pool) Binary(op Op, width int, a, b *Value) *Value {
 	key := step{op, a, b, nil}
 	if v, ok := p.folded[key]; ok && v.Width == width {
 		return v
@@ -90,13 +90,13 @@ func (p *Pool) Binary(op string, width int, a, b *Value) *Value {
 	return v
 }
 
-func (p *Pool) binary(op string, width int, a, b *Value) *Value {
+func (p *Pool) binary(op Op, width int, a, b *Value) *Value {
 	if a.Const() && b.Const() {
 		if k, ok := fold(op, width, a.K, b.K); ok {
 			return p.Const(width, k)
 		}
 	}
-	commutes := op == "mul" || op == "and" || op == "or" || op == "xor"
+	commutes := op == OpMul || op == OpAnd || op == OpOr || op == OpXor
 	if commutes && (a.Const() || !b.Const() && a.ID > b.ID) {
 		a, b = b, a
 	}
@@ -108,7 +108,7 @@ func (p *Pool) binary(op string, width int, a, b *Value) *Value {
 		if v := p.byConst(op, width, a, b.K); v != nil {
 			return v
 		}
-	} else if (op == "or" || op == "xor") && apart(a, b) {
+	} else if (op == OpOr || op == OpXor) && apart(a, b) {
 		return p.Add(width, a, b)
 	}
 	v := p.Atom(width, op, "", nil, Constant, a, b)
@@ -120,8 +120,8 @@ func (p *Pool) binary(op string, width int, a, b *Value) *Value {
 // unknown. For 64 bits it is known only for constants.
 func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	if width < 64 {
-		product := p.Binary("mul", 64, p.Resize(64, a, signed), p.Resize(64, b, signed))
-		return p.Resize(width, p.Binary("shr", 64, product, p.Const(32, int64(width))), true)
+		product := p.Binary(OpMul, 64, p.Resize(64, a, signed), p.Resize(64, b, signed))
+		return p.Resize(width, p.Binary(OpShr, 64, product, p.Const(32, int64(width))), true)
 	}
 	if !a.Const() || !b.Const() {
 		return nil
@@ -144,50 +144,50 @@ func apart(a, b *Value) bool {
 }
 
 // logic returns operations on predicates that fold: with a constant, or with equal operands.
-func (p *Pool) logic(op string, a, b *Value) *Value {
+func (p *Pool) logic(op Op, a, b *Value) *Value {
 	switch {
-	case a == b && op != "xor":
+	case a == b && op != OpXor:
 		return a
-	case !b.Const() || op == "xor" && b.K == 0:
+	case !b.Const() || op == OpXor && b.K == 0:
 		if b.Const() {
 			return a
 		}
 		return nil
-	case op == "xor":
+	case op == OpXor:
 		return p.Not(a)
-	case (op == "and") == (b.K != 0):
+	case (op == OpAnd) == (b.K != 0):
 		return a
 	}
 	return b
 }
 
 // byConst returns operations with a constant on the right that fold, or nil.
-func (p *Pool) byConst(op string, width int, a *Value, k int64) *Value {
+func (p *Pool) byConst(op Op, width int, a *Value, k int64) *Value {
 	switch op {
-	case "mul":
+	case OpMul:
 		return p.Scale(width, a, k)
-	case "shl":
+	case OpShl:
 		if k >= 0 && k < int64(width) {
 			return p.Scale(width, a, 1<<k)
 		}
-	case "shr", "sar":
+	case OpShr, OpSar:
 		if k == 0 {
 			return a
 		}
 		if k > 0 && k < int64(width) {
 			return p.shr(width, a, int(k))
 		}
-	case "div":
+	case OpDiv:
 		if k > 0 && bits.OnesCount64(uint64(k)) == 1 {
-			return p.Binary("shr", width, a, p.Const(32, int64(bits.TrailingZeros64(uint64(k)))))
+			return p.Binary(OpShr, width, a, p.Const(32, int64(bits.TrailingZeros64(uint64(k)))))
 		}
-	case "rem":
+	case OpRem:
 		if k > 0 && bits.OnesCount64(uint64(k)) == 1 {
-			return p.Binary("and", width, a, p.Const(width, k-1))
+			return p.Binary(OpAnd, width, a, p.Const(width, k-1))
 		}
-	case "and":
+	case OpAnd:
 		return p.and(width, a, k)
-	case "or", "xor":
+	case OpOr, OpXor:
 		if k == 0 {
 			return a
 		}
@@ -223,11 +223,11 @@ func (p *Pool) shr(width int, a *Value, k int) *Value {
 				continue
 			}
 			one := p.sum(width, 0, []Term{t})
-			s := p.Atom(width, "shr", "", nil, Constant, one, p.Const(32, int64(k)))
+			s := p.Atom(width, OpShr, "", nil, Constant, one, p.Const(32, int64(k)))
 			if atom := s.Single(); atom.Zeros == 0 {
 				atom.Zeros = max(0, one.Zeros()-k)
 			}
-			p.bound(s, "shr", width, one, p.Const(32, int64(k)))
+			p.bound(s, OpShr, width, one, p.Const(32, int64(k)))
 			out = p.Add(width, out, s)
 		}
 		return out
@@ -258,37 +258,37 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 func (p *Pool) above(a *Value) int { return p.sum(a.Width, 0, a.Terms).Zeros() }
 
 // bound records known properties of a result that does not fold.
-func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {
+func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
 	s := v.Single()
 	if s == nil || s.Bounded {
 		return
 	}
 	_, ah, aok := a.Bounds()
 	switch {
-	case op == "and" && b.Const() && b.K >= 0:
+	case op == OpAnd && b.Const() && b.K >= 0:
 		limit(v, 0, b.K)
 		s.Zeros = max(a.Zeros(), b.Zeros())
-	case op == "and" && b.Const():
+	case op == OpAnd && b.Const():
 		s.Zeros = max(a.Zeros(), b.Zeros())
 		if aok {
 			limit(v, 0, ah)
 		}
-	case op == "shr" && b.Const() && b.K > 0 && b.K < int64(width):
+	case op == OpShr && b.Const() && b.K > 0 && b.K < int64(width):
 		if !aok {
 			ah = 1<<min(62, width) - 1
 		}
 		limit(v, 0, ah>>b.K)
-	case op == "rem" && b.Const() && b.K > 0:
+	case op == OpRem && b.Const() && b.K > 0:
 		limit(v, 0, b.K-1)
-	case op == "div" && b.Const() && b.K > 0 && aok:
+	case op == OpDiv && b.Const() && b.K > 0 && aok:
 		limit(v, 0, ah/b.K)
-	case op == "min" && b.Const() && b.K >= 0:
+	case op == OpMin && b.Const() && b.K >= 0:
 		limit(v, 0, b.K)
-	case op == "max" && b.Const() && b.K >= 0 && aok:
+	case op == OpMax && b.Const() && b.K >= 0 && aok:
 		limit(v, b.K, max(ah, b.K))
-	case op == "smax" && b.Const() && b.K >= 0 && width <= 32:
+	case op == OpSMax && b.Const() && b.K >= 0 && width <= 32:
 		limit(v, b.K, 1<<(width-1)-1)
-	case (op == "or" || op == "xor") && aok:
+	case (op == OpOr || op == OpXor) && aok:
 		if _, bh, ok := b.Bounds(); ok {
 			limit(v, 0, 1<<bits.Len64(uint64(ah|bh))-1)
 		}
@@ -297,55 +297,55 @@ func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {
 }
 
 // fold computes an operation on constants.
-func fold(op string, width int, a, b int64) (int64, bool) {
+func fold(op Op, width int, a, b int64) (int64, bool) {
 	ua, ub := uint64(a), uint64(b)
 	if width < 64 {
 		ua, ub = ua&(1<<width-1), ub&(1<<width-1)
 	}
 	switch op {
-	case "mul":
+	case OpMul:
 		return a * b, true
-	case "shl":
+	case OpShl:
 		if ub >= uint64(width) {
 			return 0, true
 		}
 		return a << ub, true
-	case "shr":
+	case OpShr:
 		if ub >= uint64(width) {
 			return 0, true
 		}
 		return int64(ua >> ub), true
-	case "sar":
+	case OpSar:
 		return a >> min(ub, 63), true
-	case "and":
+	case OpAnd:
 		return a & b, true
-	case "or":
+	case OpOr:
 		return a | b, true
-	case "xor":
+	case OpXor:
 		return a ^ b, true
-	case "div", "rem":
+	case OpDiv, OpRem:
 		if ub == 0 {
 			return 0, false
 		}
-		if op == "div" {
+		if op == OpDiv {
 			return int64(ua / ub), true
 		}
 		return int64(ua % ub), true
-	case "sdiv", "srem":
+	case OpSDiv, OpSRem:
 		if b == 0 {
 			return 0, false
 		}
-		if op == "sdiv" {
+		if op == OpSDiv {
 			return a / b, true
 		}
 		return a % b, true
-	case "min":
+	case OpMin:
 		return int64(min(ua, ub)), true
-	case "max":
+	case OpMax:
 		return int64(max(ua, ub)), true
-	case "smin":
+	case OpSMin:
 		return min(a, b), true
-	case "smax":
+	case OpSMax:
 		return max(a, b), true
 	}
 	return 0, false

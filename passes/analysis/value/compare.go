@@ -24,7 +24,7 @@ func (p *Pool) Select(c, a, b *Value) *Value {
 	if atom, not := c.Condition(); not && atom != nil {
 		c, a, b = p.Not(c), b, a
 	}
-	v := p.Atom(a.Width, "select", "", nil, Constant, c, a, b)
+	v := p.Atom(a.Width, OpSelect, "", nil, Constant, c, a, b)
 	if s := v.Single(); s.Zeros == 0 {
 		s.Zeros = min(a.Zeros(), b.Zeros())
 		al, ah, aok := a.Bounds()
@@ -36,22 +36,17 @@ func (p *Pool) Select(c, a, b *Value) *Value {
 	return v
 }
 
-// Compare returns the predicate of a comparison: eq, ne, lt, le, gt, ge, and lo, ls, hi, hs.
-func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
+// Compare returns the predicate of a comparison: OpEq, OpNe, OpLt, OpLe, OpGt or OpGe.
+func (p *Pool) Compare(op Op, signed bool, a, b *Value) *Value {
 	switch op {
-	case "lo", "ls", "hi", "hs":
-		signed = false
-		op = map[string]string{"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[op]
-	}
-	switch op {
-	case "ne":
-		return p.Not(p.Compare("eq", signed, a, b))
-	case "gt":
-		return p.Compare("lt", signed, b, a)
-	case "ge":
-		return p.Not(p.Compare("lt", signed, a, b))
-	case "le":
-		return p.Not(p.Compare("lt", signed, b, a))
+	case OpNe:
+		return p.Not(p.Compare(OpEq, signed, a, b))
+	case OpGt:
+		return p.Compare(OpLt, signed, b, a)
+	case OpGe:
+		return p.Not(p.Compare(OpLt, signed, a, b))
+	case OpLe:
+		return p.Not(p.Compare(OpLt, signed, b, a))
 	}
 	width := max(a.Width, b.Width)
 	if a.Const() && b.Const() {
@@ -59,12 +54,12 @@ func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 	}
 	diff := p.Sub(width, a, b)
 	if diff.Const() {
-		if op == "eq" {
+		if op == OpEq {
 			return p.Bool(diff.K == 0)
 		}
 		return p.Bool(diff.K < 0)
 	}
-	if op == "eq" {
+	if op == OpEq {
 		if v := p.equal(a, b); v != nil {
 			return v
 		}
@@ -74,7 +69,7 @@ func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 		if l, h, ok := diff.Bounds(); ok && (l > 0 || h < 0) {
 			return p.Bool(false)
 		}
-		return p.Atom(1, "eq", "", nil, Constant, diff, p.Const(width, 0))
+		return p.Atom(1, OpEq, "", nil, Constant, diff, p.Const(width, 0))
 	}
 	al, ah, aok := a.Bounds()
 	bl, bh, bok := b.Bounds()
@@ -90,16 +85,16 @@ func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 		return p.Bool(false)
 	}
 	if !signed && b.Is(1) {
-		return p.Compare("eq", false, a, p.Const(width, 0))
+		return p.Compare(OpEq, false, a, p.Const(width, 0))
 	}
 	if !signed && a.Is(0) {
-		return p.Not(p.Compare("eq", false, b, p.Const(width, 0)))
+		return p.Not(p.Compare(OpEq, false, b, p.Const(width, 0)))
 	}
 	name := "u"
 	if signed {
 		name = "s"
 	}
-	return p.Atom(1, "lt", name, nil, Constant, a, b)
+	return p.Atom(1, OpLt, name, nil, Constant, a, b)
 }
 
 // equal simplifies a comparison of a selection with a constant, and a comparison of combined bits
@@ -114,7 +109,7 @@ func (p *Pool) equal(a, b *Value) *Value {
 		}
 	}
 	s := a.Single()
-	if s == nil || s.Op != "select" || !b.Const() || !s.Args[1].Const() || !s.Args[2].Const() {
+	if s == nil || s.Op != OpSelect || !b.Const() || !s.Args[1].Const() || !s.Args[2].Const() {
 		return nil
 	}
 	yes, no := s.Args[1].K == b.K, s.Args[2].K == b.K
@@ -128,10 +123,10 @@ func (p *Pool) none(a *Value) *Value {
 	if s := a.Single(); s != nil {
 		switch {
 		case a.Width == 1 || s.Nested > 0:
-		case s.Op == "or":
-			return p.Binary("and", 1, p.Compare("eq", false, s.Args[0], zero), p.Compare("eq", false, s.Args[1], zero))
-		case s.Op == "xor":
-			return p.Compare("eq", false, s.Args[0], s.Args[1])
+		case s.Op == OpOr:
+			return p.Binary(OpAnd, 1, p.Compare(OpEq, false, s.Args[0], zero), p.Compare(OpEq, false, s.Args[1], zero))
+		case s.Op == OpXor:
+			return p.Compare(OpEq, false, s.Args[0], s.Args[1])
 		}
 		return nil
 	}
@@ -147,18 +142,18 @@ func (p *Pool) none(a *Value) *Value {
 	all := p.Bool(true)
 	for _, t := range a.Terms {
 		one := p.sum(a.Width, 0, []Term{{1, t.Atom}})
-		all = p.Binary("and", 1, all, p.Compare("eq", false, one, zero))
+		all = p.Binary(OpAnd, 1, all, p.Compare(OpEq, false, one, zero))
 	}
 	return all
 }
 
 // holds compares constants.
-func holds(op string, signed bool, width int, a, b int64) bool {
+func holds(op Op, signed bool, width int, a, b int64) bool {
 	if !signed && width < 64 {
 		a, b = a&(1<<width-1), b&(1<<width-1)
 	}
 	switch {
-	case op == "eq":
+	case op == OpEq:
 		return a == b
 	case signed || width < 64:
 		return a < b

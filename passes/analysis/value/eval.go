@@ -6,10 +6,10 @@ package value
 import "slices"
 
 // known reports whether At can evaluate an operation.
-func known(op string) bool {
+func known(op Op) bool {
 	switch op {
-	case "mul", "shl", "shr", "sar", "and", "or", "xor", "div", "rem", "sdiv", "srem", "min", "max", "smin", "smax",
-		"eq", "lt", "select", "shfl", "cvt", "scvt":
+	case OpMul, OpShl, OpShr, OpSar, OpAnd, OpOr, OpXor, OpDiv, OpRem, OpSDiv, OpSRem, OpMin, OpMax, OpSMin, OpSMax,
+		OpEq, OpLt, OpSelect, OpShfl, OpCvt, OpSCvt:
 		return true
 	}
 	return false
@@ -19,7 +19,7 @@ func known(op string) bool {
 // others.
 func (p *Pool) Special(name string, width int) *Value {
 	tid := func(level Level, high int) *Value {
-		v := p.Atom(width, "special", name, nil, level)
+		v := p.Atom(width, OpSpecial, name, nil, level)
 		a := v.Single()
 		a.Tid = true
 		return limit(v, 0, int64(high))
@@ -54,7 +54,7 @@ func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *V
 // Elected returns the predicate that is true in one lane of each warp. PTX does not define
 // which lane, only that it is the same for equal masks; the lowest lane represents it.
 func (p *Pool) Elected() *Value {
-	v := p.Atom(1, "elect", "", nil, Lane)
+	v := p.Atom(1, OpElect, "", nil, Lane)
 	v.Single().Tid = true
 	return v
 }
@@ -77,12 +77,12 @@ func (p *Pool) column(a *Atom) []int64 {
 	}
 	a.each = make([]int64, p.Threads)
 	switch a.Op {
-	case "special":
+	case OpSpecial:
 		for t := range a.each {
 			a.each[t] = p.special(a.Name, t)
 		}
 		return a.each
-	case "elect":
+	case OpElect:
 		for t := range a.each {
 			a.each[t] = truth(t%32 == 0)
 		}
@@ -123,19 +123,19 @@ func (p *Pool) reader(v *Value) func(t int) int64 {
 
 func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	switch a.Op {
-	case "eq", "lt":
+	case OpEq, OpLt:
 		return truth(holds(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width), args[0](t), args[1](t)))
-	case "select":
+	case OpSelect:
 		if args[0](t) != 0 {
 			return args[1](t)
 		}
 		return args[2](t)
-	case "shfl":
+	case OpShfl:
 		from := t&^31 + int(args[1](t))&31
 		return args[0](min(from, p.Threads-1))
-	case "cvt":
+	case OpCvt:
 		return args[0](t) & (1<<min(62, a.Args[0].Width) - 1)
-	case "scvt":
+	case OpSCvt:
 		return args[0](t)
 	}
 	k, _ := fold(a.Op, a.Args[0].Width, args[0](t), args[1](t))

@@ -13,13 +13,13 @@ import (
 // that are in its second warp.
 func Example() {
 	p := value.NewPool(64, 1, 1, true)
-	turn := p.Atom(32, "parameter", "turn", nil, value.Block)
-	masked := p.Binary("and", 32, turn, p.Const(32, 3))
-	rest := p.Binary("rem", 32, turn, p.Const(32, 4))
+	turn := p.Atom(32, value.OpParameter, "turn", nil, value.Block)
+	masked := p.Binary(value.OpAnd, 32, turn, p.Const(32, 3))
+	rest := p.Binary(value.OpRem, 32, turn, p.Const(32, 4))
 	fmt.Println("one value:", masked == rest)
 
 	tid := p.Special("%tid.x", 32)
-	second := p.Where(p.Compare("eq", false, p.Binary("shr", 32, tid, p.Const(32, 5)), p.Const(32, 1)), p.All())
+	second := p.Where(p.Compare(value.OpEq, false, p.Binary(value.OpShr, 32, tid, p.Const(32, 5)), p.Const(32, 1)), p.All())
 	fmt.Println("threads", second.Least(), "to", second.Most())
 	// Output:
 	// one value: true

@@ -3,7 +3,7 @@
 
 package value
 
-import "strings"
+import "github.com/ptxdsl/ptxdsl/isa"
 
 // Sources lists what an atom depends on, directly or indirectly. They are cached, because many
 // atoms share them.
@@ -19,24 +19,37 @@ const (
 // Deep is the largest nesting of a predicate that is still decomposed.
 const Deep = 128
 
+// ReadsGlobal reports whether a is a value read from global or constant memory.
+func (a *Atom) ReadsGlobal() bool {
+	s, ok := a.Ref.(isa.Space)
+	return a.Op == OpLoad && ok && (s == isa.Global || s == isa.Const)
+}
+
+// ReadsShared reports whether a is a value read from shared memory.
+func (a *Atom) ReadsShared() bool {
+	s, ok := a.Ref.(isa.Space)
+	return a.Op == OpLoad && ok && s.Base() == isa.Shared
+}
+
 // inherited returns the sources that an atom inherits from its operands. A loaded value does not
 // inherit those of its address. A pointer that a call returns may point into any variable.
-func inherited(op string, of Sources) Sources {
-	if op == "load" {
+func inherited(op Op, of Sources) Sources {
+	if op == OpLoad {
 		return of &^ Variables
 	}
 	return of
 }
 
 // sources returns the sources of an atom itself.
-func sources(op, name string) Sources {
+func sources(op Op, ref any) Sources {
 	switch {
-	case op == "variable":
+	case op == OpVariable:
 		return Variables
-	case op == "load" && name != "global" && name != "const":
+	case op == OpLoad && ref != isa.Global && ref != isa.Const:
 		return Private
-	case strings.HasPrefix(name, "clusterlaunchcontrol.query_cancel.is_canceled"):
-		return Answers
 	}
 	return 0
 }
+
+// Answer marks v, an atom, as the answer to a request for more work.
+func Answer(v *Value) { v.Single().Sources |= Answers }

@@ -51,7 +51,7 @@ type Term struct {
 // An Atom is a value that cannot be simplified.
 type Atom struct {
 	ID    int
-	Op    string
+	Op    Op
 	Name  string
 	Args  []*Value
 	Ref   any // what it represents: a variable, an instruction
@@ -100,7 +100,7 @@ type points struct {
 
 // A step is the key of a cached simplification.
 type step struct {
-	op      string
+	op      Op
 	a, b, c *Value
 }
 
@@ -163,8 +163,8 @@ func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 
 // Atom returns the value of one atom: the result of op on args. For atoms of equal op and
 // args, ref distinguishes them.
-func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*Value) *Value {
-	h := mix(maphash.String(p.seed, op), maphash.String(p.seed, name))
+func (p *Pool) Atom(width int, op Op, name string, ref any, level Level, args ...*Value) *Value {
+	h := mix(uint64(op), maphash.String(p.seed, name))
 	for _, a := range args {
 		h = mix(h, uint64(a.ID))
 	}
@@ -173,10 +173,10 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 		if a == nil {
 			p.made.atoms++
 			a = &Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref, Level: level, Tid: len(args) > 0 && known(op), next: first}
-			a.Sources = sources(op, name)
+			a.Sources = sources(op, ref)
 			for _, arg := range args {
 				a.Tid = a.Tid && arg.Tid()
-				if op != "shfl" && op != "vote" {
+				if op != OpShfl && op != OpVote {
 					a.Level = max(a.Level, arg.Level())
 				}
 				for _, t := range arg.Terms {

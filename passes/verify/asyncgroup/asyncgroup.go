@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -96,7 +97,7 @@ func small(p *verify.Pass, t *trace.Trace) {
 			}
 		case trace.CopyWait:
 			pending := int64(0)
-			if !e.In.Mod("wait_all") {
+			if e.In.Kind() != isa.KindCpAsyncWaitAll {
 				pending, _ = verify.Number(e, 0)
 			}
 			all := everyone(t, e)
@@ -104,7 +105,7 @@ func small(p *verify.Pass, t *trace.Trace) {
 				if !all && !covers(t, e, f.e) {
 					continue
 				}
-				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
+				if !f.done && (e.In.Kind() == isa.KindCpAsyncWaitAll || f.groups > int(pending)) {
 					f.done, f.wait = true, e.In
 				} else if !f.done {
 					f.open = f.groups == 0
@@ -320,7 +321,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			kept := list[:0]
 			for _, o := range list {
 				if o.groups > int(pending) && covers(t, e, o.e) {
-					if !e.In.Mod("read") {
+					if !e.In.HasMod(isa.ModRead) {
 						continue
 					}
 					o.regions = nil
@@ -331,13 +332,13 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			list = kept
 		case trace.Fence:
 			for _, o := range list {
-				o.fenced = o.fenced || !e.In.Mod("cta")
+				o.fenced = o.fenced || !e.In.HasMod(isa.ModCTA)
 			}
 		case trace.Store, trace.Atomic, trace.Clear, trace.Copy, trace.BulkLoad:
 			if len(list) == 0 {
 				continue
 			}
-			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
+			if e.In.HasMod(isa.ModGlobal) && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
 				for _, o := range list {
 					if flags(e, o.fenced) {
 						p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
@@ -381,11 +382,11 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 // flags reports whether a store or atomic to global memory can signal what precedes it: it is a
 // release, or follows a fence.
 func flags(e *trace.Event, fenced bool) bool {
-	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.Mod("relaxed"))
+	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.HasMod(isa.ModRelaxed))
 }
 
 func releases(e *trace.Event) bool {
-	return e.In.Mod("release") || e.In.Mod("acq_rel") || e.In.Mod("volatile")
+	return e.In.HasMod(isa.ModRelease, isa.ModAcqRel, isa.ModVolatile)
 }
 
 // meet reports whether regions of two lists certainly overlap.

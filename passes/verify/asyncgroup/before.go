@@ -5,6 +5,7 @@ package asyncgroup
 
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -17,7 +18,7 @@ func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if e.Kind != trace.BulkStore || !verify.Tensor(e.In) || pixels(e.In) || e.In.Mod("tile::scatter4") || done[e.In] {
+			if e.Kind != trace.BulkStore || !verify.Tensor(e.In) || pixels(e.In) || e.In.HasMod(isa.ModTileScatter4) || done[e.In] {
 				continue
 			}
 			done[e.In] = true
@@ -56,7 +57,7 @@ func (l *negatives) has(o *ir.Operand) bool {
 	list := l.writers[r]
 	l.looked[r] = len(list) > 0 // increments are not constants, and end the search below
 	for _, in := range list {
-		if in.Head() != "mov" || len(in.Args) != 2 || !l.has(&in.Args[1]) {
+		if in.Kind() != isa.KindMov || len(in.Args) != 2 || !l.has(&in.Args[1]) {
 			l.looked[r] = false
 			break
 		}

@@ -6,6 +6,7 @@ package asyncgroup
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -44,7 +45,7 @@ func starts(p *verify.Pass, t *trace.Trace, i int, first congruence) {
 	e := &t.Events[i]
 	// A map of three or more dimensions may interleave channels, and then any start is valid.
 	severity := diag.Error
-	if !e.In.Mod("1d") && !e.In.Mod("2d") {
+	if !e.In.HasMod(isa.ModD1, isa.ModD2) {
 		severity = diag.Review
 	}
 	size, stated := p.Element(e)
@@ -74,8 +75,8 @@ const most = 8
 
 // pixels reports whether a copy is in im2col mode, in which the first coordinate is a channel.
 func pixels(in *ir.Instr) bool {
-	return in.Mod("im2col") || in.Mod("im2col::w") || in.Mod("im2col::w::128") ||
-		in.Mod("im2col_no_offs")
+	return in.HasMod(isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128) ||
+		in.HasMod(isa.ModIm2colNoOffs)
 }
 
 // coordinates returns the coordinates of a box, the innermost first.

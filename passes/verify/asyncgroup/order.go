@@ -5,6 +5,7 @@ package asyncgroup
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -55,7 +56,7 @@ func order(p *verify.Pass, t *trace.Trace) {
 			loads = append(loads, in{e, r})
 		case trace.BulkStore:
 			to := verify.Val(e, 0)
-			if verify.Tensor(e.In) || to == nil || e.In.Head() != "cp" || e.In.Mod("reduce") || e.Threads.Len() != 1 {
+			if verify.Tensor(e.In) || to == nil || e.In.Kind() != isa.KindCpAsyncBulk || e.Threads.Len() != 1 {
 				continue
 			}
 			bytes, ok := verify.Number(e, 2)
@@ -75,7 +76,7 @@ func order(p *verify.Pass, t *trace.Trace) {
 				stores[k].groups++
 			}
 		case trace.BulkWait:
-			if pending, _ := verify.Number(e, 0); !e.In.Mod("read") {
+			if pending, _ := verify.Number(e, 0); !e.In.HasMod(isa.ModRead) {
 				kept := stores[:0]
 				for _, s := range stores {
 					if s.groups <= int(pending) {

@@ -79,7 +79,7 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	// address.
 	for _, term := range v.Terms {
 		in, _ := term.Atom.Ref.(*ir.Var)
-		if term.Atom.Op != "variable" || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 || int64(in.Alignment()) >= n {
+		if term.Atom.Op != value.OpVariable || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 || int64(in.Alignment()) >= n {
 			continue
 		}
 		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {

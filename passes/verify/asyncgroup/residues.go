@@ -117,7 +117,7 @@ func (l *residues) visit(o *ir.Operand) congruence {
 
 // made returns the congruence of the result of an instruction.
 func (l *residues) made(in *ir.Instr) congruence {
-	if !in.Mod("u32") && !in.Mod("s32") && !in.Mod("b32") || len(in.Args) < 2 {
+	if !in.HasMod(isa.ModU32, isa.ModS32, isa.ModB32) || len(in.Args) < 2 {
 		return anything
 	}
 	at := func(i int) congruence {
@@ -126,25 +126,25 @@ func (l *residues) made(in *ir.Instr) congruence {
 		}
 		return anything
 	}
-	switch head := in.Head(); head {
-	case "mov":
+	switch head := in.Kind().Head(); head {
+	case isa.HeadMov:
 		return at(1)
-	case "add":
+	case isa.HeadAdd:
 		return at(1).plus(at(2))
-	case "sub":
+	case isa.HeadSub:
 		return at(1).minus(at(2))
-	case "selp":
+	case isa.HeadSelp:
 		return at(1).join(at(2))
-	case "shl":
+	case isa.HeadShl:
 		if n := &in.Args[2]; n.Kind == ir.Int && n.Value >= 0 && n.Value < 32 {
 			return at(1).times(number(1 << min(n.Value, 10)))
 		}
-	case "and", "or", "xor":
+	case isa.HeadAnd, isa.HeadOr, isa.HeadXor:
 		return bitwise(head, at(1), at(2))
-	case "mul", "mad":
+	case isa.HeadMul, isa.HeadMad:
 		switch product := at(1).times(at(2)); {
-		case !in.Mod("lo"):
-		case head == "mul":
+		case in.Kind() != isa.KindMulLo && in.Kind() != isa.KindMadLo:
+		case head == isa.HeadMul:
 			return product
 		default:
 			return product.plus(at(3))
@@ -155,20 +155,20 @@ func (l *residues) made(in *ir.Instr) congruence {
 
 // bitwise returns the congruence of a bitwise operation. The result of and keeps the low zeros of
 // either operand.
-func bitwise(op string, x, y congruence) congruence {
+func bitwise(op isa.Head, x, y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
 	}
 	step := min(x.step, y.step)
 	switch op {
-	case "and":
+	case isa.HeadAnd:
 		for _, z := range []congruence{x, y} {
 			if zeros := (z.at | z.step) & -(z.at | z.step); zeros > step {
 				return congruence{zeros, 0}
 			}
 		}
 		return modulo(step, x.at&y.at)
-	case "or":
+	case isa.HeadOr:
 		return modulo(step, x.at|y.at)
 	}
 	return modulo(step, x.at^y.at)

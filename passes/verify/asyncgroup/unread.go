@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -31,7 +32,7 @@ func unread(p *verify.Pass) {
 			case trace.Load, trace.Atomic:
 				r, ok := p.Access(e)
 				if !ok {
-					if !e.In.Mod("global") {
+					if !e.In.HasMod(isa.ModGlobal) {
 						return // it may read what was copied
 					}
 					continue

@@ -72,11 +72,11 @@ func visited(e *trace.Event) *ir.Var {
 		return nil
 	}
 	for _, t := range v.Terms {
-		if t.Atom.Op != "mapa" || t.Factor != 1 {
+		if t.Atom.Op != value.OpMapa || t.Factor != 1 {
 			continue
 		}
 		for _, u := range t.Atom.Args[0].Terms {
-			if of, ok := u.Atom.Ref.(*ir.Var); ok && u.Atom.Op == "variable" {
+			if of, ok := u.Atom.Ref.(*ir.Var); ok && u.Atom.Op == value.OpVariable {
 				return of
 			}
 		}

@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -34,7 +35,7 @@ func cancels(p *verify.Pass) {
 					"the refusal is observed here").On(t, i)
 				break
 			}
-			if e.In.Mod("multicast::cluster::all") && p.Cluster != 1 {
+			if e.In.HasMod(isa.ModMulticastClusterAll) && p.Cluster != 1 {
 				early(p, t, e)
 			}
 		}

@@ -8,6 +8,7 @@ package cluster
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -69,7 +70,7 @@ func follow(p *verify.Pass, t *trace.Trace) {
 					"barrier.cluster.wait in between").Also(arrived.In, "the first arrival").
 					On(t, i)
 			}
-			if e.In.Mod("relaxed") && made != nil {
+			if e.In.HasMod(isa.ModRelaxed) && made != nil {
 				f := p.Report(&ruleRelaxed, e.In, "mbarrier.init may not be visible to other "+
 					"blocks: barrier.cluster.arrive.relaxed does not order it, and no "+
 					"fence.mbarrier_init precedes the arrival").Also(made,
@@ -164,7 +165,7 @@ func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 			return false
 		}
 		for _, t := range v.Terms {
-			if t.Atom.Op == "mapa" && !own(p, w, t.Atom) {
+			if t.Atom.Op == value.OpMapa && !own(p, w, t.Atom) {
 				return true
 			}
 		}

@@ -6,6 +6,7 @@ package cluster
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -35,7 +36,7 @@ func relaxed(p *verify.Pass) {
 					open = append(open, store{e: e, region: r, away: far})
 				}
 			case trace.Fence:
-				if !e.In.Mod("cta") {
+				if !e.In.HasMod(isa.ModCTA) {
 					open = nil
 				}
 			case trace.BarrierSync:
@@ -43,7 +44,7 @@ func relaxed(p *verify.Pass) {
 					open[n].met = true
 				}
 			case trace.ClusterArrive:
-				if e.In.Mod("relaxed") {
+				if e.In.HasMod(isa.ModRelaxed) {
 					ahead[e.In] = append(ahead[e.In], open...)
 				}
 				open = nil
@@ -94,12 +95,12 @@ func leaves(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Fence:
-			if !e.In.Mod("cta") {
+			if !e.In.HasMod(isa.ModCTA) {
 				last = nil
 			}
 		case trace.ClusterArrive:
 			use, arrived, at = nil, e, i
-			if e.In.Mod("relaxed") {
+			if e.In.HasMod(isa.ModRelaxed) {
 				use = last
 			}
 			last = nil

@@ -6,10 +6,9 @@
 package convergence
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -41,12 +40,12 @@ func run(p *verify.Pass) {
 			case trace.BarrierSync, trace.BarrierArrive:
 				number(p, e)
 				left(p, t, i, gone)
-				if strings.HasPrefix(e.In.Op, "bar.") || e.In.Mod("aligned") {
+				if e.In.Has(isa.EffectConvergent) || e.In.HasMod(isa.ModAligned) {
 					aligned(p, t, i)
 				}
 			case trace.ClusterArrive, trace.ClusterWait, trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore,
 				trace.TensorWait, trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait:
-				if e.In.Mod("aligned") {
+				if e.In.HasMod(isa.ModAligned) {
 					aligned(p, t, i)
 				}
 			case trace.Store:
@@ -56,7 +55,7 @@ func run(p *verify.Pass) {
 			case trace.WarpSync, trace.Collective:
 				switch {
 				case unnamed(p, t, i):
-				case strings.HasPrefix(e.In.Op, "elect"):
+				case e.In.Kind() == isa.KindElect:
 					elect(p, t, i)
 				default:
 					masked(p, t, i)
@@ -219,7 +218,7 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 // may be the same for all threads that reach the choice.
 func told(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
-	return a != nil && (a.Op == "done" || a.Sources&value.Private != 0)
+	return a != nil && (a.Op == value.OpDone || a.Sources&value.Private != 0)
 }
 
 // A site is one barrier, by number and count, and the threads that execute it.

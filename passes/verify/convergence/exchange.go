@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -197,7 +198,7 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 	f := p.Report(&ruleExchange, e.In, "shared-memory race within a warp: a lane %s shared memory "+
 		"that another lane %s, %s", does, did, why).
 		Also(o.e.In, "the other access").On(t, i)
-	polled := e.In.Mod("volatile") || o.e.In.Mod("volatile")
+	polled := e.In.HasMod(isa.ModVolatile) || o.e.In.HasMod(isa.ModVolatile)
 	if o.after != nil && o.groups == nil || !p.Pool.Exact || polled || locked(t, i) {
 		f.As(diag.Review)
 	}
@@ -229,7 +230,7 @@ func meets(e *trace.Event) bool {
 	case trace.WarpSync, trace.BarrierSync, trace.ClusterWait, trace.Wait:
 		return true
 	}
-	return e.In != nil && e.In.Mod("aligned")
+	return e.In != nil && e.In.HasMod(isa.ModAligned)
 }
 
 // plain reports whether an access does not order threads, and all lanes make it. Volatile accesses

@@ -6,6 +6,7 @@ package convergence
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -40,7 +41,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 		case trace.WarpSync, trace.BarrierSync, trace.Collective:
 			wait = nil
 		default:
-			if e.In != nil && e.In.Mod("aligned") {
+			if e.In != nil && e.In.HasMod(isa.ModAligned) {
 				wait = nil
 			}
 		}

@@ -5,6 +5,7 @@ package convergence
 
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -92,7 +93,7 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 		case e.Kind == trace.Load || e.Kind == trace.Store:
 			one := *e
 			one.Threads = e.Threads.And(lanes)
-			if r, ok := p.Access(&one); ok && r.Sure && plain(e) && !e.In.Mod("volatile") {
+			if r, ok := p.Access(&one); ok && r.Sure && plain(e) && !e.In.HasMod(isa.ModVolatile) {
 				list = append(list, done{i, e, r, len(met)})
 			}
 		case meets(e) || e.Kind == trace.Collective:

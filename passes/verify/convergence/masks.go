@@ -5,9 +5,9 @@ package convergence
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -17,7 +17,7 @@ import (
 func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
-	if !ok || !strings.Contains(e.In.Op, ".sync") {
+	if !ok || !e.In.HasMod(isa.ModSync) {
 		return false
 	}
 	parts := slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Splits })
@@ -38,7 +38,7 @@ func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 func masked(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
-	if !ok || !strings.Contains(e.In.Op, ".sync") {
+	if !ok || !e.In.HasMod(isa.ModSync) {
 		return
 	}
 	for _, c := range e.Parted {

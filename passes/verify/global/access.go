@@ -39,7 +39,7 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 		if e.Kind == trace.BarrierSync {
 			epoch++
 		}
-		if e.Kind != trace.Load && e.Kind != trace.Store || strings.Contains(e.In.Op, ".shared") {
+		if e.Kind != trace.Load && e.Kind != trace.Store || e.In.NamesShared() {
 			continue
 		}
 		anyBlock, ok := executes(t, i)
@@ -78,7 +78,7 @@ func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
 			return true
 		}
 		parameter, block := false, false
-		if a.Op != "lt" {
+		if a.Op != value.OpLt {
 			return false
 		}
 		for _, arg := range a.Args {
@@ -87,7 +87,7 @@ func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
 				case t.Atom.Tid:
 				case strings.HasPrefix(t.Atom.Name, "%ctaid."):
 					block = true
-				case t.Atom.Op == "parameter":
+				case t.Atom.Op == value.OpParameter:
 					parameter = true
 				default:
 					return false
@@ -131,11 +131,11 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 		switch {
 		case t.Atom.Tid:
 			own = p.Add(64, own, term)
-		case strings.HasPrefix(t.Atom.Name, "%ctaid.") && t.Atom.Op == "register":
+		case strings.HasPrefix(t.Atom.Name, "%ctaid.") && t.Atom.Op == value.OpRegister:
 			x.blocks[t.Atom.Name[len("%ctaid.")]-'x'] += t.Factor
 			whole = p.Add(64, whole, term)
 		case t.Atom.Level <= value.Block && !selects(t.Atom):
-			pointer = pointer || t.Factor == 1 && t.Atom.Op == "parameter"
+			pointer = pointer || t.Factor == 1 && t.Atom.Op == value.OpParameter
 			x.root = p.Add(64, x.root, term)
 		default:
 			return false
@@ -155,7 +155,7 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 
 // selects reports whether an atom depends on the block index.
 func selects(a *value.Atom) bool {
-	if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%cluster") || a.Op == "after" {
+	if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%cluster") || a.Op == value.OpAfter {
 		return true
 	}
 	for _, arg := range a.Args {
@@ -225,7 +225,7 @@ func varies(v *value.Value, same bool) bool {
 			if !same {
 				return true
 			}
-		case a.Op == "load" || len(a.Args) > 0:
+		case a.Op == value.OpLoad || len(a.Args) > 0:
 			for _, arg := range a.Args {
 				if varies(arg, same) {
 					return true

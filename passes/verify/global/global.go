@@ -7,10 +7,9 @@
 package global
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -75,14 +74,14 @@ func simple(f *ir.Func) bool {
 				continue
 			}
 			n++
-			switch kind := trace.Of(in.Op); kind {
+			switch kind := trace.Of(in); kind {
 			case trace.Other, trace.Load, trace.BarrierSync, trace.WarpSync, trace.Collective, trace.Exit:
 			case trace.Store:
-				stores = stores || in.Mod("global") || !strings.Contains(in.Op, ".shared")
+				stores = stores || in.HasMod(isa.ModGlobal) || !in.NamesShared()
 			default:
 				return false
 			}
-			if (in.Head() == "ld" || in.Head() == "st") && !plain(in) {
+			if (in.Kind() == isa.KindLd || in.Kind().Head() == isa.HeadSt) && !plain(in) {
 				return false
 			}
 		}

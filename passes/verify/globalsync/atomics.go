@@ -30,7 +30,7 @@ func (w *paths) atomics() {
 				continue
 			}
 			m := mark{b, i}
-			kind := trace.Of(in.Op)
+			kind := trace.Of(in)
 			access := kind == trace.Atomic || kind == trace.Load || kind == trace.Store
 			switch {
 			case !access, !outside(in), !w.common(m):
@@ -65,7 +65,7 @@ func (w *paths) common(m mark) bool {
 
 // narrow reports an atomic operation at block scope.
 func (w *paths) narrow(m mark) {
-	if in := w.instr(m); in.Mod("cta") && !w.errors[in] {
+	if in := w.instr(m); in.HasMod(isa.ModCTA) && !w.errors[in] {
 		w.errors[in] = true
 		w.Report(&ruleAtomic, in, "%s of .cta scope on an address that all blocks access: it is not "+
 			"atomic for other blocks", in.Head())
@@ -144,7 +144,7 @@ func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
 			if in == load {
 				return true
 			}
-			if trace.Of(in.Op) != trace.Other {
+			if trace.Of(in) != trace.Other {
 				continue
 			}
 			in.Registers(func(r *ir.Reg, a isa.Access) {

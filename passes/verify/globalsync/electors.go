@@ -101,18 +101,18 @@ func (w *electors) picks(in *ir.Instr) pick {
 	}
 	w.picked[in] = many // assumed during the computation
 	p := many
-	switch in.Head() {
-	case "elect":
+	switch in.Kind() {
+	case isa.KindElect:
 		p = lane
-	case "setp":
+	case isa.KindSetp:
 		first := in.Args[0].Reg
-		if (in.Mod("eq") || in.Mod("ne")) && first != nil && w.levels().Value(first) < uniform.Block {
+		if in.HasMod(isa.ModEQ, isa.ModNE) && first != nil && w.levels().Value(first) < uniform.Block {
 			p = one
 			if w.lanes(in) {
 				p = lane
 			}
 		}
-	case "and", "or", "xor", "not", "selp":
+	case isa.KindAnd, isa.KindOr, isa.KindXor, isa.KindNot, isa.KindSelp:
 		for i := range in.Args[1:] {
 			if from := in.Args[i+1].Reg; from != nil && from.Type.Class() == isa.Pred {
 				p = max(p, w.picks(w.made(in, from)))
@@ -134,18 +134,18 @@ func (w *electors) lanes(in *ir.Instr) bool {
 		if i == 0 || from == nil {
 			continue
 		}
-		switch from.Head() {
-		case "mov":
+		switch from.Kind() {
+		case isa.KindMov:
 			if o := &from.Args[1]; o.Kind == ir.Special && o.Text() == "%laneid" {
 				return true
 			}
-		case "and", "rem":
+		case isa.KindAnd, isa.KindRem:
 			for j := range from.Args[1:] {
-				if o := &from.Args[j+1]; o.Kind == ir.Int && o.Value == map[string]int64{"and": 31, "rem": 32}[from.Head()] {
+				if o := &from.Args[j+1]; o.Kind == ir.Int && o.Value == map[isa.Kind]int64{isa.KindAnd: 31, isa.KindRem: 32}[from.Kind()] {
 					return true
 				}
 			}
-		case "selp": // an elected lane's predicate as an integer, which inline assembly returns
+		case isa.KindSelp: // an elected lane's predicate as an integer, which inline assembly returns
 			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg)) == lane
 		}
 	}
@@ -207,12 +207,12 @@ func wider(all, some picks) bool {
 // asks reports whether an access may only poll. An atomic operation whose operand was read before
 // changes the value, and is repeated until it succeeds.
 func (w *electors) asks(in *ir.Instr) bool {
-	if trace.Of(in.Op) != trace.Atomic {
+	if trace.Of(in) != trace.Atomic {
 		return true
 	}
 	for i := 2; i < len(in.Args); i++ {
 		o := &in.Args[i]
-		if from := w.made(in, o.Reg); from != nil && from.Head() == "mov" {
+		if from := w.made(in, o.Reg); from != nil && from.Kind() == isa.KindMov {
 			o = &from.Args[1]
 		}
 		if o.Kind != ir.Int {
@@ -231,7 +231,7 @@ type base struct {
 // array returns the base of the address of an access, or of the source of a copy.
 func (w *electors) array(in *ir.Instr) base {
 	n := 0
-	if trace.Of(in.Op) == trace.BulkLoad {
+	if trace.Of(in) == trace.BulkLoad {
 		n = 1
 	}
 	if at := verify.Address(in, n); at >= 0 {
@@ -267,12 +267,12 @@ func (w *electors) base(r *ir.Reg) base {
 
 // origin returns the base of the result of an instruction.
 func (w *electors) origin(in *ir.Instr) (found base) {
-	switch in.Head() {
-	case "ld":
-		if o := &in.Args[1]; in.Mod("param") && o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Var() != nil {
+	switch in.Kind().Head() {
+	case isa.HeadLd:
+		if o := &in.Args[1]; in.HasMod(isa.ModParam) && o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Var() != nil {
 			return base{o.Args()[0].Var(), o.Args()[0].Value}
 		}
-	case "mov", "cvta", "add", "sub", "mad", "selp":
+	case isa.HeadMov, isa.HeadCvta, isa.HeadAdd, isa.HeadSub, isa.HeadMad, isa.HeadSelp:
 		for i := range in.Args[1:] {
 			from := in.Args[i+1].Reg
 			if from == nil || from.Type.Bits() != 64 {
@@ -312,8 +312,8 @@ func (w *electors) named(r *ir.Reg, steps int) bool {
 		return false
 	}
 	for _, in := range list {
-		switch in.Head() {
-		case "mov", "cvt", "cvta", "add":
+		switch in.Kind().Head() {
+		case isa.HeadMov, isa.HeadCvt, isa.HeadCvta, isa.HeadAdd:
 		default:
 			return false
 		}

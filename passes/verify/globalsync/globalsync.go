@@ -8,10 +8,10 @@ package globalsync
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -47,7 +47,7 @@ func run(p *verify.Pass) {
 			if in.Directive() {
 				continue
 			}
-			kind := trace.Of(in.Op)
+			kind := trace.Of(in)
 			if raises(in, kind) {
 				raised = append(raised, mark{b, i})
 			}
@@ -68,7 +68,7 @@ func run(p *verify.Pass) {
 	raised = slices.DeleteFunc(raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
 	var once []mark // loads with memory ordering outside of loops that wait
 	for _, m := range awaited {
-		if trace.Of(w.instr(m).Op) == trace.Load && !w.spins(m) {
+		if trace.Of(w.instr(m)) == trace.Load && !w.spins(m) {
 			once = append(once, m)
 		}
 	}
@@ -96,7 +96,7 @@ func run(p *verify.Pass) {
 	raised, awaited = slices.DeleteFunc(raised, settled), slices.DeleteFunc(awaited, settled)
 	copies = slices.DeleteFunc(copies, settled)
 	for _, m := range raised {
-		if in := w.instr(m); in.Mod("cta") {
+		if in := w.instr(m); in.HasMod(isa.ModCTA) {
 			w.near[w.electors.array(in)] = true
 		}
 	}
@@ -124,23 +124,23 @@ func raises(in *ir.Instr, kind trace.Kind) bool {
 	case trace.Atomic:
 		return outside(in)
 	case trace.Store:
-		return outside(in) && (in.Mod("release") || in.Mod("relaxed") || in.Mod("volatile"))
+		return outside(in) && in.HasMod(isa.ModRelease, isa.ModRelaxed, isa.ModVolatile)
 	}
-	return in.Head() == "multimem" && (in.Mod("release") || in.Mod("acq_rel"))
+	return in.Kind().Head() == isa.HeadMultimem && in.HasMod(isa.ModRelease, isa.ModAcqRel)
 }
 
 // releases reports whether in itself is a release at a scope wider than the block.
 func releases(in *ir.Instr) bool {
-	return (in.Mod("release") || in.Mod("acq_rel")) && !in.Mod("cta")
+	return in.HasMod(isa.ModRelease, isa.ModAcqRel) && !in.HasMod(isa.ModCTA)
 }
 
 // awaits reports whether in may receive a signal of other blocks.
 func awaits(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
-		return outside(in) && in.Head() == "atom"
+		return outside(in) && in.Kind() == isa.KindAtom
 	case trace.Load:
-		return outside(in) && (in.Mod("acquire") || in.Mod("relaxed") || in.Mod("volatile"))
+		return outside(in) && in.HasMod(isa.ModAcquire, isa.ModRelaxed, isa.ModVolatile)
 	}
 	return false
 }
@@ -148,12 +148,12 @@ func awaits(in *ir.Instr, kind trace.Kind) bool {
 // resets reports whether in resets a flag.
 func resets(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
-	return in.Head() == "st" && last.Kind == ir.Int && last.Value == 0
+	return in.Kind().Head() == isa.HeadSt && last.Kind == ir.Int && last.Value == 0
 }
 
 // acquires reports whether in itself is an acquire at a scope wider than the block.
 func acquires(in *ir.Instr) bool {
-	return (in.Mod("acquire") || in.Mod("acq_rel")) && !in.Mod("cta")
+	return in.HasMod(isa.ModAcquire, isa.ModAcqRel) && !in.HasMod(isa.ModCTA)
 }
 
 // outside reports whether in may access global memory.
@@ -168,28 +168,21 @@ func outside(in *ir.Instr) bool {
 
 // plain reports whether in is certainly a weak load or store of global memory.
 func plain(in *ir.Instr, kind trace.Kind) bool {
-	if trace.Of(in.Op) != kind || !in.Mod("global") {
+	if trace.Of(in) != kind || !in.HasMod(isa.ModGlobal) {
 		return false
 	}
-	return !in.Mod("volatile") && !in.Mod("relaxed") && !in.Mod("release") && !in.Mod("acquire") && !in.Mod("mmio")
+	return !in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModRelease, isa.ModAcquire, isa.ModMMIO)
 }
 
 // fences reports whether in is a memory fence at a scope wider than the block.
 func fences(in *ir.Instr) bool {
-	switch in.Head() {
-	case "membar":
-		return in.Mod("gl") || in.Mod("sys")
-	case "fence":
-		return (in.Mod("sc") || in.Mod("acq_rel") || in.Mod("acquire") || in.Mod("release")) && (in.Mod("gpu") || in.Mod("sys") || in.Mod("cluster")) &&
-			!strings.Contains(in.Op, "proxy") && !strings.Contains(in.Op, "mbarrier_init")
-	}
-	return false
+	return trace.Of(in) == trace.Fence && in.HasMod(isa.ModGl, isa.ModGPU, isa.ModSys, isa.ModCluster)
 }
 
 // meets reports whether in synchronizes the threads of a block. A warp barrier suffices if one lane
 // sets the flag for its warp.
 func meets(in *ir.Instr, warp bool) bool {
-	switch trace.Of(in.Op) {
+	switch trace.Of(in) {
 	case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 		return true
 	case trace.WarpSync:

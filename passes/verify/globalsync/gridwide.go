@@ -68,7 +68,7 @@ func (w *paths) waitsForGrid(m mark) bool {
 	loop, in := w.loops[m.block], w.instr(m)
 	for _, b := range loop.Blocks {
 		for _, test := range w.Func.Blocks[b].Instrs {
-			if test.Directive() || test.Head() != "setp" || !w.computed(test, in) {
+			if test.Directive() || test.Kind() != isa.KindSetp || !w.computed(test, in) {
 				continue
 			}
 			for i := range test.Args[1:] {

@@ -62,7 +62,7 @@ func (w *paths) shared(raised []mark, once []mark) []*handover {
 	for _, m := range raised {
 		h := at(m)
 		h.raised = append(h.raised, m)
-		if in := w.instr(m); in.Head() == "atom" && !w.polls(m) && w.electors.read(in) {
+		if in := w.instr(m); in.Kind() == isa.KindAtom && !w.polls(m) && w.electors.read(in) {
 			h.counts = append(h.counts, m)
 		}
 	}
@@ -100,13 +100,13 @@ func (h *handover) first() mark {
 
 // data finds the stores before the flags of a handover and the loads after them.
 func (w *paths) data(h *handover) {
-	h.takes = slices.ContainsFunc(h.spins, func(m mark) bool { return w.instr(m).Head() == "atom" })
+	h.takes = slices.ContainsFunc(h.spins, func(m mark) bool { return w.instr(m).Kind() == isa.KindAtom })
 	for b, block := range w.Func.Blocks {
 		for i, in := range block.Instrs {
 			if in.Directive() {
 				continue
 			}
-			if kind := trace.Of(in.Op); kind == trace.Store && plain(in, kind) {
+			if kind := trace.Of(in); kind == trace.Store && plain(in, kind) {
 				if m := (mark{b, i}); w.weakly(m, h) {
 					h.raised = append(h.raised, m)
 				}
@@ -120,9 +120,9 @@ func (w *paths) data(h *handover) {
 				continue
 			}
 			m := mark{b, i}
-			kind := trace.Of(in.Op)
+			kind := trace.Of(in)
 			store := plain(in, trace.Store)
-			load := plain(in, trace.Load) && !in.Mod("nc") || kind == trace.BulkLoad
+			load := plain(in, trace.Load) && !in.HasMod(isa.ModNC) || kind == trace.BulkLoad
 			if !store && !load {
 				continue
 			}
@@ -246,7 +246,7 @@ func (w *electors) addressUse(in *ir.Instr) blockUse {
 // pointer returns the register with the address of an access in global memory, or nil.
 func pointer(in *ir.Instr) *ir.Reg {
 	n := 0
-	if trace.Of(in.Op) == trace.BulkLoad {
+	if trace.Of(in) == trace.BulkLoad {
 		n = 1
 	}
 	for i := range in.Args {
@@ -315,10 +315,10 @@ func (w *electors) uses(r *ir.Reg) blockUse {
 
 // usesOf says whether the result of an instruction depends on the block index.
 func (w *electors) usesOf(in *ir.Instr) (found blockUse) {
-	switch head := in.Head(); {
-	case head == "ld" && in.Mod("param"):
+	switch head := in.Kind().Head(); {
+	case head == isa.HeadLd && in.HasMod(isa.ModParam):
 		return without
-	case trace.Of(in.Op) != trace.Other, head == "shfl", head == "vote", head == "call", head == "tex":
+	case trace.Of(in) != trace.Other, head == isa.HeadShfl, head == isa.HeadVote, head == isa.HeadCall, head == isa.HeadTex:
 		return opaque
 	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -370,5 +370,5 @@ func (w *electors) byBlock(m mark) bool {
 
 // read reports whether the result of an atomic is used.
 func (w *electors) read(in *ir.Instr) bool {
-	return in.Head() == "atom" && len(in.Args) > 0 && in.Args[0].Reg != nil
+	return in.Kind() == isa.KindAtom && len(in.Args) > 0 && in.Args[0].Reg != nil
 }

@@ -5,10 +5,10 @@ package globalsync
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
@@ -46,7 +46,7 @@ func (w *paths) local(h *handover) bool {
 		}
 	}
 	return !slices.ContainsFunc(slices.Concat(h.raised, h.spins, h.counts, h.once), func(m mark) bool {
-		return !w.instr(m).Mod("cta") || w.electors.byBlock(m)
+		return !w.instr(m).HasMod(isa.ModCTA) || w.electors.byBlock(m)
 	})
 }
 
@@ -58,7 +58,7 @@ func (w *paths) report(rule *diag.Rule, flag mark, text string) *reported {
 	}
 	w.errors[in] = true
 	f := w.Report(rule, in, "%s", text).As(diag.Error)
-	if in.Mod("cluster") && w.Cluster == 0 {
+	if in.HasMod(isa.ModCluster) && w.Cluster == 0 {
 		f.As(diag.Review) // the launch may make a cluster of the blocks
 	}
 	return &reported{func(m mark, what string) { f.Also(w.instr(m), "%s", what) }}
@@ -112,9 +112,9 @@ func (w *paths) unreleased(flag *ir.Instr) string {
 	switch {
 	case plain(flag, trace.Store):
 		return "inter-block flag is set by a weak store, which orders nothing" + then
-	case (flag.Mod("release") || flag.Mod("acq_rel")) && flag.Mod("cta"):
+	case flag.HasMod(isa.ModRelease, isa.ModAcqRel) && flag.HasMod(isa.ModCTA):
 		return "release of an inter-block flag has .cta scope, which does not cover other blocks" + then
-	case flag.Mod("release") || flag.Mod("acq_rel"):
+	case flag.HasMod(isa.ModRelease, isa.ModAcqRel):
 		return "release of an inter-block flag has .cluster scope, but the kernel has no cluster" + then
 	}
 	return "inter-block flag has no release ordering: other blocks may see the flag before the data " +
@@ -133,7 +133,7 @@ func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.small(in) }
 // small reports whether an instruction has the scope of the cluster in a kernel that is launched
 // without one.
 func (w *paths) small(in *ir.Instr) bool {
-	return in.Mod("cluster") && (w.Cluster == 1 || w.Cluster == 0 && !w.reads("%cluster"))
+	return in.HasMod(isa.ModCluster) && (w.Cluster == 1 || w.Cluster == 0 && !w.reads("%cluster"))
 }
 
 // acquired reports data that is read after a flag of another block without acquire ordering. It
@@ -172,7 +172,7 @@ func (w *paths) acquired(h *handover, m mark) bool {
 	case plain(flag, trace.Load):
 		text = "inter-block flag is polled by a weak load, which orders nothing and may never see " +
 			"the flag change"
-	case flag.Mod("acquire") || flag.Mod("acq_rel"):
+	case flag.HasMod(isa.ModAcquire, isa.ModAcqRel):
 		text = "acquire of an inter-block flag does not cover other blocks: its scope is too narrow"
 	case !spins:
 		text = "counter of other blocks has no acquire ordering: loads after it may return old data"
@@ -289,7 +289,7 @@ func (w *paths) converted(h *handover, m mark) {
 		switch {
 		case proxyFence(in):
 			return turn
-		case trace.Of(in.Op) == trace.BulkLoad && slices.Contains(h.loads, at):
+		case trace.Of(in) == trace.BulkLoad && slices.Contains(h.loads, at):
 			if s, ok := w.given(h, at); ok && !w.converts(h, s) {
 				copied, store = at, s
 				return stop
@@ -313,7 +313,7 @@ func (w *paths) converted(h *handover, m mark) {
 // proxyFence reports whether an instruction orders global memory between the generic and the
 // asynchronous proxy.
 func proxyFence(in *ir.Instr) bool {
-	return trace.Of(in.Op) == trace.ProxyFence && in.Mod("async") && !strings.Contains(in.Op, "shared")
+	return trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared()
 }
 
 // converts reports whether a proxy fence follows a store on every path to a flag.

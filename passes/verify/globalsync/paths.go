@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -186,14 +185,14 @@ func (w *paths) unordered(m mark) {
 	flag := w.instr(m)
 	array := w.electors.array(flag)
 	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(w.heard[array], func(a mark) bool {
-		return !w.loops[a.block].Has(m.block) && !(flag.Mod("cta") && w.instr(a).Mod("cta"))
+		return !w.loops[a.block].Has(m.block) && !(flag.HasMod(isa.ModCTA) && w.instr(a).HasMod(isa.ModCTA))
 	}) {
 		return
 	}
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		// This answers an earlier wait.
-		case fences(in), awaits(in, trace.Of(in.Op)) && w.electors.array(in) == array:
+		case fences(in), awaits(in, trace.Of(in)) && w.electors.array(in) == array:
 			return turn
 		case plain(in, trace.Store) && w.electors.array(in) != array:
 			return stop
@@ -254,7 +253,7 @@ func (w *paths) behind(m mark) bool {
 // or are only at block scope although another block sets the flag.
 func (w *paths) unheard(m mark) {
 	flag := w.instr(m)
-	if flag.Mod("cta") && w.near[w.electors.array(flag)] {
+	if flag.HasMod(isa.ModCTA) && w.near[w.electors.array(flag)] {
 		return
 	}
 	loop := w.loops[m.block]
@@ -266,7 +265,7 @@ func (w *paths) unheard(m mark) {
 		switch {
 		case fences(in), acquires(in):
 			return turn
-		case read == nil && plain(in, trace.Load) && !in.Mod("nc"):
+		case read == nil && plain(in, trace.Load) && !in.HasMod(isa.ModNC):
 			read = in
 		}
 		return goOn
@@ -379,7 +378,7 @@ func (w *paths) idle(l *graph.Loop) bool {
 			if w.electors.left--; in.Directive() {
 				continue
 			}
-			switch kind := trace.Of(in.Op); {
+			switch kind := trace.Of(in); {
 			case kind == trace.Store, kind == trace.Call, meets(in, true):
 				return false
 			}
@@ -430,7 +429,7 @@ func (w *paths) copied(m mark) {
 	}
 	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) finding {
 		switch {
-		case trace.Of(in.Op) == trace.ProxyFence && in.Mod("async") && !strings.Contains(in.Op, "shared"):
+		case trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared():
 			return turn
 		case plain(in, trace.Store) && w.electors.array(in) == array:
 			return stop

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -50,8 +51,8 @@ func run(p *verify.Pass) {
 			if e.Kind == trace.GridWait {
 				break
 			}
-			global := (e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic) && e.In.Mod("global")
-			if global && !e.In.Mod("nc") || e.Kind == trace.Copy || e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
+			global := (e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic) && e.In.HasMod(isa.ModGlobal)
+			if global && !e.In.HasMod(isa.ModNC) || e.Kind == trace.Copy || e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
 				p.Report(&ruleEarly, e.In, "global memory is accessed before "+
 					"griddepcontrol.wait; this is correct only if the preceding kernel does not "+
 					"write it").On(t, i)
@@ -65,7 +66,7 @@ func run(p *verify.Pass) {
 func waits(m *ir.Module) bool {
 	return slices.ContainsFunc(m.Funcs(), func(f *ir.Func) bool {
 		return slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
-			return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return in.Head() == "griddepcontrol" && in.Mod("wait") })
+			return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return in.Kind() == isa.KindGriddepcontrol && in.HasMod(isa.ModWait) })
 		})
 	})
 }

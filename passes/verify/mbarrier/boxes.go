@@ -41,7 +41,7 @@ func boxes(p *verify.Pass) {
 		open := make(map[verify.Object]*load)
 		for i := range t.Events {
 			e := &t.Events[i]
-			expects := e.Kind == trace.Expect || e.Kind == trace.Arrive && e.In.Mod("expect_tx")
+			expects := verify.Expects(e.In)
 			if !expects && (e.Kind != trace.BulkLoad || !verify.Tensor(e.In)) {
 				continue
 			}
@@ -69,7 +69,7 @@ func boxes(p *verify.Pass) {
 			}
 		}
 		for i := range t.Events {
-			if e := &t.Events[i]; e.Kind == trace.Expect || e.Kind == trace.Arrive && e.In.Mod("expect_tx") {
+			if e := &t.Events[i]; verify.Expects(e.In) {
 				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
 				for _, o := range list {
 					hold(open[o.Object])

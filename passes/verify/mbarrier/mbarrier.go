@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -101,7 +102,7 @@ func unwritten(p *verify.Pass, t *trace.Trace) {
 // blank reports whether a term of an address is an unwritten register.
 func blank(t value.Term) bool {
 	_, named := t.Atom.Ref.(*ir.Reg)
-	return named && t.Atom.Op == "register"
+	return named && t.Atom.Op == value.OpRegister
 }
 
 // beyond reports an mbarrier outside of the variable that its address is based on.
@@ -138,7 +139,7 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 		return order
 	}
 	for _, o := range list {
-		if r := o.Root.Single(); r != nil && r.Op == "variable" && r.Zeros >= 3 && o.At%8 != 0 {
+		if r := o.Root.Single(); r != nil && r.Op == value.OpVariable && r.Zeros >= 3 && o.At%8 != 0 {
 			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
 				"multiple of 8", o.At%8)
 		}
@@ -179,7 +180,7 @@ func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 			if b.by.Minus(e.Threads) != (value.Set{}) {
 				continue // of other threads
 			}
-			b.fenced, b.narrow, b.past = true, e.In.Mod("shared::cta"), past
+			b.fenced, b.narrow, b.past = true, e.In.HasMod(isa.ModSharedCTA), past
 			return
 		case e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e):
 			past++
@@ -288,7 +289,7 @@ func behind(b *birth) string {
 // publishes reports whether a fence makes earlier writes visible to the async proxy. An acquire
 // fence does not.
 func publishes(e *trace.Event) bool {
-	return e.Kind == trace.InitFence || e.Kind == trace.ProxyFence && !e.In.Mod("acquire")
+	return e.Kind == trace.InitFence || e.Kind == trace.ProxyFence && !e.In.HasMod(isa.ModAcquire)
 }
 
 // clustered reports whether blocks of a cluster may access each other's mbarriers.
@@ -298,7 +299,7 @@ func clustered(p *verify.Pass) bool {
 	}
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || verify.Multicast(in) || in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+			if in.Kind() == isa.KindMapa || verify.Multicast(in) || in.HasMod(isa.ModMulticastClusterAll, isa.ModCTAGroup2) {
 				return true
 			}
 		}
@@ -316,7 +317,7 @@ func (b *birth) apart(s value.Set) bool {
 // initialize it.
 func declared(o verify.Object) bool {
 	a := o.Root.Single()
-	return a != nil && a.Op == "variable"
+	return a != nil && a.Op == value.OpVariable
 }
 
 // near reports whether other mbarriers of the same variable are initialized, so that this one was
@@ -360,7 +361,7 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
 			"mbarriers can be waited on").On(t, i)
 	}
-	if e.In.Mod("parity") {
+	if verify.Parity(e.In) {
 		if n, ok := verify.Number(e, verify.Address(e.In, 0)+1); ok && n != 0 && n != 1 {
 			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).
 				On(t, i)
@@ -371,11 +372,11 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 			}
 		}
 	}
-	if from := peers[reached{t.Rank, o.Object}]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {
+	if from := peers[reached{t.Rank, o.Object}]; from != nil && !(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
 		f := p.Report(&ruleScope, e.In, "mbarrier wait has .cta scope but waits for data of "+
 			"another block, expected .acquire.cluster").Also(from,
 			"the operation of the other block that this waits for")
-		if from.Head() != "mbarrier" {
+		if from.Kind().Head() != isa.HeadMbarrier {
 			f.As(diag.Review) // its own completion makes it visible
 		}
 	}
@@ -406,7 +407,7 @@ func peerData(p *verify.Pass) map[reached]*ir.Instr {
 			case trace.Store:
 				v := verify.Val(e, verify.Address(e.In, 0))
 				for _, term := range terms(v) {
-					stored = stored || term.Atom.Op == "mapa"
+					stored = stored || term.Atom.Op == value.OpMapa
 				}
 			case trace.RemoteStore:
 				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
@@ -422,7 +423,7 @@ func peerData(p *verify.Pass) map[reached]*ir.Instr {
 						continue
 					}
 					note(t, o, e.In)
-					if !strings.Contains(e.In.Op, "release.cluster") {
+					if !(e.In.HasMod(isa.ModRelease) && e.In.HasMod(isa.ModCluster)) {
 						p.Report(&ruleScope, e.In, "mbarrier arrival at another block after "+
 							"stores to it is relaxed or has .cta scope, expected .release.cluster")
 					}

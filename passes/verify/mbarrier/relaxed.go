@@ -5,6 +5,7 @@ package mbarrier
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -25,7 +26,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			access, wait = nil, nil
 		case trace.Arrive:
 			switch {
-			case !e.In.Mod("relaxed"):
+			case !e.In.HasMod(isa.ModRelaxed):
 				access = nil
 			case access != nil:
 				p.Report(&ruleScope, e.In, "relaxed mbarrier arrival does not order the "+
@@ -35,7 +36,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			}
 		case trace.Wait:
 			wait = nil
-			if holds, known := t.Facts.Decided(e.Done, e.Threads); !e.In.Mod("relaxed") || !known || !holds {
+			if holds, known := t.Facts.Decided(e.Done, e.Threads); !e.In.HasMod(isa.ModRelaxed) || !known || !holds {
 				continue
 			}
 			wait, engine, used = e, false, false

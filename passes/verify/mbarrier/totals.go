@@ -6,6 +6,7 @@ package mbarrier
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -151,7 +152,7 @@ func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (
 // first reports whether a wait is for the first phase, or a later one.
 func first(e *trace.Event) bool {
 	n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
-	return e.In.Mod("parity") && ok && n == 0
+	return verify.Parity(e.In) && ok && n == 0
 }
 
 // add adds the arrivals and bytes of one event to an mbarrier.
@@ -161,7 +162,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	threads := int64(o.Threads.Len())
 	switch e.Kind {
 	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
-		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 && (e.In.Mod("shared::cluster") || e.Kind == trace.TensorCommit) {
+		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 && (e.In.HasMod(isa.ModSharedCluster) || e.Kind == trace.TensorCommit) {
 			// If this block arrives on other blocks, they arrive here.
 			threads *= int64(max(16, p.Cluster))
 		}
@@ -173,7 +174,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 		s.arrives[e.In] = true
 	}
 	switch {
-	case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+	case verify.Expects(e.In):
 		bytes, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 		s.vague = s.vague || !ok
 		s.expected += bytes * int64(o.Threads.Len())
@@ -263,7 +264,7 @@ func crowds(p *verify.Pass) {
 					order = append(order, e)
 				}
 				by[e.In] = by[e.In].Or(e.Threads)
-			case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+			case verify.Expects(e.In):
 				list, _ := p.Objects(e, verify.Val(e, n))
 				for _, o := range list {
 					expecting[o.Object] = expecting[o.Object].Or(o.Threads)

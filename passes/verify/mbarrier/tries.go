@@ -4,10 +4,9 @@
 package mbarrier
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -94,7 +93,7 @@ func tried(p *verify.Pass, e *trace.Event) []verify.Touch {
 }
 
 func wait(in *ir.Instr) string {
-	if strings.Contains(in.Op, "try_wait") {
+	if in.Kind() == isa.KindMbarrierTryWait || in.Kind() == isa.KindMbarrierTryWaitParity {
 		return "mbarrier.try_wait"
 	}
 	return "mbarrier.test_wait"

@@ -8,6 +8,7 @@ package proxies
 
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -43,7 +44,7 @@ func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 			switch {
 			case e.Kind == trace.Wait:
 				fenced = false
-			case e.Kind == trace.ProxyFence && e.Guard == nil && (e.In.Mod("async") || e.In.Mod("async::generic")):
+			case e.Kind == trace.ProxyFence && e.Guard == nil && e.In.HasMod(isa.ModAsync, isa.ModAsyncGeneric):
 				fenced = true
 			}
 			g := engineOf(p, e)

@@ -5,6 +5,7 @@ package proxies
 
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -35,7 +36,7 @@ func requests(p *verify.Pass, t *trace.Trace) {
 		case trace.Wait:
 			waited, acquired = true, false
 		case trace.ProxyFence:
-			acquired = !e.In.Mod("release")
+			acquired = !e.In.HasMod(isa.ModRelease)
 		case trace.Answer:
 			if waited && !acquired {
 				p.Report(&ruleRead, e.In, "missing acquire fence: %s overwrites a response after "+
@@ -56,7 +57,7 @@ func releases(p *verify.Pass) *ir.Instr {
 	}
 	for _, t := range p.Traces {
 		for i := range t.Events {
-			if e := &t.Events[i]; e.Kind == trace.ProxyFence && e.In.Mod("release") {
+			if e := &t.Events[i]; e.Kind == trace.ProxyFence && e.In.HasMod(isa.ModRelease) {
 				return e.In
 			}
 		}

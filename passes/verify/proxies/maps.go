@@ -6,6 +6,7 @@ package proxies
 import (
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -38,18 +39,18 @@ func maps(p *verify.Pass, t *trace.Trace) {
 		switch e.Kind {
 		case trace.MapEdit:
 			// Maps in shared memory are copied to global memory before use.
-			if !e.In.Mod("shared::cta") {
+			if !e.In.HasMod(isa.ModSharedCTA) {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "edited", false)
 			}
 		case trace.MapCopy:
-			edit(e, verify.Val(e, verify.Address(e.In, 0)), "copied into place", e.In.Mod("release"))
+			edit(e, verify.Val(e, verify.Address(e.In, 0)), "copied into place", e.In.HasMod(isa.ModRelease))
 		case trace.Store:
-			if !e.In.Mod("shared") && !e.In.Mod("local") {
+			if !e.In.HasMod(isa.ModShared, isa.ModLocal) {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "stored to", false)
 			}
 		case trace.MapFence:
 			// A release orders all edits before it; an acquire names one map.
-			if e.In.Mod("release") {
+			if e.In.HasMod(isa.ModRelease) {
 				for _, m := range list {
 					m.released = true
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -98,7 +99,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 		case trace.Wait:
 			list, waited = overwritten(list, loads), true
 		case trace.ProxyFence:
-			if e.Guard == nil && (e.In.Mod("async") || e.In.Mod("async::generic")) {
+			if e.Guard == nil && e.In.HasMod(isa.ModAsync, isa.ModAsyncGeneric) {
 				fence(t, e, list)
 			}
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
@@ -150,7 +151,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 // land marks copies as complete that a wait covers, or that signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
-	counted = counted && e.In.Mod("wait_group")
+	counted = counted && e.In.Kind() == isa.KindCpAsyncWaitGroup
 	for _, a := range list {
 		switch {
 		case !a.flying:
@@ -164,14 +165,14 @@ func land(e *trace.Event, list []*plain) {
 
 // fence updates the accesses that a fence covers.
 func fence(t *trace.Trace, e *trace.Event, list []*plain) {
-	all := !strings.Contains(e.In.Op, "async.") || e.In.Mod("shared::cta") || e.In.Mod("shared::cluster") || e.In.Mod("shared")
+	all := !e.In.HasMod(isa.ModAsync) || !e.In.HasMod(isa.ModGlobal)
 	for _, a := range list {
 		if a.flying || a.state == settled || a.state == joined || a.state == fenced {
 			continue
 		}
 		a.fence = e.In
 		switch {
-		case !all, a.remote && e.In.Mod("shared::cta"):
+		case !all, a.remote && e.In.HasMod(isa.ModSharedCTA):
 			if a.state == bare || a.state == exposed {
 				a.state = narrower
 			}

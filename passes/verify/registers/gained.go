@@ -88,7 +88,7 @@ func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir
 			now[n/64] |= 1 << (n % 64)
 		}
 	})
-	if in.Head() == "setmaxnreg" && in.Mod("inc") {
+	if in.Kind() == isa.KindSetmaxnregInc {
 		return in
 	}
 	return inc
@@ -97,7 +97,7 @@ func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir
 // copies reports whether an instruction only copies registers: compilers copy values that are
 // written under a false predicate and never used.
 func copies(in *ir.Instr) bool {
-	return in.Head() == "mov" && slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register || o.Kind == ir.Vector })
+	return in.Kind() == isa.KindMov && slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register || o.Kind == ir.Vector })
 }
 
 // parameter reports whether a register is a parameter of the function.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -70,7 +71,7 @@ func run(p *verify.Pass) {
 				p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 "+
 					"to 256", n)
 			}
-			shrinks = shrinks || e.In.Mod("dec")
+			shrinks = shrinks || e.In.Kind() == isa.KindSetmaxnregDec
 			way(p, t, i, n, now, first && !pinned, first && p.Func.Attr(".maxnreg") == nil)
 			now, first = n, false
 			s, seen := came[e.In]
@@ -125,10 +126,10 @@ func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) 
 	e := &t.Events[i]
 	switch {
 	case free || now == 0:
-	case e.In.Mod("dec") && n > now:
+	case e.In.Kind() == isa.KindSetmaxnregDec && n > now:
 		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).
 			On(t, i)
-	case e.In.Mod("inc") && n < now:
+	case e.In.Kind() == isa.KindSetmaxnregInc && n < now:
 		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
 			now).On(t, i)
 		if guess {
@@ -162,7 +163,7 @@ func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trac
 	for g := range groups {
 		sum += most[g]
 		parts = append(parts, strconv.FormatInt(most[g], 10))
-		if e := asked[g]; e != nil && e.In.Mod("inc") {
+		if e := asked[g]; e != nil && e.In.Kind() == isa.KindSetmaxnregInc {
 			raise = e
 		}
 	}

@@ -4,6 +4,7 @@
 package schedule
 
 import (
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -49,7 +50,7 @@ func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operatio
 	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block,
 		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, e.Threads)}
 	m.note(&x)
-	if e.Kind == trace.TensorMultiply && e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
+	if e.Kind == trace.TensorMultiply && e.In.HasMod(isa.ModCTAGroup2) && m.p.Ranks > 1 {
 		x.block ^= 1
 		m.note(&x)
 	}

@@ -5,6 +5,7 @@ package schedule
 
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -38,7 +39,7 @@ func meets(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.GroupFence, trace.GroupMultiply, trace.GroupCommit, trace.GroupWait, trace.TensorAlloc, trace.TensorFree, trace.TensorYield,
 		trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.Registers, trace.Load, trace.Store:
-		return e.In.Mod("aligned")
+		return e.In.HasMod(isa.ModAligned)
 	case trace.Collective:
 		mask, ok := verify.Number(e, len(e.In.Args)-1)
 		return ok && uint32(mask) == 1<<32-1

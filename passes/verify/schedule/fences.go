@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
@@ -19,7 +20,7 @@ type fence struct {
 
 // fenced records a proxy fence that covers shared memory.
 func (m *machine) fenced(a *agent, e *trace.Event) {
-	if e.Guard != nil || !e.In.Mod("async") || e.In.Mod("global") {
+	if e.Guard != nil || !e.In.HasMod(isa.ModAsync) || e.In.HasMod(isa.ModGlobal) {
 		return
 	}
 	a.fences = append(a.fences, fence{a.at + 1, slices.Clone(a.clock.agents)})

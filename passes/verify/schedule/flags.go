@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -47,7 +48,7 @@ func newFlags(p *verify.Pass) *flags {
 			seen[a] = true
 			if in, ok := a.Ref.(*ir.Instr); ok {
 				f.polled[in] = true
-			} else if name, _, _ := strings.Cut(a.Name, "#"); a.Op == "load" && loads[name] != nil {
+			} else if name, _, _ := strings.Cut(a.Name, "#"); a.Op == value.OpLoad && loads[name] != nil {
 				f.polled[loads[name]] = true
 			}
 			for _, arg := range a.Args {
@@ -61,7 +62,7 @@ func newFlags(p *verify.Pass) *flags {
 		}
 	}
 	for in := range f.polled {
-		if !slices.Contains([]string{"ld", "atom"}, in.Head()) {
+		if in.Kind() != isa.KindLd && in.Kind() != isa.KindAtom {
 			delete(f.polled, in)
 		}
 	}
@@ -117,7 +118,7 @@ func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
 		return
 	}
 	one := mark{by: a, at: a.at + 1, region: r, block: a.block, knows: a.fenced}
-	if e.In.Mod("release") || e.In.Mod("acq_rel") {
+	if e.In.HasMod(isa.ModRelease, isa.ModAcqRel) {
 		one.knows = slices.Clone(a.clock.agents)
 		one.knows[a.id] = a.at
 	}
@@ -127,7 +128,7 @@ func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
 	if e.Kind == trace.Store || !m.flags.polled[e.In] {
 		return
 	}
-	if e.In.Mod("acquire") || e.In.Mod("acq_rel") {
+	if e.In.HasMod(isa.ModAcquire, isa.ModAcqRel) {
 		m.acquired = append(m.acquired, one)
 	} else {
 		a.polls = append(a.polls, one)

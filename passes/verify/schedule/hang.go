@@ -60,7 +60,7 @@ func (m *machine) rest(s []*trace.Trace) {
 	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if e.Kind != trace.Expect && (e.Kind != trace.Arrive || !e.In.Mod("expect_tx")) {
+			if !verify.Expects(e.In) {
 				continue
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))

@@ -4,8 +4,6 @@
 package schedule
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -44,7 +42,7 @@ func idle(p *verify.Pass, e *trace.Event) bool {
 		return true
 	case trace.Load, trace.Store, trace.Atomic:
 		at := verify.Val(e, verify.Address(e.In, 0))
-		if verify.Rank(at) != nil || strings.Contains(e.In.Op, ".shared") ||
+		if verify.Rank(at) != nil || e.In.NamesShared() ||
 			p.Generic && !elsewhere(e.In, at) {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -191,7 +192,7 @@ func (m *machine) release(g *meeting) {
 // only combine with reductions.
 func (m *machine) recurs(g *meeting, id int64, c coming) {
 	for _, o := range g.came {
-		if c.e.In.Mod("red") != o.e.In.Mod("red") && !m.p.Found("B1", "B3") {
+		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) && !m.p.Found("B1", "B3") {
 			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
 				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
 		}

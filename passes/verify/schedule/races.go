@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -21,7 +22,7 @@ func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	m.regions = m.p.AppendReads(m.regions[:0], e)
 	for _, r := range m.regions {
 		m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
-		if m.p.Ranks > 1 && e.Kind != trace.GroupMultiply && e.In.Mod("cta_group::2") {
+		if m.p.Ranks > 1 && e.Kind != trace.GroupMultiply && e.In.HasMod(isa.ModCTAGroup2) {
 			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block ^ 1, region: r}))
 		}
 	}
@@ -140,12 +141,12 @@ func (m *machine) racing(x, y *access) bool {
 
 // volatile reports whether an access is a volatile one that certainly executes.
 func volatile(e *trace.Event) bool {
-	return e.Kind != trace.Atomic && e.Guard == nil && e.In.Mod("volatile")
+	return e.Kind != trace.Atomic && e.Guard == nil && e.In.HasMod(isa.ModVolatile)
 }
 
 // loose reports whether an access is atomic and does not order threads.
 func loose(e *trace.Event) bool {
-	return e.Kind == trace.Atomic && e.Guard == nil && !e.In.Mod("acquire") && !e.In.Mod("release") && !e.In.Mod("acq_rel")
+	return e.Kind == trace.Atomic && e.Guard == nil && !e.In.HasMod(isa.ModAcquire, isa.ModRelease, isa.ModAcqRel)
 }
 
 // plain reports whether an access does not order threads.
@@ -160,11 +161,13 @@ func weak(in *ir.Instr) bool {
 			return false
 		}
 	}
-	return in.Head() != "atom" && in.Head() != "red"
+	return in.Kind() != isa.KindAtom && in.Kind().Head() != isa.HeadRed
 }
 
 // adds reports whether an access is an asynchronous reduction to memory of another block.
-func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
+func adds(e *trace.Event) bool {
+	return e.Kind == trace.RemoteStore && e.In.Kind().Head() == isa.HeadRed
+}
 
 // engine reports whether an access is made by the async proxy or by a tensor core.
 func (x *access) engine() bool { return x.operation > 0 || x.tensor }

@@ -14,7 +14,7 @@ import (
 func free(t *trace.Trace) bool {
 	for _, c := range t.Choices {
 		a, _ := c.Cond.Condition()
-		if a == nil || a.Tid || a.Op == "done" || c.Soft {
+		if a == nil || a.Tid || a.Op == value.OpDone || c.Soft {
 			continue
 		}
 		if c.Cond.Level() > value.Block {

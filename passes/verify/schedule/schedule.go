@@ -184,7 +184,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 		if _, ok := verify.Arrivals(e); !ok {
 			return "arrival counts that are not constant"
 		}
-		if _, ok := verify.Number(e, n+1); e.In.Mod("expect_tx") && !ok {
+		if _, ok := verify.Number(e, n+1); verify.Expects(e.In) && !ok {
 			return "byte counts that are not constant"
 		}
 	case trace.Expect, trace.Complete:
@@ -192,7 +192,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 			return "byte counts that are not constant"
 		}
 	case trace.Wait:
-		if _, ok := verify.Number(e, n+1); e.In.Mod("parity") && !ok || !e.In.Mod("parity") && !token(t, verify.Val(e, n+1)) {
+		if _, ok := verify.Number(e, n+1); verify.Parity(e.In) && !ok || !verify.Parity(e.In) && !token(t, verify.Val(e, n+1)) {
 			return "waits whose phase is not constant"
 		}
 	case trace.BarrierSync, trace.BarrierArrive:
@@ -222,7 +222,7 @@ func alike(rank *value.Value) bool {
 		return true
 	}
 	for _, t := range rank.Terms {
-		if t.Atom.Op == "register" || t.Atom.Op == "xor" {
+		if t.Atom.Op == value.OpRegister || t.Atom.Op == value.OpXor {
 			return true
 		}
 	}
@@ -248,7 +248,7 @@ func (m *machine) units(s []*trace.Trace) {
 			loads := e.Kind == trace.BulkLoad && verify.Tensor(e.In)
 			size, known := m.delivers(e)
 			loads = loads && !known
-			if !loads && !known && e.Kind != trace.Expect && (e.Kind != trace.Arrive || !e.In.Mod("expect_tx")) {
+			if !loads && !known && !verify.Expects(e.In) {
 				continue
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, n))

@@ -5,7 +5,6 @@ package schedule
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -94,7 +93,7 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		}
 		list = append(list[:0], m.touched(a, e)...)
 		a.awaits = awaited{a.at + 1, m.changed, list, -1}
-		if parity, known := verify.Number(e, verify.Address(e.In, 0)+1); known && e.In.Mod("parity") {
+		if parity, known := verify.Number(e, verify.Address(e.In, 0)+1); known && verify.Parity(e.In) {
 			a.awaits.parity = parity & 1
 		}
 	}
@@ -129,7 +128,7 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 // that is unknown.
 func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 	n := verify.Address(e.In, 0) + 1
-	if !e.In.Mod("parity") {
+	if !verify.Parity(e.In) {
 		if phase, known := a.tokens[verify.Val(e, n)]; known {
 			return phase
 		}
@@ -146,7 +145,7 @@ func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 // the arrival whose state it uses.
 func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 	n := verify.Address(e.In, 0) + 1
-	if !e.In.Mod("parity") {
+	if !verify.Parity(e.In) {
 		phase, known := a.tokens[verify.Val(e, n)]
 		return known && o.phases <= phase
 	}
@@ -242,7 +241,7 @@ func (m *machine) placed(e *trace.Event) {
 	switch {
 	case !m.plain, verify.Rank(at) != nil: // of another block
 		return
-	case !strings.Contains(e.In.Op, ".shared") && (!m.p.Generic || elsewhere(e.In, at)):
+	case !e.In.NamesShared() && (!m.p.Generic || elsewhere(e.In, at)):
 		return
 	}
 	if r, ok := m.p.Access(e); !ok || !r.Sure {
@@ -254,16 +253,16 @@ func (m *machine) placed(e *trace.Event) {
 // because its address is derived from a parameter, from global memory, or from a variable that is
 // not shared.
 func elsewhere(in *ir.Instr, at *value.Value) bool {
-	if in.Mod("global") || at == nil {
-		return in.Mod("global")
+	if in.HasMod(isa.ModGlobal) || at == nil {
+		return in.HasMod(isa.ModGlobal)
 	}
 	begins := false
 	for _, t := range at.Terms {
 		switch a := t.Atom; {
-		case a.Op == "variable":
+		case a.Op == value.OpVariable:
 			v, ok := a.Ref.(*ir.Var)
 			return ok && v.Space != isa.Shared
-		case t.Factor == 1 && (a.Op == "parameter" || a.Op == "load" && (a.Name == "global" || a.Name == "const")):
+		case t.Factor == 1 && (a.Op == value.OpParameter || a.ReadsGlobal()):
 			begins = true
 		}
 	}
@@ -293,7 +292,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 	n, _ := verify.Arrivals(e)
 	for _, at := range m.touched(a, e) {
 		o := at.o
-		if e.Kind == trace.Expect || e.In.Mod("expect_tx") {
+		if verify.Expects(e.In) {
 			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
 			if e.Kind == trace.Expect || n*at.threads <= o.pending || o.tx == 0 {
 				o.tx += bytes * at.threads * o.scale()
@@ -306,7 +305,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			if e.Done != nil {
 				a.tokens[e.Done] = o.phases
 			}
-			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
+			if e.In.Kind() == isa.KindMbarrierArriveDrop || e.In.Kind() == isa.KindMbarrierArriveDropExpectTx {
 				if n*at.threads <= o.count {
 					o.count -= n * at.threads // also for the following phases
 					o.arrive(n*at.threads, a.clock, e)

@@ -6,6 +6,7 @@ package schedule
 import (
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -88,7 +89,7 @@ func (m *machine) goes(at *verify.Touch, block int) int64 {
 
 // cast returns the destination blocks of an async operation: those of a mask, or its own.
 func (m *machine) cast(from int, e *trace.Event) []int {
-	if m.p.Ranks < 2 || !verify.Multicast(e.In) && !e.In.Mod("multicast::cluster::all") {
+	if m.p.Ranks < 2 || !verify.Multicast(e.In) && !e.In.HasMod(isa.ModMulticastClusterAll) {
 		m.some = append(m.some[:0], from)
 		return m.some
 	}

@@ -11,8 +11,10 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -68,7 +70,7 @@ func certain(t *trace.Trace, i int) bool {
 		if c.At > i {
 			break
 		}
-		if a, _ := c.Cond.Condition(); a != nil && !a.Tid && a.Op != "done" {
+		if a, _ := c.Cond.Condition(); a != nil && !a.Tid && a.Op != value.OpDone {
 			return false
 		}
 	}
@@ -119,7 +121,7 @@ func edge(at, bytes, size int64) int64 {
 
 // aligned returns the required alignment of the address of an access.
 func aligned(in *ir.Instr, bytes int64) int64 {
-	if head := in.Head(); head == "ldmatrix" || head == "stmatrix" {
+	if head := in.Kind(); head == isa.KindLdmatrix || head == isa.KindStmatrix {
 		return 16
 	}
 	n := int64(1)

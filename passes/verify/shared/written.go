@@ -5,7 +5,6 @@ package shared
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -56,12 +55,12 @@ func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
 	case trace.Load:
 		return
 	case trace.Store, trace.Atomic, trace.Clear:
-		if e.In.Mod("global") || e.In.Mod("local") || e.In.Mod("param") {
+		if e.In.HasMod(isa.ModGlobal, isa.ModLocal, isa.ModParam) {
 			return
 		}
 		r, ok := p.Access(e)
 		switch {
-		case !ok && !p.Generic && !strings.Contains(e.In.Op, ".shared"):
+		case !ok && !p.Generic && !e.In.NamesShared():
 		case !ok && !w.named(verify.Val(e, verify.Address(e.In, 0))):
 			w.anybody = true
 		case !ok:
@@ -84,7 +83,7 @@ func (w *writes) named(v *value.Value) (found bool) {
 		return false
 	}
 	for _, t := range v.Terms {
-		if v, ok := t.Atom.Ref.(*ir.Var); ok && t.Atom.Op == "variable" && v.Space == isa.Shared {
+		if v, ok := t.Atom.Ref.(*ir.Var); ok && t.Atom.Op == value.OpVariable && v.Space == isa.Shared {
 			w.all(v)
 			found = true
 		}
@@ -101,8 +100,8 @@ func (w *writes) named(v *value.Value) (found bool) {
 // taken adds arrays whose address is used by an instruction other than a plain load or store: by
 // copies, allocations, mbarriers, or a generic pointer.
 func (w *writes) taken(in *ir.Instr) {
-	switch in.Head() {
-	case "ld", "st", "mov", "atom", "red", "stmatrix", "ldmatrix":
+	switch in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadMov, isa.HeadAtom, isa.HeadRed, isa.HeadStmatrix, isa.HeadLdmatrix:
 		return
 	}
 	for i := range in.Args {

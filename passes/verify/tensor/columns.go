@@ -4,11 +4,9 @@
 package tensor
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -51,7 +49,7 @@ func columns(p *verify.Pass) {
 			}
 			for _, term := range v.Terms {
 				a := term.Atom
-				if a.Op != "load" || term.Factor != 1 || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
+				if a.Op != value.OpLoad || term.Factor != 1 || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
 					continue
 				}
 				alloc := sizes[slotOf(p, a.Args[0])]
@@ -97,7 +95,7 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 		return
 	}
 	a := v.Single()
-	if a.Op != "load" || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
+	if a.Op != value.OpLoad || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
 		return
 	}
 	alloc := sizes[slotOf(p, a.Args[0])]
@@ -107,21 +105,17 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 	}
 }
 
+// shapeColumns are how many columns the shapes of tensor memory cover, if more than one.
+var shapeColumns = map[isa.Mod]int64{isa.ModShape16x64b: 2, isa.ModShape16x128b: 4, isa.ModShape16x256b: 8}
+
 // covered returns how many columns a load or store of tensor memory covers.
 func covered(in *ir.Instr) int64 {
 	shape, times := int64(1), int64(1)
-	for word := range strings.SplitSeq(in.Op, ".") {
-		switch word {
-		case "16x64b":
-			shape = 2
-		case "16x128b":
-			shape = 4
-		case "16x256b":
-			shape = 8
+	for _, m := range in.Mods() {
+		if n := shapeColumns[m]; n != 0 {
+			shape = n
 		}
-		if n, err := strconv.Atoi(strings.TrimPrefix(word, "x")); err == nil && strings.HasPrefix(word, "x") {
-			times = int64(n)
-		}
+		times = max(times, int64(m.Times()))
 	}
 	return shape * times
 }

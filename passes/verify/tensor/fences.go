@@ -29,7 +29,7 @@ func objectsOf(p *verify.Pass) handed {
 			case trace.TensorLoad, trace.TensorStore:
 				moved = true
 			case trace.TensorCommit, trace.Arrive:
-				if e.Kind == trace.Arrive && (!moved || e.In.Mod("expect_tx")) {
+				if e.Kind == trace.Arrive && (!moved || verify.Expects(e.In)) {
 					continue
 				}
 				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
@@ -93,7 +93,7 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 		case trace.Arrive:
 			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, o := range list {
-				if moved != nil && h.loads[o.Object] && h.ahead[o.Object] && !e.In.Mod("expect_tx") {
+				if moved != nil && h.loads[o.Object] && h.ahead[o.Object] && !verify.Expects(e.In) {
 					p.Report(&ruleFence, e.In, "missing tcgen05.fence::before_thread_sync "+
 						"between a tensor memory access and an arrival").
 						Also(moved.In, "the access").On(t, i)

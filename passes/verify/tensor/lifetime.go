@@ -5,9 +5,9 @@ package tensor
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -113,7 +113,7 @@ func kept(v *value.Value) bool {
 		return false
 	}
 	for _, t := range v.Terms {
-		if t.Atom.Op == "load" && strings.HasPrefix(t.Atom.Name, "shared") {
+		if t.Atom.ReadsShared() {
 			return true
 		}
 	}
@@ -154,7 +154,7 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 					Also(yielded.In,
 						"the permit is relinquished here").On(t, i)
 			}
-			if e.In.Mod("cta_group::2") && !met {
+			if e.In.HasMod(isa.ModCTAGroup2) && !met {
 				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
 					"preceding cluster barrier: the other block may not have started").On(t, i)
 				if meetsNext(t, i) {
@@ -179,7 +179,7 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 				p.Report(&ruleAlloc, e.In, "tensor memory is freed by %d warps with one "+
 					"instruction, expected one warp", e.Threads.Warps()).On(t, i)
 			}
-			if e.In.Mod("cta_group::2") && used != nil {
+			if e.In.HasMod(isa.ModCTAGroup2) && used != nil {
 				p.Report(&rulePair, e.In, "tensor memory of a pair of blocks is freed without a "+
 					"cluster barrier after its last use").Also(used.In, "the last use").On(t, i)
 			}

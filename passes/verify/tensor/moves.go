@@ -46,7 +46,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			store = e
 			under.read(e.In)
 		case trace.TensorWait:
-			if e.In.Mod("wait::ld") {
+			if e.In.Kind() == isa.KindTcgen05WaitLd {
 				load = nil
 				under.end()
 			} else {
@@ -133,10 +133,10 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 // instruction is not such a copy.
 func (f *flight) copied(in *ir.Instr) bool {
 	switch {
-	case in.Head() == "st":
+	case in.Kind().Head() == isa.HeadSt:
 		// To the stack.
-		return !in.Mod("shared") && !in.Mod("shared::cta") && !in.Mod("shared::cluster") && !in.Mod("global")
-	case in.Head() != "mov" || len(in.Args) != 2:
+		return !in.HasMod(isa.ModShared, isa.ModSharedCTA, isa.ModSharedCluster, isa.ModGlobal)
+	case in.Kind() != isa.KindMov || len(in.Args) != 2:
 		return false
 	}
 	to, from := in.Args[0].Reg, in.Args[1].Reg

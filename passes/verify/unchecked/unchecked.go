@@ -7,7 +7,6 @@ package unchecked
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -61,9 +60,9 @@ func run(p *verify.Pass) {
 
 // ordering returns the memory ordering of a load or store of shared memory.
 func ordering(p *verify.Pass, in *ir.Instr) {
-	switch head := in.Head(); {
-	case head != "ld" && head != "st":
-	case in.Mod("volatile"):
+	switch head := in.Kind().Head(); {
+	case head != isa.HeadLd && head != isa.HeadSt:
+	case in.HasMod(isa.ModVolatile):
 		p.Unchecked(volatile)
 	case ordered(in):
 		p.Unchecked(sharedOrder)
@@ -72,7 +71,7 @@ func ordering(p *verify.Pass, in *ir.Instr) {
 
 // ordered reports whether a load or store has memory semantics other than weak.
 func ordered(in *ir.Instr) bool {
-	return in.Mod("relaxed") || in.Mod("acquire") || in.Mod("release") || in.Mod("mmio")
+	return in.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
 // undecidedLanes reports whether lanes of a warp may diverge on an unknown condition before a
@@ -98,7 +97,7 @@ func undecided(e *trace.Event) bool {
 	if e.Guard != nil && e.Guard.Level() > value.Warp && !e.Guard.Tid() {
 		return true
 	}
-	known := e.In.Head() != "activemask" && knownMask(e)
+	known := e.In.Kind() != isa.KindActivemask && knownMask(e)
 	return slices.ContainsFunc(e.Parted, func(c trace.Choice) bool {
 		return c.Maybe || c.Splits && !known
 	})
@@ -138,47 +137,45 @@ func undecidedFlow(p *verify.Pass) bool {
 
 // warpWide reports whether an instruction names the lanes that execute it together.
 func warpWide(in *ir.Instr) bool {
-	switch in.Head() {
-	case "shfl", "vote", "match", "redux", "elect":
-		return in.Mod("sync")
-	case "bar":
-		return in.Mod("warp")
-	case "activemask":
+	switch in.Kind() {
+	case isa.KindShfl, isa.KindVote, isa.KindMatch, isa.KindRedux, isa.KindElect:
+		return in.HasMod(isa.ModSync)
+	case isa.KindBarWarpSync, isa.KindActivemask:
 		return true
 	}
 	return false
 }
 
 // accesses are the opcodes with which a thread accesses memory.
-var accesses = map[string]bool{"ld": true, "st": true, "atom": true, "red": true, "ldu": true}
+var accesses = map[isa.Head]bool{isa.HeadLd: true, isa.HeadSt: true, isa.HeadAtom: true, isa.HeadRed: true, isa.HeadLdu: true}
 
 // sharedAccess reports whether an instruction may read or write shared memory.
 func sharedAccess(p *verify.Pass, in *ir.Instr) bool {
-	switch head := in.Head(); {
+	switch head := in.Kind().Head(); {
 	case accesses[head]:
-		space := spaceOf(in)
+		space := in.Space().Base()
 		return space == isa.Shared || space == isa.Generic && p.Generic
-	case head == "ldmatrix", head == "stmatrix":
+	case head == isa.HeadLdmatrix, head == isa.HeadStmatrix:
 		return true
-	case head == "cp":
-		return strings.Contains(in.Op, ".shared")
-	case head == "wgmma":
-		return in.Mod("mma_async")
-	case head == "tcgen05":
-		return in.Mod("mma") || in.Mod("cp")
+	case head == isa.HeadCp:
+		return in.NamesShared()
+	case head == isa.HeadWgmma:
+		return in.Kind() == isa.KindWgmmaMmaAsync
+	case head == isa.HeadTcgen05:
+		return trace.Of(in) == trace.TensorMultiply || trace.Of(in) == trace.TensorCopy
 	}
 	return false
 }
 
 // globalWrite reports whether an instruction may write global memory.
 func globalWrite(in *ir.Instr) bool {
-	switch in.Head() {
-	case "st", "atom", "red":
-		space := spaceOf(in)
+	switch in.Kind().Head() {
+	case isa.HeadSt, isa.HeadAtom, isa.HeadRed:
+		space := in.Space().Base()
 		return space == isa.Global || space == isa.Generic
-	case "cp":
-		return in.Mod("bulk") && strings.Contains(in.Op, ".global.shared::cta")
-	case "multimem", "sust", "sured", "call", "tensormap":
+	case isa.HeadCp:
+		return trace.Of(in) == trace.BulkStore
+	case isa.HeadMultimem, isa.HeadSust, isa.HeadSured, isa.HeadCall, isa.HeadTensormap:
 		return true
 	}
 	return false
@@ -187,17 +184,7 @@ func globalWrite(in *ir.Instr) bool {
 // globalFlag reports whether an instruction reads global memory with an ordering, such as a wait
 // for a flag.
 func globalFlag(in *ir.Instr) bool {
-	space := spaceOf(in)
-	return in.Head() == "ld" && (space == isa.Global || space == isa.Generic) &&
-		(in.Mod("volatile") || ordered(in))
-}
-
-// spaceOf returns the state space that an access names; Generic if it names none.
-func spaceOf(in *ir.Instr) isa.Space {
-	for _, word := range strings.Split(in.Op, ".")[1:] {
-		if space, ok := isa.ParseSpace("." + word); ok {
-			return space.Base()
-		}
-	}
-	return isa.Generic
+	space := in.Space().Base()
+	return in.Kind() == isa.KindLd && (space == isa.Global || space == isa.Generic) &&
+		(in.HasMod(isa.ModVolatile) || ordered(in))
 }

@@ -138,8 +138,8 @@ func (f *follower) touch(i int, list ...*ir.Instr) {
 // grade returns a review for moves, including spills: compilers copy registers around inline
 // assembly, and ptxas then serializes the operations.
 func grade(in *ir.Instr) diag.Severity {
-	plain := !in.Mod("global") && !in.Mod("shared")
-	if h := in.Head(); h == "mov" || (h == "st" || h == "ld") && plain {
+	plain := !in.HasMod(isa.ModGlobal, isa.ModShared)
+	if h := in.Kind().Head(); h == isa.HeadMov || (h == isa.HeadSt || h == isa.HeadLd) && plain {
 		return diag.Review
 	}
 	return diag.Error
@@ -221,7 +221,7 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 				wait, multiply = nil, nil
 			}
 		case trace.Arrive:
-			if wait == nil || multiply == nil || e.Guard != nil || e.In.Mod("expect_tx") {
+			if wait == nil || multiply == nil || e.Guard != nil || verify.Expects(e.In) {
 				continue
 			}
 			arrive, multiplied := come[e.In], come[multiply.In]

@@ -77,11 +77,15 @@ func File(name, text string, o Options) ([]Result, error) {
 	}
 	var results []Result
 	var all []*kernel
-	for _, f := range m.Funcs() {
+	program, functions, endless := emu.NewProgram(m), m.Funcs(), new(int)
+	for _, f := range functions {
 		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
 			continue
 		}
-		k := &kernel{name: name, text: text, module: m, fn: f, options: o}
+		k := &kernel{
+			name: name, text: text, module: m, program: program, functions: functions, endless: endless, fn: f,
+			options: o,
+		}
 		all = append(all, k)
 		results = append(results, k.check())
 	}
@@ -170,6 +174,9 @@ func scheduleOf(seed uint64) seeding {
 type kernel struct {
 	name, text string
 	module     *ir.Module
+	program    *emu.Program // of the module
+	functions  []*ir.Func   // of the module
+	endless    *int         // launches of kernels of the file that reached their limit
 	fn         *ir.Func
 	options    Options
 	shape      Launch

@@ -98,7 +98,7 @@ func (k *kernel) variables() (list []*ir.Var) {
 			list = append(list, v)
 		}
 	}
-	for _, f := range k.module.Funcs() {
+	for _, f := range k.functions {
 		list = append(list, f.Vars...)
 	}
 	return list
@@ -142,7 +142,7 @@ func (k *kernel) blockSize() int {
 
 // instructions calls f for each instruction of all functions.
 func (k *kernel) instructions(f func(in *ir.Instr)) {
-	for _, fn := range k.module.Funcs() {
+	for _, fn := range k.functions {
 		if fn.Kernel && fn != k.fn {
 			continue
 		}

@@ -41,7 +41,9 @@ type run struct {
 const (
 	firstArray = 1 << 20
 	mostArray  = 1 << 26
-	mostWork   = 20_000_000 // instructions of a launch
+	mostWork   = 20_000_000 // instruction limit of a launch
+
+	mostEndless = 10 // launches of a file that reach the limit before its other kernels are skipped
 
 	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
 	cheap     = 50_000    // events of a launch for which they are run
@@ -53,6 +55,11 @@ const (
 func (k *kernel) check() Result {
 	k.derive()
 	r := Result{Kernel: k.fn.Name}
+	if *k.endless >= mostEndless {
+		r.Incomplete = append(r.Incomplete, "launches of other kernels in the file did not end; "+
+			"choose this one with -kernel")
+		return r
+	}
 	for _, p := range k.params {
 		if p.kind == paramBytes && len(k.shape.Args) == 0 {
 			r.Incomplete = append(r.Incomplete, fmt.Sprintf("parameter %s is a structure, which is assumed to be zero; give a launch", p.v.Name))
@@ -278,7 +285,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		return x
 	}
 	k.sharedOptIn = d.Info().SharedOptIn
-	loaded, err := d.Load(device.Image{Name: k.name, PTX: k.text})
+	loaded, err := d.LoadProgram(k.program)
 	if err != nil {
 		x.err = err
 		return x
@@ -297,6 +304,9 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	err = launched.Launch(l)
 	if !errors.As(err, &x.fault) {
 		x.err = err
+	}
+	if x.fault != nil && x.fault.Message == emu.LimitReached && k.limit == 0 {
+		*k.endless++
 	}
 	x.races, x.skipped, x.events = detector.Races(), detector.Skipped(), detector.Events()
 	if x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") {

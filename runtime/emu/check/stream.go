@@ -80,7 +80,7 @@ func streamOnce(all []*kernel, s seeding) ([]*race.Race, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := d.Load(device.Image{Name: first.name, PTX: first.text})
+	loaded, err := d.LoadProgram(first.program)
 	if err != nil {
 		return nil, err
 	}

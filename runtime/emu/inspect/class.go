@@ -5,7 +5,6 @@ package inspect
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -13,21 +12,21 @@ import (
 
 // classes maps the first word of an instruction kind to its class. Kinds that are not listed are
 // arithmetic.
-var classes = map[string]string{
-	"ld": "memory", "ldu": "memory", "st": "memory", "atom": "atomic", "red": "atomic",
-	"multimem": "memory", "ldmatrix": "memory", "stmatrix": "memory", "prefetch": "memory",
-	"prefetchu": "memory", "applypriority": "memory", "discard": "memory", "createpolicy": "memory",
-	"cp": "asynchronous", "clusterlaunchcontrol": "asynchronous", "tensormap": "asynchronous",
-	"mma": "tensor core", "wmma": "tensor core", "wgmma": "tensor core", "tcgen05": "tensor core",
-	"bra": "control", "brx": "control", "call": "control", "ret": "control", "exit": "control",
-	"trap": "control", "brkpt": "control", "nanosleep": "control", "griddepcontrol": "control",
-	"setmaxnreg": "control",
-	"barrier":    "synchronization", "bar": "synchronization", "mbarrier": "synchronization",
-	"fence": "synchronization", "membar": "synchronization", "elect": "warp", "shfl": "warp",
-	"vote": "warp", "match": "warp", "redux": "warp", "activemask": "warp", "movmatrix": "warp",
-	"mov": "move", "cvta": "move", "mapa": "move", "getctarank": "move", "isspacep": "move",
-	"prmt": "move", "selp": "compare", "set": "compare", "setp": "compare", "slct": "compare",
-	"testp": "compare", "cvt": "convert",
+var classes = map[isa.Head]string{
+	isa.HeadLd: "memory", isa.HeadLdu: "memory", isa.HeadSt: "memory", isa.HeadAtom: "atomic", isa.HeadRed: "atomic",
+	isa.HeadMultimem: "memory", isa.HeadLdmatrix: "memory", isa.HeadStmatrix: "memory", isa.HeadPrefetch: "memory",
+	isa.HeadPrefetchu: "memory", isa.HeadApplypriority: "memory", isa.HeadDiscard: "memory", isa.HeadCreatepolicy: "memory",
+	isa.HeadCp: "asynchronous", isa.HeadClusterlaunchcontrol: "asynchronous", isa.HeadTensormap: "asynchronous",
+	isa.HeadMma: "tensor core", isa.HeadWmma: "tensor core", isa.HeadWgmma: "tensor core", isa.HeadTcgen05: "tensor core",
+	isa.HeadBra: "control", isa.HeadBrx: "control", isa.HeadCall: "control", isa.HeadRet: "control", isa.HeadExit: "control",
+	isa.HeadTrap: "control", isa.HeadBrkpt: "control", isa.HeadNanosleep: "control", isa.HeadGriddepcontrol: "control",
+	isa.HeadSetmaxnreg: "control",
+	isa.HeadBarrier:    "synchronization", isa.HeadBar: "synchronization", isa.HeadMbarrier: "synchronization",
+	isa.HeadFence: "synchronization", isa.HeadElect: "warp", isa.HeadShfl: "warp",
+	isa.HeadVote: "warp", isa.HeadMatch: "warp", isa.HeadRedux: "warp", isa.HeadActivemask: "warp", isa.HeadMovmatrix: "warp",
+	isa.HeadMov: "move", isa.HeadCvta: "move", isa.HeadMapa: "move", isa.HeadGetctarank: "move", isa.HeadIsspacep: "move",
+	isa.HeadPrmt: "move", isa.HeadSelp: "compare", isa.HeadSet: "compare", isa.HeadSetp: "compare", isa.HeadSlct: "compare",
+	isa.HeadTestp: "compare", isa.HeadCvt: "convert",
 }
 
 // classOf returns the class of an instruction.
@@ -35,8 +34,7 @@ func classOf(in *ir.Instr) string {
 	if in.Form == nil {
 		return "other"
 	}
-	head, _, _ := strings.Cut(in.Form.Form.Kind.String(), ".")
-	if c := classes[head]; c != "" {
+	if c := classes[in.Kind().Head()]; c != "" {
 		return c
 	}
 	op := in.Form.Operation()
@@ -56,11 +54,10 @@ func multiplications(in *ir.Instr) int64 {
 		return 0
 	}
 	op := in.Form.Operation()
-	head, _, _ := strings.Cut(op.Kind.String(), ".")
 	for _, mod := range op.Mods() {
 		var m, n, k int64
 		if _, err := fmt.Sscanf(mod.String(), ".m%dn%dk%d", &m, &n, &k); err == nil {
-			if head == "wgmma" {
+			if op.Kind.Head() == isa.HeadWgmma {
 				m /= 4 // a warpgroup is four warps
 			}
 			return m * n * k

@@ -48,9 +48,9 @@ func (s *Stats) multiply(in *ir.Instr, n int64) {
 // productName returns the tensor-core instruction with the type of A, or with its kind for tcgen05.
 func productName(in *ir.Instr) string {
 	op := in.Form.Operation()
-	head, _, _ := strings.Cut(op.Kind.String(), ".")
+	head := op.Kind.Head().String()
 	for _, m := range op.Mods() {
-		if kind, ok := strings.CutPrefix(m.String(), ".kind::"); ok && head == "tcgen05" {
+		if kind, ok := strings.CutPrefix(m.String(), ".kind::"); ok && op.Kind.Head() == isa.HeadTcgen05 {
 			return head + " " + kind
 		}
 	}

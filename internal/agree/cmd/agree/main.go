@@ -42,6 +42,8 @@ func run() error {
 	exceptions := flag.String("exceptions", filepath.Join("isa", "spec", "exceptions"), "file of known differences")
 	excused := flag.Bool("excused", false, "print how many probes each exception excused")
 	save := flag.String("report", "", "write the report to this file, as a page of docs")
+	tally := flag.String("tally", "", "write the counts and disputes to this file, for -merge")
+	merge := flag.String("merge", "", "probe nothing; merge these files of -tally, separated by commas")
 	quiet := flag.Bool("q", false, "no progress")
 	harvested := flag.Bool("harvest", false, "throw every word at every form instead, and print what the table lacks; with -slice, a part of them")
 	flag.Parse()
@@ -83,14 +85,26 @@ func run() error {
 		return harvest(set, tool, h, !*slice && *only == "" && *families == "")
 	}
 	start := time.Now()
-	report, err := agree.Run(context.Background(), set, tool, c)
+	var report *agree.Report
+	if *merge != "" {
+		report, err = agree.ReadReports(strings.Split(*merge, ","))
+	} else {
+		report, err = agree.Run(context.Background(), set, tool, c)
+	}
 	if err != nil {
 		return err
 	}
 	if !*quiet {
 		fmt.Fprintln(os.Stderr)
 	}
-	report.Took = time.Since(start)
+	if *merge == "" {
+		report.Took = time.Since(start)
+	}
+	if *tally != "" {
+		if err := report.WriteFile(*tally); err != nil {
+			return err
+		}
+	}
 	report.WriteDisputes(os.Stdout, *show)
 	report.WriteTable(os.Stdout)
 	report.WriteSummary(os.Stdout)

@@ -1,0 +1,68 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+// An Op says how an atom is made: from its operands, or from something outside the registers.
+type Op uint8
+
+// Operations.
+const (
+	NoOp  Op = iota
+	OpMul    // the low half of a product
+	OpShl
+	OpShr // a logical shift
+	OpSar // an arithmetic shift
+	OpAnd
+	OpOr
+	OpXor
+	OpDiv // unsigned, as rem, min and max are
+	OpRem
+	OpSDiv // signed, as srem, smin and smax are
+	OpSRem
+	OpMin
+	OpMax
+	OpSMin
+	OpSMax
+	OpAdd // only for Pool methods: sums are no atoms
+	OpEq  // a comparison; of these, only eq and lt are atoms
+	OpNe
+	OpLt
+	OpLe
+	OpGt
+	OpGe
+	OpSelect    // one of two operands, by a predicate
+	OpShfl      // the value in another lane
+	OpCvt       // a wider value, zero extended
+	OpSCvt      // a wider value, sign extended
+	OpSpecial   // a special register that distinguishes threads
+	OpElect     // whether a lane is elected
+	OpVariable  // the address of a variable
+	OpParameter // a parameter of the kernel
+	OpLoad      // a value from memory
+	OpRegister  // a register that is not computed here, or a special register
+	OpDone      // whether a wait succeeded
+	OpMapa      // an address in another block of the cluster
+	OpPart      // a part of a register
+	OpPack      // a register made of parts
+	OpVote      // the result of a vote of a warp
+	OpExchange  // the result of an exchange between lanes
+	OpResult    // the result of any other instruction
+	OpAfter     // a register after a loop
+	OpLane      // the value of one lane
+	OpClock     // a time
+	OpSince     // a difference of times
+	OpUnknown
+	OpLeader // the lane that is elected
+)
+
+// opNames are the names of operations.
+var opNames = [...]string{"", "mul", "shl", "shr", "sar", "and", "or", "xor", "div", "rem", "sdiv", "srem", "min", "max", "smin", "smax", "add", "eq", "ne", "lt", "le", "gt", "ge", "select", "shfl", "cvt", "scvt", "special", "elect", "variable", "parameter", "load", "register", "done", "mapa", "part", "pack", "vote", "exchange", "op", "after", "lane", "clock", "since", "unknown", "leader"}
+
+// String returns the name of o.
+func (o Op) String() string {
+	if int(o) >= len(opNames) {
+		return ""
+	}
+	return opNames[o]
+}
