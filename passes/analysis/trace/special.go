@@ -62,6 +62,10 @@ func (w *walk) special(s *state, name string) *value.Value {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, high
 	}
+	if n := extent(name); n > 0 {
+		a := v.Single()
+		a.Bounded, a.Low, a.High = true, 1, n
+	}
 	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, int64(w.k.Cluster-1)
@@ -120,6 +124,19 @@ func furthest(name string) int64 {
 		return 1 << 20
 	case "%ctaid.y", "%ctaid.z", "%clusterid.y", "%clusterid.z":
 		return 1<<16 - 1
+	}
+	return 0
+}
+
+// extent returns the assumed largest number of blocks or clusters of the grid along an axis; 0 for
+// other registers.
+func extent(name string) int64 {
+	first, axis, _ := strings.Cut(name, ".")
+	switch first {
+	case "%nctaid":
+		return furthest("%ctaid."+axis) + 1
+	case "%nclusterid":
+		return furthest("%clusterid."+axis) + 1
 	}
 	return 0
 }
