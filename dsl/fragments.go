@@ -50,7 +50,7 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 	}
 	k.multiplied(x.side(from, w.rows), side{})
 	x.cover = nil
-	read := x.fragments(leftCorner(x), from, s.K)
+	read := x.fragments(x.leftCorner(s.K), from, s.K)
 	for step := range depth / s.K {
 		var line [][]Reg[B32]
 		for i, cell := range w.roomLeft() {
@@ -170,7 +170,7 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 	default:
 		k.multiplied(side{}, y.side(fromY, w.cols))
 		y.cover = nil
-		read := y.fragments(rightCorner(y), fromY, s.K)
+		read := y.fragments(y.rightCorner(s.K), fromY, s.K)
 		for step, line := range x.regs {
 			fa := make([][]ir.Operand, len(line))
 			for i, cell := range line {
@@ -199,30 +199,51 @@ func acrossFirst(lane Reg[U32]) corner {
 	return corner{lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)}
 }
 
-// leftCorner returns the corner for the A operand, which goes down sixteen rows first. The B
-// operand goes along K first. Transposed tiles swap the two.
-func leftCorner(x SharedTile) corner {
-	if x.turned {
-		return acrossFirst(x.at.k.Lane())
+// leftCorner returns the corner for the A operand with steps of depth elements. It goes down sixteen
+// rows first; the B operand goes along K first. Transposed tiles swap the two.
+func (t SharedTile) leftCorner(depth int) corner {
+	lane := t.at.k.Lane()
+	switch {
+	case t.halfDepth(depth):
+		return t.halfCorner(lane)
+	case t.turned:
+		return acrossFirst(lane)
 	}
-	return downFirst(x.at.k.Lane())
+	return downFirst(lane)
 }
 
-func rightCorner(y SharedTile) corner {
-	if y.turned {
-		return downFirst(y.at.k.Lane())
+func (t SharedTile) rightCorner(depth int) corner {
+	lane := t.at.k.Lane()
+	switch {
+	case t.halfDepth(depth):
+		return t.halfCorner(lane)
+	case t.turned:
+		return downFirst(lane)
 	}
-	return acrossFirst(y.at.k.Lane())
+	return acrossFirst(lane)
+}
+
+// halfDepth reports whether a step of depth elements is 16 bytes, of which ldmatrix loads two
+// matrices, and not 32.
+func (t SharedTile) halfDepth(depth int) bool { return depth*t.wide() == 128 }
+
+// halfCorner returns the corner for two matrices of a step of 16 bytes: sixteen rows, or for a
+// transposed tile the 16 bytes of eight rows and the next 16 bytes.
+func (t SharedTile) halfCorner(lane Reg[U32]) corner {
+	if t.turned {
+		return corner{lane.AndI(7), lane.ShrI(3).AndI(1)}
+	}
+	return corner{lane.AndI(15), t.at.k.U32(0)}
 }
 
 // fragments returns a function that loads the fragments of one step of depth elements along K: the
-// four matrices that start some rows after from.
+// two or four matrices that start some rows after from.
 func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int, into []ir.Operand) {
 	k := t.at.k
 	if !t.turned {
 		r := t.reader(from.Add(c.row), c.unit)
 		return func(step int) func(int, []ir.Operand) {
-			at := r.at(step * 32)
+			at := r.at(step * depth * t.wide() / 8)
 			return func(row int, into []ir.Operand) { t.fragment(into, at.Plus(int64(row*t.Pitch()))) }
 		}
 	}
@@ -257,7 +278,8 @@ func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.
 }
 
 // Transposed returns the tile as a transposed MMA operand, with rows and columns exchanged. Memory
-// does not change. The elements must have 16 bits, since ldmatrix transposes no others.
+// does not change. The elements must have 16 bits, since ldmatrix transposes no others. MMA and MMAStep
+// also take elements of 32 and 64 bits, if the tile has no swizzle, and load them one by one.
 func (t SharedTile) Transposed() SharedTile {
 	t.turned = !t.turned
 	return t
@@ -271,10 +293,16 @@ func (t SharedTile) sides() (rows, cols int) {
 	return t.Rows, t.Cols
 }
 
+// byElement reports whether the tile is transposed and has elements that are loaded one by one,
+// without ldmatrix.
+func (t SharedTile) byElement() bool {
+	return t.turned && t.Swizzle == NoSwizzle && (t.Type.Bits() == 32 || t.Type.Bits() == 64)
+}
+
 // transposable reports whether ldmatrix can read the tile transposed as requested.
 func (t SharedTile) transposable() bool {
 	if t.turned && t.Type.Bits() != 16 {
-		t.at.k.fault(&ruleShape, "%s cannot be transposed, since ldmatrix transposes elements of 16 bits only", t.Tile)
+		t.at.k.fault(&ruleShape, "%s cannot be transposed, since ldmatrix transposes elements of 16 bits only; MMAStep transposes .f64 and 32-bit tiles without a swizzle", t.Tile)
 		return false
 	}
 	return true
@@ -305,7 +333,8 @@ func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
 	return r
 }
 
-// at returns the address some bytes further in the row; bytes is a multiple of 32.
+// at returns the address some bytes further in the row; bytes is a multiple of 32, or of 16 if the
+// unit is the first of the row.
 func (r tileReader) at(bytes int) Addr {
 	t := r.t
 	if t.Swizzle == NoSwizzle {

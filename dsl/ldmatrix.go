@@ -4,6 +4,8 @@
 package dsl
 
 import (
+	"strconv"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -51,10 +53,10 @@ func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mod
 	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", r.row.add(r.unit).in(k), k.list(ir.Vector, regs))
 }
 
-// ldmatrix loads four 8x8 matrices of 16-bit elements into four registers. Each lane supplies the
-// address of one row.
+// ldmatrix loads two or four 8x8 matrices of 16-bit elements into as many registers. Each lane supplies
+// the address of one row; for two matrices the upper half of the lanes supplies none.
 func (k *Kernel) ldmatrix(into []ir.Operand, at Addr, mods ...Mod) {
-	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.vector(into...), at.in(k))
+	k.ins("ldmatrix.sync.aligned.m8n8.x"+strconv.Itoa(len(into))+dotted(mods)+".shared.b16", k.vector(into...), at.in(k))
 }
 
 // fragment loads a fragment of a tile with ldmatrix. Padded elements have one byte each. Padded

@@ -72,6 +72,19 @@ func (m *Matrix) At(n Reg[U32]) *Matrix {
 	return &part
 }
 
+// From returns the matrix that starts some elements after the address of m, such as one of a group of
+// matrices of different sizes. Give it a size with Sized. For copies the number of elements must be a
+// multiple of 16 bytes.
+func (m *Matrix) From(elements Reg[U64]) *Matrix {
+	if m == nil || m.k == nil || !made(m.k, "matrix in From", elements.k) {
+		return m
+	}
+	part := *m
+	part.at = At(m.at.Value64().Add(elements.MulI(int64(m.typ.Bits())).ShrI(3)), 0)
+	part.at.space, part.at.root = m.at.space, m.at.root
+	return &part
+}
+
 // ClampRows makes copies read the last row again, instead of zeros, for rows outside of the matrix.
 // It is for element types in which zero is not a valid input.
 func (m *Matrix) ClampRows() *Matrix {

@@ -19,6 +19,8 @@ type MMA struct {
 	Bit     BitOp // operation of single-bit MMAs; empty for other types
 	Sparse  bool  // half of the elements of A are zero and not stored: see SparseMMAFor
 	Split   bool  // F32 as the sum of two TF32 each, multiplied in three MMAs
+	// Saturate clamps integer accumulators instead of wrapping them (.satfinite).
+	Saturate bool
 	// How elements share scale factors in block-scaled formats: see ScaledMMAFor.
 	Scale BlockScale
 }
@@ -54,6 +56,14 @@ func MMAFor(t, sums isa.Type) MMA {
 	case isa.B1:
 		s.K, s.Bit = 256, BitAnd
 	}
+	return s
+}
+
+// HalfDepth returns the shape with half the depth, which the types of at most 32 bits also have on
+// sm_80: m16n8k8 for .f16 and .bf16, m16n8k4 for .tf32, m16n8k16 for .s8, and so on. It is for K that
+// is not a multiple of the full depth.
+func (s MMA) HalfDepth() MMA {
+	s.K /= 2
 	return s
 }
 
@@ -118,7 +128,11 @@ func (s MMA) op() string {
 	if s.Sparse {
 		head = "mma.sp::ordered_metadata"
 	}
-	op := head + ".sync.aligned." + s.String() + ".row.col" + s.scaling() + s.C.String() + s.A.String() + s.B.String() + s.C.String()
+	op := head + ".sync.aligned." + s.String() + ".row.col" + s.scaling()
+	if s.Saturate {
+		op += ".satfinite"
+	}
+	op += s.C.String() + s.A.String() + s.B.String() + s.C.String()
 	if s.Bit != "" {
 		op += "." + string(s.Bit) + ".popc"
 	}
@@ -253,7 +267,7 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
 		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle", x.Tile, y.Tile)
 	default:
-		return x.transposable() && y.transposable()
+		return (x.byElement() || x.transposable()) && (y.byElement() || y.transposable())
 	}
 	return false
 }

@@ -88,19 +88,32 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 	p := w.product(depth / s.K)
 	w.k.multiplied(x.side(fromX, w.rows), y.side(fromY, w.cols))
 	x.cover, y.cover = nil, nil
-	switch {
-	case s.A == isa.F64:
-		read := w.elements(x, fromX, y, fromY)
-		p.read = func(step int, _, into factors) { read(step, into) }
-		return p
-	case s.Split:
+	if s.Split {
 		p.multiply, p.begin = w.multiplySplit, w.apart
 	}
-	a, b := x.fragments(leftCorner(x), fromX, s.K), y.fragments(rightCorner(y), fromY, s.K)
+	var a, b func(step int) func(into [][]ir.Operand)
+	if s.A == isa.F64 || x.byElement() {
+		a = w.elements(x, fromX, s.M)
+	} else {
+		read := x.fragments(x.leftCorner(s.K), fromX, s.K)
+		a = func(step int) func([][]ir.Operand) {
+			at := read(step)
+			return func(into [][]ir.Operand) { w.lefts(at, into) }
+		}
+	}
+	if s.A == isa.F64 || y.byElement() {
+		b = w.elements(y, fromY, s.N)
+	} else {
+		read := y.fragments(y.rightCorner(s.K), fromY, s.K)
+		b = func(step int) func([][]ir.Operand) {
+			at := read(step)
+			return func(into [][]ir.Operand) { w.rights(at, into) }
+		}
+	}
 	p.read = func(step int, _, into factors) {
-		atA, atB := a(step), b(step)
-		w.lefts(atA, into.a)
-		w.rights(atB, into.b)
+		left, right := a(step), b(step)
+		left(into.a)
+		right(into.b)
 	}
 	return p
 }
@@ -151,7 +164,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
 	k.multiplied(x.side(fromX, w.rows), side{})
 	x.cover = nil
-	a, here := x.fragments(leftCorner(x), fromX, s.K), k.m.calls.here()
+	a, here := x.fragments(x.leftCorner(s.K), fromX, s.K), k.m.calls.here()
 	p.read = func(step int, _, into factors) {
 		w.lefts(a(step), into.a)
 		w.given(here, right(step), into.b)
@@ -251,27 +264,38 @@ func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	return list
 }
 
-// elements loads fragments of F64: single elements of eight rows by four columns, in column order.
-func (w *WarpTile[C]) elements(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) func(step int, into factors) {
-	k, s := w.k, w.shape
+// elements returns a function that loads the fragments of a step element by element: eight rows by
+// four columns at a time, in column order. rows is the height of a fragment.
+func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32], rows int) func(step int) func(into [][]ir.Operand) {
+	k, depth := w.k, w.shape.K
+	bytes := t.Type.Bits() / 8
+	load := "ld.shared" + bits(t.Type.Bits()).String()
+	if w.shape.A == isa.F64 {
+		load = "ld.shared.f64"
+	}
 	lane := k.Lane()
-	row, col := lane.ShrI(2), lane.AndI(3)
-	// Two elements share a unit of 16 bytes.
-	a := x.reader(fromX.Add(row), col.ShrI(1))
-	b := y.reader(fromY.Add(row), col.ShrI(1))
-	odd := col.AndI(1).ShlI(3)
-	read := func(t SharedTile, r tileReader, step, rows int, into [][]ir.Operand) {
-		for four := range s.K / 4 {
-			at := r.at((step*s.K/4 + four) * 32).add(odd)
-			for i, cell := range into {
-				for eight := range rows / 8 {
-					k.ins("ld.shared.f64", cell[four*rows/8+eight], at.Plus(int64((i*rows+eight*8)*t.Pitch())).in(k))
+	row, col := from.Add(lane.ShrI(2)), lane.AndI(3)
+	var at func(col int) Addr // of the lane's first row
+	down := bytes             // from a row to the next
+	if t.turned {
+		first := t.Addr().add(col.MulI(int64(t.Pitch())).Add(row.MulI(int64(bytes))))
+		at = func(col int) Addr { return first.Plus(int64(col * t.Pitch())) }
+	} else {
+		down = t.Pitch()
+		each := int64(16 / bytes) // elements of a unit of 16 bytes
+		r, in := t.reader(row, col.DivI(each)), col.RemI(each).MulI(int64(bytes))
+		at = func(col int) Addr { return r.at(col * bytes).add(in) }
+	}
+	return func(step int) func([][]ir.Operand) {
+		return func(into [][]ir.Operand) {
+			for four := range depth / 4 {
+				from := at(step*depth + four*4)
+				for i, cell := range into {
+					for eight := range rows / 8 {
+						k.ins(load, cell[four*rows/8+eight], from.Plus(int64((i*rows+eight*8)*down)).in(k))
+					}
 				}
 			}
 		}
-	}
-	return func(step int, into factors) {
-		read(x, a, step, s.M, into.a)
-		read(y, b, step, s.N, into.b)
 	}
 }

@@ -101,7 +101,7 @@ machine without a GPU. A row is one variant for one target.
 - **ptxas**: the assembler accepts the PTX for the target.
 - **verify**: the verdict of ` + "`ptxdsl verify`" + `. Incomplete means that part of the kernel was not checked.
 - **races**: what the race detector of ` + "`ptxdsl check`" + ` reports for the launches of the emulator column, with
-  asynchronous operations that complete as late as the rules allow, and at random.
+  asynchronous operations that complete at random times.
 - **emulator**: the comparisons with a reference in float64 that shares no code with the kernel, and
   their sizes.
 - **largest error**: that of the element that comes closest to its tolerance, beside the tolerance of
@@ -168,28 +168,26 @@ func assemble(t *testing.T, text string) string {
 	return "yes"
 }
 
-// raceFree runs the variant under the race detector, with asynchronous operations that complete as
-// late as the rules allow, and at random.
+// raceFree runs the variant under the race detector, with asynchronous operations that complete at
+// random.
 func raceFree(t *testing.T, v kerneltest.Variant, target string) string {
-	for _, completion := range []emu.Completion{emu.Late, emu.Random} {
-		detector := race.New()
-		back, err := emu.New(emu.Options{Target: target, Observer: detector, Completion: completion, Seed: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := kerneltest.New(runtime.On(back))
-		x.Budget = 1000
-		if err := v.Check(x); err != nil {
-			t.Errorf("with the race detector: %v", err)
-		}
-		if n := detector.Skipped(); n > 0 {
-			t.Logf("%d launches have more than %d threads", n, race.MostThreads)
-			return "incomplete: too many threads"
-		}
-		for _, r := range detector.Races() {
-			t.Errorf("%s: %s: %s\n%s:%d %s\n%s:%d %s\nmissing: %s", r.Rule, r.Message, r.Address,
-				r.First.What, r.First.Place.Line, r.First.Opcode, r.Second.What, r.Second.Place.Line, r.Second.Opcode, r.Missing)
-		}
+	detector := race.New()
+	back, err := emu.New(emu.Options{Target: target, Observer: detector, Completion: emu.Random, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := kerneltest.New(runtime.On(back))
+	x.Budget = 1000
+	if err := v.Check(x); err != nil {
+		t.Errorf("with the race detector: %v", err)
+	}
+	if n := detector.Skipped(); n > 0 {
+		t.Logf("%d launches have more than %d threads", n, race.MostThreads)
+		return "incomplete: too many threads"
+	}
+	for _, r := range detector.Races() {
+		t.Errorf("%s: %s: %s\n%s:%d %s\n%s:%d %s\nmissing: %s", r.Rule, r.Message, r.Address,
+			r.First.What, r.First.Place.Line, r.First.Opcode, r.Second.What, r.Second.Place.Line, r.Second.Opcode, r.Missing)
 	}
 	return "no race"
 }

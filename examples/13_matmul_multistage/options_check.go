@@ -1,0 +1,262 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package multistage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// A trial is a launch with options and a comparison of its results.
+type trial struct {
+	Options
+	tolerance kerneltest.Tolerance
+	edges     bool // A has edge values, at most one in a row that is not zero; results are exact
+	blocks    int  // of a stream-K launch
+	parts     int  // of a split-K launch, along y
+	batch     int  // pairs of matrices; 0 is one
+}
+
+// The parameters of epilogues. For INT8, alpha maps typical sums to the range of S8.
+const alpha, beta, narrow = 0.75, -2, 0x1p-12
+
+// numbers is a matrix with its values.
+type numbers struct {
+	array *kerneltest.Array
+	value []float64
+}
+
+// A filling says which elements a matrix has.
+type filling int
+
+const (
+	uniform filling = iota
+	edges           // one edge value in each row, otherwise zeros; for integers some edge values
+	powers          // powers of two, with which products of edge values are exact
+)
+
+// random returns count matrices of a type, stored by rows, or by columns if transposed.
+func (x trial) random(t *kerneltest.T, rows, cols, count int, transposed bool, fill filling) numbers {
+	switch x.Type {
+	case isa.F16:
+		return of(t, kerneltest.F16, rows, cols, count, transposed, fill)
+	case isa.Bf16:
+		return of(t, kerneltest.BF16, rows, cols, count, transposed, fill)
+	case isa.Tf32:
+		return of(t, kerneltest.TF32, rows, cols, count, transposed, fill)
+	case isa.F32:
+		return of(t, kerneltest.F32, rows, cols, count, transposed, fill)
+	case isa.F64:
+		return of(t, kerneltest.F64, rows, cols, count, transposed, fill)
+	case isa.S8:
+		return of(t, kerneltest.S8, rows, cols, count, transposed, fill)
+	case isa.U8:
+		return of(t, kerneltest.U8, rows, cols, count, transposed, fill)
+	case isa.E4m3, isa.E5m2:
+		return of(t, kerneltest.Narrow(x.Type), rows, cols, count, transposed, fill)
+	}
+	return x.packed(t, rows, cols)
+}
+
+// of returns random matrices of a format.
+func of[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols, count int, transposed bool, fill filling) numbers {
+	xs := kerneltest.Random(t, f, rows*cols*count)
+	list := f.Edges()
+	switch {
+	case fill != uniform && f.High > 1: // integers
+		xs = kerneltest.RandomEdges(t, f, len(xs))
+	case fill == edges:
+		clear(xs)
+		for row := range rows * count {
+			xs[row*cols+t.Rand.IntN(cols)] = f.From(f.Float(list[row%len(list)]))
+		}
+	case fill == powers:
+		for i := range xs {
+			xs[i] = f.From([]float64{0.5, 1, 2, -0.5, -1, -2}[t.Rand.IntN(6)])
+		}
+	}
+	n := numbers{value: f.Decode(xs)}
+	if transposed {
+		turned := make([]E, len(xs))
+		for i, x := range xs {
+			m, row, col := i/(rows*cols), i/cols%rows, i%cols
+			turned[m*rows*cols+col*rows+row] = x
+		}
+		xs = turned
+	}
+	n.array = kerneltest.In(xs)
+	return n
+}
+
+// packed returns a random matrix of integers of one or four bits.
+func (x trial) packed(t *kerneltest.T, rows, cols int) numbers {
+	bits := x.Type.Bits()
+	bytes := make([]uint8, rows*cols*bits/8)
+	for i := range bytes {
+		bytes[i] = uint8(t.Rand.Uint32())
+	}
+	n := numbers{array: kerneltest.In(bytes)}
+	for i := range rows * cols {
+		code := bytes[i*bits/8] >> (i * bits % 8) & (1<<bits - 1)
+		if x.Type == isa.S4 {
+			n.value = append(n.value, float64(int8(code<<4)>>4))
+		} else {
+			n.value = append(n.value, float64(code))
+		}
+	}
+	return n
+}
+
+// product returns A * B' in float64; for single bits that are combined with xor, the number of ones.
+func (x trial) product(g kerneltest.GEMM, a, b []float64, xor bool) []float64 {
+	d := make([]float64, g.M*g.N)
+	for row := range g.M {
+		for col := range g.N {
+			for k := range g.K {
+				u, v := a[row*g.K+k], b[col*g.K+k]
+				if xor {
+					d[row*g.N+col] += math.Abs(u - v)
+				} else {
+					d[row*g.N+col] += u * v
+				}
+			}
+		}
+	}
+	return d
+}
+
+// finish returns the result of the epilogue for an element.
+func (e Epilogue) finish(sum, c, bias float64) float64 {
+	if e.Scale {
+		sum = alpha*sum + beta*c
+	}
+	if e.Bias {
+		sum += bias
+	}
+	switch e.Activation {
+	case ReLU:
+		return max(0, sum)
+	case GELU:
+		return sum / 2 * (1 + math.Tanh(geluScale*(sum+geluCubic*sum*sum*sum)))
+	}
+	return sum
+}
+
+// check runs the kernel and compares its results.
+func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
+	m := dsl.New("options.ptx", t.Target())
+	o, shape := x.Options.resolve(m)
+	x.Options = o
+	d := o.Epilogue.D
+	if d == 0 {
+		d = o.Sums
+	}
+	switch d {
+	case isa.F64:
+		return run(t, x, shape, g, kerneltest.F64)
+	case isa.F16:
+		return run(t, x, shape, g, kerneltest.F16)
+	case isa.Bf16:
+		return run(t, x, shape, g, kerneltest.BF16)
+	case isa.S32:
+		return run(t, x, shape, g, kerneltest.S32)
+	case isa.S8:
+		return run(t, x, shape, g, kerneltest.S8)
+	}
+	return run(t, x, shape, g, kerneltest.F32)
+}
+
+// run runs the kernel with results of a format.
+func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltest.GEMM, f kerneltest.Format[D]) error {
+	k, err := t.Kernel("matmul"+name(x.Type), func(m *dsl.Module) { BuildWith(m, x.Options) })
+	if err != nil {
+		return err
+	}
+	count := max(1, x.batch)
+	left, right := uniform, uniform
+	if x.edges {
+		left, right = edges, powers
+	}
+	a, b := x.random(t, g.M, g.K, count, x.TransposeA, left), x.random(t, g.N, g.K, count, x.TransposeB, right)
+	c, bias := t.Float32s(g.M*g.N), t.Float32s(g.N)
+	d := make([]D, count*g.M*g.N)
+	config := runtime.Grid((g.M+x.Tiling.M-1)/x.Tiling.M*((g.N+x.Tiling.N-1)/x.Tiling.N), max(1, x.parts), count)
+	if x.Split == StreamK {
+		config = runtime.Grid(x.blocks)
+	}
+	scale := float32(alpha)
+	if x.Sums == isa.S32 {
+		scale = narrow
+	}
+	known := map[string]any{"a": a.array, "b": b.array, "d": kerneltest.InOut(d), "m": g.M, "n": g.N, "k": g.K,
+		"c": kerneltest.In(c), "bias": kerneltest.In(bias), "alpha": scale, "beta": float32(beta)}
+	var args []any
+	for _, p := range k.Params() {
+		args = append(args, known[p.Name])
+	}
+	if err := t.Launch(k, config, args...); err != nil {
+		return err
+	}
+	var want []float64
+	for i := range count {
+		part := x.product(g, a.value[i*g.M*g.K:][:g.M*g.K], b.value[i*g.N*g.K:][:g.N*g.K], shape.Bit == dsl.BitXor)
+		for j, sum := range part {
+			switch {
+			case x.Sums == isa.S32 && x.Epilogue.D != 0:
+				sum *= narrow
+				if x.Epilogue.D == isa.S8 {
+					sum = max(-128, min(127, math.RoundToEven(sum)))
+				}
+			case x.Sums == isa.S32:
+				sum = max(math.MinInt32, min(math.MaxInt32, sum))
+			case x.edges:
+				sum = f.Float(f.From(sum)) // overflow is infinite
+			}
+			want = append(want, x.Epilogue.finish(sum, float64(c[j]), float64(bias[j%g.N])))
+		}
+	}
+	what := fmt.Sprintf("%s, %s", k.Name(), g)
+	if x.edges {
+		what += " with edge values"
+		x.tolerance = kerneltest.Tolerance{}
+	}
+	return kerneltest.Compare(t, what, f.Decode(d), want, x.tolerance.Sum(g.K))
+}
+
+// checkGroups multiplies a group of matrices of several sizes, all with rows of 16 bytes or more.
+func (x trial) checkGroups(t *kerneltest.T) error {
+	k, err := t.Kernel("matmul"+name(x.Type), func(m *dsl.Module) { BuildWith(m, x.Options) })
+	if err != nil {
+		return err
+	}
+	tiling := Small(x.Type)
+	var list []Group
+	var as, bs []runtime.F16
+	total := 0
+	for _, g := range []kerneltest.GEMM{{M: 1, N: 2, K: 8}, {M: 65, N: 130, K: 72}, {M: 33, N: 66, K: 200}} {
+		list = append(list, Group{g.M, g.N, g.K, len(as), len(bs), total})
+		as, bs = append(as, kerneltest.Random(t, kerneltest.F16, g.M*g.K)...), append(bs, kerneltest.Random(t, kerneltest.F16, g.N*g.K)...)
+		total += g.M * g.N
+	}
+	d := make([]float32, total)
+	words, blocks := tiling.Words(list)
+	err = t.Launch(k, runtime.Grid(blocks), kerneltest.In(as), kerneltest.In(bs), kerneltest.InOut(d), kerneltest.In(words))
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		size := kerneltest.GEMM{M: g.M, N: g.N, K: g.K}
+		want := x.product(size, kerneltest.F16.Decode(as[g.A:][:g.M*g.K]), kerneltest.F16.Decode(bs[g.B:][:g.N*g.K]), false)
+		err := kerneltest.Compare(t, fmt.Sprintf("%s, %s", k.Name(), size), d[g.D:][:g.M*g.N], want, x.tolerance.Sum(g.K))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
