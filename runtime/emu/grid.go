@@ -127,8 +127,8 @@ func (g *grid) clusterBlocks() int {
 	return int(n[0] * n[1] * n[2])
 }
 
-// turnLength is the time slice of a cluster, in warp instructions.
-const turnLength = 1 << 18
+// clusterSlice is the time slice of a cluster, in warp instructions.
+const clusterSlice = 1 << 18
 
 // Limits of blocks that take random turns: instructions of warps in a turn, and clusters of the grid.
 const (
@@ -147,11 +147,11 @@ func (g *grid) work(total uint64) {
 			return
 		}
 		before, changes := c.executed(), c.changes()
-		turn := g.turn
+		slice := g.slice
 		if g.mix != nil {
-			turn = 1 + g.mix.IntN(mixedTurn>>(4*g.mix.IntN(2)))
+			slice = 1 + g.mix.IntN(mixedTurn>>(4*g.mix.IntN(2)))
 		}
-		out := c.run(turn)
+		out := c.run(slice)
 		g.executed.Add(c.executed() - before)
 		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
 			out = faulted

@@ -51,7 +51,7 @@ func (w *walk) special(s *state, name string) *value.Value {
 		return w.pool.Const(width, 0)
 	}
 	v := w.pool.Atom(width, value.OpRegister, name, nil, level)
-	if n := w.told(v); n != v {
+	if n := w.substituted(v); n != v {
 		return n
 	}
 	high := furthest(name)
@@ -197,7 +197,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	}
 	for i := range parts {
 		from := w.pool.Add(at.Width, at, w.pool.Const(at.Width, int64(i*st.width/8)))
-		set(&parts[i], w.told(w.loaded(s, st, from)))
+		set(&parts[i], w.substituted(w.loaded(s, st, from)))
 	}
 	return true
 }
