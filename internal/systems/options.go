@@ -83,7 +83,7 @@ var (
 		"nvfp4 output",
 		"odd sizes",
 	}
-	ladder = []string{
+	rungs = []string{
 		"v0",
 		"v1 with swizzles of 32, 64 and 128 bytes",
 		"v2",

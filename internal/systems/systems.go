@@ -13,8 +13,11 @@ import (
 	"slices"
 
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
+	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
+	tcgen05 "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
+	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
 	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
@@ -36,7 +39,10 @@ type Example struct {
 // Systems returns the systems, in the order of the page.
 func Systems() []System {
 	return []System{
-		{"Blackwell block-scaled GEMM", blackwell, nil},
+		{"Blackwell block-scaled GEMM", blackwell, []Example{
+			{"16_matmul_blackwell", tcgen05.Variants()},
+			{"17_matmul_blockscaled", blockscaled.Variants()},
+		}},
 		{"Ampere tensor cores", ampere, []Example{
 			{"13_matmul_multistage", multistage.Variants()},
 			{"14_matmul_sparse", sparse.Variants()},
@@ -44,7 +50,9 @@ func Systems() []System {
 		{"RMSNorm and its family", norms, []Example{
 			{"08_rmsnorm", rmsnorm.Variants()},
 		}},
-		{"BF16 ladder", ladder, nil},
+		{"BF16 ladder", rungs, []Example{
+			{"10_matmul_ladder", ladder.Variants()},
+		}},
 		{"Attention, experts and communication", requested, []Example{
 			{"18_attention", attention.Variants()},
 		}},
