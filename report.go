@@ -146,7 +146,7 @@ func (r *Report) Assumed() []string {
 	var blocks, tried []string
 	iterations := 0
 	for _, k := range r.Hazards.Kernels {
-		iterations = max(iterations, k.Turns)
+		iterations = max(iterations, k.Iterations)
 		switch {
 		case k.Guessed:
 			blocks = union(blocks, []string{fmt.Sprintf("blocks of %d threads, as shared-memory "+

@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestTurns checks that a mistake in a Go loop is reported once, and that a long loop does not use
+// TestIterations checks that a mistake in a Go loop is reported once, and that a long loop does not use
 // up the limit for later checks.
-func TestTurns(t *testing.T) {
+func TestIterations(t *testing.T) {
 	const iterations = 3000
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(256))

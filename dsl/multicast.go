@@ -197,13 +197,25 @@ func (p *Pipeline) share(f Feed) {
 		return
 	case t.Rows%(8*n) == 0:
 		m.high = t.Rows / n
-	case t.Swizzle == NoSwizzle && t.wide() == t.Type.Bits() && t.Cols%n == 0 && bytes%128 == 0 && (t.Cols/n <= 256 || t.Cols/n%256 == 0):
-		m.high, m.box = 1, min(256, t.Cols/n)
+	case t.Swizzle == NoSwizzle && t.wide() == t.Type.Bits() && t.Cols%n == 0 && bytes%128 == 0 && lineBox(t.Cols/n) <= 256:
+		m.high, m.box = 1, lineBox(t.Cols/n)
 		m.columns = true
 	default:
 		k.fault(&ruleShape, "%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows, m.name, n)
 	}
 	p.far = true
+}
+
+// lineBox returns the columns of one copy of a line of n columns, of which several copies make the
+// line: at most 256, unless n cannot be halved so far.
+func lineBox(n int) int {
+	if n > 256 && n%256 == 0 {
+		return 256
+	}
+	for n > 256 && n%2 == 0 {
+		n /= 2
+	}
+	return n
 }
 
 // loadShared starts the copies of this block's part of a shared tile, whose first element is at row

@@ -139,15 +139,62 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 		k.fault(&ruleValue, "accumulator in StoreTMEM is a zero value, not created by a builder call")
 	case a.t.rows < 128 || t.Cols != a.t.cols:
 		k.fault(&ruleShape, "%d rows of %d columns do not match the output tile %s, want 128 rows", min(a.t.rows, 128), a.t.cols, t)
+	case a.t.shared > 0:
+		o.storeOverlapping(a, row, col)
 	default:
 		o.StoreRows(row, col, func(from, n int) []Reg[F32] {
-			x := a.Load(from, n)
+			x := a.loadFor(t.Type, from, n)
 			if from+n == a.t.cols && k.scope() == a.scope && !a.t.pair {
 				a.Release()
 			}
 			return x
 		})
 	}
+}
+
+// loadFor is Load for a matrix of type t: integers are returned as the bits of F32.
+func (a *AccumulatorStage) loadFor(t isa.Type, col, n int) []Reg[F32] {
+	if t != isa.S32 {
+		return a.Load(col, n)
+	}
+	list := make([]Reg[F32], n)
+	for i, x := range LoadAccumulator[S32](a, col, n) {
+		list[i] = Bits[F32](x)
+	}
+	return list
+}
+
+// storeOverlapping is StoreTMEM for one of two overlapping accumulators. It stores 64 columns at a
+// time: the accumulator in the first place shares its last columns and starts with them.
+func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
+	const wide = 64
+	k, t := o.k, o.to.tile
+	bytes := wide * t.Type.Bits() / 8
+	if t.Swizzle != Swizzle128 || bytes%128 != 0 || t.Cols%wide != 0 {
+		k.fault(&ruleShape, "output tile %s for overlapping accumulators, want .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns", t, wide)
+		return
+	}
+	groups, at, second := t.Cols/wide, a.row, a.second()
+	o.stores()
+	k.storesTile(o.to, Addr{}, row, col, 128, t.Cols, 128)
+	o.staged(row, col, func(tile SharedTile, line Reg[U32]) {
+		for g := range groups {
+			if g == a.t.shared/wide && k.scope() == a.scope {
+				a.Release()
+				a.gone = false
+			}
+			first := (g + groups - a.t.shared/wide) % groups
+			group := Select(second.EQI(0), k.U32(first), k.U32(g))
+			a.row = at.Add(group.MulI(wide)).SubI(int64(g * wide))
+			to := tile
+			to.at = tile.at.add(group.MulI(int64(bytes / 128 * tile.SlabBytes())))
+			put := to.rowWriter(line)
+			for c := 0; c < wide; c += 32 {
+				put(c, a.Load(g*wide+c, 32))
+			}
+		}
+	})
+	a.row, a.gone = at, k.scope() == a.scope
 }
 
 // put writes the fragment with stmatrix. Each lane supplies the address of a row of one of four 8x8

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestWays builds correct kernels that resemble the mistakes in wrongWays.
-func TestWays(t *testing.T) {
+// TestPaths builds correct kernels that resemble the mistakes in wrongWays.
+func TestPaths(t *testing.T) {
 	m := dsl.New("ways", "sm_90")
 	f, g := m.Func("f"), m.Func("g")
 	x := dsl.Arg[dsl.U32](f, "x")

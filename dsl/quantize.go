@@ -46,6 +46,10 @@ func largest(t isa.Type) float64 {
 		return 448
 	case isa.E5m2:
 		return 57344
+	case isa.E2m3:
+		return 7.5
+	case isa.E3m2:
+		return 28
 	}
 	return 6 // e2m1
 }
@@ -70,8 +74,8 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 	case to.rows.k == nil:
 		k.fault(&ruleShape, "scale output %s has no size; use Sized", to.name)
 		return
-	case t.Type != isa.E4m3 && t.Type != isa.E5m2 && t.Type != isa.E2m1 || t.Cols%(4*to.Vector) != 0 && t.Cols != 2*to.Vector:
-		k.fault(&ruleShape, "output tile %s with %s, want .e4m3, .e5m2 or .e2m1 and a multiple of %d columns, or %d", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
+	case t.Type.Bits() > 8 || !storable(t.Type) || t.Cols%(4*to.Vector) != 0 && t.Cols != 2*to.Vector:
+		k.fault(&ruleShape, "output tile %s with %s, want .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 and a multiple of %d columns, or %d", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
 		return
 	}
 	line := k.Thread().AndI(127)

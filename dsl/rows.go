@@ -11,7 +11,9 @@ import (
 // StoreRows writes 128 rows to the matrix, one per thread, as accumulators in tensor memory are
 // distributed. The function elements returns n elements of the thread's row, starting at column
 // col; it can add a bias or another matrix ([SharedTile.LoadRow]), scale, and apply an activation.
-// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1.
+// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or
+// .e2m1; a matrix of .s32 takes their bits. Elements of 6 bits take a byte in shared memory
+// (.b6p2x16), and the matrix must have a multiple of 128 columns.
 func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
 	o.storeRows(row, col, 32, elements, elements != nil)
 }
@@ -29,26 +31,34 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		k.fault(&ruleShape, "128 rows do not match the output tile %s for %d warpgroups", t, o.groups)
 		return
 	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
-		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
+		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
 		return
 	}
 	k.storesTile(o.to, Addr{}, row, col, 128, t.Cols, 128)
+	o.staged(row, col, func(tile SharedTile, line Reg[U32]) {
+		put := tile.rowWriter(line)
+		for c := 0; c < t.Cols; c += chunk {
+			x := elements(c, chunk)
+			if len(x) != chunk {
+				k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x), chunk)
+				return
+			}
+			put(c, x)
+		}
+	})
+}
+
+// staged waits until the staging tile of 128 rows is free, runs write, in which each thread writes
+// its row, and stores the tile.
+func (o *Output) staged(row, col Reg[U32], write func(tile SharedTile, line Reg[U32])) {
+	k := o.k
 	first := o.first()
 	group := k.U32(0)
 	k.Comment("the store before this one has left the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
 	tile := o.tile(group)
-	line := k.Thread().AndI(127)
-	put := tile.rowWriter(line)
-	for c := 0; c < t.Cols; c += chunk {
-		x := elements(c, chunk)
-		if len(x) != chunk {
-			k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x), chunk)
-			return
-		}
-		put(c, x)
-	}
+	write(tile, k.Thread().AndI(127))
 	k.FenceAsync()
 	o.sync(group)
 	k.When(first, func() {
@@ -62,7 +72,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 // storable reports whether accumulator rows can be stored as elements of a type.
 func storable(t isa.Type) bool {
 	switch t {
-	case isa.F32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m1:
+	case isa.F32, isa.S32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1:
 		return true
 	}
 	return false
@@ -87,7 +97,7 @@ func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
 // rowWriter returns a function that writes adjacent elements to a row of the tile, converted to its
 // type, in whole 16-byte units.
 func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
-	k, bits := t.at.k, t.Type.Bits()
+	k, bits := t.at.k, t.wide()
 	at := t.spots(line)
 	each := 128 / bits
 	return func(col int, x []Reg[F32]) {

@@ -49,7 +49,7 @@ func (b BlockScale) Bytes(rows, cols int) int {
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
 	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
-	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
+	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 && (rows > 128 || atoms > 16) {
 		k.fault(&ruleShape, "scale factors for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}
@@ -117,6 +117,8 @@ func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 	t.scaled = atoms
 	t.scaleA = t.k.columns(4 * atoms) // each block has 128 rows, in a pair too
 	t.scaleB = t.k.columns(4 * atoms * t.scaleRows())
+	t.k.tmem.plans(t.scaleA, 4*atoms, "%s, scale factors of A", t.name)
+	t.k.tmem.plans(t.scaleB, 4*atoms*t.scaleRows(), "%s, scale factors of B", t.name)
 	return t
 }
 
@@ -145,6 +147,9 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	}
 	a.multiplied = true
 	defer p.readStages()
+	if a.t.deep && !a.deepProduct(&p) {
+		return
+	}
 	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
 	if !ok {
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s per %d elements: tcgen05 has no such kind; with elements of 6 and 8 bits, those of 4 must be padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
@@ -153,6 +158,9 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	if a.t.half {
 		k.fault(&ruleShape, "block-scaled MMA into an accumulator of .f16 (F16Accumulators), want .f32")
 		return
+	}
+	if a.t.deep {
+		kind.depth = 96
 	}
 	p.kind = kind
 	_, depth := p.y.sides()
@@ -164,6 +172,9 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	if s.Type == isa.Ue8m0 {
 		id |= 1 << 23
 	}
+	if a.t.deep {
+		id |= 1 << 31
+	}
 	p.op = ".block_scale." + k.scaleQualifier(kind)
 	// Four factors of a row share one column; the descriptor selects among them.
 	p.id = func(step int) uint32 {
@@ -171,6 +182,17 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		return id | part<<4 | part<<29
 	}
 	a.issue(p)
+}
+
+// deepProduct reports whether an MMA can have a depth of 96, and records the reason if not.
+func (a *AccumulatorStage) deepProduct(p *tensorProduct) bool {
+	for _, t := range []SharedTile{p.x, p.y} {
+		if p.left != nil || p.places != nil || t.Type != isa.E2m1 || t.Padded || t.turned || t.Swizzle != Swizzle128 || t.Cols%768 != 0 {
+			a.t.k.fault(&ruleShape, "block-scaled MMA of %s and %s with a depth of 96, want dense packed .e2m1 with a swizzle of 128 bytes and a multiple of 768 columns", p.x, p.y)
+			return false
+		}
+	}
+	return true
 }
 
 // copy copies the scale factors to tensor memory.

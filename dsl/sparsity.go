@@ -84,6 +84,7 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 	}
 	t.placed = placeBytes / 4 * a.tile.placeAtoms()
 	t.places = t.k.columns(t.placed)
+	t.k.tmem.plans(t.places, t.placed, "%s, sparsity metadata of A", t.name)
 	return t
 }
 

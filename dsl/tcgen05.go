@@ -217,10 +217,10 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 		// 32 bytes of a row are eight columns.
 		left = func(step int) ir.Operand { return tensorAddress(k, at.AddI(int64(8*step))) }
 	} else {
-		dx := k.tensorDescriptor(p.x)
-		left = func(step int) ir.Operand { return k.arg(dx.AddI(int64(p.x.along(step*p.kind.depth) >> 4))) }
+		at := k.stepDescriptors(p.x, p.kind.depth)
+		left = func(step int) ir.Operand { return k.arg(at(step)) }
 	}
-	dy := k.tensorDescriptor(p.y)
+	right := k.stepDescriptors(p.y, p.kind.depth*p.ratio())
 	if sparse {
 		op += "sp."
 	}
@@ -241,7 +241,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 			p.scales.copy(t)
 		}
 		for step := range steps {
-			args := []ir.Operand{tensorAddress(k, to), left(step), k.arg(dy.AddI(int64(p.y.along(step*p.kind.depth*p.ratio()) >> 4)))}
+			args := []ir.Operand{tensorAddress(k, to), left(step), k.arg(right(step))}
 			if sparse {
 				args = append(args, tensorAddress(k, zeros.AddI(int64(p.place(step)))))
 			}
@@ -255,6 +255,27 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 			}
 		}
 	})
+}
+
+// stepDescriptors returns a function for the descriptor of a tile from step*depth elements along K
+// on. A step with a depth of 96 that begins in one slab and ends in the next has the address of the
+// next slab in place of the leading offset (PTX 9.1, 9.7.16.5.4).
+func (k *Kernel) stepDescriptors(t SharedTile, depth int) func(step int) Reg[U64] {
+	d := k.tensorDescriptor(t)
+	if depth != 96 {
+		return func(step int) Reg[U64] { return d.AddI(int64(t.along(step*depth) >> 4)) }
+	}
+	const bytes = 48
+	start := To[U64](t.at.Value().ShrI(4).AndI(0x3fff))
+	crossing := d.SubI(1 << 16).Or(k.U64(1 << 52)).Add(start.ShlI(16))
+	return func(step int) Reg[U64] {
+		slab, in := step*bytes/128, step*bytes%128
+		at := slab*t.SlabBytes() + in
+		if in+bytes <= 128 {
+			return d.AddI(int64(at >> 4))
+		}
+		return crossing.AddI(int64((slab+1)*t.SlabBytes()>>4<<16 + at>>4))
+	}
 }
 
 // readStages marks the stages of an MMA as read by the tensor cores, also if the MMA is rejected.

@@ -35,7 +35,7 @@ type Box struct {
 
 // TensorMap declares a parameter for the tensor map of a row-major matrix that is copied in tiles.
 // A tile that is wider than its swizzle takes one copy per swizzle width, and a single row of more
-// than 256 elements one per 256.
+// than 256 elements several.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
 	k = k.sound()
 	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
@@ -44,8 +44,8 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
 		m.box = int(s) * 8 / m.tile.wide()
 	}
-	if s == NoSwizzle && box.Rows == 1 && box.Cols > 256 && box.Cols%256 == 0 {
-		m.box = 256 // the parts of a single row are consecutive
+	if s == NoSwizzle && box.Rows == 1 {
+		m.box = lineBox(box.Cols) // the parts of a single row are consecutive
 	}
 	switch {
 	case problem != "":

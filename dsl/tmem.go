@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -17,6 +18,40 @@ type tensorMemory struct {
 	base    *ir.Reg // address of the allocation
 	slot    *ir.Var // shared variable that receives the address
 	pair    bool    // allocated for a pair of blocks
+	plan    []tensorRegion
+}
+
+// A tensorRegion is a range of columns of tensor memory with one use.
+type tensorRegion struct {
+	name     string
+	first, n int
+}
+
+// TMEMPlan returns a table of the columns of tensor memory that the kernel has reserved, and of the
+// columns that it allocates; "" if there are none.
+//
+//	tensor memory of matmul: 280 of 512 columns used, 512 allocated
+//	columns   0 to 127: acc, accumulator 0
+//	columns 128 to 255: acc, accumulator 1
+//	columns 256 to 271: acc, scale factors of A
+//	columns 272 to 279: acc, scale factors of B
+func (k *Kernel) TMEMPlan() string {
+	k = k.sound()
+	t := &k.tmem
+	if t.base == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "tensor memory of %s: %d of 512 columns used, %d allocated\n", k.Name(), t.columns, t.allocated())
+	for _, r := range t.plan {
+		fmt.Fprintf(&b, "columns %3d to %3d: %s\n", r.first, r.first+r.n-1, r.name)
+	}
+	return b.String()
+}
+
+// plans records the uses of columns for TMEMPlan.
+func (t *tensorMemory) plans(first, n int, format string, args ...any) {
+	t.plan = append(t.plan, tensorRegion{fmt.Sprintf(format, args...), first, n})
 }
 
 // allocated returns the columns of the allocation: a power of two, at least 32.
@@ -106,6 +141,8 @@ type TMEM struct {
 	places     int // columns of sparsity metadata; none if placed is 0
 	placed     int
 	half       bool // F16 accumulators, one element per column
+	deep       bool // block-scaled MMAs of packed 4-bit elements have a depth of 96
+	shared     int  // columns that two overlapping accumulators share; see Overlap
 	taken      taken
 }
 
@@ -115,6 +152,45 @@ func (t *TMEM) F16Accumulators() *TMEM {
 	if t.kernel() != nil {
 		t.half = true
 	}
+	return t
+}
+
+// Depth96 makes the MMAs of packed 4-bit elements with scale factors 96 elements deep, which needs
+// sm_103a. Tiles must have a multiple of 768 elements along K and a swizzle of 128 bytes.
+func (t *TMEM) Depth96() *TMEM {
+	k := t.kernel()
+	if k == nil {
+		return t
+	}
+	if !k.m.Is("sm_103a", "sm_107a") {
+		k.fault(&ruleLacks, "%s has no MMA with a depth of 96, which sm_103a has", k.m.Target())
+	}
+	t.deep = true
+	return t
+}
+
+// Overlap makes a ring of one accumulator alternate between two places that share the given number
+// of columns: the last ones of the first place are the first ones of the second. Two accumulators
+// of 256 columns thus leave room for scale factors. [Output.StoreTMEM] stores the shared columns
+// first and releases them, so that the next MMAs run while it stores the others. Other readers
+// release them at the end. Overlap must directly follow the declaration.
+//
+//	               0            192  256           448     512
+//	first place    |-----------------|
+//	second place                |------------------|
+//	scale factors                                  |-------|
+func (t *TMEM) Overlap(columns int) *TMEM {
+	k := t.kernel()
+	if k == nil {
+		return t
+	}
+	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols || k.tmem.columns != t.first+t.cols {
+		k.fault(&ruleShape, "Overlap of %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration", columns, t.stages, t.cols)
+		return t
+	}
+	t.shared = columns
+	k.columns(t.cols - columns)
+	k.tmem.plans(t.first+t.cols-columns, t.cols, "%s, accumulator 1, shares its first %d columns", t.name, columns)
 	return t
 }
 
@@ -145,6 +221,9 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	t.taken.parts = make([]bool, t.cols)
 	k.unread = append(k.unread, t.checkTaken)
 	t.first = k.columns(t.cols * t.stages)
+	for i := range t.stages {
+		k.tmem.plans(t.first+i*t.cols, t.cols, "%s, accumulator %d", name, i)
+	}
 	t.pair = k.tmem.pair
 	return t
 }
@@ -201,10 +280,22 @@ func (a *AccumulatorStage) kernel() *Kernel {
 func (a *AccumulatorStage) address() Reg[U32] {
 	k := a.t.k
 	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(a.t.first))
+	if a.t.shared > 0 {
+		return a.second().MadI(int64(a.t.cols-a.t.shared), base)
+	}
 	if a.t.stages == 1 {
 		return base
 	}
 	return a.place.stage.MadI(int64(a.t.cols), base)
+}
+
+// second returns 1 if an accumulator of an overlapping ring is in the second place, and otherwise 0.
+// The parity of the role alternates with the places; the role that fills starts with parity 1.
+func (a *AccumulatorStage) second() Reg[U32] {
+	if a.fills {
+		return a.place.parity.XorI(1)
+	}
+	return a.place.parity
 }
 
 // Fill waits until the next accumulator is free, calls body, which issues the MMAs, and signals the
@@ -282,7 +373,11 @@ func (a *AccumulatorStage) Release() {
 	if t.pair {
 		// The even block issues the MMA and waits for this arrival. The preceding fence orders the
 		// reads.
-		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), ".relaxed") })
+		order := ".relaxed"
+		if t.shared > 0 {
+			order = ".release" // the thread has written to the staging tile since the last barrier
+		}
+		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), order) })
 		t.arrives(t.empty, 2*k.roleWarps())
 	} else {
 		k.When(k.Leader(), empty.Arrive)

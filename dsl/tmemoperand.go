@@ -36,6 +36,7 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 		f.tile.Cols = 32
 	}
 	f.first = k.columns(f.columns() * f.stages)
+	k.tmem.plans(f.first, f.columns()*f.stages, "%s, A operand", name)
 	return f
 }
 

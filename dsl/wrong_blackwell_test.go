@@ -36,7 +36,7 @@ var wrongBlackwell = []wrongKernel{
 		out := func(t isa.Type, cols int) *dsl.Output {
 			return k.Output("o", k.TensorMap(fmt.Sprint("m", cols, t.String()[1:]), t, dsl.Box{Rows: 128, Cols: cols}, dsl.Swizzle32), 1)
 		}
-		out(isa.S8, 64).StoreRows(row, zero, sums)  // want `D401: output tile 128x64 \.s8 with a swizzle of 32 bytes, want \.f32, \.bf16, \.f16, \.e4m3, \.e5m2 or \.e2m1 with a swizzle and a multiple of 32 columns`
+		out(isa.S8, 64).StoreRows(row, zero, sums)  // want `D401: output tile 128x64 \.s8 with a swizzle of 32 bytes, want \.f32, \.bf16, \.f16, \.e4m3, \.e5m2, \.e2m3, \.e3m2 or \.e2m1 with a swizzle and a multiple of 32 columns`
 		out(isa.E4m3, 96).StoreRows(row, zero, nil) // want `D205: .*`
 		four := out(isa.E2m1, 64)
 		four.StoreScaled(nil, row, zero, sums) // want `D201: scale output in StoreScaled is a zero value, not created by a builder call`
@@ -44,7 +44,7 @@ var wrongBlackwell = []wrongKernel{
 		four.StoreScaled(to, row, zero, sums)                 // want `D401: scale output s has no size; use Sized`
 		four.StoreScaled(to.Sized(row, zero), row, zero, nil) // want `D205: .*`
 		wide := out(isa.E5m2, 96)
-		wide.StoreScaled(to.Sized(row, zero), row, zero, sums)       // want `D401: output tile 128x96 \.e5m2 with a swizzle of 32 bytes with \.ue4m3 for 16, want \.e4m3, \.e5m2 or \.e2m1 and a multiple of 64 columns, or 32`
+		wide.StoreScaled(to.Sized(row, zero), row, zero, sums)       // want `D401: output tile 128x96 \.e5m2 with a swizzle of 32 bytes with \.ue4m3 for 16, want \.e4m3, \.e5m2, \.e2m3, \.e3m2 or \.e2m1 and a multiple of 64 columns, or 32`
 		k.ScaleOutput("t", dsl.BlockScale{Type: isa.F32, Vector: 8}) // want `D401: scale factors of \.f32 for 8, want \.ue8m0 or \.ue4m3 for 16 or 32 elements`
 		x := k.SharedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 		x.LoadRow(row, 4, 8) // want `D401: columns 4 to 11 of a row of 128x64 \.bf16 with a swizzle of 128 bytes, want whole units of 16 bytes of \.f32, \.bf16 or \.f16 with a swizzle`

@@ -82,8 +82,8 @@ func eachRow(k *dsl.Kernel, tile dsl.SharedTile, work func(dsl.Array[dsl.BF16]))
 	})
 }
 
-// TestRightTurns builds kernels whose loops stay within bounds, or may: they have no findings.
-func TestRightTurns(t *testing.T) {
+// TestRightIterations builds kernels whose loops stay within bounds, or may: they have no findings.
+func TestRightIterations(t *testing.T) {
 	one := func(k *dsl.Kernel) dsl.Array[dsl.F32] { return dsl.Shared[dsl.F32](k, "s", 256) }
 	for name, build := range map[string]func(m *dsl.Module, k *dsl.Kernel){
 		"within": func(_ *dsl.Module, k *dsl.Kernel) {

@@ -278,7 +278,7 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	return []Problem{m.combination(best, name)}
 }
 
-// strangeMod reports why one modifier has no slot.
+// strangeMod explains why the matched form has no slot for a modifier.
 func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []Mod, i, skip int) Problem {
 	word := m.set.Mods[mods[i]]
 	if slices.Contains(mods[:i], mods[i]) {

@@ -197,8 +197,8 @@ func (k *WantKind) addressFits(a *Arg) bool {
 	}
 	switch a.Kind {
 	case ArgReg, ArgSreg:
-		if a.Kind == ArgSreg && (k.Space.Symbols != Generic || k.In == ParamFunc) {
-			return false // addresses of mbarriers and of parameters of calls
+		if a.Kind == ArgSreg && k.Space.Symbols != Generic {
+			return false // addresses of mbarriers
 		}
 		if k.Settled == Predicate { // address of a tensor map: any register
 			return a.Count <= 1 && a.Kind == ArgReg

@@ -54,8 +54,8 @@ func (o *Opcode) Problems() []Problem { return o.problems }
 // and its elements are separate words.
 type Word uint64
 
-// Bits of a Word; below them are kind, type and space, one byte each, and above them the
-// number of elements.
+// Flags of a Word. The lower 24 bits hold the kind, the type and the space, one byte each, and the
+// bits above the flags hold the number of elements.
 const (
 	WordNot Word = 1 << (24 + iota)
 	WordMinus

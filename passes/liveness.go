@@ -160,7 +160,8 @@ func merge(s, from Set) bool {
 // Step turns the registers live after in into those live before it.
 func (l *Liveness) Step(in *ir.Instr, live Set) { l.step(in, live, func(n int) int { return n }) }
 
-// step is Step with sets in which register n has the position place(n), or none.
+// step does what Step does for sets in which register n has the index place(n). Registers with a
+// negative index are not in the sets.
 func (l *Liveness) step(in *ir.Instr, live Set, place func(n int) int) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if n, ok := l.Number[r]; ok && a == isa.Write && place(n) >= 0 {

@@ -4,7 +4,7 @@
 package ladder
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -12,25 +12,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it: every version for every
-// target, and every swizzle for one.
+// TestPTX compares the PTX of every variant with a golden file, and checks and assembles it for
+// every target.
 func TestPTX(t *testing.T) {
-	for _, target := range Targets {
-		for version, build := range Versions() {
-			for _, s := range []dsl.Swizzle{dsl.Swizzle32, dsl.Swizzle64, dsl.Swizzle128} {
-				if version > 0 && target == "sm_80" || target != "sm_120a" && s != dsl.Swizzle128 {
-					continue
-				}
-				name := fmt.Sprintf("v%d", version)
-				if s != dsl.Swizzle128 {
-					name += fmt.Sprintf(".swizzle%d", s)
-				}
-				tiling := Default
-				tiling.Swizzle, tiling.K = s, int(s)/2
-				m := dsl.New(name+"."+target, target)
-				build(m, tiling)
-				golden.Verify(t, m)
+	for _, v := range Variants() {
+		for _, target := range v.Targets {
+			m := dsl.New(v.Name+"."+target, target)
+			v.Build(m)
+			golden.Clean(t, m)
+			if !strings.Contains(v.Name, ".") || target == "sm_120a" && v.Name != "all versions" {
+				golden.Check(t, m)
 			}
+			golden.Assemble(t, m)
 		}
 	}
 }

@@ -10,16 +10,24 @@ import (
 
 // V0 copies with cp.async: all threads load, several stages ahead of the MMAs.
 func V0(m *dsl.Module, t Tiling) {
+	if t.typ() == isa.S8 {
+		v0[dsl.S32](m, t)
+	} else {
+		v0[dsl.F32](m, t)
+	}
+}
+
+func v0[C dsl.Scalar](m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_v0", dsl.Threads(256))
-	a, b, d := k.Matrix("a", isa.Bf16), k.Matrix("b", isa.Bf16), k.Matrix("d", isa.Bf16)
+	a, b, d := k.Matrix("a", t.typ()), k.Matrix("b", t.typ()), k.Matrix("d", t.result())
 	rows, cols, depth := sizes(k)
 	row, col := tile(k, rows, cols, t)
 	a, b = a.Sized(rows, depth).RowsFrom(row), b.Sized(cols, depth).RowsFrom(col)
 	ab := k.AsyncPipeline("ab", t.Stages,
-		dsl.Tile{Type: isa.Bf16, Rows: t.M, Cols: t.K, Swizzle: t.Swizzle},
-		dsl.Tile{Type: isa.Bf16, Rows: t.N, Cols: t.K, Swizzle: t.Swizzle})
+		dsl.Tile{Type: t.typ(), Rows: t.M, Cols: t.K, Swizzle: t.Swizzle},
+		dsl.Tile{Type: t.typ(), Rows: t.N, Cols: t.K, Swizzle: t.Swizzle})
 
-	w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
+	w := dsl.NewWarpTile[C](k, sums[C](t), t.M/2, t.N/4)
 	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Run(depth.CeilDiv(int64(t.K)),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {

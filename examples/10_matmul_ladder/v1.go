@@ -11,10 +11,18 @@ import (
 // V1 copies with the TMA: one thread starts the copies of whole tiles, and mbarriers signal their
 // completion.
 func V1(m *dsl.Module, t Tiling) {
+	if t.typ() == isa.S8 {
+		v1[dsl.S32](m, t)
+	} else {
+		v1[dsl.F32](m, t)
+	}
+}
+
+func v1[C dsl.Scalar](m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_v1", dsl.Threads(256))
-	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
-	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)
-	d := k.Matrix("d", isa.Bf16)
+	a := k.TensorMap("a", t.typ(), dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
+	b := k.TensorMap("b", t.typ(), dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)
+	d := k.Matrix("d", t.result())
 	rows, cols, depth := sizes(k)
 	row, col := tile(k, rows, cols, t)
 	full := k.Barriers("full", t.Stages, 1)
@@ -34,7 +42,7 @@ func V1(m *dsl.Module, t Tiling) {
 	for i := range t.Stages - 1 {
 		k.If(steps.GTI(int64(i)), func() { load(k.U32(i), k.U32(i)) })
 	}
-	w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
+	w := dsl.NewWarpTile[C](k, sums[C](t), t.M/2, t.N/4)
 	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	read, write, parity := k.U32(0).Var(), k.U32(t.Stages-1).Var(), k.U32(0).Var()
 	for step := range k.Range(k.U32(0), steps) {

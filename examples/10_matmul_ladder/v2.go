@@ -10,12 +10,20 @@ import (
 
 // V2 has a separate warp for loading, so that the eight MMA warps never wait for each other.
 func V2(m *dsl.Module, t Tiling) {
+	if t.typ() == isa.S8 {
+		v2[dsl.S32](m, t)
+	} else {
+		v2[dsl.F32](m, t)
+	}
+}
+
+func v2[C dsl.Scalar](m *dsl.Module, t Tiling) {
 	// Without this limit, ptxas 13.5 spills: it gives each of 288 threads only 32 registers
 	// although it needs more than 168.
 	k := m.Kernel("matmul_v2", dsl.Threads(288), dsl.MaxRegs(160))
-	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
-	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)
-	d := k.Matrix("d", isa.Bf16)
+	a := k.TensorMap("a", t.typ(), dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
+	b := k.TensorMap("b", t.typ(), dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)
+	d := k.Matrix("d", t.result())
 	rows, cols, depth := sizes(k)
 	at := k.BlockTile(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), group)
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
@@ -28,7 +36,7 @@ func V2(m *dsl.Module, t Tiling) {
 			}
 		}),
 		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
-			w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
+			w := dsl.NewWarpTile[C](k, sums[C](t), t.M/2, t.N/4)
 			fromA, fromB := w.Origin(warp, 4)
 			for s := range ab.Consume(steps) {
 				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)

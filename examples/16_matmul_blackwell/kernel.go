@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blackwell multiplies matrices of bfloat16 with tcgen05.
+// Package blackwell multiplies matrices of BF16, F16, TF32, FP8 and INT8 with tcgen05.
 package blackwell
 
 import (
@@ -9,32 +9,70 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block and its pipeline.
+// Types are the element types of A and B.
+var Types = []isa.Type{isa.Bf16, isa.F16, isa.Tf32, isa.E4m3, isa.E5m2, isa.S8, isa.U8}
+
+// result returns the type of D for a type of A and B.
+func result(t isa.Type) isa.Type {
+	switch t {
+	case isa.Bf16, isa.F16:
+		return t
+	case isa.S8, isa.U8:
+		return isa.S32
+	case isa.Tf32:
+		return isa.F32
+	}
+	return isa.Bf16
+}
+
+// A Tiling is the tile shape of a block or a CTA pair, and its pipeline.
 type Tiling struct {
-	N, K   int // size of a tile, which has 128 rows
+	Type   isa.Type // type of A and B
+	N, K   int      // size of a tile, which has 128 rows per block
 	Stages int
-	Group  int // rows of tiles that are assigned together
+	Group  int  // rows of tiles that are assigned together
+	Pair   bool // two blocks work as a CTA pair: a tile has 256 rows
 	// The hardware assigns tiles to blocks, and the launch has one block per tile. Otherwise the
 	// launch has one block per multiprocessor, and tiles are assigned in advance.
 	Dynamic bool
 }
 
-// Default is a tiling that fits the shared and tensor memory of sm_100.
-var Default = Tiling{N: 256, K: 64, Stages: 3, Group: 8}
+// Default is a tiling for BF16 that fits the shared and tensor memory of sm_100.
+var Default = DefaultOf(isa.Bf16, false)
 
-// Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
-// x n), with F32 accumulators. One warp loads, one issues MMAs, and four warps store results while
-// the next tile is computed. n and k must be multiples of 8, as the TMA requires; it reads zeros
-// outside of the matrices and does not write there.
+// DefaultOf returns a tiling for a type, for one block or a CTA pair. A row of a stage takes 128
+// bytes. Results of 32 bits take twice the shared memory.
+func DefaultOf(typ isa.Type, pair bool) Tiling {
+	t := Tiling{Type: typ, N: 256, K: 1024 / typ.Bits(), Stages: 3, Group: 8, Pair: pair}
+	switch wide := result(typ).Bits() == 32; {
+	case wide && pair:
+		t.Stages = 2
+	case wide:
+		t.N = 128
+	}
+	return t
+}
+
+// Build adds a kernel that computes D = A * B' for matrices A (m x k), B (n x k) and D (m x n). The
+// accumulators are F32, or S32 for integers. One warp loads, one issues MMAs, and four warps store
+// results while the next tile is computed. The rows of the matrices must be multiples of 16 bytes,
+// as the TMA requires; it reads zeros outside of the matrices and does not write there.
 func Build(m *dsl.Module, t Tiling) {
-	k := m.Kernel("matmul", dsl.Threads(256))
-	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: t.K}, dsl.Swizzle128)
-	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
-	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
+	options, blocks := []dsl.KernelOption{dsl.Threads(256)}, 1
+	if t.Pair {
+		options, blocks = append(options, dsl.Cluster(2)), 2
+	}
+	k := m.Kernel("matmul", options...)
+	if t.Pair {
+		k.CTAPair()
+	}
+	a := k.TensorMap("a", t.Type, dsl.Box{Rows: 128, Cols: t.K}, dsl.Swizzle128)
+	b := k.TensorMap("b", t.Type, dsl.Box{Rows: t.N / blocks, Cols: t.K}, dsl.Swizzle128)
+	d := k.TensorMap("d", result(t.Type), dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
 	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
-	acc := k.TMEM("acc", 128, t.N, 2)
+	acc := k.TMEM("acc", 128*blocks, t.N, 2)
 	out := k.Output("out", d, 1)
 	down, across := rows.CeilDiv(128), cols.CeilDiv(int64(t.N))
 	steps := depth.CeilDiv(int64(t.K))
@@ -49,9 +87,13 @@ func Build(m *dsl.Module, t Tiling) {
 	k.Roles(append(roles,
 		dsl.OnWarp(0, "load", func() {
 			for at := range tiles.Each() {
+				right := at.Col
+				if t.Pair { // each block loads half of the columns
+					right = at.Col.MulI(2).Add(k.ClusterRank())
+				}
 				for s := range ab.Produce(steps) {
 					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
-					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
+					s.Load(b, dsl.TileAt(right, s.Iteration()))
 				}
 			}
 		}),

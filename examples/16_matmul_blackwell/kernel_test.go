@@ -11,17 +11,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it.
+// TestPTX compares the PTX of every variant with a golden file, and checks and assembles it for
+// every target.
 func TestPTX(t *testing.T) {
-	for _, target := range Targets {
-		for _, dynamic := range []bool{false, true} {
-			name, tiling := "matmul", Default
-			if tiling.Dynamic = dynamic; dynamic {
-				name += "_dynamic"
+	for _, v := range Variants() {
+		for i, target := range v.Targets {
+			m := dsl.New(v.Name+"."+target, target)
+			v.Build(m)
+			if golden.Clean(t, m); i == 0 || v.Name == "bf16" {
+				golden.Check(t, m)
 			}
-			m := dsl.New(name+"."+target, target)
-			Build(m, tiling)
-			golden.Verify(t, m)
+			golden.Assemble(t, m)
 		}
 	}
 }

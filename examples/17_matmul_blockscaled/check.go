@@ -13,217 +13,232 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for: Build for sm_100a, BuildSync for the
-// others.
-var Targets = []string{"sm_100a", "sm_120a", "sm_121a"}
+// Targets are the targets that the kernels are built for: Build for sm_100a and sm_103a, BuildSync
+// for the others.
+var Targets = []string{"sm_100a", "sm_103a", "sm_120a", "sm_121a"}
 
 // tolerance is half a unit in the last place of BF16, plus the error of F32 sums. These formats
 // have few bits, so the sums are nearly exact; an MMA truncates after 32 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-20).TruncatedEvery(32))
 
-// Check multiplies matrices of every format, with one block and with a CTA pair, in shapes that are
-// not all multiples of the tile; on sm_120 the formats that mma.sync supports.
+// Check multiplies matrices with every case of the target, in shapes that are not all multiples of
+// the tile. Some rows have edge values: NaN, infinities, the largest and smallest numbers, and
+// scale factors of zero.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("block scaling", 100, 0); err != nil {
 		return err
 	}
-	sizes := kerneltest.Sizes(t, kerneltest.GEMM.Cost, kerneltest.GEMM{M: 5, N: 136, K: 256}, kerneltest.GEMM{M: 133, N: 40, K: 384},
-		kerneltest.GEMM{M: 256, N: 256, K: 512}, kerneltest.GEMM{M: 333, N: 520, K: 1280}, kerneltest.GEMM{M: 768, N: 512, K: 2048})
-	if t.Device.Info().Capability >= 120 {
-		return checkSync(t, sizes...)
-	}
-	for _, f := range Formats {
-		for _, pair := range []bool{false, true} {
-			tiling := f.Default(pair)
-			k, err := t.Kernel("matmul_"+f.Name, func(m *dsl.Module) { Build(m, f, tiling) })
-			if err != nil {
+	for i, c := range CasesFor(t.Target()) {
+		if t.Budget > 0 && t.Budget < kerneltest.EmulatorBudget && c.option() == c.Format.option() && i%7 != 0 {
+			continue // an emulator that also looks for races runs some of the formats
+		}
+		for _, g := range c.sizes(t) {
+			if err := c.Check(t, g); err != nil {
 				return err
-			}
-			for _, g := range sizes {
-				if err := multiply(t, k, f, tiling, g); err != nil {
-					return fmt.Errorf("%s: %w", f.Name, err)
-				}
-			}
-		}
-	}
-	epilogue := kerneltest.GEMM{M: 333, N: 544, K: 1280}
-	if t.Budget > 0 {
-		epilogue = kerneltest.GEMM{M: 69, N: 96, K: 256}
-	}
-	return checkEpilogues(t, nvfp4, nvfp4.Default(false), epilogue)
-}
-
-// checkSync multiplies matrices of the formats that BuildSync supports.
-func checkSync(t *kerneltest.T, sizes ...kerneltest.GEMM) error {
-	for _, f := range SyncFormats {
-		tiling := SyncDefault
-		k, err := t.Kernel("matmul_sync_"+f.Name, func(m *dsl.Module) { BuildSync(m, f, tiling) })
-		if err != nil {
-			return err
-		}
-		for _, p := range sizes {
-			blocks := (p.M + tiling.M - 1) / tiling.M * ((p.N + tiling.N - 1) / tiling.N)
-			if err := random(t, k, f, runtime.Grid(blocks), p); err != nil {
-				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
 	}
 	return nil
 }
 
-// multiply runs the kernel for a format on random matrices.
-func multiply(t *kerneltest.T, k *runtime.Kernel, f Format, tiling Tiling, p kerneltest.GEMM) error {
-	return random(t, k, f, tiling.grid(t, p), p)
+// sizes returns the sizes that a case is checked with: on the emulator one, which depends on the
+// case's tiles, and on a GPU more.
+func (c Case) sizes(t *kerneltest.T) []kerneltest.GEMM {
+	small := kerneltest.GEMM{M: 45, N: 72, K: 400}
+	if c.Tiling.Pair {
+		small.M = 165
+	}
+	if rows, cols := c.Tiling.cluster(); rows*cols > 2 || c.Tiling.Overlap || c.Tiling.Dynamic {
+		small = kerneltest.GEMM{M: 261, N: c.Tiling.N + 40, K: 272}
+	}
+	list := []kerneltest.GEMM{small}
+	if t.Budget == 0 {
+		list = append(list, kerneltest.GEMM{M: 5, N: 136, K: 256}, kerneltest.GEMM{M: 133, N: 40, K: 384},
+			kerneltest.GEMM{M: 333, N: 520, K: 1280}, kerneltest.GEMM{M: 768, N: 512, K: 2048})
+	}
+	for i := range list {
+		list[i] = c.round(list[i])
+	}
+	return list
+}
+
+// round rounds a size up to what the copies of a case need: rows of whole units of 16 bytes, or of
+// 128 elements that take fewer bits in global than in shared memory.
+func (c Case) round(g kerneltest.GEMM) kerneltest.GEMM {
+	up := func(x *int, n int) { *x = (*x + n - 1) / n * n }
+	f := c.Format
+	up(&g.K, f.aligned())
+	switch bits := c.Epilogue.D.Bits(); {
+	case c.Sync:
+		up(&g.N, 2)
+	case bits == 6:
+		up(&g.N, 128)
+	case bits < 8:
+		up(&g.N, 32)
+	default:
+		up(&g.N, 16)
+	}
+	if c.Epilogue.Scale.Vector > 0 {
+		up(&g.N, 32)
+	}
+	if c.Tiling.ColumnsA {
+		up(&g.M, 16)
+	}
+	if c.Tiling.Problems == Grouped {
+		up(&g.M, 128)
+	}
+	return g
+}
+
+// A part is one of the problems of a launch: its rows of A and D, and its rows of B.
+type part struct{ row, rows, right int }
+
+// parts returns the problems of a launch, and the rows of A and B altogether.
+func (c Case) parts(g kerneltest.GEMM) (list []part, left, right int) {
+	high, wide := 128, max(128, c.Tiling.N)
+	if c.Tiling.Pair {
+		high = 256
+	}
+	high, wide = (g.M+high-1)/high*high, (g.N+wide-1)/wide*wide
+	switch c.Tiling.Problems {
+	case Batched:
+		return []part{{0, g.M, 0}, {high, g.M, wide}}, 2 * high, 2 * wide
+	case Grouped: // the second of three groups is empty
+		return []part{{0, g.M, 0}, {g.M, 0, wide}, {g.M, 2 * g.M, 2 * wide}}, 3 * g.M, 3 * wide
+	}
+	return []part{{0, g.M, 0}}, g.M, g.N
+}
+
+// Check multiplies random matrices, some rows of which have edge values, and compares the result
+// with a float64 reference.
+func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
+	k, err := t.Kernel(c.kernel(), c.Build)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	f := c.Format
+	parts, rows, right := c.parts(g)
+	a, b := f.random(t, f.A, rows, g.K), f.random(t, f.B, right, g.K)
+	if f.Sparse {
+		a.drop(t, f.together())
+	}
+	if c.Epilogue.Scale.Vector == 0 { // a block with NaN has no scale factor
+		a.edges(t, false)
+		// the tensor cores do not multiply B by elements of A that are not stored
+		b.edges(t, f.Sparse)
+	}
+	matrixC := make([]float64, rows*g.N)
+	for i := range matrixC {
+		matrixC[i] = float64(t.Rand.IntN(64) - 32)
+	}
+	d, factors := c.Epilogue.output(rows*g.N), []uint32(nil)
+	known := map[string]any{
+		"m": g.M, "n": g.N, "k": g.K, "alpha": float32(alpha), "beta": float32(beta),
+		"a": a.argument(c.Tiling.ColumnsA), "b": b.argument(c.Tiling.ColumnsB), "sfa": scaleWords(a), "sfb": scaleWords(b),
+		"c": kerneltest.In(kerneltest.BF16.Encode(matrixC)).Tensor(rows, g.N), "d": d.array.Tensor(rows, g.N),
+	}
+	if f.Sparse {
+		kept, metadata := a.Compress(f.together())
+		high := (rows + 127) / 128
+		known["a"] = kept.argument(false)
+		known["e"] = kerneltest.In(metadata).Tensor(high, len(metadata)/8/high)
+	}
+	if e := c.Epilogue; e.Scale.Vector > 0 {
+		factors = make([]uint32, e.Scale.Bytes(rows, g.N)/4)
+		known["sfd"] = kerneltest.InOut(factors)
+	}
+	c.describe(known, parts)
+	var args []any
+	for _, p := range k.Params() {
+		args = append(args, known[p.Name])
+	}
+	if err := t.Launch(k, c.grid(t, g, len(parts)), args...); err != nil {
+		return fmt.Errorf("%s, %s: %w", c.Name, g, err)
+	}
+	return c.compare(t, g, parts, a, b, matrixC, d.at, factors)
+}
+
+// describe adds the arguments of several problems.
+func (c Case) describe(known map[string]any, parts []part) {
+	known["problems"] = len(parts)
+	if c.Tiling.Problems != Grouped {
+		return
+	}
+	var starts []uint32
+	for _, p := range parts {
+		starts = append(starts, uint32(p.row))
+	}
+	last := parts[len(parts)-1]
+	known["m"], known["groups"] = last.row+last.rows, len(parts)
+	known["starts"] = kerneltest.In(append(starts, uint32(last.row+last.rows)))
 }
 
 // grid returns a grid of one cluster per tile, but at most as many clusters as the device runs at
-// once.
-func (t Tiling) grid(on *kerneltest.T, p kerneltest.GEMM) runtime.Config {
-	rows, cols := t.cluster()
-	clusters := (p.M + 128*rows - 1) / (128 * rows) * ((p.N + t.N*cols - 1) / (t.N * cols))
-	return runtime.Grid(rows*max(1, min(clusters, on.Device.Info().SMs/(rows*cols))), cols)
-}
-
-// random runs a kernel on random matrices of a format.
-func random(t *kerneltest.T, k *runtime.Kernel, f Format, grid runtime.Config, p kerneltest.GEMM) error {
-	a, b := f.random(t, f.A, p.M, p.K), f.random(t, f.B, p.N, p.K)
-	more := map[string]kerneltest.Matrix{"sfa": f.scales(a), "sfb": f.scales(b)}
-	left := a.matrix()
-	if f.Sparse {
-		a.drop(t, f.together())
-		kept, metadata := a.Compress(f.together())
-		left = kerneltest.MatrixOf(p.M, p.K, kept.Packed(), a.Value)
-		left.Stored = kept.Cols
-		high := (p.M + 127) / 128
-		more["e"] = kerneltest.MatrixOf(high, len(metadata)/8/high, metadata, nil)
+// once, unless the hardware assigns tiles.
+func (c Case) grid(on *kerneltest.T, g kerneltest.GEMM, problems int) runtime.Config {
+	if c.Sync {
+		s := SyncDefault
+		return runtime.Grid((g.M + s.M - 1) / s.M * ((g.N + s.N - 1) / s.N))
 	}
-	return kerneltest.Multiply(t, k, grid, left, b.matrix(), kerneltest.BF16, tolerance, more)
-}
-
-// Numbers is a matrix of a block-scaled format: the codes of the elements and of the scale factors,
-// in row-major order.
-type Numbers struct {
-	Type       isa.Type
-	Scale      dsl.BlockScale
-	Rows, Cols int
-	Codes      []uint8
-	Factors    []uint8
-
-	number, factor kerneltest.Format[uint8] // formats of the codes
-}
-
-// random returns random elements below 8 with scale factors from 1/8 to 1.
-func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
-	n := Numbers{
-		Type: typ, Scale: f.Scale, Rows: rows, Cols: cols, Codes: make([]uint8, rows*cols),
-		number: kerneltest.Narrow(typ), factor: kerneltest.Narrow(f.Scale.Type),
+	rows, cols := c.Tiling.cluster()
+	clusters := (g.M + 128*rows - 1) / (128 * rows) * ((g.N + c.Tiling.N*cols - 1) / (c.Tiling.N * cols)) * problems
+	if !c.Tiling.Dynamic {
+		clusters = max(1, min(clusters, on.Device.Info().SMs/(rows*cols)))
 	}
-	for i := range n.Codes {
-		n.Codes[i] = uint8(t.Rand.IntN(1 << typ.Bits()))
-		for !(math.Abs(n.number.Float(n.Codes[i])) < 8) { // also NaN
-			n.Codes[i] &^= 1 << (typ.Bits() - 2) // the highest exponent bit
-		}
-	}
-	n.Factors = kerneltest.Random(t, n.factor, rows*((cols+f.Scale.Vector-1)/f.Scale.Vector))
-	return n
+	return runtime.Grid(rows*clusters, cols)
 }
 
-// Value returns an element times its scale factor.
-func (n Numbers) Value(row, col int) float64 {
-	factors := len(n.Factors) / n.Rows
-	return n.number.Float(n.Codes[row*n.Cols+col]) * n.factor.Float(n.Factors[row*factors+col/n.Scale.Vector])
-}
-
-// Packed returns the elements as stored in global memory, the first in the lowest bits.
-func (n Numbers) Packed() []byte {
-	bits := n.Type.Bits()
-	packed := make([]byte, (len(n.Codes)*bits+7)/8)
-	for i, c := range n.Codes {
-		at := i * bits
-		wide := uint16(c) << (at % 8)
-		packed[at/8] |= uint8(wide)
-		if wide > 0xff {
-			packed[at/8+1] |= uint8(wide >> 8)
-		}
-	}
-	return packed
-}
-
-func (n Numbers) matrix() kerneltest.Matrix {
-	return kerneltest.MatrixOf(n.Rows, n.Cols, n.Packed(), n.Value)
-}
-
-// scales returns the scale factors in the layout that the tensor cores read.
-func (f Format) scales(n Numbers) kerneltest.Matrix {
-	atoms := make([]byte, n.Scale.Bytes(n.Rows, n.Cols))
-	factors := len(n.Factors) / n.Rows
-	for i, x := range n.Factors {
-		atoms[n.Scale.Offset(i/factors, i%factors*n.Scale.Vector, n.Cols)] = x
-	}
-	high := (n.Rows + 127) / 128
-	return kerneltest.MatrixOf(high, len(atoms)/8/high, atoms, nil)
-}
-
-// together returns the size of a sparsity unit in elements: 2 if two elements share a byte,
-// otherwise 1.
-func (f Format) together() int {
-	if f.packed() {
-		return 2
-	}
-	return 1
-}
-
-// drop sets two of each four units to zero. A unit has `together` elements.
-func (n Numbers) drop(t *kerneltest.T, together int) {
-	for i := 0; i < len(n.Codes); i += 4 * together {
-		for _, at := range t.Rand.Perm(4)[:2] {
-			clear(n.Codes[i+at*together:][:together])
-		}
-	}
-}
-
-// Compress keeps the two nonzero units of each four, and returns them with the metadata in the
-// layout of dsl.SparsityOffset. At most two may be nonzero. A unit has `together` elements.
-func (n Numbers) Compress(together int) (kept Numbers, metadata []byte) {
-	kept = Numbers{Type: n.Type, Rows: n.Rows, Cols: n.Cols / 2}
-	// metadata bytes per row: four bits for each group of four units
-	bytes := (n.Cols/together + 7) / 8
-	metadata = make([]byte, dsl.SparsityBytes(n.Rows, bytes))
-	for i := range metadata {
-		metadata[i] = 0x44 // the first two of four, past the end of the matrix
-	}
-	for row := range n.Rows {
-		line := n.Codes[row*n.Cols:][:n.Cols]
-		for i := 0; i < n.Cols; i += 4 * together {
-			first, second := indices(line[i:][:4*together])
-			kept.Codes = append(kept.Codes, line[i+first*together:][:together]...)
-			kept.Codes = append(kept.Codes, line[i+second*together:][:together]...)
-			group := i / (4 * together)
-			at := dsl.SparsityOffset(n.Type, row, group/2, bytes)
-			shift := group % 2 * 4
-			metadata[at] = metadata[at]&^(15<<shift) | uint8(first|second<<2)<<shift
-		}
-	}
-	return kept, metadata
-}
-
-// indices returns which two of four units are kept, the lower index first.
-func indices(four []uint8) (first, second int) {
-	together := len(four) / 4
-	var kept []int
-	for p := range 4 {
-		for _, code := range four[p*together:][:together] {
-			if code != 0 {
-				kept = append(kept, p)
-				break
+// compare compares the output with the product in float64.
+func (c Case) compare(t *kerneltest.T, g kerneltest.GEMM, parts []part, a, b Numbers, matrixC []float64, got func(int) float64, factors []uint32) error {
+	as, bs := a.values(), b.values()
+	want := make([]float64, len(matrixC))
+	inside := make([]int, 0, len(want)) // elements of D that belong to a problem
+	for _, p := range parts {
+		for row := p.row; row < p.row+p.rows; row++ {
+			for col := range g.N {
+				i := row*g.N + col
+				for j, x := range as[row*g.K:][:g.K] {
+					want[i] += x * bs[(p.right+col)*g.K+j]
+				}
+				if c.Epilogue.C {
+					want[i] = alpha*want[i] + beta*matrixC[i]
+				}
+				inside = append(inside, i)
 			}
 		}
 	}
-	switch {
-	case len(kept) >= 2:
-		return kept[0], kept[1]
-	case len(kept) == 1 && kept[0] > 0:
-		return 0, kept[0]
+	if c.Epilogue.D == isa.Bf16 {
+		x, y := make([]float64, len(inside)), make([]float64, len(inside))
+		for i, at := range inside {
+			x[i], y[i] = got(at), overflowed(want[at])
+		}
+		return kerneltest.Compare(t, fmt.Sprintf("%s, %s", c.Name, g), x, y, tolerance.Sum(g.K))
 	}
-	return 0, 1
+	what := fmt.Sprintf("%s in units of the nearest number's error, %s", c.Name, g)
+	return c.Epilogue.compare(t, what, g.N, inside, want, got, factors)
+}
+
+// overflowed returns x, or infinity if x overflows F32 or BF16.
+func overflowed(x float64) float64 {
+	if x = float64(float32(x)); math.Abs(x) > 0x1.ffp127-0x1p119 {
+		return kerneltest.BF16.Float(kerneltest.BF16.From(x))
+	}
+	return x
+}
+
+// Build adds the kernel of the case.
+func (c Case) Build(m *dsl.Module) {
+	if c.Sync {
+		BuildSync(m, c.Format, SyncDefault)
+		return
+	}
+	BuildWith(m, c.Format, c.Tiling, c.Epilogue)
+}
+
+// kernel returns the name of the kernel.
+func (c Case) kernel() string {
+	if c.Sync {
+		return "matmul_sync_" + c.Format.Name
+	}
+	return "matmul_" + c.Format.Name + c.Epilogue.Name
 }

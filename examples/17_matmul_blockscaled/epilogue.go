@@ -25,6 +25,11 @@ var Epilogues = []Epilogue{
 	{Name: "_nvfp4", D: isa.E2m1, Scale: dsl.NVFP4},
 	{Name: "_mxfp4", D: isa.E2m1, Scale: dsl.MXFP4},
 	{Name: "_mxfp8_c", D: isa.E4m3, Scale: dsl.MXFP8, C: true},
+	{Name: "_f16", D: isa.F16},
+	{Name: "_e5m2", D: isa.E5m2},
+	{Name: "_mxfp8_e5m2", D: isa.E5m2, Scale: dsl.MXFP8},
+	{Name: "_mxfp6", D: isa.E2m3, Scale: dsl.MXFP6},
+	{Name: "_mxfp6_e3m2", D: isa.E3m2, Scale: dsl.MXFP6},
 }
 
 // tiling returns a tiling that leaves enough shared memory for the results and C.
@@ -52,7 +57,11 @@ func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	w := &writer{Epilogue: e, k: k, n: t.N}
 	box := dsl.Box{Rows: 128, Cols: t.N}
 	swizzle := dsl.Swizzle128
-	for t.N*e.D.Bits()/8%int(swizzle) != 0 && swizzle > dsl.Swizzle32 {
+	bits := e.D.Bits()
+	if bits == 6 {
+		bits = 8 // an element of 6 bits takes a byte in shared memory
+	}
+	for t.N*bits/8%int(swizzle) != 0 && swizzle > dsl.Swizzle32 {
 		swizzle /= 2
 	}
 	w.d = k.TensorMap("d", e.D, box, swizzle)
@@ -76,22 +85,22 @@ func (w *writer) room() {
 }
 
 // roles returns the additional roles of the epilogue, besides the storing role.
-func (w *writer) roles(tiles *dsl.Schedule) []dsl.Role {
+func (w *writer) roles(tiles *tiles) []dsl.Role {
 	if !w.C {
 		return nil
 	}
 	return []dsl.Role{dsl.OnWarp(2, "load_c", func() {
-		for at := range tiles.Each() {
+		for at := range tiles.each() {
 			for s := range w.more.Produce(w.k.U32(1)) {
-				s.Load(w.c, dsl.TileAt(at.Row, at.Col))
+				s.Load(w.c, dsl.TileAt(at.row, at.col))
 			}
 		}
 	})}
 }
 
 // tile stores one tile of the result.
-func (w *writer) tile(d *dsl.AccumulatorStage, at dsl.TileCoord, rows, cols dsl.Reg[dsl.U32]) {
-	row, col := at.Row.MulI(128), at.Col.MulI(int64(w.n))
+func (w *writer) tile(d *dsl.AccumulatorStage, at tile, rows, cols dsl.Reg[dsl.U32]) {
+	row, col := at.row.MulI(128), at.col.MulI(int64(w.n))
 	write := func(numbers func(col, n int) []dsl.Reg[dsl.F32]) {
 		if w.factors != nil {
 			w.out.StoreScaled(w.factors.Sized(rows, cols), row, col, numbers)

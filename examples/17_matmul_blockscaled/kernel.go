@@ -9,65 +9,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Format is a block-scaled format: the element types of A and B, and their scale factors.
-type Format struct {
-	Name  string
-	A, B  isa.Type
-	Scale dsl.BlockScale
-	// 2:4 sparsity of A: of each four adjacent elements in a row two are zero and not stored; of
-	// packed elements, two of four pairs. A scale factor applies to twice as many elements.
-	Sparse bool
-}
-
-// Zeros returns the format with a sparse A.
-func (f Format) Zeros() Format { return Format{f.Name + "_sparse", f.A, f.B, f.Scale.Sparse(), true} }
-
-// packed reports whether two elements share a byte in shared memory, which is the case if both
-// matrices have four-bit elements. In all other formats an element takes one byte there, whatever
-// its size in global memory.
-func (f Format) packed() bool { return f.A == isa.E2m1 && f.B == isa.E2m1 }
-
-// box returns the box of a tile with the given rows and columns.
-func (f Format) box(t isa.Type, rows, cols int) dsl.Box {
-	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && !f.packed()}
-}
-
-// depth returns the number of elements per row of A in a stage, which take 128 bytes, and of B.
-func (f Format) depth() (a, b int) {
-	a = 128
-	if f.packed() {
-		a = 256
-	}
-	if f.Sparse {
-		return a, 2 * a
-	}
-	return a, a
-}
-
-// The formats in which A and B have the same type.
-var (
-	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4}
-	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4}
-	mxfp6 = Format{Name: "mxfp6", A: isa.E2m3, B: isa.E2m3, Scale: dsl.MXFP6}
-	mxfp8 = Format{Name: "mxfp8", A: isa.E4m3, B: isa.E4m3, Scale: dsl.MXFP8}
-)
-
-// mxfp8x4 has 8-bit activations and 4-bit weights.
-var mxfp8x4 = Format{Name: "mxfp8_mxfp4", A: isa.E4m3, B: isa.E2m1, Scale: dsl.MXFP8}
-
-// Formats are the formats that the kernel is built for.
-var Formats = []Format{
-	nvfp4,
-	mxfp4,
-	mxfp6,
-	{Name: "mxfp6_e3m2", A: isa.E3m2, B: isa.E3m2, Scale: dsl.MXFP6},
-	mxfp8,
-	mxfp8x4,
-	nvfp4.Zeros(),
-	mxfp4.Zeros(),
-	mxfp8.Zeros(),
-}
-
 // A Tiling is the tile shape of a block or a CTA pair, and its pipeline.
 type Tiling struct {
 	N      int // number of columns of a tile
@@ -77,6 +18,18 @@ type Tiling struct {
 	// Cluster size, in rows and columns of tiles; 0 means 1, or two rows for a pair. Blocks that
 	// need the same tile each load a part of it for all of them.
 	Rows, Cols int
+	// Overlap keeps two accumulators of 256 columns, which share 64 of them.
+	Overlap bool
+	// The hardware assigns tiles to blocks (cluster launch control), and the launch has one block
+	// per tile. Otherwise tiles are assigned in advance.
+	Dynamic bool
+	// ColumnsA and ColumnsB are set if A or B is stored by columns (MN-major), as k x m or k x n,
+	// which elements of 8 bits can be.
+	ColumnsA, ColumnsB bool
+	// Async copies scale factors with cp.async instead of the TMA, which needs tensor maps and has a
+	// fixed cost per copy.
+	Async    bool
+	Problems Problems
 }
 
 // cluster returns the cluster size in rows and columns of tiles.
@@ -98,6 +51,9 @@ func (f Format) Default(pair bool) Tiling {
 	if f.Sparse {
 		t.Stages--
 	}
+	if f.Deep {
+		t.N, t.Stages = t.N/2, 2
+	}
 	return t
 }
 
@@ -111,13 +67,11 @@ func (f Format) Default(pair bool) Tiling {
 func Build(m *dsl.Module, f Format, t Tiling) { BuildWith(m, f, t, Epilogue{D: isa.Bf16}) }
 
 // BuildWith is Build with another epilogue.
-func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
-	kept, depth := f.depth()
+func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) { buildKernel(m, f, t, end) }
+
+// buildKernel returns the kernel that BuildWith adds.
+func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 	options := []dsl.KernelOption{dsl.Threads(256)}
-	share := 1
-	if t.Pair {
-		share = 2
-	}
 	if high, wide := t.cluster(); high*wide > 1 {
 		options = append(options, dsl.Cluster(high, wide))
 	}
@@ -125,82 +79,73 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 	if t.Pair {
 		k.CTAPair()
 	}
-	if t.N%64 != 0 {
-		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom", t.N)
-	}
-	a := k.TensorMap("a", f.A, f.box(f.A, 128, kept), dsl.Swizzle128)
-	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share, depth), dsl.Swizzle128)
-	sfa := k.ScaleMap("sfa", f.Scale, 128, depth)
-	sfb := k.ScaleMap("sfb", f.Scale, t.N, depth)
-	right := b.Feed().MulticastCol()
-	if t.Pair {
-		right = b.Feed().MulticastHalf()
-	}
-	feeds := []dsl.Feed{a.Feed().MulticastRow(), right, sfa.Feed().MulticastRow(), sfb.Feed().MulticastCol()}
-	var e *dsl.TensorMap
-	if f.Sparse {
-		e = k.SparsityMap("e", a)
-		feeds = append(feeds, e.Feed().MulticastRow())
-	}
+	t.check(k, f)
+	in := f.operands(k, t)
 	write := end.declare(k, t)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
-	stage := k.Pipeline("stage", t.Stages, feeds...)
-	results := 2
-	if t.N > 192 {
-		results = 1 // two accumulators and the scale factors exceed tensor memory
-	}
-	acc := k.TMEM("acc", 128*share, t.N, results).Scales(f.Scale, depth)
+	in.pipelines()
+	_, depth := f.depth()
+	acc := t.accumulators(k, f, depth)
 	if f.Sparse {
-		acc.Sparsity(a)
+		acc.Sparsity(in.a)
 	}
 	write.room()
-	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(int64(t.N)), t.Group)
+	tiles := t.tiles(k, rows, cols)
 	steps := length.CeilDiv(int64(depth))
 
-	roles := append(write.roles(tiles),
-		dsl.OnWarp(0, "load", func() {
-			for at := range tiles.Each() {
-				colB := at.Col
-				if t.Pair {
-					colB = at.Col.MulI(2).Add(k.ClusterRank().AndI(1))
-				}
-				for s := range stage.Produce(steps) {
-					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
-					s.Load(b, dsl.TileAt(colB, s.Iteration()))
-					s.Load(sfa, dsl.TileAt(at.Row, s.Iteration()))
-					s.Load(sfb, dsl.TileAt(at.Col, s.Iteration()))
-					if f.Sparse {
-						s.Load(e, dsl.TileAt(at.Row, s.Iteration()))
-					}
-				}
-			}
-		}),
+	k.Roles(append(append(append(write.roles(tiles), tiles.roles()...), in.roles(tiles, steps, length)...),
 		dsl.OnWarp(1, "multiply", func() {
-			for at := range tiles.Each() {
-				acc.Fill(func(d *dsl.AccumulatorStage) {
-					for s := range stage.Consume(steps) {
-						scales := s.Tile(sfb)
-						if t.N%128 != 0 {
-							scales = scales.ScaleHalf(at.Col)
-						}
-						if f.Sparse {
-							d.SparseScaledMMA(f.Scale, s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa), scales)
-						} else {
-							d.ScaledMMA(f.Scale, s.Tile(a), s.Tile(b), s.Tile(sfa), scales)
-						}
-					}
-				})
+			for at := range tiles.each() {
+				acc.Fill(func(d *dsl.AccumulatorStage) { in.multiply(d, at, steps) })
 			}
 		}),
 		dsl.OnWarpgroup(1, "write", func() {
-			for at := range tiles.Each() {
-				acc.Drain(func(d *dsl.AccumulatorStage) {
-					write.tile(d, at, rows, cols)
-				})
+			for at := range tiles.each() {
+				acc.Drain(func(d *dsl.AccumulatorStage) { write.tile(d, at, tiles.rows, cols) })
 			}
 			write.out.Wait()
 		}),
-	)
-	k.Roles(roles...)
+	)...)
+	return k
+}
+
+// check reports options that do not fit together.
+func (t Tiling) check(k *dsl.Kernel, f Format) {
+	high, wide := t.cluster()
+	switch {
+	case t.N%64 != 0:
+		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom", t.N)
+	case t.Overlap && t.N != 256:
+		k.Errorf("overlapping accumulators of %d columns, want 256; fewer columns need no overlap", t.N)
+	case (t.ColumnsA || t.ColumnsB) && (f.A.Bits() != 8 || f.B.Bits() != 8 || f.Sparse && t.ColumnsA):
+		k.Errorf("%s stored by columns, want elements of 8 bits, and a dense A", f.Name)
+	case t.Async && (t.Pair || high*wide > 1 || t.N%128 != 0):
+		k.Errorf("scale factors by cp.async for a cluster or for %d columns, want one block and a multiple of 128", t.N)
+	case t.Problems != OneProblem && (t.N == 192 || t.ColumnsA || t.ColumnsB):
+		k.Errorf("several problems with %d columns per tile or stored by columns, want 64, 128 or 256, stored by rows", t.N)
+	case t.Problems == Grouped && (high*wide > 1 || t.Dynamic):
+		k.Errorf("groups in a cluster or assigned by the hardware, want one block and tiles assigned in advance")
+	case t.Dynamic && wide > 1:
+		k.Errorf("tiles assigned by the hardware to clusters of %d columns, want one", wide)
+	}
+}
+
+// accumulators declares the accumulators and their scale factors in tensor memory.
+func (t Tiling) accumulators(k *dsl.Kernel, f Format, depth int) *dsl.TMEM {
+	rows, results := 128, 2
+	if t.Pair {
+		rows = 256
+	}
+	if t.N > 192 {
+		results = 1 // two accumulators and the scale factors exceed tensor memory
+	}
+	acc := k.TMEM("acc", rows, t.N, results)
+	if t.Overlap {
+		acc.Overlap(64)
+	}
+	if f.Deep {
+		acc.Depth96()
+	}
+	return acc.Scales(f.Scale, depth)
 }

@@ -14,28 +14,13 @@ import (
 
 // run multiplies matrices of a format in the emulator.
 func run(t *kerneltest.T, f Format, tiling Tiling, g kerneltest.GEMM) error {
-	k, err := t.Kernel("matmul_"+f.Name, func(m *dsl.Module) { Build(m, f, tiling) })
-	if err != nil {
-		return err
-	}
-	return multiply(t, k, f, tiling, g)
-}
-
-// TestHalves multiplies with tiles of 64 and 192 columns, half of which start in the middle of a
-// layout unit of scale factors.
-func TestHalves(t *testing.T) {
-	for _, f := range []Format{nvfp4, mxfp8} {
-		for _, tiling := range []Tiling{{N: 64, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8, Pair: true}} {
-			if err := run(kerneltest.Open(t, "emu:sm_100a"), f, tiling, kerneltest.GEMM{M: 40, N: 328, K: 256}); err != nil {
-				t.Errorf("%s, %+v: %v", f.Name, tiling, err)
-			}
-		}
-	}
+	return Case{Name: f.Name, Format: f, Tiling: tiling, Epilogue: bfloat}.Check(t, g)
 }
 
 // TestClusters multiplies in clusters of several shapes, whose blocks share the loads of tiles and
 // scale factors.
 func TestClusters(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		f          Format
 		n          int
@@ -82,6 +67,7 @@ func (e edited) Text() (string, error) { return e.text, nil }
 // TestClusterMistakes checks that TestClusters detects clusters whose blocks load wrong parts, or
 // for wrong blocks, or whose mbarriers expect too few bytes.
 func TestClusterMistakes(t *testing.T) {
+	t.Parallel()
 	tiling := Tiling{N: 256, Stages: 2, Group: 8, Pair: true, Rows: 4, Cols: 2}
 	for _, m := range []mistake{
 		{"mask of blocks for rows", `shl\.b32\s+(%\w+), 17,`, "shl.b32 $1, 33,"},
@@ -104,16 +90,6 @@ func TestClusterMistakes(t *testing.T) {
 	}
 }
 
-// TestEpilogues stores results of several types, with computed scale factors and with a matrix C,
-// in tiles of 64 columns and with CTA pairs.
-func TestEpilogues(t *testing.T) {
-	for _, tiling := range []Tiling{{N: 64, Stages: 2, Group: 8}, {N: 128, Stages: 2, Group: 8, Pair: true, Cols: 2}} {
-		if err := checkEpilogues(kerneltest.Open(t, "emu:sm_100a"), nvfp4, tiling, kerneltest.GEMM{M: 136, N: 224, K: 256}); err != nil {
-			t.Errorf("%+v: %v", tiling, err)
-		}
-	}
-}
-
 // TestEpilogueMistakes checks that TestEpilogues detects an epilogue with one wrong number.
 func TestEpilogueMistakes(t *testing.T) {
 	for _, m := range []struct {
@@ -131,9 +107,10 @@ func TestEpilogueMistakes(t *testing.T) {
 		{4, mistake{"the absolute value", `abs\.f32`, "neg.f32"}},
 	} {
 		e := Epilogues[m.epilogue]
+		c := Case{Name: e.Name, Format: nvfp4, Tiling: e.tiling(nvfp4.Default(false)), Epilogue: e}
 		k := kerneltest.Open(t, "emu:sm_100a")
 		k.Edit = m.inject(t)
-		if err := e.check(k, nvfp4, e.tiling(nvfp4.Default(false)), kerneltest.GEMM{M: 136, N: 224, K: 256}); err == nil {
+		if err := c.Check(k, kerneltest.GEMM{M: 136, N: 224, K: 256}); err == nil {
 			t.Errorf("%s: not found", m.what)
 		} else {
 			t.Logf("%s: %v", m.what, err)

@@ -94,7 +94,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelStat
 			"other way (it never does in those that were followed)", at.Line))
 	}
 	if k.Loops {
-		s.turns = k.Turns
+		s.iterations = k.Iterations
 	}
 	if k.Most && len(k.Traces) > 0 {
 		s.threads, s.guessed = k.Pool.Threads, k.Guessed

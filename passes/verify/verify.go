@@ -67,8 +67,8 @@ type Result struct {
 	Unchecked []string
 	// Checked lists the classes of hazards that were checked, as Analyzer.Covers names them.
 	// Classes without instructions in the kernel are left out.
-	Checked []string
-	Turns   int // iterations followed, if not all were; else 0
+	Checked    []string
+	Iterations int // iterations followed, if not all were; else 0
 	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
 	// declares its block size. Guessed says that the size was inferred from arrays in shared
 	// memory.
@@ -115,28 +115,28 @@ func (p *Pass) Effort() int { return p.kernelState.effort }
 
 // A kernelState holds the results for a kernel.
 type kernelState struct {
-	module    *ir.Module
-	effort    int
-	list      []*Finding
-	missed    []string
-	unchecked []string
-	checked   []string
-	tried     []string
-	turns     int
-	threads   int
-	guessed   bool
-	cases     int
-	spent     int                 // steps
-	boxes     map[*ir.Var]int64   // see Pass.Copied
-	elements  map[*ir.Var]int64   // see Pass.Element
-	sizes     map[*ir.Instr]int64 // see Pass.Access
-	gapSizes  map[*ir.Instr]int64 // see Pass.GapSize
-	extents   map[*ir.Instr]int64 // see Pass.Extent
-	places    byValue[place]      // see Pass.At
-	objects   byValue[objects]    // see Pass.Objects
-	foreign   memory.ForeignCache // see Pass.OwnedByOthers
-	census    *census             // see Pass.Uncertain
-	zeros     map[*ir.Reg]bool    // see Pass.TensorLanes
+	module     *ir.Module
+	effort     int
+	list       []*Finding
+	missed     []string
+	unchecked  []string
+	checked    []string
+	tried      []string
+	iterations int
+	threads    int
+	guessed    bool
+	cases      int
+	spent      int                 // steps
+	boxes      map[*ir.Var]int64   // see Pass.Copied
+	elements   map[*ir.Var]int64   // see Pass.Element
+	sizes      map[*ir.Instr]int64 // see Pass.Access
+	gapSizes   map[*ir.Instr]int64 // see Pass.GapSize
+	extents    map[*ir.Instr]int64 // see Pass.Extent
+	places     byValue[place]      // see Pass.At
+	objects    byValue[objects]    // see Pass.Objects
+	foreign    memory.ForeignCache // see Pass.OwnedByOthers
+	census     *census             // see Pass.Uncertain
+	zeros      map[*ir.Reg]bool    // see Pass.TensorLanes
 	// described caches the addresses in matrix descriptors.
 	described byValue[value.Value]
 }
@@ -268,7 +268,7 @@ func (p *Pass) Alone() bool { return p.Kernel.Grid == [3]int{1, 1, 1} }
 // add adds the results of one kernel to the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {
 	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
-		Checked: s.checked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
+		Checked: s.checked, Iterations: s.iterations, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
 	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}

@@ -20,7 +20,7 @@ type addressRef struct {
 	fixed  bool   // the base is a constant
 	param  bool   // the base is a parameter of a device function, which lies in local memory
 	symbol *ir.Var
-	room   uint64 // bytes from the address to the end of the variable that it names
+	limit  uint64 // bytes from the address to the end of the variable that it names
 }
 
 // addressOf decodes an address operand.
@@ -30,7 +30,7 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 		return addressRef{}, fmt.Errorf("an address operand has no base")
 	}
 	b := parts[0]
-	a := addressRef{keep: ^uint64(0), room: ^uint64(0)}
+	a := addressRef{keep: ^uint64(0), limit: ^uint64(0)}
 	switch b.Kind {
 	case ir.Register:
 		a.offset = uint64(b.Value)
@@ -45,9 +45,9 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 		v := b.Var()
 		a.param = v.Space.Base() == isa.Param && !d.prog.fn.Kernel || d.callee(v)
 		if size := v.Size(); size > 0 {
-			a.symbol, a.room = v, 0
+			a.symbol, a.limit = v, 0
 			if b.Value >= 0 && b.Value < size {
-				a.room = uint64(size - b.Value)
+				a.limit = uint64(size - b.Value)
 			}
 		}
 	case ir.Int:
@@ -145,7 +145,7 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	if all&(q.align-1) != 0 {
 		return w.misaligned(mask, q)
 	}
-	if q.size > a.room {
+	if q.size > a.limit {
 		return w.beyond(a, mask, q)
 	}
 	space := q.space.Base()

@@ -82,7 +82,7 @@ func (w *warp) start(threads int) {
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
 	w.spins = 0
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
-	w.tensorLoads, w.tensorStores, w.turn, w.registers = nil, nil, 0, 0
+	w.tensorLoads, w.tensorStores, w.pairSerial, w.registers = nil, nil, 0, 0
 	w.groupJobs, w.groupCount = nil, 0
 	clear(w.tensorTail[:])
 	w.copyGroups, w.bulkGroups = groupCount{}, groupCount{}

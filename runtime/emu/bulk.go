@@ -24,7 +24,7 @@ type bulkOperands struct {
 	mask          *ref
 	bytes         *ref // a mask that selects bytes of each 16 bytes
 	left, right   *ref // bytes at both ends that are not read
-	told          bool // completes on an mbarrier; otherwise the copy belongs to a group
+	mbarrier      bool // completes on an mbarrier; otherwise the copy belongs to a group
 	pair          bool // the mbarrier is in the block of the CTA pair that its address names
 	combine       eval.Combine
 	width         uint64 // bytes of an element of a reduction
@@ -33,12 +33,12 @@ type bulkOperands struct {
 // bulkCopy decodes cp.async.bulk, cp.reduce.async.bulk and bulk copies to a multimem address.
 func bulkCopy(d *decoder) (step, error) {
 	op := d.operation()
-	o := &bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes)}
+	o := &bulkOperands{mbarrier: op.Has(isa.ModMbarrierCompleteTxBytes)}
 	for _, a := range []struct {
 		name string
 		to   *addressRef
 	}{{"to", &o.to}, {"from", &o.from}, {"mbar", &o.bar}} {
-		if a.name == "mbar" && !o.told {
+		if a.name == "mbar" && !o.mbarrier {
 			continue
 		}
 		var err error
@@ -127,7 +127,7 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 			return act
 		}
 		e := w.describe(w.cur, l)
-		act = w.issue(lane, &w.bulkGroups, w.grouped(o.told), func(int) *Fault {
+		act = w.issue(lane, &w.bulkGroups, w.grouped(o.mbarrier), func(int) *Fault {
 			g, running := w.block.grid, w.block.cluster.queue.running
 			g.tellRange(running, EventRead, l, source, at, n, ProxyAsync)
 			for _, t := range targets {
@@ -217,7 +217,7 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 	list := []bulkTarget{{region: target}}
 	var at uint64
 	var teller *block
-	if o.told {
+	if o.mbarrier {
 		act := w.mbarriers(&o.bar, isa.Shared, 1<<lane, func(l int, p *phaseState) string {
 			at = w.where.at[l]
 			list[0].phase = p
@@ -243,7 +243,7 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 		if o.pair && teller != nil {
 			p = w.block.cluster.blocks[uint32(rank)&^1|teller.rank&1].phases[at]
 		}
-		if p == nil && o.told {
+		if p == nil && o.mbarrier {
 			return nil, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", rank)
 		}
 		list = append(list, bulkTarget{k.shared, p})
@@ -276,8 +276,8 @@ func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64
 
 // grouped returns the list of copies that belong to groups, or nil for a copy that completes on an
 // mbarrier.
-func (w *warp) grouped(told bool) *[]*operation {
-	if told {
+func (w *warp) grouped(mbarrier bool) *[]*operation {
+	if mbarrier {
 		return nil
 	}
 	return &w.bulk

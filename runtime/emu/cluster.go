@@ -91,7 +91,9 @@ func (c *cluster) run(budget int) outcome {
 		if !alive {
 			return c.drain()
 		}
-		budget -= ran + 1
+		if budget -= ran; c.grid.mix == nil { // short turns go on until waits are known to be stuck
+			budget--
+		}
 		if c.progress(busy) {
 			if !c.relieve() {
 				return faulted
@@ -117,6 +119,9 @@ const warpQuantum = 64
 func (c *cluster) quantum() int {
 	if c.grid.seed == 0 {
 		return warpQuantum
+	}
+	if c.grid.mix != nil {
+		return 1 + c.random.IntN(4)
 	}
 	return 1 + c.random.IntN(2*warpQuantum)
 }

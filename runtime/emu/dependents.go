@@ -30,7 +30,7 @@ type overlap struct {
 	idling   int         // time slices of other clusters since one was held
 	paused   bool        // paused until the next use of the device
 	quota    int         // time slices until the grid is paused; negative for no limit
-	turn     int         // instructions of a time slice
+	slice    int         // instructions of a time slice
 	counted  int64       // instructions already added to the statistics of the device
 	seen     bool        // it has run alone
 }
@@ -164,19 +164,19 @@ func (d *Device) beside(ctx context.Context, g *grid) error {
 			if random.IntN(2) == 0 {
 				x = g
 			}
-			x.quota, x.turn = 1+random.IntN(8), 1+random.IntN(512)
+			x.quota, x.slice = 1+random.IntN(8), 1+random.IntN(512)
 			if err := x.run(ctx, d.options.Workers); err != nil {
 				return err
 			}
 		}
-		p.quota, p.turn = -1, turnLength
+		p.quota, p.slice = -1, clusterSlice
 	}
 	if !p.complete.Load() {
 		if err := p.run(ctx, d.options.Workers); err != nil {
 			return err
 		}
 	}
-	g.quota, g.turn = -1, turnLength
+	g.quota, g.slice = -1, clusterSlice
 	return nil
 }
 

@@ -368,7 +368,7 @@ func (d *Device) run(g *grid) error {
 		d.grids++
 		d.stats.Launches++
 		g.number, g.began = d.grids, d.clock
-		g.quota, g.turn = -1, turnLength
+		g.quota, g.slice = -1, clusterSlice
 	}
 	d.mutex.Unlock()
 	begin := time.Now()

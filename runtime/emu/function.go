@@ -230,7 +230,7 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 		p.params = []place{{size: int(at)}}
 	}
 	top := uint64(0)
-	room := func(v *ir.Var) place {
+	allocate := func(v *ir.Var) place {
 		if v.Reg != nil {
 			s := d.slots[v.Reg]
 			q := place{size: v.Type.Bits() / 8}
@@ -247,15 +247,15 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 	}
 	if !fn.Kernel {
 		for _, v := range fn.Params {
-			p.params = append(p.params, room(v))
+			p.params = append(p.params, allocate(v))
 		}
 		for _, v := range fn.Results {
-			p.results = append(p.results, room(v))
+			p.results = append(p.results, allocate(v))
 		}
 	}
 	for _, v := range fn.Vars {
 		if s := v.Space.Base(); s == isa.Local || s == isa.Param {
-			room(v)
+			allocate(v)
 		}
 	}
 	if top > mostLocal {

@@ -6,6 +6,7 @@ package emu
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
@@ -36,6 +37,9 @@ type grid struct {
 	event     Event    // reused for each event
 	addresses [eval.Lanes]Address
 	serial    uint64 // number of the last asynchronous operation
+
+	mix    *rand.Rand // chooses turns of blocks; nil where they are long and in order
+	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex
 	next    uint64     // next cluster to start
@@ -86,6 +90,10 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	defer g.watch(g.device.options.Progress)()
 	g.paused = false
 	g.alone = workers == 1 && !g.device.shares()
+	if o := &g.device.options; o.Interleave && o.Seed != 0 && workers == 1 && g.guide == nil && total <= mostMixed {
+		g.mix = rand.New(rand.NewPCG(o.Seed, total))
+		g.starts = g.mix.Perm(int(total))
+	}
 	if workers == 1 {
 		g.work(total)
 	} else {
@@ -119,10 +127,16 @@ func (g *grid) clusterBlocks() int {
 	return int(n[0] * n[1] * n[2])
 }
 
-// turnLength is the time slice of a cluster, in warp instructions.
-const turnLength = 1 << 18
+// clusterSlice is the time slice of a cluster, in warp instructions.
+const clusterSlice = 1 << 18
 
-// LimitReached is the message of the fault of a launch that reached its instruction limit.
+// Limits of blocks that run in random slices: warp instructions in a slice, and clusters of the grid.
+const (
+	mixedSlice = 64
+	mostMixed  = 4096
+)
+
+// LimitReached is the message of the fault of a launch that reached its limit of instructions.
 const LimitReached = "the launch reached its limit of instructions"
 
 // work runs clusters until none are left.
@@ -133,7 +147,11 @@ func (g *grid) work(total uint64) {
 			return
 		}
 		before, changes := c.executed(), c.changes()
-		out := c.run(g.turn)
+		slice := g.slice
+		if g.mix != nil {
+			slice = 1 + g.mix.IntN(mixedSlice>>(4*g.mix.IntN(2)))
+		}
+		out := c.run(slice)
 		g.executed.Add(c.executed() - before)
 		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
 			out = faulted
@@ -167,7 +185,7 @@ func (g *grid) take(total uint64) *cluster {
 	if g.fault != nil || g.pauses(total) {
 		return nil
 	}
-	if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total) {
+	if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total || g.mix != nil && g.mix.IntN(2) == 0) {
 		c := g.waiting[0]
 		g.waiting = g.waiting[:copy(g.waiting, g.waiting[1:])]
 		g.running++
@@ -185,6 +203,9 @@ func (g *grid) take(total uint64) *cluster {
 	}
 	shape := g.clusters()
 	at := g.next
+	if g.mix != nil {
+		at = uint64(g.starts[at])
+	}
 	g.next++
 	g.running++
 	x, y := uint64(shape[0]), uint64(shape[1])

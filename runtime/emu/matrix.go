@@ -224,13 +224,16 @@ func stmatrix(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: 16, align: 16, write: true}
+	q := demand{space: op.Space, size: 16, align: 16, write: true, quiet: true}
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
 		}
 		if !w.locate(&at, m.rows()&w.live, &q) {
 			return failed
+		}
+		if w.observing() {
+			w.tellRows(m, from, &q)
 		}
 		w.block.changes++
 		for i := range from {
@@ -253,7 +256,26 @@ func stmatrix(d *decoder) (step, error) {
 	}, nil
 }
 
-// movmatrix decodes movmatrix, which transposes an 8x8 matrix of 16-bit elements.
+// tellRows shows the rows that stmatrix stores: the lane that has the address of a row stores values
+// of other lanes.
+func (w *warp) tellRows(m *matrixLayout, from []ref, q *demand) {
+	var words [4]eval.Vector
+	values := []*eval.Vector{&words[0], &words[1], &words[2], &words[3]}
+	for i := range from {
+		v := w.value(&from[i], &w.scratch[0])
+		for l := range eval.Lanes {
+			for e := range 4 / m.bytes {
+				row, col := m.of(l, i, e)
+				at := m.bytes * col
+				x := v[l] >> (8 * m.bytes * e) & (1<<(8*m.bytes) - 1)
+				words[at/4][row] |= x << (8 * (at % 4))
+			}
+		}
+	}
+	w.tellAccess(EventWrite, m.rows()&w.live, q, values)
+}
+
+// movmatrix decodes movmatrix: an 8x8 matrix of 16-bit elements is transposed.
 func movmatrix(d *decoder) (step, error) {
 	from, to := d.reads()[0], d.writes()[0]
 	return func(w *warp, _ uint32) action {

@@ -286,7 +286,9 @@ func (g *grid) symbol(a Address) string {
 				return fmt.Sprintf("%s+%d", s.name, a.At-s.at)
 			}
 		}
-		return fmt.Sprintf("dynamic shared memory+%d", int(a.At)-sharedStart-g.image.sharedSize)
+		if n := int(a.At) - sharedStart - g.image.sharedSize; n >= 0 {
+			return fmt.Sprintf("dynamic shared memory+%d", n)
+		}
 	case isa.Global:
 		if r := g.device.memory.find(a.At); r != nil && a.At < r.end() {
 			return fmt.Sprintf("%s+%d", r.name, a.At-r.base)

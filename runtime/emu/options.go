@@ -22,6 +22,9 @@ type Options struct {
 	// Seed selects the order in which warps run. A kernel without races computes the same result
 	// with every seed.
 	Seed uint64
+	// Interleave lets blocks start in a random order and take turns after a few instructions. It needs a
+	// Seed other than 0 and one worker, and is slow.
+	Interleave bool
 	// Completion says when asynchronous operations take effect.
 	Completion Completion
 	// Workers is the number of blocks that run at once. 0 means the number of processors.

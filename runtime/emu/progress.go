@@ -49,12 +49,12 @@ func (g *grid) watch(report func(Progress)) (end func()) {
 	running.Go(func() {
 		tick := time.NewTicker(progressInterval)
 		defer tick.Stop()
-		for told := false; ; told = true {
+		for reported := false; ; reported = true {
 			select {
 			case <-tick.C:
 				tell(false)
 			case <-done:
-				if told {
+				if reported {
 					tell(true)
 				}
 				return

@@ -39,23 +39,23 @@ func asyncKinds(kinds map[isa.Kind]entry) {
 
 // An asyncStore is a decoded st.async or red.async.
 type asyncStore struct {
-	at, bar addressRef
-	told    bool // completes on an mbarrier
-	space   isa.Space
-	values  []ref
-	width   uint64 // bytes of an element
-	combine eval.Combine
+	at, bar  addressRef
+	mbarrier bool // completes on an mbarrier
+	space    isa.Space
+	values   []ref
+	width    uint64 // bytes of an element
+	combine  eval.Combine
 }
 
 // asyncStore decodes the operands of st.async and red.async.
 func (d *decoder) asyncStore() (*asyncStore, error) {
 	op := d.operation()
-	s := &asyncStore{space: op.Space, values: d.registersNamed("b"), told: d.named("mbar") != nil}
+	s := &asyncStore{space: op.Space, values: d.registersNamed("b"), mbarrier: d.named("mbar") != nil}
 	var err error
 	if s.at, err = d.addressNamed("a"); err != nil {
 		return nil, err
 	}
-	if s.told {
+	if s.mbarrier {
 		if s.bar, err = d.addressNamed("mbar"); err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 		values[i] = *w.value(&s.values[i], &w.scratch[0])
 	}
 	var phases [eval.Lanes]*phaseState
-	if s.told {
+	if s.mbarrier {
 		act := w.mbarriers(&s.bar, s.space, mask, func(l int, p *phaseState) string {
 			phases[l] = p
 			return ""

@@ -110,23 +110,23 @@ func (w *warp) meetPeer(blocks []*block, columns int) action {
 		return advance
 	}
 	t := w.block.tensor()
-	if w.turn == 0 {
+	if w.pairSerial == 0 {
 		t.requested++
 		t.columns = columns
-		w.turn = t.requested
+		w.pairSerial = t.requested
 		w.block.changes++
 	}
-	peer, turn := w.block.cluster.blocks[w.block.rank^1], w.turn
-	if peer.tensor().requested < turn {
+	peer, serial := w.block.cluster.blocks[w.block.rank^1], w.pairSerial
+	if peer.tensor().requested < serial {
 		if why := w.peerEnded(blocks); why != "" {
 			return w.fault(-1, nil, "%s", why)
 		}
 		return w.park(waitsCompletion, wait{
 			note: func() string { return "waits for the same instruction in the other block of its pair" },
-			met:  func() bool { return peer.tensor().requested >= turn },
+			met:  func() bool { return peer.tensor().requested >= serial },
 		})
 	}
-	if peer.tensor().requested == turn && peer.tensor().columns != columns {
+	if peer.tensor().requested == serial && peer.tensor().columns != columns {
 		return w.fault(-1, nil, "%d columns here and %d in the other block of the pair", columns, peer.tensor().columns)
 	}
 	return advance
@@ -169,7 +169,7 @@ func tensorAlloc(d *decoder) (step, error) {
 				met:  func() bool { _, ok := t.find(n); return ok },
 			})
 		}
-		w.turn = 0
+		w.pairSerial = 0
 		t.take(tensorRange{base, n, w.command()})
 		lane := bits.TrailingZeros32(mask)
 		r, off := w.where.of(lane), w.where.at[lane]
@@ -217,7 +217,7 @@ func tensorDealloc(d *decoder) (step, error) {
 		if act := w.meetPeer(blocks, int(n)); act != advance {
 			return act
 		}
-		w.turn = 0
+		w.pairSerial = 0
 		t := w.block.tensor()
 		if laneOf(at) != 0 || !t.drop(columnOf(at), int(n)) {
 			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x does not match an allocation; %s", n, at, t)

@@ -206,7 +206,7 @@ func tensorCommit(d *decoder) (step, error) {
 	if args := d.reads(); len(args) > 0 {
 		ranks = &args[0]
 	}
-	group, o := d.tensorGroup(), &bulkOperands{bar: at, mask: ranks, told: true}
+	group, o := d.tensorGroup(), &bulkOperands{bar: at, mask: ranks, mbarrier: true}
 	return func(w *warp, mask uint32) action {
 		if _, why := group.blocks(w); why != "" {
 			return w.fault(-1, nil, "%s", why)

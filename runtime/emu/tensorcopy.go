@@ -15,7 +15,7 @@ import (
 // tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func tensorCopy(d *decoder) (step, error) {
 	op := d.operation()
-	t := &tensorStep{o: bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
+	t := &tensorStep{o: bulkOperands{mbarrier: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
 	t.loads = op.From == isa.Global
 	shared := "from"
 	if t.loads {
@@ -28,7 +28,7 @@ func tensorCopy(d *decoder) (step, error) {
 	if t.o.to, err = d.addressNamed(shared); err != nil {
 		return nil, err
 	}
-	if t.o.told {
+	if t.o.mbarrier {
 		if t.o.bar, err = d.addressNamed("mbar"); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (t *tensorStep) fits(m *tensorMap) string {
 		return "tensor maps with interleaved channels are not emulated"
 	case m.swizzle == swizzle96 || m.atom == atom32Flip:
 		return "swizzles of 96 bytes, or that exchange 8 bytes, are not emulated"
-	case !t.loads && m.sharedBytes() != m.elementBytes():
+	case !t.loads && m.sharedBytes() != m.elementBytes() && m.kind != device.Packed6x16:
 		return "elements of this type cannot be stored: they are padded in shared memory"
 	}
 	return ""
@@ -166,7 +166,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 				return w.fault(l, nil, "%v", err)
 			}
 		}
-		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.told), func(int) *Fault {
+		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.mbarrier), func(int) *Fault {
 			for _, target := range targets {
 				c := boxCopy{
 					grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, mode: t.mode,
@@ -357,7 +357,11 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 			run += width
 		}
 		c.tell(!c.loads, r, address-r.base, run)
-		c.tell(c.loads, c.shared, place, run)
+		if packs := padded && !c.loads; packs {
+			c.tell(false, c.shared, place, m.sharedBytes())
+		} else {
+			c.tell(c.loads, c.shared, place, run)
+		}
 		switch {
 		case c.loads:
 			copyBytes(c.shared, place, r, address-r.base, run)
@@ -368,12 +372,34 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 			if why := c.grid.combine(r, address-r.base, c.shared, place, run, width, c.combine); why != "" {
 				return why
 			}
+		case m.kind == device.Packed6x16:
+			packSixes(r, address-r.base, c.shared, place)
 		default:
 			copyBytes(r, address-r.base, c.shared, place, run)
 		}
 		i += run - width
 	}
 	return ""
+}
+
+// packSixes stores sixteen elements of 6 bits, which take a byte each in shared memory (.b6p2x16),
+// as 12 bytes.
+func packSixes(to *region, at uint64, from *region, off uint64) {
+	for i := uint64(0); i < 16; i += 4 {
+		var word uint32
+		known := byte(0xff)
+		for j := range uint64(4) {
+			word |= uint32(from.data[off+i+j]&63) << (6 * j)
+			if from.init != nil {
+				known &= from.init[off+i+j]
+			}
+		}
+		to.data[at], to.data[at+1], to.data[at+2] = byte(word), byte(word>>8), byte(word>>16)
+		if to.init != nil {
+			fill(to.init[at:at+3], known)
+		}
+		at += 3
+	}
 }
 
 // roundTF32 rounds f32 elements to TF32, as loads through a TF32 map do: to nearest, ties away from

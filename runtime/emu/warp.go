@@ -54,10 +54,10 @@ type warp struct {
 	groupCount int // number of wgmma.commit_group
 	registers  int // registers per thread, after setmaxnreg
 	// Number of the collective with the peer block, or 0.
-	turn     int
-	matrix   *tensorcore.Frame
-	result   [8]eval.Vector
-	arrivals int // arrivals at the cluster barrier
+	pairSerial int
+	matrix     *tensorcore.Frame
+	result     [8]eval.Vector
+	arrivals   int // arrivals at the cluster barrier
 }
 
 // A fragment is a set of lanes of a warp that are at the same instruction.

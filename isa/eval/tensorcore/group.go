@@ -41,7 +41,7 @@ func WgmmaOf(opcode string, arch Arch) (*Product, error) {
 			types = append(types, e)
 		case strings.HasPrefix(w, "m64n"):
 			if _, err := fmt.Sscanf(w, "m%dn%dk%d", &p.M, &p.N, &p.K); err != nil {
-				return nil, fmt.Errorf("tensorcore: shape %s of %s", w, opcode)
+				return nil, fmt.Errorf("tensorcore: invalid shape %s in %s", w, opcode)
 			}
 		case w == "sp":
 			p.Sparse = true
@@ -52,7 +52,7 @@ func WgmmaOf(opcode string, arch Arch) (*Product, error) {
 		}
 	}
 	if p.M == 0 || len(types) < 3 || !strings.HasPrefix(opcode, "wgmma.mma_async") {
-		return nil, fmt.Errorf("tensorcore: %s is no product of a warpgroup", opcode)
+		return nil, fmt.Errorf("tensorcore: %s is not a warpgroup matrix product", opcode)
 	}
 	p.D, p.A, p.B = types[0], types[1], types[2]
 	p.model = groupModel(arch, p.A)

@@ -61,7 +61,7 @@ func Of(opcode string, arch Arch) (*MMA, error) {
 		switch {
 		case w[0] == 'm' && strings.Contains(w, "n"):
 			if _, err := fmt.Sscanf(w, "m%dn%dk%d", &m.M, &m.N, &m.K); err != nil && w != "mma" {
-				return nil, fmt.Errorf("tensorcore: shape %s of %s", w, opcode)
+				return nil, fmt.Errorf("tensorcore: invalid shape %s in %s", w, opcode)
 			}
 		case strings.HasPrefix(w, "sp"):
 			m.Sparse = true
@@ -88,7 +88,7 @@ func Of(opcode string, arch Arch) (*MMA, error) {
 			types = []*Element{types[0], F16, F16, types[1]}
 		}
 	} else if words[0] != "mma" {
-		return nil, fmt.Errorf("tensorcore: %s is no matrix product of a warp", opcode)
+		return nil, fmt.Errorf("tensorcore: %s is not a warp matrix product", opcode)
 	}
 	if m.M == 0 || len(types) < 4 {
 		return nil, fmt.Errorf("tensorcore: %s lacks a shape or types", opcode)

@@ -41,6 +41,9 @@ func (p *panel) scaleRow(row int, s scale) {
 	for i := row * p.depth; i < (row+1)*p.depth; i++ {
 		p.value[i] *= x
 		p.exponent[i] += s.exponent
+		if s.exponent == special {
+			p.exponent[i] = special // also of a zero, which gather must not take for a number
+		}
 	}
 }
 

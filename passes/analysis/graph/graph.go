@@ -15,8 +15,8 @@ import (
 // that has none or that is unreachable.
 type Tree struct {
 	Parent []int
-	// The blocks below a block in the tree have the preorder numbers from turn to turn + size - 1.
-	turn, size []int
+	// The blocks below a block in the tree have the preorder numbers from preorder to preorder + size - 1.
+	preorder, size []int
 }
 
 // None stands for no block.
@@ -45,7 +45,7 @@ func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 
 // Has reports whether a dominates b, or is b. An unreachable block dominates only itself.
 func (t *Tree) Has(a, b int) bool {
-	return a == b || t.turn[b] > t.turn[a] && t.turn[b] < t.turn[a]+t.size[a]
+	return a == b || t.preorder[b] > t.preorder[a] && t.preorder[b] < t.preorder[a]+t.size[a]
 }
 
 // A Loop is a natural loop: the blocks that reach a back edge to the head without passing the

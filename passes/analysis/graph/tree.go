@@ -6,21 +6,21 @@ package graph
 // A search is a depth-first search from a virtual root above all roots. Blocks are identified by
 // the order in which it visits them; the root has number 0.
 type search struct {
-	turn   []int // preorder number of a block; None if unreachable
-	block  []int // block with a preorder number
-	parent []int // preorder number of a block's parent
+	preorder []int // preorder number of a block; None if unreachable
+	block    []int // block with a preorder number
+	parent   []int // preorder number of a block's parent
 }
 
 func searched(succs [][]int, roots []int) *search {
-	s := &search{turn: make([]int, len(succs)), block: []int{None}, parent: []int{0}}
-	for b := range s.turn {
-		s.turn[b] = None
+	s := &search{preorder: make([]int, len(succs)), block: []int{None}, parent: []int{0}}
+	for b := range s.preorder {
+		s.preorder[b] = None
 	}
 	type frame struct{ block, next int }
 	var stack []frame
 	visit := func(b, from int) {
-		if s.turn[b] == None {
-			s.turn[b] = len(s.block)
+		if s.preorder[b] == None {
+			s.preorder[b] = len(s.block)
 			s.block = append(s.block, b)
 			s.parent = append(s.parent, from)
 			stack = append(stack, frame{block: b})
@@ -35,7 +35,7 @@ func searched(succs [][]int, roots []int) *search {
 				continue
 			}
 			top.next++
-			visit(succs[top.block][top.next-1], s.turn[top.block])
+			visit(succs[top.block][top.next-1], s.preorder[top.block])
 		}
 	}
 	return s
@@ -52,7 +52,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 	}
 	first := make([]bool, n) // the root leads here
 	for _, r := range roots {
-		first[s.turn[r]] = true
+		first[s.preorder[r]] = true
 	}
 	var path []int
 	// least returns, among v and its ancestors numbered last or higher, the block with the least
@@ -77,7 +77,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 			semi[i] = 0
 		}
 		for _, p := range preds[s.block[i]] {
-			if at := s.turn[p]; at != None {
+			if at := s.preorder[p]; at != None {
 				semi[i] = min(semi[i], semi[least(at, i+1)])
 			}
 		}
@@ -92,7 +92,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 
 // grown returns the tree, given for each preorder number the number of its parent.
 func (s *search) grown(dom []int) *Tree {
-	t := &Tree{Parent: make([]int, len(s.turn)), turn: make([]int, len(s.turn)), size: make([]int, len(s.turn))}
+	t := &Tree{Parent: make([]int, len(s.preorder)), preorder: make([]int, len(s.preorder)), size: make([]int, len(s.preorder))}
 	for b := range t.Parent {
 		t.Parent[b] = None
 	}
@@ -105,9 +105,9 @@ func (s *search) grown(dom []int) *Tree {
 	for i := 1; i < len(dom); i++ {
 		b := s.block[i]
 		t.Parent[b] = s.block[dom[i]]
-		t.size[b], t.turn[b] = size[i], next[dom[i]]
+		t.size[b], t.preorder[b] = size[i], next[dom[i]]
 		next[dom[i]] += size[i]
-		next[i] = t.turn[b] + 1
+		next[i] = t.preorder[b] + 1
 	}
 	return t
 }

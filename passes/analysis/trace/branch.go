@@ -57,7 +57,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 			continue
 		}
 		test = true
-		stay, exit := w.turn(s, l, cond, taken == l.Head || next == l.Head)
+		stay, exit := w.mayContinue(s, l, cond, taken == l.Head || next == l.Head)
 		if out1 {
 			first, second = exit, stay
 		} else {
@@ -97,7 +97,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != value.OpLt || cond.Level() > value.Block {
 		return false, false
 	}
-	n, most := s.turns.at(l), w.turns[l]
+	n, most := s.iterations.at(l), w.iterations[l]
 	if s.block != l.Head {
 		n++
 	}
@@ -150,17 +150,17 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	return nil
 }
 
-// turn reports whether a loop with an undecided condition may continue and may end. Loops that wait
+// mayContinue reports whether a loop with an undecided condition may continue and may end. Loops that wait
 // and conditions on the thread index are not limited.
-func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
+func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
 	} else if a != nil && a.Op == value.OpDone {
 		// A wait that fails and is repeated with changes, such as another arrival, succeeds
 		// eventually.
-		return s.turns.at(l) < 4*around, true
+		return s.iterations.at(l) < 4*around, true
 	}
-	n, most := s.turns.at(l), w.turns[l]
+	n, most := s.iterations.at(l), w.iterations[l]
 	if !w.active[l] {
 		return false, true
 	}

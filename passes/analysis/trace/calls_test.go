@@ -47,9 +47,9 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestWaysBack checks functions that return in several ways: before their end, at it, without ret,
+// TestReturns checks functions that return in several ways: before their end, at it, without ret,
 // by exiting, and by a branch to their first block. A function with a single path adds no block.
-func TestWaysBack(t *testing.T) {
+func TestReturns(t *testing.T) {
 	for _, test := range []struct {
 		body, want string // barrier numbers on the only path, and its end
 		blocks     int

@@ -349,11 +349,11 @@ func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	}
 	found = given(a)
 	for inner := range parts(a) {
-		told, again := s.look(inner, of)
+		nested, again := s.look(inner, of)
 		if again {
 			return true, true
 		}
-		found = found || told
+		found = found || nested
 	}
 	s[a] = inside{of, found}
 	return found, false
@@ -385,8 +385,8 @@ func (w *walk) start() {
 	w.run()
 }
 
-// told replaces inputs in a value by their constants.
-func (w *walk) told(v *value.Value) *value.Value {
+// substituted replaces inputs in a value by their constants.
+func (w *walk) substituted(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {
 			return w.pool.Const(v.Width, n)

@@ -103,7 +103,24 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 	w.cond = nil
 }
 
-// fit returns v with the width of a register.
+// localPointer reports whether a value may be the address of a local variable: a sum with one, or a
+// value that is not a load, a parameter or another variable.
+func localPointer(v *value.Value) bool {
+	for _, t := range v.Terms {
+		switch a := t.Atom; a.Op {
+		case value.OpLoad, value.OpParameter:
+		case value.OpVariable:
+			if of, ok := a.Ref.(*ir.Var); !ok || of.Space.Base() == isa.Local {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// fit returns v in the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
 		return v
@@ -138,6 +155,13 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	case isa.HeadCvta:
 		set(&in.Args[0], arg(1, 64))
 		return
+	case isa.HeadIsspacep:
+		// A pointer that other threads know, or that is an argument, is not to local memory: code for
+		// that is not followed.
+		if v := arg(1, 64); in.HasMod(isa.ModLocal) && !localPointer(v) {
+			set(&in.Args[0], w.pool.Bool(false))
+			return
+		}
 	case isa.HeadAdd, isa.HeadSub:
 		if float || !st.plain {
 			break

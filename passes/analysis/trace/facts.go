@@ -17,17 +17,17 @@ type Facts struct {
 	With string
 
 	pool    *value.Pool
-	turn    int    // index of the set of constants
+	set     int    // index of the set of constants
 	empty   bool   // one of them is zero
 	few     string // describes an input whose constant is at most one
 	decided decisions
 	ranges  []bounds
 }
 
-func newFacts(p *value.Pool, turn int) *Facts { return &Facts{pool: p, turn: turn} }
+func newFacts(p *value.Pool, set int) *Facts { return &Facts{pool: p, set: set} }
 
-// Turn returns the index, from 1, of the set of constants; 0 if there is none.
-func (f *Facts) Turn() int { return f.turn }
+// ConstantSet returns the index, from 1, of the set of constants; 0 if there is none.
+func (f *Facts) ConstantSet() int { return f.set }
 
 func (f *Facts) clone() *Facts {
 	g := *f
@@ -190,7 +190,7 @@ func (f *Facts) Few() string {
 // Agree reports whether threads of one block can take two paths at the same time: no block-uniform
 // condition has different outcomes on them.
 func (f *Facts) Agree(g *Facts) bool {
-	if f.turn != g.turn {
+	if f.set != g.set {
 		return false
 	}
 	for a, b := range f.decided.all() {

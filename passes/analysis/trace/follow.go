@@ -71,7 +71,7 @@ func (p *program) followed(l Limits) *Kernel {
 			size += b[i].size
 		}
 	}
-	l.Steps = p.k.Within(max(l.Steps, max(2, p.k.Turns+1)*size))
+	l.Steps = p.k.Within(max(l.Steps, max(2, p.k.Iterations+1)*size))
 	p.missed = slices.Clone(p.k.Missed)
 	p.k.Ranks = ranks(p.k)
 	p.apart(l)
@@ -117,18 +117,18 @@ const perEvent = 6
 
 // A state is a class of threads at a position in the kernel.
 type state struct {
-	block   int
-	at      int
-	regs    table[*value.Value]
-	threads value.Set
-	facts   *Facts
-	events  log[Event]
-	choices log[Choice]
-	open    []Choice
-	turns   book[*graph.Loop, int]
-	times   book[*ir.Instr, int]          // executions of instructions with a new value each time
-	pending book[*ir.Instr, *value.Value] // waits that have not succeeded
-	clocks  book[string, *value.Value]    // last values read
+	block      int
+	at         int
+	regs       table[*value.Value]
+	threads    value.Set
+	facts      *Facts
+	events     log[Event]
+	choices    log[Choice]
+	open       []Choice
+	iterations book[*graph.Loop, int]
+	times      book[*ir.Instr, int]          // executions of instructions with a new value each time
+	pending    book[*ir.Instr, *value.Value] // waits that have not succeeded
+	clocks     book[string, *value.Value]    // last values read
 	// Registers that lanes of the warp on another branch may have written.
 	mixed   book[int, bool]
 	skipped int
@@ -147,7 +147,7 @@ func (s *state) clone() *state {
 	c.facts = s.facts.clone()
 	c.events, c.choices = s.events.fork(), s.choices.fork()
 	c.open = slices.Clip(s.open)
-	c.turns, c.times, c.pending, c.clocks, c.mixed = s.turns.fork(), s.times.fork(), s.pending.fork(), s.clocks.fork(), s.mixed.fork()
+	c.iterations, c.times, c.pending, c.clocks, c.mixed = s.iterations.fork(), s.times.fork(), s.pending.fork(), s.clocks.fork(), s.mixed.fork()
 	return &c
 }
 
@@ -326,12 +326,12 @@ func (w *walk) enter(s *state, block int) *state {
 	}
 	if l := w.loops[block]; l != nil && l.Head == block {
 		if l.Has(s.block) {
-			s.turns.set(l, s.turns.at(l)+1)
-			if s.turns.at(l) > 4096 {
+			s.iterations.set(l, s.iterations.at(l)+1)
+			if s.iterations.at(l) > 4096 {
 				return w.finish(s, "a loop with very many iterations")
 			}
 		} else {
-			s.turns.set(l, 0)
+			s.iterations.set(l, 0)
 		}
 	}
 	w.taken[[2]int{s.block, block}] = true

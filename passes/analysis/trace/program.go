@@ -14,25 +14,25 @@ import (
 
 // A program is a kernel prepared for following.
 type program struct {
-	k      *Kernel
-	pool   *value.Pool
-	flow   *ir.Flow
-	place  map[*ir.Block]int
-	kept   []*ir.Reg // registers whose values matter
-	slot   []int32   // index in kept of each register, or -1
-	blocks [][]step  // steps of each block
-	busy   []bool    // blocks that have events
-	hard   []bool    // blocks that have events other than memory accesses
-	ends   []*ir.Instr
-	post   *graph.Tree
-	loops  []*graph.Loop        // innermost loop of each block
-	doomed []bool               // blocks from which every path ends in a trap
-	parted map[int][]int        // registers written before the paths of a branch join, by block
-	ruled  map[int]bool         // blocks that run in whole warps, caching the results
-	whole  map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
-	active map[*graph.Loop]bool
-	spins  map[*graph.Loop]bool // loops that only wait
-	turns  map[*graph.Loop]int  // iterations to follow
+	k          *Kernel
+	pool       *value.Pool
+	flow       *ir.Flow
+	place      map[*ir.Block]int
+	kept       []*ir.Reg // registers whose values matter
+	slot       []int32   // index in kept of each register, or -1
+	blocks     [][]step  // steps of each block
+	busy       []bool    // blocks that have events
+	hard       []bool    // blocks that have events other than memory accesses
+	ends       []*ir.Instr
+	post       *graph.Tree
+	loops      []*graph.Loop        // innermost loop of each block
+	doomed     []bool               // blocks from which every path ends in a trap
+	parted     map[int][]int        // registers written before the paths of a branch join, by block
+	ruled      map[int]bool         // blocks that run in whole warps, caching the results
+	whole      map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
+	active     map[*graph.Loop]bool
+	spins      map[*graph.Loop]bool // loops that only wait
+	iterations map[*graph.Loop]int  // iterations to follow
 	// For inner loops: additional iteration counts to end after; see endings.
 	lasts  []bool
 	quiet  map[*ir.Func]bool     // device functions without relevant instructions
@@ -110,7 +110,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 		}
 	}
 	p := &program{k: k, unknowns: make(map[execution][]*value.Value), pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
-		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
+		iterations: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
 	p.taken = make(map[[2]int]bool)
 	p.ruled, p.whole, p.parted = make(map[int]bool), make(map[*value.Atom]bool), make(map[int][]int)

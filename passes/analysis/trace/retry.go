@@ -119,7 +119,7 @@ func (w *walk) counts(block, stay, exit int) bool {
 // expire lets threads whose wait failed leave such a loop in its first iteration, since the number
 // of attempts does not matter.
 func (w *walk) expire(s *state, stay, exit int) {
-	if !w.counts(s.block, stay, exit) || s.turns.at(w.loops[s.block]) > 0 {
+	if !w.counts(s.block, stay, exit) || s.iterations.at(w.loops[s.block]) > 0 {
 		return
 	}
 	e := s.events.last()

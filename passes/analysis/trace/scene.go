@@ -70,7 +70,7 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 		}
 	}
 	for in, n := range all {
-		if m := shown[in]; m.times < min(n.times, around) || m.turns < min(n.turns, around) {
+		if m := shown[in]; m.times < min(n.times, around) || m.iterations < min(n.iterations, around) {
 			return list, false
 		}
 	}
@@ -85,9 +85,9 @@ func inTurn(list [][]*Trace) {
 	for i := range list {
 		scene := list[i]
 		order[i] = &scene
-		turn := scene[0].Facts.turn
-		place[order[i]] = met[turn]
-		met[turn]++
+		set := scene[0].Facts.set
+		place[order[i]] = met[set]
+		met[set]++
 	}
 	slices.SortStableFunc(order, func(a, b *[]*Trace) int { return place[a] - place[b] })
 	for i, scene := range order {
@@ -122,15 +122,17 @@ func Answered(a *value.Atom) bool {
 
 // often counts the executions of an instruction on a path, and those before the innermost loop
 // ends.
-type often struct{ times, turns int }
+type often struct{ times, iterations int }
 
 // max returns the greater of both numbers.
-func (o often) max(n often) often { return often{max(o.times, n.times), max(o.turns, n.turns)} }
+func (o often) max(n often) often {
+	return often{max(o.times, n.times), max(o.iterations, n.iterations)}
+}
 
 // A tally counts the executions of an instruction up to an event of a trace.
 type tally struct {
 	often
-	visit int // how often the loop of turns was entered
+	visit int // how often the loop of iterations was entered
 	most  often
 }
 
@@ -164,9 +166,9 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 		}
 		h.times++
 		if v := visits[last]; v != h.visit {
-			h.visit, h.turns = v, 0
+			h.visit, h.iterations = v, 0
 		}
-		h.turns++
+		h.iterations++
 		h.most = h.most.max(h.often)
 	}
 	return n

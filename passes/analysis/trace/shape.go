@@ -52,11 +52,11 @@ func (p *program) findLoops() {
 		}
 		// All loops of a kernel get the same count, so that the paths of several warps are
 		// compatible.
-		p.turns[l] = 2*most + 1
+		p.iterations[l] = 2*most + 1
 		if outer[l] {
-			p.turns[l] = around
+			p.iterations[l] = around
 		}
-		p.k.Turns = max(p.k.Turns, p.turns[l])
+		p.k.Iterations = max(p.k.Iterations, p.iterations[l])
 	}
 	for _, l := range list {
 		if p.active[l] && !spins[l] && !outer[l] && l.Parent == nil && p.drains(l) {

@@ -51,7 +51,7 @@ func (w *walk) special(s *state, name string) *value.Value {
 		return w.pool.Const(width, 0)
 	}
 	v := w.pool.Atom(width, value.OpRegister, name, nil, level)
-	if n := w.told(v); n != v {
+	if n := w.substituted(v); n != v {
 		return n
 	}
 	high := furthest(name)
@@ -61,6 +61,10 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if high > 0 {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, high
+	}
+	if n := extent(name); n > 0 {
+		a := v.Single()
+		a.Bounded, a.Low, a.High = true, 1, n
 	}
 	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
 		a := v.Single()
@@ -124,6 +128,19 @@ func furthest(name string) int64 {
 	return 0
 }
 
+// extent returns the assumed largest number of blocks or clusters of the grid along an axis; 0 for
+// other registers.
+func extent(name string) int64 {
+	first, axis, _ := strings.Cut(name, ".")
+	switch first {
+	case "%nctaid":
+		return furthest("%ctaid."+axis) + 1
+	case "%nclusterid":
+		return furthest("%clusterid."+axis) + 1
+	}
+	return 0
+}
+
 // ticks reports whether a special register has a new value at each read.
 func ticks(name string) bool {
 	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
@@ -180,7 +197,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	}
 	for i := range parts {
 		from := w.pool.Add(at.Width, at, w.pool.Const(at.Width, int64(i*st.width/8)))
-		set(&parts[i], w.told(w.loaded(s, st, from)))
+		set(&parts[i], w.substituted(w.loaded(s, st, from)))
 	}
 	return true
 }

@@ -86,10 +86,10 @@ type Kernel struct {
 	// Shares says that the kernel stores to shared memory. Generic says that shared addresses
 	// become generic ones, through which it may store.
 	Shares, Generic bool
-	// Missed says why the traces are incomplete. Turns is the largest number of loop iterations
+	// Missed says why the traces are incomplete. Iterations is the largest number of loop iterations
 	// that were followed.
-	Missed []string
-	Turns  int
+	Missed     []string
+	Iterations int
 	// Loops says that not all iterations of some loop were followed.
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 if unknown, 1 if there is no cluster.

@@ -53,7 +53,7 @@ func (p *program) untaken() *ir.Instr {
 			continue
 		}
 		one, other := p.taken[[2]int{b, taken}], p.taken[[2]int{b, next}]
-		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b] // skips a loop
+		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b] // a target is in another loop
 		if one != other && !inner && p.counts(in, l) && p.orders(b) {
 			return in
 		}

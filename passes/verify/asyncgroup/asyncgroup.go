@@ -41,13 +41,13 @@ type flight struct {
 	known  bool
 	// groups counts the groups committed since the copy: 0 while its own group is open.
 	groups int
-	// done says that the threads that issued it have waited for it. told says that they have then
+	// done says that the threads that issued it have waited for it. signalled says that they have then
 	// arrived on an mbarrier. shared says that a barrier followed, or that the phase of that
 	// mbarrier was waited for.
-	done, told, shared bool
-	wait               *ir.Instr
-	warp               bool // the lanes of the warp have synchronized since
-	open               bool // its group was not committed at the last wait
+	done, signalled, shared bool
+	wait                    *ir.Instr
+	warp                    bool // the lanes of the warp have synchronized since
+	open                    bool // its group was not committed at the last wait
 }
 
 func run(p *verify.Pass) {
@@ -123,14 +123,14 @@ func small(p *verify.Pass, t *trace.Trace) {
 		case trace.Arrive:
 			all := everyone(t, e)
 			for _, f := range list {
-				f.told = f.told || f.done && (all || covers(t, e, f.e))
+				f.signalled = f.signalled || f.done && (all || covers(t, e, f.e))
 			}
 		case trace.Wait:
 			// The threads that copied have arrived, so the phase that is waited for includes their
 			// copies.
 			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
 				for _, f := range list {
-					f.shared = f.shared || f.told
+					f.shared = f.shared || f.signalled
 				}
 			}
 		case trace.WarpSync:

@@ -116,8 +116,8 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 // A base is what an address in global memory is relative to, on paths with one choice of
 // substituted values.
 type base struct {
-	of   *value.Value
-	turn int // index of the set of substituted values
+	of  *value.Value
+	set int // index of the set of substituted values
 }
 
 // apart compares the global address of a bulk copy with that of the first copy with the same base.
@@ -131,7 +131,7 @@ func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trac
 	if v == nil || v.Const() || v.Tid() || verify.Tensor(e.In) {
 		return
 	}
-	k := base{p.Pool.Sub(64, v, p.Pool.Const(64, v.K)), t.Facts.Turn()}
+	k := base{p.Pool.Sub(64, v, p.Pool.Const(64, v.K)), t.Facts.ConstantSet()}
 	first := firsts[k]
 	if first == nil {
 		firsts[k] = e

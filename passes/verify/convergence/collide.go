@@ -47,13 +47,31 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 				continue
 			}
 			if p.Pool.At(stored, thread) != p.Pool.At(stored, other) && !p.Example(t, e) {
-				p.Report(&ruleCollide, e.In, "lanes %d and %d of a warp store different values to one "+
+				f := p.Report(&ruleCollide, e.In, "lanes %d and %d of a warp store different values to one "+
 					"address; which of them remains is undefined", other%32, lane).On(t, i)
+				if locked(t, i) {
+					f.As(diag.Review)
+				}
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// locked reports whether something is acquired between the last barrier and an event: lanes that take a
+// lock do not store together.
+func locked(t *trace.Trace, i int) bool {
+	var a acquirer
+	found := false
+	for k := range t.Events[:i] {
+		e := &t.Events[k]
+		if meets(e) {
+			a, found = acquirer{}, false
+		}
+		found = a.acquires(e) || found
+	}
+	return found
 }
 
 var ruleCollide = diag.Rule{ID: "B12", Layer: "convergence", Severity: diag.Error}

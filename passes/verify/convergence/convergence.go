@@ -193,7 +193,7 @@ func number(p *verify.Pass, e *trace.Event) {
 // leaver returns the first choice on a trace after which single threads may have exited, or nil.
 func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
-		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(*c) && p.LeavesKernel(*c) {
+		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !waitResult(*c) && p.LeavesKernel(*c) {
 			return c
 		}
 	}
@@ -214,9 +214,9 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 }
 
-// told reports whether a choice depends on the success of a wait or on shared memory. Such a value
+// waitResult reports whether a choice depends on the success of a wait or on shared memory. Such a value
 // may be the same for all threads that reach the choice.
-func told(c trace.Choice) bool {
+func waitResult(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
 	return a != nil && (a.Op == value.OpDone || a.Sources&value.Private != 0)
 }

@@ -199,9 +199,29 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 		"that another lane %s, %s", does, did, why).
 		Also(o.e.In, "the other access").On(t, i)
 	polled := e.In.HasMod(isa.ModVolatile) || o.e.In.HasMod(isa.ModVolatile)
-	if o.after != nil && o.groups == nil || !p.Pool.Exact || polled {
+	if o.after != nil && o.groups == nil || !p.Pool.Exact || polled || locked(t, i) {
 		f.As(diag.Review)
 	}
+}
+
+// An acquirer looks for events that acquire: what they order is not decided.
+type acquirer struct{ read bool }
+
+// acquires reports whether an event acquires: by its own order, or as a fence after a strong read.
+func (a *acquirer) acquires(e *trace.Event) bool {
+	if e.In == nil {
+		return false
+	}
+	switch e.In.Head() {
+	case "ld", "atom":
+		if e.In.Mod("acquire") || e.In.Mod("acq_rel") {
+			return true
+		}
+		a.read = a.read || e.In.Head() == "atom" || e.In.Mod("relaxed") || e.In.Mod("volatile")
+	case "fence", "membar":
+		return a.read && !e.In.Mod("proxy")
+	}
+	return false
 }
 
 // meets reports whether the lanes that execute an event are synchronized after it.

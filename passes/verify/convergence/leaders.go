@@ -34,7 +34,7 @@ func leaders(p *verify.Pass) {
 	if !p.Shares || folded(p) || !p.Pool.Exact || p.Flags() {
 		return
 	}
-	told := make(map[pair]bool)
+	reported := make(map[pair]bool)
 	list := p.Traces[:min(len(p.Traces), branches)]
 	for i, t := range list {
 		for _, o := range list[i+1:] {
@@ -46,7 +46,7 @@ func leaders(p *verify.Pass) {
 			b, _ := accessesOf(p, o, warp, met)
 			for k := range a {
 				for n := range b {
-					collision(p, t, o, &a[k], &b[n], told)
+					collision(p, t, o, &a[k], &b[n], reported)
 				}
 			}
 		}
@@ -110,17 +110,17 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 }
 
 // collision reports accesses of two lanes to the same bytes with no synchronization between them.
-func collision(p *verify.Pass, t, o *trace.Trace, a, b *done, told map[pair]bool) {
+func collision(p *verify.Pass, t, o *trace.Trace, a, b *done, reported map[pair]bool) {
 	if a.epoch != b.epoch || a.e.Kind == trace.Load && b.e.Kind == trace.Load || a.e.In == b.e.In {
 		return
 	}
-	if sure, _ := a.region.Meets(&b.region); !sure || told[pair{a.e.In, b.e.In}] {
+	if sure, _ := a.region.Meets(&b.region); !sure || reported[pair{a.e.In, b.e.In}] {
 		return
 	}
 	if p.Example(t, a.e) || p.Example(o, b.e) {
 		return
 	}
-	told[pair{a.e.In, b.e.In}], told[pair{b.e.In, a.e.In}] = true, true
+	reported[pair{a.e.In, b.e.In}], reported[pair{b.e.In, a.e.In}] = true, true
 	if a.e.In.Pos > b.e.In.Pos {
 		t, a, b = o, b, a
 	}

@@ -79,7 +79,7 @@ func (w *paths) stale(m mark, e *everywhere) {
 	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case w.fences(in), w.acquires(in), slices.Contains(w.heard[w.electors.array(in)], at):
-			return turn
+			return prune
 		case w.errors[in] || !plain(in, trace.Load) || !slices.Contains(e.loads, at):
 		case w.equal(atomic, in):
 			w.errors[in] = true

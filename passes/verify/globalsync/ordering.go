@@ -87,9 +87,9 @@ func (w *paths) released(h *handover, m mark) bool {
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case w.fences(in):
-			return turn
+			return prune
 		case in != flag && slices.Contains(h.spins, at) && !h.takes: // this answers an earlier wait
-			return turn
+			return prune
 		case plain(in, trace.Store) && slices.Contains(h.stores, at):
 			if l, ok := w.passed(h, at); ok {
 				store, load = at, l
@@ -149,7 +149,7 @@ func (w *paths) acquired(h *handover, m mark) bool {
 	look := func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case w.fences(in), w.acquires(in):
-			return turn
+			return prune
 		case slices.Contains(h.loads, at):
 			if s, ok := w.given(h, at); ok {
 				load, store = at, s
@@ -200,7 +200,7 @@ func (w *paths) forth(m mark, look look) bool {
 			if did == stop {
 				return true
 			}
-			if on = did != turn; !on {
+			if on = did != prune; !on {
 				break
 			}
 		}
@@ -223,7 +223,7 @@ func (w *paths) early(h *handover, m mark) {
 	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case slices.Contains(h.spins, at):
-			return turn
+			return prune
 		case slices.Contains(h.late, at) && !w.reaches(at, m):
 			if l, ok := w.passed(h, at); ok && !w.reaches(at, l) && !w.announced(h, at) {
 				store, load = at, l
@@ -259,7 +259,7 @@ func (w *paths) braced(h *handover, m mark) {
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case meets(in, warp):
-			return turn
+			return prune
 		case slices.Contains(h.stores, at) && wider(w.electors.at(at), set):
 			if l, ok := w.passed(h, at); ok {
 				store, load = at, l
@@ -288,7 +288,7 @@ func (w *paths) converted(h *handover, m mark) {
 	look := func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case proxyFence(in):
-			return turn
+			return prune
 		case trace.Of(in) == trace.BulkLoad && slices.Contains(h.loads, at):
 			if s, ok := w.given(h, at); ok && !w.converts(h, s) {
 				copied, store = at, s
@@ -321,7 +321,7 @@ func (w *paths) converts(h *handover, store mark) bool {
 	missing := w.forth(store, func(at mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case proxyFence(in):
-			return turn
+			return prune
 		case slices.Contains(h.raised, at):
 			return stop
 		}

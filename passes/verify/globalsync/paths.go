@@ -84,10 +84,10 @@ func (w *paths) chosen(m mark) (set picks, warp bool) {
 type finding uint8
 
 const (
-	goOn finding = iota
-	pass         // a fence, which some searches look for
-	turn         // do not go further on this path
-	stop         // found
+	goOn  finding = iota
+	pass          // a fence, which some searches look for
+	prune         // do not go further on this path
+	stop          // found
 )
 
 // A stand is a position on a path, with whether the path has passed what the search requires.
@@ -112,7 +112,7 @@ func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (foun
 			return in, false
 		case pass:
 			s.passed = true
-		case turn:
+		case prune:
 			return nil, false
 		}
 	}
@@ -157,7 +157,7 @@ func (w *paths) before(m mark) bool {
 	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) finding {
 		switch {
 		case meets(in, warp):
-			return turn
+			return prune
 		case fences(in):
 			return pass
 		case fenced && plain(in, trace.Store) && wider(w.electors.at(at), set),
@@ -193,7 +193,7 @@ func (w *paths) unordered(m mark) {
 		switch {
 		// This answers an earlier wait.
 		case fences(in), awaits(in, trace.Of(in)) && w.electors.array(in) == array:
-			return turn
+			return prune
 		case plain(in, trace.Store) && w.electors.array(in) != array:
 			return stop
 		}
@@ -220,7 +220,7 @@ func (w *paths) behind(m mark) bool {
 	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) finding {
 		switch {
 		case meets(in, warp):
-			return turn
+			return prune
 		case !plain(in, trace.Load) && !plain(in, trace.Store) || !wider(w.electors.at(at), set):
 		case w.handed(in):
 			used, sure = in, w.fromOthers(m, at)
@@ -264,7 +264,7 @@ func (w *paths) unheard(m mark) {
 	w.onward(m, func(_ mark, in *ir.Instr, passed bool) finding {
 		switch {
 		case fences(in), acquires(in):
-			return turn
+			return prune
 		case read == nil && plain(in, trace.Load) && !in.HasMod(isa.ModNC):
 			read = in
 		}
@@ -430,7 +430,7 @@ func (w *paths) copied(m mark) {
 	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) finding {
 		switch {
 		case trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared():
-			return turn
+			return prune
 		case plain(in, trace.Store) && w.electors.array(in) == array:
 			return stop
 		}

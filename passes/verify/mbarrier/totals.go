@@ -23,7 +23,7 @@ type total struct {
 	tensor                        bool  // there are copies of unknown size
 	unsized                       bool  // some of these are unknown, or come from other blocks
 	expects, copies               int64 // number of expect_tx operations and of copies
-	room                          int64 // apparent size of the tensor copies
+	apparent                      int64 // apparent size of the tensor copies
 }
 
 // totals compares, for each mbarrier, all arrivals with the count of the first phase, and all
@@ -193,7 +193,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 		}
 		s.delivered += bytes * int64(o.Threads.Len())
 		if n, ok := p.GapSize(e); ok {
-			s.room += n
+			s.apparent += n
 			s.copies++
 		} else {
 			s.copies = -1 << 32
@@ -227,12 +227,12 @@ func gapSizes(p *verify.Pass, s *total) {
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
 		return
 	}
-	const slack = 1024                 // the alignment of tiles
-	padded := s.room - slack*s.expects // the least size of the copies without padding
-	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
+	const slack = 1024                     // the alignment of tiles
+	padded := s.apparent - slack*s.expects // the least size of the copies without padding
+	if s.expected > s.apparent || s.expected <= padded && 2*s.expected <= s.apparent+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
 			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects,
-			s.room/s.expects).
+			s.apparent/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
 	}
 }

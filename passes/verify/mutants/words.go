@@ -96,7 +96,7 @@ func (b *body) words(s *statement) {
 	if b.rings(s) {
 		near("ring", ring, 1, -1, 1)
 	}
-	if b.turns(s) {
+	if b.computesParity(s) {
 		near("bit", shifts, 1, -1, 1)
 		near("bit", bits, 2, 1)
 	}
@@ -192,8 +192,8 @@ func (b *body) rings(s *statement) bool {
 	return false
 }
 
-// turns reports whether a statement computes the parity of a wait.
-func (b *body) turns(s *statement) bool {
+// computesParity reports whether a statement computes the parity of a wait.
+func (b *body) computesParity(s *statement) bool {
 	for _, o := range b.behind(s, 1) {
 		if len(s.wrote) > 0 && bits.MatchString(o.op) && slices.Contains(o.reads, s.wrote[0]) && shifts.MatchString(s.op) {
 			s = o

@@ -54,7 +54,7 @@ func gained(p *verify.Pass) {
 			}
 		}
 	}
-	told := make(map[*ir.Reg]bool)
+	reported := make(map[*ir.Reg]bool)
 	for b, block := range f.Blocks {
 		if !seen[b] {
 			continue
@@ -63,8 +63,8 @@ func gained(p *verify.Pass) {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				n, own := number[r]
-				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 && !told[r] && !parameter(f, r) {
-					told[r] = true
+				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 && !reported[r] && !parameter(f, r) {
+					reported[r] = true
 					p.Report(&ruleGained, in, "uninitialized register: %s is read after "+
 						"setmaxnreg.inc but never written; registers gained by it have undefined "+
 						"contents", verify.Register(r)).Also(inc, "increased here")

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A room is the memory of a block relative to one base address.
-type room struct {
+// A baseSpace is the memory of a block relative to one base address.
+type baseSpace struct {
 	block int
 	root  *value.Value
 }
@@ -22,7 +22,7 @@ type room struct {
 // An accessIndex finds accesses by address. Each row has buckets of one size. An access is in at
 // most two buckets of the row for its length.
 type accessIndex struct {
-	room
+	baseSpace
 	freeList *freeList
 	rows     [rows][]*bucket // for each row, its used buckets in order of their numbers
 }
@@ -54,7 +54,7 @@ func (m *machine) accessIndex(x *access) *accessIndex {
 			return r
 		}
 	}
-	r := &accessIndex{room: room{x.block, x.region.Root}, freeList: m.freeList}
+	r := &accessIndex{baseSpace: baseSpace{x.block, x.region.Root}, freeList: m.freeList}
 	m.indexes = append(m.indexes, r)
 	return r
 }

@@ -31,7 +31,7 @@ type outcome struct {
 type example struct {
 	f             *verify.Finding
 	first, second *ir.Instr
-	turn          int
+	set           int
 }
 
 // add records the result of a scene: the findings after the first n, and whether it failed.
@@ -43,7 +43,7 @@ func (o *outcomes) add(scene []*trace.Trace, plain bool, n int, stuck bool) {
 // race records a race in one scene, at addresses that depend on substituted values.
 func (o *outcomes) race(f *verify.Finding, x, y *access) {
 	f.As(diag.Review)
-	o.races = append(o.races, example{f, x.e.In, y.e.In, x.by.t.Facts.Turn()})
+	o.races = append(o.races, example{f, x.e.In, y.e.In, x.by.t.Facts.ConstantSet()})
 }
 
 // settle turns races into errors if they occur for all tried values under which both accesses
@@ -72,9 +72,9 @@ func (o *outcomes) always(r example) bool {
 		if !c.plain || times(c.scene, r.first) == 0 || times(c.scene, r.second) == 0 {
 			continue
 		}
-		turn := c.scene[0].Facts.Turn()
+		set := c.scene[0].Facts.ConstantSet()
 		if !slices.ContainsFunc(o.races, func(s example) bool {
-			return s.first == r.first && s.turn == turn
+			return s.first == r.first && s.set == set
 		}) {
 			return false
 		}

@@ -253,7 +253,7 @@ func (m *machine) race(y, x *access) {
 	switch {
 	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
 		rule = &ruleResult
-	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
+	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.executions() == x.executions():
 		// A fence would not help: the data of this iteration is read without a barrier in between.
 		rule = &ruleProxy
 	}
@@ -288,9 +288,9 @@ func (m *machine) plainly(y, x *access) {
 	}
 }
 
-// turn returns how many times the agent has executed the instruction of an access, including this
+// executions returns how many times the agent has executed the instruction of an access, including this
 // time.
-func (x *access) turn() int {
+func (x *access) executions() int {
 	n := 0
 	for i := range x.by.t.Events[:min(x.when, len(x.by.t.Events))] {
 		if x.by.t.Events[i].In == x.e.In {

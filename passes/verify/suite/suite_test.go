@@ -60,7 +60,7 @@ func TestList(t *testing.T) {
 // or is reported under another rule. It must have a page with a wrong and a right example, which
 // cmd/ptxdsl runs.
 func TestRules(t *testing.T) {
-	told := map[string]string{ // rules whose findings are reported under another rule
+	reportedAs := map[string]string{ // rules whose findings are reported under another rule
 		"B4":  "B3", // several uses of one barrier are reported as arrivals that can mix
 		"T11": "A1", // operands of tcgen05 are read through the async proxy like any others
 		"A3":  "A1", // nothing to detect: completion is assumed to make results visible
@@ -73,9 +73,9 @@ func TestRules(t *testing.T) {
 	for class, n := range table {
 		for i := 1; i <= n; i++ {
 			id := fmt.Sprint(class, i)
-			if other := told[id]; other != "" {
+			if other := reportedAs[id]; other != "" {
 				if have[id].ID != "" {
-					t.Errorf("%s has a page, and is said to be told under %s", id, other)
+					t.Errorf("%s has a page, and is listed as reported under %s", id, other)
 				}
 				id = other
 			}

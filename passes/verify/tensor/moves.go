@@ -85,8 +85,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 type flight struct {
 	of map[*ir.Reg]loaded // registers that they write, and copies of these
 	// Registers that they write and that are still unused; a copy is not a use.
-	unread map[*ir.Reg]bool
-	told   bool // a use was reported
+	unread   map[*ir.Reg]bool
+	reported bool // a use was reported
 }
 
 // loaded is the origin of a register's contents.
@@ -99,7 +99,7 @@ type loaded struct {
 func (f *flight) end() {
 	clear(f.of)
 	clear(f.unread)
-	f.told = false
+	f.reported = false
 }
 
 // read removes the registers that an instruction uses.
@@ -116,13 +116,13 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	if len(f.of) == 0 || f.copied(in) {
 		return
 	}
-	if !f.told {
+	if !f.reported {
 		in.Registers(func(r *ir.Reg, a isa.Access) {
-			if l, ok := f.of[r]; ok && !f.told {
+			if l, ok := f.of[r]; ok && !f.reported {
 				p.Report(&ruleWait, in, "missing tcgen05.wait::ld: %s is used while a load of "+
 					"tensor memory writes it", verify.Register(r)).
 					As(diag.Review).Also(l.e.In, "the load").On(t, i)
-				f.told = true
+				f.reported = true
 			}
 		})
 	}

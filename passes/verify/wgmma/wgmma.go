@@ -42,11 +42,11 @@ func run(p *verify.Pass) {
 
 // A use is a wgmma that reads or writes registers.
 type use struct {
-	e      *trace.Event
-	groups int
-	result bool
-	told   bool
-	over   bool // a wait has covered it
+	e        *trace.Event
+	groups   int
+	result   bool
+	reported bool
+	over     bool // a wait has covered it
 }
 
 // A follower follows the registers of one trace.
@@ -117,10 +117,10 @@ func (f *follower) touch(i int, list ...*ir.Instr) {
 	for _, in := range list {
 		in.Registers(func(r *ir.Reg, a isa.Access) {
 			u := f.use(r)
-			if u == nil || u.told || a == isa.Read && !u.result {
+			if u == nil || u.reported || a == isa.Read && !u.result {
 				return
 			}
-			u.told = true
+			u.reported = true
 			word := "is read"
 			if a != isa.Read {
 				word = "is written"

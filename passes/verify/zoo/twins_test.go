@@ -113,14 +113,14 @@ func TestTwins(t *testing.T) {
 			}
 			found, met[e] = true, true
 			name := fmt.Sprintf("%02d_%s.%s.good=%v in Go", e.number, e.name, e.target, e.good)
-			var told diag.List
+			var reported diag.List
 			for _, d := range w.findings(e.target, e.good) {
 				switch {
 				case d.Rule == "V101" || d.Severity == diag.Note && e.severity != "execution" && !e.good:
 				case d.Severity != diag.Note && d.Severity.String() != e.severity:
 					t.Errorf("%s: %s is called %s, expected %s", name, d.Rule, d.Severity, e.severity)
 				default:
-					told = append(told, d)
+					reported = append(reported, d)
 				}
 			}
 			expected := text[w.function()]
@@ -129,7 +129,7 @@ func TestTwins(t *testing.T) {
 			} else if wants, err := filetest.Wants(expected); err != nil || len(wants) == 0 {
 				t.Errorf("%s: %s expects nothing: %v", name, w.function(), err)
 			}
-			filetest.Check(t, name, expected, told)
+			filetest.Check(t, name, expected, reported)
 		}
 		if !found {
 			t.Errorf("%02d_%s, which is there in Go, is not there in PTX", w.number, w.name)

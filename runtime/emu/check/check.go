@@ -76,6 +76,7 @@ func File(name, text string, o Options) ([]Result, error) {
 		return nil, list.Err()
 	}
 	var results []Result
+	var all []*kernel
 	program, functions, endless := emu.NewProgram(m), m.Funcs(), new(int)
 	for _, f := range functions {
 		if !f.Kernel || !f.Defined || o.Kernel != "" && o.Kernel != f.Name {
@@ -85,7 +86,11 @@ func File(name, text string, o Options) ([]Result, error) {
 			name: name, text: text, module: m, program: program, functions: functions, endless: endless, fn: f,
 			options: o,
 		}
+		all = append(all, k)
 		results = append(results, k.check())
+	}
+	if dependent(all) {
+		results = append(results, stream(all))
 	}
 	if len(results) == 0 {
 		return nil, fmt.Errorf("%s has no kernel %s", name, o.Kernel)
@@ -176,5 +181,13 @@ type kernel struct {
 	options    Options
 	shape      Launch
 	params     []param
-	watch      []emu.Observer // observers of the next launches, besides the race detector
+	watch      []emu.Observer // of the next launches, besides the detector
+	limit      int64          // of instructions; 0 for mostWork
+	pool       pool           // arrays that the kernels of a stream share
+
+	guessedBlock, guessedShared bool // nothing says the block size, or the dynamic shared memory
+	guessedBox                  bool // nothing says the shape of the box of a tensor map
+	guessedBytes                bool // nor how many bytes it has
+	oneBlock                    bool // the kernel never reads its block index
+	sharedOptIn                 int  // shared memory that a block of the target can have
 }

@@ -46,9 +46,11 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Block[0] == 0 {
-		s.Block = [3]uint32{uint32(k.blockSize()), 1, 1}
 		if d, ok := k.attribute(".reqntid"); ok {
 			s.Block = d
+		} else {
+			s.Block = [3]uint32{uint32(k.blockSize()), 1, 1}
+			k.guessedBlock = true
 		}
 	}
 	if s.Grid[0] == 0 {
@@ -71,13 +73,22 @@ func (k *kernel) derive() {
 		for _, v := range k.variables() {
 			if v.Space.Base() == isa.Shared && v.Size() == 0 {
 				s.Shared = dynamicShared
+				k.guessedShared = true
 			}
 		}
 	}
 	k.classify()
+	k.oneBlock = !k.mentions("%ctaid") && !k.mentions("%clusterid") && !k.betweenBlocks()
+	for _, p := range k.params {
+		if p.kind == paramMap && len(s.Args) == 0 {
+			_, known := notedBytes(p)
+			k.guessedBox, k.guessedBytes = true, k.guessedBytes || !known
+		}
+	}
 }
 
-// dynamicShared is the dynamic shared memory of a launch that does not give its size.
+// dynamicShared is the dynamic shared memory of a launch that does not say how much there is. It grows
+// to what the target has while accesses lie outside.
 const dynamicShared = 40 << 10
 
 // variables returns the variables of the module and of its functions.
@@ -155,7 +166,21 @@ func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	return yes
 }
 
-// mentions reports whether an operand is the named special register or one of its components.
+// betweenBlocks reports whether the kernel has operations that serve several blocks only: atomic
+// operations on global memory, and others whose scope holds the grid.
+func (k *kernel) betweenBlocks() (yes bool) {
+	k.instructions(func(in *ir.Instr) {
+		op := in.Form.Operation()
+		switch op.Kind {
+		case isa.KindAtom, isa.KindRed:
+			yes = yes || op.Space.Base() == isa.Global && op.Scope != isa.ScopeCTA
+		}
+		yes = yes || op.Scope == isa.ScopeGPU && op.Order > isa.Weak
+	})
+	return yes
+}
+
+// mentions reports whether an operand is a special register, or a component of it.
 func (k *kernel) mentions(name string) (yes bool) {
 	k.fn.Operands(func(o *ir.Operand) {
 		yes = yes || o.Kind == ir.Special && (o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
@@ -260,6 +285,25 @@ func (k *kernel) counts() []uint64 {
 	s := &k.shape
 	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
 	return []uint64{block * uint64(s.Grid[0]), 3, block, 256, 64, 1, 8, 16, 128, 1000}
+}
+
+// ordinary reports whether a count is one that a kernel may rely on: many kernels need multiples of
+// their tiles, and do not check.
+func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
+
+// blockSizes returns the block sizes that are tried for a kernel that does not require one, in order.
+func (k *kernel) blockSizes() []uint32 {
+	most := uint32(256)
+	if d, ok := k.attribute(".maxntid"); ok {
+		most = d[0] * d[1] * d[2]
+	}
+	list := []uint32{k.shape.Block[0]}
+	for _, n := range []uint32{256, 128, 96, 64, 32} {
+		if n <= most && n != list[0] {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // value returns the bytes of a scalar parameter.

@@ -24,14 +24,17 @@ import (
 type run struct {
 	schedule seeding
 	count    uint64
-	filled   bool // arrays hold numbers instead of zeros
+	filled   bool   // arrays hold numbers, not zeros
+	block    uint32 // another block size than that of the kernel's other launches, or 0
 	races    []*race.Race
 	fault    *emu.Fault
 	err      error  // the launch was refused
-	outside  bool   // an access was outside the arrays
-	result   uint64 // a hash of the contents of all arrays
+	outside  bool   // an access lay outside of the arrays
+	beyond   bool   // an access lay outside of shared memory
+	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
+	events   uint64 // that the detector saw
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -41,6 +44,11 @@ const (
 	mostWork   = 20_000_000 // instruction limit of a launch
 
 	mostEndless = 10 // launches of a file that reach the limit before its other kernels are skipped
+
+	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
+	cheap     = 50_000    // events of a launch for which they are run
+	cheapWork = 2_000_000 // instructions of such a launch
+	endless   = 20        // times the events of another schedule, for a launch that does not end
 )
 
 // check runs the launches of the kernel.
@@ -65,16 +73,23 @@ func (k *kernel) check() Result {
 // runs runs launches with different counts until all lines are reached. It then runs other
 // schedules of the first launch that succeeded.
 func (k *kernel) runs(r *Result) []*run {
+	schedules := k.schedules()
+	k.chooseBlock(schedules[0])
 	counts := k.counts()
 	if len(k.shape.Args) > 0 {
 		counts = counts[:1]
 	}
-	schedules := k.schedules()
 	var all []*run
 	var best *run
-	missing := -1
+	missing, limited := -1, 0
 	for _, n := range counts {
+		if limited > 1 {
+			break
+		}
 		x := k.launch(schedules[0], n, false)
+		if x.fault != nil && x.fault.Message == emu.LimitReached {
+			limited++
+		}
 		var no *emu.Unsupported
 		if errors.As(x.err, &no) {
 			for i, d := range no.Findings {
@@ -106,18 +121,77 @@ func (k *kernel) runs(r *Result) []*run {
 	if k.options.Order != nil {
 		return []*run{k.follow(r, best, k.options.Order)}
 	}
-	for _, s := range schedules[1:] {
-		all = append(all, k.launch(s, best.count, false))
+	if k.options.Seed == nil && best.fault == nil && best.events < cheap && k.betweenBlocks() {
+		for range moreSeeds {
+			schedules = append(schedules, scheduleOf(uint64(len(schedules))))
+		}
 	}
+	if best.fault == nil && best.events < cheap {
+		k.limit = cheapWork
+	}
+	for _, s := range schedules[1:] {
+		x := k.launch(s, best.count, false)
+		all = append(all, x)
+		if x.fault != nil && x.fault.Message == emu.LimitReached {
+			break
+		}
+	}
+	k.limit = 0
 	if len(k.shape.Args) == 0 {
 		all = append(all, k.launch(schedules[0], best.count, true))
+		if len(counts) > 1 {
+			all = append(all, k.launch(schedules[0], 0, false))
+			r.Tried = append(r.Tried, k.describe(0)+ending(all[len(all)-1]))
+		}
 	}
+	all = append(all, k.otherBlocks(best)...)
 	r.NotReached = k.unreached(all)
 	k.search(r, best, all)
 	return all
 }
 
-// ending describes how a failed launch ended.
+// chooseBlock chooses the block size of a kernel that does not require one: the first at which all
+// accesses to shared memory lie inside.
+func (k *kernel) chooseBlock(s seeding) {
+	if !k.guessedBlock || len(k.shape.Args) > 0 {
+		return
+	}
+	first := k.shape.Block[0]
+	for _, n := range k.blockSizes() {
+		k.shape.Block[0] = n
+		x := k.launch(s, k.counts()[0], false)
+		if x.err != nil {
+			break
+		}
+		if !x.beyond {
+			return
+		}
+	}
+	k.shape.Block[0] = first
+}
+
+// otherBlocks runs launches with two other block sizes: the kernel may not be for the size that was
+// chosen, and a race that depends on it is no error.
+func (k *kernel) otherBlocks(best *run) (list []*run) {
+	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
+		return nil
+	}
+	chosen := k.shape.Block[0]
+	defer func() { k.shape.Block[0] = chosen }()
+	for _, n := range []uint32{chosen / 2 &^ 31, 128, 64, chosen * 2} {
+		if n < 64 || n == chosen || len(list) > 0 && list[0].block == n || len(list) == 2 {
+			continue
+		}
+		k.shape.Block[0] = n
+		if x := k.launch(best.schedule, best.count, false); x.fault == nil && x.err == nil {
+			x.block = n
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// ending says how a launch ended that did not end well.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""
@@ -156,28 +230,61 @@ func watched(in *ir.Instr) bool {
 	return false
 }
 
-// launch runs the kernel once. It enlarges the arrays until all accesses are in bounds.
+// launch runs the kernel once. Arrays, and dynamic shared memory that nothing says the size of, grow
+// until all accesses lie inside.
 func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
+		if x.beyond && k.guessedShared && k.shape.Shared == dynamicShared {
+			k.shape.Shared = k.mostShared()
+			y := k.once(s, count, filled, bytes)
+			if y.err == nil {
+				x = y
+			} else {
+				k.shape.Shared = dynamicShared
+			}
+		}
 		if !x.outside || bytes >= mostArray || len(k.shape.Args) > 0 {
 			return x
 		}
 	}
 }
 
-// once runs the kernel with arrays of the given size.
+// most returns the limit of instructions of a launch.
+func (k *kernel) most() int64 {
+	if k.limit != 0 {
+		return k.limit
+	}
+	return mostWork
+}
+
+// mostShared returns the dynamic shared memory that a block can have.
+func (k *kernel) mostShared() uint32 {
+	static := int64(0)
+	for _, v := range k.variables() {
+		if v.Space.Base() == isa.Shared {
+			static += v.Size() + int64(max(1, v.Alignment()))
+		}
+	}
+	if n := int64(k.sharedOptIn) - static; n > dynamicShared {
+		return uint32(n) &^ 127
+	}
+	return dynamicShared
+}
+
+// once runs the kernel with arrays of some size.
 func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector := race.New()
 	x := &run{schedule: s, count: count, filled: filled, reached: detector.Reached}
 	d, err := emu.New(emu.Options{
-		Target: k.target(), Seed: s.seed, Completion: s.completion, Workers: 1, Unchecked: true, Limit: mostWork,
+		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1, Unchecked: true, Limit: k.most(),
 		Observer: emu.Observers(append([]emu.Observer{detector}, k.watch...)...),
 	})
 	if err != nil {
 		x.err = err
 		return x
 	}
+	k.sharedOptIn = d.Info().SharedOptIn
 	loaded, err := d.LoadProgram(k.program)
 	if err != nil {
 		x.err = err
@@ -198,11 +305,14 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	if !errors.As(err, &x.fault) {
 		x.err = err
 	}
-	if x.fault != nil && x.fault.Message == emu.LimitReached {
+	if x.fault != nil && x.fault.Message == emu.LimitReached && k.limit == 0 {
 		*k.endless++
 	}
-	x.races, x.skipped = detector.Races(), detector.Skipped()
-	x.outside = x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") && strings.Contains(x.fault.Message, "global")
+	x.races, x.skipped, x.events = detector.Races(), detector.Skipped(), detector.Events()
+	if x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") {
+		x.outside = strings.Contains(x.fault.Message, "global")
+		x.beyond = strings.Contains(x.fault.Message, "shared")
+	}
 	if x.fault == nil && err == nil {
 		x.result = fingerprint(d, arrays)
 	}
@@ -268,9 +378,16 @@ func (k *kernel) arguments(d *emu.Device, count uint64, filled bool, bytes int) 
 		}
 		switch p.kind {
 		case paramPointer:
-			at, err := allocate(contents(bytes, filled))
+			at, known := k.pool[p.shared(i)]
+			var err error
+			if !known {
+				at, err = allocate(contents(bytes, filled))
+			}
 			if err != nil {
 				return nil, nil, err
+			}
+			if k.pool != nil {
+				k.pool[p.shared(i)] = at
 			}
 			put(p, binary.LittleEndian.AppendUint64(nil, uint64(at)))
 		case paramMap:
@@ -325,41 +442,92 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	r.Incomplete = slices.Compact(r.Incomplete)
 }
 
-// races returns the races of the runs. A race seen only with arrays of zeros is a review. A race
-// seen only with other contents is not reported, because the kernel may require flags that start at
-// zero.
-func (k *kernel) races(runs []*run) (list diag.List) {
-	type site struct {
-		rule          string
-		first, second diag.Place
+// A site is a rule with the two places of a race.
+type site struct {
+	rule          string
+	first, second diag.Place
+}
+
+// sites returns the races of a run by their places, in both orders.
+func sites(x *run) map[site]*race.Race {
+	list := make(map[site]*race.Race)
+	for _, y := range x.races {
+		list[site{y.Rule, y.First.Place, y.Second.Place}] = y
+		list[site{y.Rule, y.Second.Place, y.First.Place}] = y
 	}
-	var filled *run
-	other := make(map[site]*race.Race)
+	return list
+}
+
+// doubt is why a race may be one of the launch that was derived, and not of the kernel.
+type doubt struct {
+	runs []map[site]*race.Race // that show the race if it is one of the kernel
+	note string
+}
+
+// doubts returns what a race of a derived launch is compared with.
+func (k *kernel) doubts(runs []*run) (list []doubt) {
+	if len(k.shape.Args) > 0 {
+		return nil
+	}
+	var usual []map[site]*race.Race
 	for _, x := range runs {
-		if x.filled && x.fault == nil && x.err == nil {
-			filled = x
-			for _, y := range x.races {
-				other[site{y.Rule, y.First.Place, y.Second.Place}] = y
-			}
+		switch {
+		case x.filled && x.fault == nil && x.err == nil && len(x.races) == 0:
+			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
+		case x.block != 0:
+			note := fmt.Sprintf("it does not occur with blocks of %d threads, and the kernel does not require a size", x.block)
+			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
+		case !x.filled && ordinary(x.count):
+			usual = append(usual, sites(x))
 		}
 	}
+	if k.varies() && len(usual) > 0 {
+		list = append(list, doubt{usual, "it occurs only with small or odd values of the integers"})
+	}
+	return list
+}
+
+// assumed returns what a race of a derived launch depends on that nothing in the file says, or "".
+func (k *kernel) assumed(y *race.Race) string {
+	switch {
+	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
+		return "the kernel does not read its block index, and may be for one block"
+	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous"):
+		return "the boxes of tensor maps are assumed"
+	}
+	return ""
+}
+
+// races returns the races of runs. A race that does not occur with other contents of the arrays, with
+// another block size or with ordinary integers is a review: the kernel may not be for such a launch.
+// One that occurs only with other contents is not reported: flags may not be zero.
+func (k *kernel) races(runs []*run) (list diag.List) {
+	var filled map[site]*race.Race
 	for _, x := range runs {
-		if x.filled {
+		if x.filled && x.fault == nil && x.err == nil {
+			filled = sites(x)
+		}
+	}
+	doubts := k.doubts(runs)
+	for _, x := range runs {
+		if x.filled || x.block != 0 {
 			continue
 		}
 		for _, y := range x.races {
+			at := site{y.Rule, y.First.Place, y.Second.Place}
 			severity := y.Severity
+			if z := filled[at]; z != nil {
+				severity = min(severity, z.Severity)
+			}
 			note := ""
-			if filled != nil {
-				z, found := other[site{y.Rule, y.First.Place, y.Second.Place}]
-				if !found {
-					z, found = other[site{y.Rule, y.Second.Place, y.First.Place}]
+			if severity == diag.Error && len(k.shape.Args) == 0 {
+				if why := k.assumed(y); why != "" {
+					severity, note = diag.Review, "; "+why
 				}
-				switch {
-				case found:
-					severity = min(severity, z.Severity)
-				case severity == diag.Error && len(filled.races) == 0:
-					severity, note = diag.Review, "; it does not occur with other contents of the arrays"
+			}
+			for _, d := range doubts {
+				if severity == diag.Error && !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil }) {
+					severity, note = diag.Review, "; "+d.note
 				}
 			}
 			list = append(list, diagnostic(y, severity, note, x))
@@ -380,42 +548,44 @@ func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.
 	return d
 }
 
-// faults returns the faults of the runs. A fault that ends every launch is an error.
+// faults returns the faults of runs. One that ends all launches at one place is an error.
 func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
 	for _, x := range runs {
 		f := x.fault
-		if f == nil || x.filled && good > 0 || seen[f.Message+f.Place.String()] {
+		if f == nil || x.filled && good > 0 || x.block != 0 || seen[f.Message+f.Place.String()] {
 			continue
 		}
 		seen[f.Message+f.Place.String()] = true
-		rule := RuleFault
-		severity := diag.Review
-		if good == 0 || len(k.shape.Args) > 0 || !k.varies() {
-			severity = diag.Error
+		if d, ok := k.livelock(runs, x); ok {
+			list = append(list, d)
+			continue
+		}
+		if why := k.unchecked(x); why != "" {
+			r.Incomplete = append(r.Incomplete, why)
+			continue
+		}
+		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review, Message: f.Message}
+		hang := strings.Contains(f.Message, "hangs")
+		if hang {
+			d.Rule = RuleHang
 		}
 		switch {
-		case f.Message == emu.LimitReached:
-			r.Incomplete = append(r.Incomplete, fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count)))
-			continue
-		case x.outside && len(k.shape.Args) == 0:
-			r.Incomplete = append(r.Incomplete, "an access lies outside of the arrays that were derived: "+f.Message)
-			continue
-		case strings.Contains(f.Message, "hangs"):
-			rule = RuleHang
-			if waits(f) { // no memory contents can end these waits
-				severity = diag.Error
-			}
-		case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
-			r.Incomplete = append(r.Incomplete, f.Message)
-			continue
+		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
+			d.Severity = diag.Error
+		case hang && waits(f) && (ordinary(x.count) || !k.varies()): // no contents of memory end these waits
+			d.Severity = diag.Error
+		case good > 0 && !k.varies():
+			d.Severity = diag.Error
 		}
-		d := diag.Diagnostic{Place: f.Place, Rule: rule, Severity: severity, Message: f.Message}
 		if d.Place.Line == 0 {
 			d.Place, _ = k.module.At(k.fn.Pos)
 		}
 		if f.Lane >= 0 {
 			d.Message += fmt.Sprintf(": thread (%d,%d,%d) of block (%d,%d,%d)", f.Thread[0], f.Thread[1], f.Thread[2], f.Block[0], f.Block[1], f.Block[2])
+		}
+		if d.Severity == diag.Review && k.varies() {
+			d.Message += fmt.Sprintf("; with %d for all integers", x.count)
 		}
 		for i, n := range f.Notes {
 			if i < 4 {
@@ -427,7 +597,52 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	return list
 }
 
-// waits reports whether a hung warp waits at a barrier.
+// livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
+// another one.
+func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
+	if x.fault.Message != emu.LimitReached {
+		return d, false
+	}
+	for _, y := range runs {
+		if y.fault == nil && y.err == nil && y.count == x.count && !y.filled && !x.filled && y.block == x.block && y.events*endless < x.events {
+			at, _ := k.module.At(k.fn.Pos)
+			return diag.Diagnostic{Place: at, Rule: RuleHang, Severity: diag.Error, Message: fmt.Sprintf(
+				"kernel does not end with seed %d, but ends with seed %d: threads wait for each other in a loop",
+				x.schedule.seed, y.schedule.seed)}, true
+		}
+	}
+	return d, false
+}
+
+// unchecked returns why a fault of a launch says nothing about the kernel, or "".
+func (k *kernel) unchecked(x *run) string {
+	f := x.fault
+	switch derived := len(k.shape.Args) == 0; {
+	case f.Message == emu.LimitReached:
+		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count))
+	case x.outside && derived:
+		return "an access lies outside of the arrays that were derived: " + f.Message
+	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
+		return f.Message
+	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
+		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
+	case strings.Contains(f.Message, "ran into a trap") && derived:
+		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
+	}
+	return ""
+}
+
+// always reports whether all launches end with a fault at the same place.
+func (k *kernel) always(runs []*run, f *emu.Fault) bool {
+	for _, x := range runs {
+		if x.fault == nil || x.fault.Place != f.Place {
+			return false
+		}
+	}
+	return true
+}
+
+// waits reports whether a warp of a hang waits at a barrier.
 func waits(f *emu.Fault) bool {
 	for _, n := range f.Notes {
 		if strings.Contains(n, ": waits ") {

@@ -20,13 +20,8 @@ const mapBytes = 1 << 20
 // boxBytes returns the size of a box. A comment "ptxdsl:bytes N" after the parameter gives it.
 // Otherwise, the bytes that the kernel expects on an mbarrier are divided among the tensor maps.
 func (k *kernel) boxBytes(p param) int {
-	for _, text := range append([]string{p.v.Note}, p.v.Doc...) {
-		if _, rest, ok := strings.Cut(text, "ptxdsl:bytes"); ok {
-			word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			if n, err := strconv.Atoi(word); err == nil && n > 0 {
-				return n
-			}
-		}
+	if n, ok := notedBytes(p); ok {
+		return n
 	}
 	maps, announced := 0, 0
 	for _, q := range k.params {
@@ -45,7 +40,20 @@ func (k *kernel) boxBytes(p param) int {
 	return max(128, announced/max(1, maps))
 }
 
-// rank returns the number of dimensions of the kernel's tensor copies.
+// notedBytes returns the bytes that a comment "ptxdsl:bytes N" says.
+func notedBytes(p param) (n int, ok bool) {
+	for _, text := range append([]string{p.v.Note}, p.v.Doc...) {
+		if _, rest, found := strings.Cut(text, "ptxdsl:bytes"); found {
+			word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			if n, err := strconv.Atoi(word); err == nil && n > 0 {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// rank returns the dimensions of the copies of the kernel.
 func (k *kernel) rank() int {
 	n := 2
 	k.instructions(func(in *ir.Instr) {

@@ -18,8 +18,8 @@ type layout struct {
 	wide    bool // 128 bytes are swizzled in units of 32
 }
 
-// layoutFor returns a layout for the given number of rows and bytes of depth, or, if across, of row
-// bits and depth.
+// layoutFor returns the canonical layout of a matrix with the given number of rows and depth. If
+// across is set, it is contiguous along M or N instead of K.
 func layoutFor(across bool, swizzle, rows, bytes, depth, bits int) layout {
 	groups := (rows + 7) / 8
 	switch {

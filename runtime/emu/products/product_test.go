@@ -288,7 +288,7 @@ func (s sample) upload(d *runtime.Device) (runtime.Matrix, error) {
 // drop sets half of a matrix to zero. It returns the kept elements and the metadata in the layout
 // of the tensor map. Of four neighbours, or pairs of packed elements, two are kept; of two TF32
 // elements, one.
-func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, told []byte) {
+func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, metadata []byte) {
 	together, group := 1, 4
 	if packed {
 		together = 2
@@ -298,7 +298,7 @@ func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, told 
 	}
 	kept = sample{s.n, s.rows, s.cols / 2, nil}
 	bytes := s.cols / (2 * group * together)
-	told = make([]byte, dsl.SparsityBytes(s.rows, bytes))
+	metadata = make([]byte, dsl.SparsityBytes(s.rows, bytes))
 	for row := range s.rows {
 		line := s.codes[row*s.cols:][:s.cols]
 		for g := range s.cols / (group * together) {
@@ -315,10 +315,10 @@ func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, told 
 				copy(from[p*together:], was[p*together:][:together])
 				kept.codes = append(kept.codes, was[p*together:][:together]...)
 			}
-			told[dsl.SparsityOffset(t, row, g/2, bytes)] |= four << (g % 2 * 4)
+			metadata[dsl.SparsityOffset(t, row, g/2, bytes)] |= four << (g % 2 * 4)
 		}
 	}
-	return kept, told
+	return kept, metadata
 }
 
 // factors returns random scale factors of a matrix, as values and in the memory layout of the
@@ -384,9 +384,9 @@ func (c productCase) run(d *Device) error {
 	}
 	var errs []error
 	if c.sparse {
-		kept, told := a.drop(r, c.x, c.x.Bits() == 4 && !c.padded)
+		kept, metadata := a.drop(r, c.x, c.x.Bits() == 4 && !c.padded)
 		stored = kept
-		errs = append(errs, bytes("e", (c.rows+127)/128, told))
+		errs = append(errs, bytes("e", (c.rows+127)/128, metadata))
 	}
 	var scaleA, scaleB func(row, col int) float64
 	if c.scale.Vector > 0 {

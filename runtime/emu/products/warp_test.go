@@ -66,8 +66,8 @@ func (c warpCase) shape() dsl.MMA {
 	return dsl.ScaledMMAFor(c.x, c.y, c.scale)
 }
 
-// told returns the metadata bytes in a row of a stage.
-func (c warpCase) told() int {
+// metadataBytes returns the metadata bytes in a row of a stage.
+func (c warpCase) metadataBytes() int {
 	_, full := c.deep()
 	if !c.bytes() {
 		return full / 16
@@ -91,7 +91,7 @@ func (c warpCase) build(m *dsl.Module) {
 		maps = append(maps, sfa, sfb)
 	}
 	if c.sparse {
-		e = k.TensorMap("e", isa.U8, dsl.Box{Rows: warpRows, Cols: c.told()}, dsl.NoSwizzle)
+		e = k.TensorMap("e", isa.U8, dsl.Box{Rows: warpRows, Cols: c.metadataBytes()}, dsl.NoSwizzle)
 		maps = append(maps, e)
 	}
 	d := k.Matrix("d", isa.F32)
@@ -158,15 +158,15 @@ func (c warpCase) buildAhead(m *dsl.Module) {
 
 // places returns the sparsity metadata of a matrix in the layout of mma.sync: rows of bytes, with
 // four bits for each four neighbours.
-func places(r *rand.Rand, s *sample, together int) (kept sample, told []byte) {
+func places(r *rand.Rand, s *sample, together int) (kept sample, metadata []byte) {
 	kept = sample{s.n, s.rows, s.cols / 2, nil}
 	each := s.cols / (8 * together)
-	told = make([]byte, s.rows*each)
+	metadata = make([]byte, s.rows*each)
 	for g := range len(s.codes) / (4 * together) {
 		from := s.codes[4*g*together:][:4*together]
 		p := r.Perm(4)
 		p[0], p[1] = min(p[0], p[1]), max(p[0], p[1])
-		told[g/2] |= uint8(p[0]|p[1]<<2) << (g % 2 * 4)
+		metadata[g/2] |= uint8(p[0]|p[1]<<2) << (g % 2 * 4)
 		was := append([]uint64(nil), from...)
 		clear(from)
 		for _, p := range p[:2] {
@@ -174,7 +174,7 @@ func places(r *rand.Rand, s *sample, together int) (kept sample, told []byte) {
 			kept.codes = append(kept.codes, was[p*together:][:together]...)
 		}
 	}
-	return kept, told
+	return kept, metadata
 }
 
 func (c warpCase) run(d *Device) error {
@@ -205,13 +205,13 @@ func (c warpCase) run(d *Device) error {
 	depth := warpStages * full
 	a, b := random(r, c.x, warpRows, depth), random(r, c.y, warpCols, depth)
 	stored := a
-	var told []byte
+	var metadata []byte
 	if c.sparse {
 		together := 1
 		if !c.bytes() {
 			together = 2
 		}
-		stored, told = places(r, &a, together)
+		stored, metadata = places(r, &a, together)
 	}
 	one := func(int, int) float64 { return 1 }
 	scaleA, scaleB := one, one
@@ -253,7 +253,7 @@ func (c warpCase) run(d *Device) error {
 		add("sfb", atomsB, 1, len(atomsB)/8)
 	}
 	if c.sparse {
-		add("e", told, warpRows, len(told)/warpRows)
+		add("e", metadata, warpRows, len(metadata)/warpRows)
 	}
 	if !c.ahead {
 		args = append(args, out)

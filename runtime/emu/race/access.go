@@ -18,6 +18,7 @@ type site struct {
 	source string
 	kind   emu.EventKind
 	strong bool
+	legacy bool // volatile
 	scope  isa.Scope
 	proxy  emu.Proxy
 	async  bool
@@ -28,7 +29,7 @@ type site struct {
 func (d *Detector) siteOf(e *emu.Event) uint32 {
 	x := site{
 		instr: e.Instr, source: e.Source, kind: e.Kind, proxy: e.Proxy, async: e.Operation != 0, size: e.Size,
-		strong: e.Order > isa.Weak || e.Kind == emu.EventAtomic, scope: e.Scope,
+		strong: e.Order > isa.Weak || e.Kind == emu.EventAtomic, legacy: e.Order == isa.Volatile, scope: e.Scope,
 	}
 	if x.strong && x.scope == isa.NoScope {
 		x.scope = isa.ScopeGPU
@@ -204,14 +205,20 @@ func sameValues(values []*eval.Vector, i, j int) bool {
 	return len(values) > 0
 }
 
-// A variable is a location with strong accesses, and what its writes release.
+// A strongKey is the bytes of a strong access: only accesses of the same bytes synchronize.
+type strongKey struct {
+	key
+	size uint64
+}
+
+// A variable is a place with strong accesses, and what its writes make known.
 type variable struct {
 	sums map[sumKey]*sum
 }
 
 // release passes what a strong write releases to the threads that read its value.
 func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
-	k := key{a.Space, a.Block, a.At}
+	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
 	x := d.strong[k]
 	if x == nil {
 		x = &variable{sums: make(map[sumKey]*sum)}
@@ -243,7 +250,7 @@ func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 
 // acquire lets a thread acquire what strong writes released, now or at its next fence.
 func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
-	x := d.strong[key{a.Space, a.Block, a.At}]
+	x := d.strong[strongKey{key{a.Space, a.Block, a.At}, e.Size}]
 	if x == nil {
 		return
 	}

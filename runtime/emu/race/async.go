@@ -21,9 +21,10 @@ type opKey struct {
 type operation struct {
 	view    // view of its thread when it was issued
 	group   emu.Group
-	fenced  view   // view of its thread at the last tcgen05.fence::after_thread_sync
-	main    uint32 // epoch of its thread when it was issued
-	agent   uint32 // agent of its reads, and of its writes unless these have their own
+	fenced  view    // of its thread at the last tcgen05.fence::after_thread_sync
+	proxied [2]view // of its thread at its last proxy fences
+	main    uint32  // epoch of its thread when it was issued
+	agent   uint32  // of its reads, and of its writes unless they have another
 	writes  uint32
 	epoch   uint32
 	delayed []delayed // accesses of an operation that completes on an mbarrier, until it does
@@ -43,12 +44,14 @@ func (d *Detector) issue(e *emu.Event) {
 		t := d.threadOf(e.Block, e.Warp, 0)
 		m := d.matrixAgent(e)
 		m.issued++
-		d.ops[opKey{e.Operation, 0}] = &operation{view: t.view, group: e.Group, agent: m.agent, writes: m.agent, epoch: m.issued}
+		d.ops[opKey{e.Operation, 0}] = &operation{
+			view: t.view, group: e.Group, proxied: t.proxied, agent: m.agent, writes: m.agent, epoch: m.issued,
+		}
 		d.lanes(e, func(_ int, t *thread) { t.step() })
 		return
 	}
 	d.lanes(e, func(l int, t *thread) {
-		o := &operation{view: t.view, group: e.Group, fenced: t.fenced, main: t.own[slotMain]}
+		o := &operation{view: t.view, group: e.Group, fenced: t.fenced, proxied: t.proxied, main: t.own[slotMain]}
 		first := t.thread * slots
 		switch e.Group {
 		case emu.GroupCopy:
@@ -129,7 +132,9 @@ func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint3
 	if a.Space == isa.Tensor {
 		d.tensorTouch(e, o, y, a)
 	} else {
+		d.issuer = o
 		d.touch(e, &o.view, y, a, e.Size, lane)
+		d.issuer = nil
 	}
 	if a.Space != isa.Global && d.blockOf(o.thread) != a.Block {
 		d.foreign(e, &o.view, y, a)

@@ -13,7 +13,8 @@ const (
 	slotCopy              // completed cp.async operations
 	slotBulkReads         // operations of bulk groups whose reads are complete
 	slotBulkWrites        // operations of bulk groups that are complete
-	slotMap               // writes made visible to the tensor map proxy
+	slotMap               // writes that were shown to the tensor map proxy
+	slotCopyShown         // cp.async operations that a proxy fence showed after they were complete
 	slotTensor            // tcgen05 operations before the last tcgen05.fence::before_thread_sync
 	slots
 )

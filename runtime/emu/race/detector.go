@@ -4,6 +4,8 @@
 package race
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
@@ -27,7 +29,7 @@ type Detector struct {
 
 	shadow   shadow
 	barriers map[key]*mbarrier
-	strong   map[key]*variable
+	strong   map[strongKey]*variable
 	ops      map[opKey]*operation
 
 	serial  uint32 // number of events
@@ -37,8 +39,12 @@ type Detector struct {
 	reached map[*ir.Instr]bool
 	lines   map[int]bool // PTX lines that were reached
 
-	idle    bool // the current launch is too large
-	skipped int
+	idle     bool // the launch at hand is too large
+	skipped  int
+	launches uint32     // so far
+	oldest   uint32     // first launch that griddepcontrol.wait covers
+	waited   bool       // the launch executed griddepcontrol.wait
+	issuer   *operation // whose access is checked; nil for accesses of threads
 }
 
 // MostThreads is the maximum number of threads of a launch for which races are detected.
@@ -58,11 +64,11 @@ type thread struct {
 	scope    isa.Scope // scope of that fence
 	pending  []release // releases read by relaxed loads, to be acquired by a fence
 	issued   [slots]uint32
-	// For cp.async, bulk and wgmma: operations issued when each group was committed.
-	groups [3][]uint32
-	narrow []uint32 // blocks whose releases it read with a scope that is too narrow
-	mapped bool     // has acquired through the tensor map proxy
-	fenced view     // view at its last tcgen05.fence::after_thread_sync
+	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
+	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
+	mapped   bool        // has acquired for the tensor map proxy
+	fenced   view        // at its last tcgen05.fence::after_thread_sync
+	proxied  [2]view     // at its last proxy fence for shared and for global memory
 }
 
 // An agentCount is an agent whose operations complete in order.
@@ -106,7 +112,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
 	d.moves = make(map[moveKey]*agentCount)
-	d.barriers, d.strong = make(map[key]*mbarrier), make(map[key]*variable)
+	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
 	d.ops = make(map[opKey]*operation)
 	d.cache = joinCache{}
 	if d.seen == nil {
@@ -114,8 +120,10 @@ func (d *Detector) begin(l *emu.Launching) {
 		d.reached, d.lines = make(map[*ir.Instr]bool), make(map[int]bool)
 	}
 	d.agents = uint32(n*slots) + 1
+	was := d.previous
 	d.previous = uint32(n * slots)
-	d.shadow.clear(l.Launch.Programmatic, d.previous)
+	d.follow(l.Launch.Programmatic)
+	d.shadow.clear(l.Launch.Programmatic, was, d.previous, epochOf(d.launches-1))
 	for i := range d.threads {
 		t := &d.threads[i]
 		t.thread = uint32(i)
@@ -123,7 +131,23 @@ func (d *Detector) begin(l *emu.Launching) {
 	}
 }
 
-// Observe handles an event.
+// follow counts a launch in its chain of dependent launches. A wait covers the launch before, and the
+// one before that only if the launch between them waited too.
+func (d *Detector) follow(programmatic bool) {
+	switch d.launches++; {
+	case !programmatic:
+		d.oldest = d.launches
+	case !d.waited:
+		d.oldest = d.launches - 1
+	}
+	d.waited = false
+}
+
+// epochOf returns the epoch of the accesses of a launch: later launches have smaller ones, because a
+// wait covers the last launches of a chain.
+func epochOf(launch uint32) uint32 { return math.MaxUint32 - launch }
+
+// Observe takes the next event.
 func (d *Detector) Observe(e *emu.Event) {
 	if d.idle && e.Kind != emu.EventBegin {
 		return
@@ -235,7 +259,10 @@ func (d *Detector) reach(in *ir.Instr) {
 	}
 }
 
-// Skipped returns the number of launches that were too large to check.
+// Events returns how many events the detector saw.
+func (d *Detector) Events() uint64 { return uint64(d.serial) }
+
+// Skipped returns the number of launches that were too large.
 func (d *Detector) Skipped() int { return d.skipped }
 
 // Races returns the races in the order in which they were found.

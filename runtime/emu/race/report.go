@@ -109,7 +109,10 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 // main reports whether an agent is a thread itself.
 func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
 
-// check compares an access with an earlier one.
+// copied reports whether an agent is the cp.async operations of a thread.
+func (d *Detector) copied(agent uint32) bool { return agent < d.previous && agent%slots == slotCopy }
+
+// check compares an access with one before it.
 func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
 	if x.agent == y.agent && d.main(x.agent) || x.serial == y.serial {
 		return
@@ -123,9 +126,14 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 			return
 		}
 		if known {
-			d.report(d.proxyRace(sx, a), x, y, a)
+			d.report(d.proxyRace(sx, x, a), x, y, a)
 			return
 		}
+	case sy.proxy == emu.ProxyAsync && sx.proxy == emu.ProxyGeneric && known && d.copied(x.agent):
+		if !v.knows(x.agent-slotCopy+slotCopyShown, x.epoch) {
+			d.report(d.proxyRace(sx, x, a), x, y, a)
+		}
+		return
 	case sy.proxy == emu.ProxyTensorMap && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
 		if v.knows(x.agent+slotMap, x.epoch) && (x.thread == v.thread || d.threads[v.thread].mapped) {
 			return
@@ -157,6 +165,9 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 			return
 		}
 		if x.at == y.at && sx.size == sy.size {
+			if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) && x.thread/32 == y.thread/32 {
+				d.report(volatileRace(), x, y, a)
+			}
 			return
 		}
 	}
@@ -172,12 +183,31 @@ func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	return v.knows(x.agent+slot, x.epoch)
 }
 
-// proxyRace returns a race for a missing proxy fence between generic accesses and the async proxy.
-func (d *Detector) proxyRace(first *site, a emu.Address) Race {
+// fencedLate reports whether the issuing thread executed a proxy fence after it knew of x.
+func (d *Detector) fencedLate(x *stamp, a emu.Address) bool {
+	if d.issuer == nil {
+		return false
+	}
+	v := &d.issuer.proxied[0]
+	if a.Space == isa.Global {
+		v = &d.issuer.proxied[1]
+	}
+	return v.own[slotMain] != 0 && d.knows(v, x)
+}
+
+// proxyRace is a missing fence between generic accesses and the async proxy.
+func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	r := Race{
 		Rule: RuleProxy, Message: "asynchronous operation reads or overwrites memory that a generic access wrote, without a proxy fence",
 		Missing: "fence.proxy.async by the writing thread, before it synchronizes with the thread that issues the operation",
 		Fix:     "execute fence.proxy.async in every thread that wrote, then the barrier, then the operation",
+	}
+	if d.fencedLate(x, a) { // the memory model accepts a fence anywhere between the two accesses
+		r.Severity = diag.Review
+		r.Message = "proxy fence follows the synchronization with the writing thread instead of preceding it"
+	}
+	if first.instr != nil && first.instr.Form != nil && first.instr.Form.Form.Kind == isa.KindTcgen05Alloc {
+		r.Severity = diag.Review // the manual does not say through which proxy the address is written
 	}
 	if first.kind == emu.EventRead {
 		r.Severity = diag.Review
@@ -241,7 +271,16 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	return r
 }
 
-// sawNarrow reports whether a thread read a release of a block with a scope that is too narrow.
+// volatileRace is volatile accesses of lanes of a warp that nothing orders.
+func volatileRace() Race {
+	return Race{
+		Rule: RuleWarp, Severity: diag.Error, Message: "volatile accesses do not order the lanes of a warp",
+		Missing: "bar.warp.sync between the two accesses; lanes of a warp do not run in step",
+		Fix:     "execute bar.warp.sync with a mask that names both lanes",
+	}
+}
+
+// sawNarrow reports whether a thread observed a release of a block with a scope that is too narrow.
 func (d *Detector) sawNarrow(t *thread, block uint32) bool {
 	for _, b := range t.narrow {
 		if b == block && block != d.blockOf(t.thread) {
@@ -294,7 +333,8 @@ func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Addr
 		Missing: "a barrier between mbarrier.init and this use",
 		Fix:     "execute bar.sync after mbarrier.init; for peers and asynchronous operations execute fence.mbarrier_init.release.cluster first",
 	}
-	if ordered {
+	if ordered { // compilers rely on a barrier alone
+		r.Severity = diag.Review
 		r.Message = "asynchronous operation uses an mbarrier whose initialization is not visible to it"
 		r.Missing = "fence.mbarrier_init.release.cluster or fence.proxy.async by the thread that initialized it"
 	}

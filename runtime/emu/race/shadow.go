@@ -37,9 +37,9 @@ type shadow struct {
 	index map[site]uint32
 }
 
-// clear forgets accesses. Accesses to global memory are kept if the next launch may overlap this
-// one.
-func (s *shadow) clear(keep bool, earlier uint32) {
+// clear forgets accesses; those to global memory stay if the next launch may overlap this one. The agent
+// of earlier launches was another one before.
+func (s *shadow) clear(keep bool, was, earlier, epoch uint32) {
 	s.page = nil
 	if !keep || s.pages == nil {
 		s.pages = make(map[key]*page)
@@ -51,21 +51,24 @@ func (s *shadow) clear(keep bool, earlier uint32) {
 			continue
 		}
 		for i := range p {
-			p[i].assign(earlier)
+			p[i].assign(was, earlier, epoch)
 		}
 	}
 }
 
-// assign attributes all accesses to one agent.
-func (c *cell) assign(agent uint32) {
+// assign makes all accesses those of one agent. Accesses of launches before keep their epochs.
+func (c *cell) assign(was, agent, epoch uint32) {
 	for _, list := range [][]stamp{c.writes, c.reads} {
 		for i := range list {
-			list[i].agent, list[i].epoch, list[i].serial = agent, 1, 0
+			if list[i].agent != was {
+				list[i].epoch = epoch
+			}
+			list[i].agent, list[i].serial = agent, 0
 		}
 	}
 	if c.bytes != nil {
 		for i := range c.bytes {
-			c.bytes[i].assign(agent)
+			c.bytes[i].assign(was, agent, epoch)
 		}
 	}
 }

@@ -129,10 +129,12 @@ func (d *Detector) proxyFence(e *emu.Event) {
 			t.released, t.scope = t.view, scopeOf(e)
 		default:
 			if op.Space != isa.Global {
-				t.own[slotShared] = t.own[slotMain]
+				t.own[slotShared], t.own[slotCopyShown] = t.own[slotMain], t.own[slotCopy]
+				t.proxied[0] = t.view
 			}
 			if op.Space.Base() != isa.Shared {
 				t.own[slotGlobal] = t.own[slotMain]
+				t.proxied[1] = t.view
 			}
 			t.own[slotInit] = max(t.own[slotInit], t.own[slotShared])
 		}
@@ -159,8 +161,9 @@ func (d *Detector) dependents(e *emu.Event) {
 	}
 	d.lanes(e, func(_ int, t *thread) {
 		var c clock
-		c.raise(d.previous, 1)
+		c.raise(d.previous, epochOf(d.oldest))
 		d.learn(t, c)
+		d.waited = true
 	})
 }
 

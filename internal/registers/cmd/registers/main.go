@@ -56,7 +56,7 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	if len(list) == 0 {
-		return errors.New("no kernels that ptxas counts registers of")
+		return errors.New("ptxas reports register counts for none of the kernels")
 	}
 	if o.most > 0 {
 		list = registers.Thin(registers.Distinct(list), o.most)

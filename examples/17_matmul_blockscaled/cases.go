@@ -1,0 +1,98 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blockscaled
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Case is a kernel that the tests build, verify, assemble and run: a format with options.
+type Case struct {
+	Name     string
+	Format   Format
+	Tiling   Tiling
+	Epilogue Epilogue
+	Sync     bool   // BuildSync
+	Target   string // the first target that has the kernel
+}
+
+// bfloat is the epilogue that stores BF16.
+var bfloat = Epilogue{D: isa.Bf16}
+
+// Cases are all options of the kernels.
+func Cases() []Case {
+	var list []Case
+	add := func(name string, f Format, t Tiling, e Epilogue) {
+		target := "sm_100a"
+		if f.Deep {
+			target = "sm_103a"
+		}
+		list = append(list, Case{Name: f.Name + name, Format: f, Tiling: t, Epilogue: e, Target: target})
+	}
+	one := Tiling{N: 64, Stages: 2, Group: 8}
+	for _, f := range append(Formats, uniform16) {
+		add("", f, one, bfloat)
+	}
+	for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(), mxfp6.Zeros(), mxfp8x4.Zeros()} {
+		add("_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true}, bfloat)
+	}
+	for _, f := range []Format{nvfp4, mxfp8} {
+		for _, n := range []int{64, 128, 192, 256} {
+			add(fmt.Sprintf("_n%d", n), f, Tiling{N: n, Stages: 2, Group: 8}, bfloat)
+			add(fmt.Sprintf("_pair_n%d", n), f, Tiling{N: n, Stages: 2, Group: 8, Pair: true}, bfloat)
+		}
+		add("_overlap", f, Tiling{N: 256, Stages: 2, Group: 8, Overlap: true}, bfloat)
+		add("_overlap_pair", f, Tiling{N: 256, Stages: 2, Group: 8, Pair: true, Overlap: true}, bfloat)
+		add("_async_scales", f, Tiling{N: 128, Stages: 2, Group: 8, Async: true}, bfloat)
+		add("_dynamic", f, Tiling{N: 128, Stages: 2, Group: 8, Dynamic: true}, bfloat)
+		add("_dynamic_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true, Dynamic: true}, bfloat)
+		add("_batched", f, Tiling{N: 64, Stages: 2, Group: 8, Problems: Batched}, bfloat)
+		add("_batched_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true, Problems: Batched}, bfloat)
+		add("_grouped", f, Tiling{N: 128, Stages: 2, Group: 8, Problems: Grouped}, bfloat)
+	}
+	for _, f := range []Format{nvfp4.Depth96(), mxfp4.Depth96()} {
+		add("", f, f.Default(false), bfloat)
+		add("_pair", f, f.Default(true), bfloat)
+	}
+	columns := Tiling{N: 128, Stages: 2, Group: 8, ColumnsA: true, ColumnsB: true}
+	pair := columns
+	pair.Pair, pair.N = true, 256
+	onlyA, onlyB := columns, columns
+	onlyA.ColumnsB, onlyB.ColumnsA = false, false
+	for _, f := range []Format{mxfp8, mixed(isa.E5m2, isa.E4m3)} {
+		add("_columns_a", f, onlyA, bfloat)
+		add("_columns_b", f, onlyB, bfloat)
+		add("_columns", f, columns, bfloat)
+		add("_columns_pair", f, pair, bfloat)
+	}
+	add("_columns_b", mxfp8.Zeros(), onlyB, bfloat)
+	for _, e := range Epilogues {
+		add(e.Name, nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8}), e)
+	}
+	for _, e := range []Epilogue{Epilogues[1], Epilogues[5]} {
+		add(e.Name+"_pair", nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8, Pair: true}), e)
+	}
+	for _, f := range SyncFormats {
+		list = append(list, Case{Name: "sync_" + f.Name, Format: f, Epilogue: bfloat, Sync: true, Target: "sm_120a"})
+	}
+	return list
+}
+
+// CasesFor returns the cases that a target has: those of sm_100a also on sm_103a if they differ
+// there, and those of sm_120a also on sm_121a.
+func CasesFor(target string) []Case {
+	var list []Case
+	for _, c := range Cases() {
+		switch {
+		case c.Target == target, target == "sm_121a" && c.Target == "sm_120a":
+			list = append(list, c)
+		case target == "sm_103a" && strings.HasSuffix(c.Name, "_overlap"):
+			list = append(list, c)
+		}
+	}
+	return list
+}

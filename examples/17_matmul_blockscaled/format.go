@@ -1,0 +1,140 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blockscaled
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Format is a block-scaled format: the element types of A and B, and their scale factors.
+type Format struct {
+	Name  string
+	A, B  isa.Type
+	Scale dsl.BlockScale
+	// 2:4 sparsity of A: of each four adjacent elements in a row two are zero and not stored; of
+	// packed elements, two of four pairs. A scale factor applies to twice as many elements.
+	Sparse bool
+	// Packed places two elements of 4 bits in a byte of shared memory (kinds mxf4 and mxf4nvf4).
+	// Otherwise an element takes a byte there, whatever its size in global memory (mxf8f6f4).
+	Packed bool
+	// Deep makes an MMA 96 elements deep instead of 64, which sm_103a can with packed elements.
+	Deep bool
+}
+
+// Zeros returns the format with a sparse A.
+func (f Format) Zeros() Format {
+	f.Name, f.Scale, f.Sparse = f.Name+"_sparse", f.Scale.Sparse(), true
+	return f
+}
+
+// Depth96 returns the format with MMAs that are 96 elements deep.
+func (f Format) Depth96() Format {
+	f.Name, f.Deep = f.Name+"_k96", true
+	return f
+}
+
+// box returns the box of a tile with the given rows and columns.
+func (f Format) box(t isa.Type, rows, cols int) dsl.Box {
+	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && !f.Packed}
+}
+
+// depth returns the number of elements per row of A in a stage, which take 128 bytes, or 384 with
+// MMAs 96 deep, and of B.
+func (f Format) depth() (a, b int) {
+	a = 128
+	switch {
+	case f.Deep:
+		a = 768
+	case f.Packed:
+		a = 256
+	}
+	if f.Sparse {
+		return a, 2 * a
+	}
+	return a, a
+}
+
+// aligned returns the number of elements that the length of a row must be a multiple of: 16 bytes,
+// or 128 elements for those that are padded in shared memory.
+func (f Format) aligned() int {
+	n := 16
+	for _, t := range []isa.Type{f.A, f.B} {
+		switch {
+		case f.Packed:
+			n = 32
+		case t.Bits() < 8:
+			n = 128
+		}
+	}
+	if f.Sparse {
+		n *= 2
+	}
+	return n
+}
+
+// The formats in which A and B have the same type.
+var (
+	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4, Packed: true}
+	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4, Packed: true}
+	mxfp6 = mixed(isa.E2m3, isa.E2m3)
+	mxfp8 = mixed(isa.E4m3, isa.E4m3)
+)
+
+// uniform16 is packed mxfp4 with a power-of-two scale factor for each 16 elements (mxf4nvf4).
+var uniform16 = Format{Name: "mxfp4_block16", A: isa.E2m1, B: isa.E2m1, Scale: dsl.BlockScale{Type: isa.Ue8m0, Vector: 16}, Packed: true}
+
+// mxfp8x4 has 8-bit activations and 4-bit weights.
+var mxfp8x4 = mixed(isa.E4m3, isa.E2m1)
+
+// mixed returns a format of the kind mxf8f6f4, in which A and B are each of 8, 6 or 4 bits.
+func mixed(a, b isa.Type) Format {
+	name := func(t isa.Type) string {
+		switch t {
+		case isa.E4m3:
+			return "mxfp8"
+		case isa.E2m3:
+			return "mxfp6"
+		case isa.E2m1:
+			return "mxfp4"
+		}
+		if t.Bits() == 8 {
+			return "mxfp8" + strings.ReplaceAll(t.String(), ".", "_")
+		}
+		return "mxfp6" + strings.ReplaceAll(t.String(), ".", "_")
+	}
+	f := Format{Name: name(a), A: a, B: b, Scale: dsl.MXFP8}
+	switch {
+	case a == isa.E2m1 && b == isa.E2m1:
+		f.Name = "mxfp4_padded"
+	case a != b:
+		f.Name += "_" + name(b)
+	}
+	return f
+}
+
+// Pairs returns all formats of the kind mxf8f6f4: every pair of five types.
+func Pairs() []Format {
+	types := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}
+	var list []Format
+	for _, a := range types {
+		for _, b := range types {
+			list = append(list, mixed(a, b))
+		}
+	}
+	return list
+}
+
+// Formats are the dense formats that the kernel is built for, and then those with a sparse A.
+var Formats = formats()
+
+func formats() []Format {
+	list := append([]Format{nvfp4, mxfp4}, Pairs()...)
+	for _, f := range list {
+		list = append(list, f.Zeros())
+	}
+	return list
+}

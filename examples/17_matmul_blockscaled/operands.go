@@ -1,0 +1,191 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blockscaled
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// operands are the matrices that a kernel reads: A, B, their scale factors, and the sparsity
+// metadata of A.
+type operands struct {
+	k           *dsl.Kernel
+	f           Format
+	t           Tiling
+	a, b        *dsl.TensorMap
+	sfa, sfb, e *dsl.TensorMap // sfa and sfb are nil if cp.async copies scale factors
+	asyncA      *asyncScales
+	asyncB      *asyncScales
+	stage       *dsl.Pipeline
+	factors     *dsl.Pipeline // of asyncA and asyncB
+}
+
+// operands declares the parameters of the operands.
+func (f Format) operands(k *dsl.Kernel, t Tiling) *operands {
+	in := &operands{k: k, f: f, t: t}
+	kept, depth := f.depth()
+	columns := t.N
+	if t.Pair {
+		columns /= 2 // each block of a pair loads half of B
+	}
+	boxA, boxB := f.box(f.A, 128, kept), f.box(f.B, columns, depth)
+	if t.ColumnsA {
+		boxA = dsl.Box{Rows: kept, Cols: 128}
+	}
+	if t.ColumnsB {
+		boxB = dsl.Box{Rows: depth, Cols: columns}
+	}
+	in.a = k.TensorMap("a", f.A, boxA, dsl.Swizzle128)
+	in.b = k.TensorMap("b", f.B, boxB, swizzle(boxB, f.B, t.ColumnsB))
+	if t.Async {
+		in.asyncA, in.asyncB = newAsyncScales(k, "sfa", f.Scale, 128, depth), newAsyncScales(k, "sfb", f.Scale, t.N, depth)
+	} else {
+		in.sfa, in.sfb = k.ScaleMap("sfa", f.Scale, 128, depth), k.ScaleMap("sfb", f.Scale, t.N, depth)
+	}
+	if f.Sparse {
+		in.e = k.SparsityMap("e", in.a)
+	}
+	return in
+}
+
+// swizzle returns the widest swizzle for a box: a row of a matrix stored by columns may be shorter
+// than 128 bytes.
+func swizzle(box dsl.Box, t isa.Type, columns bool) dsl.Swizzle {
+	if columns && box.Cols*t.Bits()/8 < 128 {
+		return dsl.Swizzle(box.Cols * t.Bits() / 8)
+	}
+	return dsl.Swizzle128
+}
+
+// pipelines declares the stages that hold the operands.
+func (in *operands) pipelines() {
+	right := in.b.Feed().MulticastCol()
+	if in.t.Pair {
+		right = in.b.Feed().MulticastHalf()
+	}
+	feeds := []dsl.Feed{in.a.Feed().MulticastRow(), right}
+	if !in.t.Async {
+		feeds = append(feeds, in.sfa.Feed().MulticastRow(), in.sfb.Feed().MulticastCol())
+	}
+	if in.f.Sparse {
+		feeds = append(feeds, in.e.Feed().MulticastRow())
+	}
+	in.stage = in.k.Pipeline("stage", in.t.Stages, feeds...)
+	if in.t.Async {
+		in.factors = in.k.Pipeline("factors", in.t.Stages, in.asyncA.to.Feed(), in.asyncB.to.Feed())
+	}
+}
+
+// roles returns the roles that load operands.
+func (in *operands) roles(tiles *tiles, steps, length dsl.Reg[dsl.U32]) []dsl.Role {
+	roles := []dsl.Role{dsl.OnWarp(0, "load", func() {
+		for at := range tiles.each() {
+			for s := range in.stage.Produce(steps) {
+				in.load(s, at)
+			}
+		}
+	})}
+	if in.t.Async {
+		roles = append(roles, dsl.OnWarp(2, "load_scales", func() {
+			for at := range tiles.each() {
+				for s := range in.factors.Produce(steps) {
+					in.asyncA.load(s, at.row, length)
+					in.asyncB.load(s, at.right, length)
+					in.k.CommitCopies()
+					in.k.WaitCopies(0)
+				}
+			}
+		}))
+	}
+	return roles
+}
+
+// load starts the copies of a stage.
+func (in *operands) load(s *dsl.Stage, at tile) {
+	step, right := s.Iteration(), at.right
+	if in.t.Pair {
+		right = right.MulI(2).Add(in.k.ClusterRank().AndI(1))
+	}
+	fromA, fromB := dsl.TileAt(at.row, step), dsl.TileAt(right, step)
+	if in.t.ColumnsA {
+		fromA = dsl.TileAt(step, at.row)
+	}
+	if in.t.ColumnsB {
+		fromB = dsl.TileAt(step, right)
+	}
+	s.Load(in.a, fromA)
+	s.Load(in.b, fromB)
+	if !in.t.Async {
+		s.Load(in.sfa, dsl.TileAt(at.row, step))
+		s.Load(in.sfb, dsl.TileAt(at.right, step))
+	}
+	if in.f.Sparse {
+		s.Load(in.e, dsl.TileAt(at.row, step))
+	}
+}
+
+// multiply issues the MMAs of a tile.
+func (in *operands) multiply(d *dsl.AccumulatorStage, at tile, steps dsl.Reg[dsl.U32]) {
+	for s := range in.stage.Consume(steps) {
+		if in.t.Async {
+			in.factors.ConsumeOne(func(f *dsl.Stage) { in.step(d, s, in.asyncA.to.Tile(f), in.asyncB.to.Tile(f)) })
+			continue
+		}
+		scales := s.Tile(in.sfb)
+		if in.t.N%128 != 0 {
+			scales = scales.ScaleHalf(at.right)
+		}
+		in.step(d, s, s.Tile(in.sfa), scales)
+	}
+}
+
+// step issues the MMAs of a stage.
+func (in *operands) step(d *dsl.AccumulatorStage, s *dsl.Stage, scaleA, scaleB dsl.SharedTile) {
+	a, b := s.Tile(in.a), s.Tile(in.b)
+	if in.t.ColumnsA {
+		a = a.Transposed()
+	}
+	if in.t.ColumnsB {
+		b = b.Transposed()
+	}
+	if in.f.Sparse {
+		d.SparseScaledMMA(in.f.Scale, a, s.Tile(in.e), b, scaleA, scaleB)
+	} else {
+		d.ScaledMMA(in.f.Scale, a, b, scaleA, scaleB)
+	}
+}
+
+// asyncScales are scale factors that a warp copies with cp.async.
+type asyncScales struct {
+	k     *dsl.Kernel
+	from  dsl.Array[dsl.U64]
+	to    *dsl.ComputedTile
+	each  int // elements of a row that an atom covers
+	atoms int // atoms of a row in a stage
+	rows  int // groups of 128 rows
+}
+
+// newAsyncScales declares the parameter and the tile of scale factors of rows and columns.
+func newAsyncScales(k *dsl.Kernel, name string, b dsl.BlockScale, rows, cols int) *asyncScales {
+	s := &asyncScales{k: k, from: dsl.Global[dsl.U64](k, name), each: 4 * b.Vector, rows: rows / 128}
+	s.atoms = cols / s.each
+	s.to = k.ComputedTile(name+"_tile", dsl.Tile{Type: isa.U64, Rows: s.rows, Cols: 64 * s.atoms})
+	return s
+}
+
+// load copies the scale factors of a stage. A lane copies 16 bytes of each atom of 512 bytes, and
+// writes zeros for atoms after the end of the rows.
+func (s *asyncScales) load(stage *dsl.Stage, row, length dsl.Reg[dsl.U32]) {
+	to, lane := s.to.Tile(stage), s.k.Lane()
+	across := length.CeilDiv(int64(s.each)) // atoms per row of the matrix
+	for r := range s.rows {
+		for i := range s.atoms {
+			atom := stage.Iteration().MulI(int64(s.atoms)).AddI(int64(i))
+			first := row.MulI(int64(s.rows)).AddI(int64(r)).Mul(across).Add(atom)
+			from := s.from.At(first.ShlI(6).Add(lane.ShlI(1)))
+			from.CopyAsync(dsl.Element[dsl.U64](to, s.k.U32(r), lane.ShlI(1).AddI(int64(64*i))), 2, atom.LT(across))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blockscaled
+
+import (
+	"iter"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// Problems says how many matrix products a launch computes.
+type Problems int
+
+const (
+	OneProblem Problems = iota
+	// Batched multiplies several pairs of matrices of the same size, which are stored one below the
+	// other. A and D have a multiple of 128 rows per problem (256 for CTA pairs), B one of N and
+	// 128; the rows of padding are computed too.
+	Batched
+	// Grouped multiplies groups of rows of A by a matrix B each, as the experts of a
+	// mixture-of-experts layer do. Group i has the rows from starts[i] up to starts[i+1] of A and D,
+	// a multiple of 128, which the kernel reads from device memory. B is stored as in Batched.
+	Grouped
+)
+
+// A tile is a tile of D and its operands, counted in tiles.
+type tile struct {
+	row   dsl.Reg[dsl.U32] // in A, its scale factors, and D
+	col   dsl.Reg[dsl.U32] // in D
+	right dsl.Reg[dsl.U32] // row of tiles in B and its scale factors
+}
+
+// tiles assigns tiles to blocks.
+type tiles struct {
+	k       *dsl.Kernel
+	rows    dsl.Reg[dsl.U32] // rows of D
+	each    func() iter.Seq[tile]
+	dynamic *dsl.DynamicSchedule
+}
+
+// tiles returns the schedule of a launch. It declares the parameters of Batched and Grouped.
+func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
+	across := cols.CeilDiv(int64(t.N))
+	if t.Problems == Grouped {
+		return t.groups(k, rows, across)
+	}
+	s := &tiles{k: k, rows: rows}
+	down, all := rows.CeilDiv(128), rows.CeilDiv(128)
+	if t.Problems == Batched {
+		high := int64(1)
+		if t.Pair {
+			high = 2
+		}
+		down = rows.CeilDiv(128 * high).MulI(high)
+		all = down.Mul(dsl.Param[dsl.U32](k, "problems"))
+		s.rows = all.MulI(128)
+		if t.N < 128 { // a scale factor atom covers two tiles
+			across = cols.CeilDiv(128).MulI(2)
+		}
+	}
+	var schedule dsl.Tiles
+	if t.Dynamic {
+		s.dynamic = k.DynamicSchedule(all, across, t.Group)
+		schedule = s.dynamic
+	} else {
+		schedule = k.Persistent(all, across, t.Group)
+	}
+	s.each = func() iter.Seq[tile] {
+		return func(yield func(tile) bool) {
+			for at := range schedule.Each() {
+				right := at.Col
+				if t.Problems == Batched {
+					right = at.Row.Div(down).Mad(across, at.Col)
+				}
+				if !yield(tile{at.Row, at.Col, right}) {
+					return
+				}
+			}
+		}
+	}
+	return s
+}
+
+// groups returns the schedule of Grouped.
+func (t Tiling) groups(k *dsl.Kernel, rows, across dsl.Reg[dsl.U32]) *tiles {
+	starts, groups := dsl.Global[dsl.U32](k, "starts"), dsl.Param[dsl.U32](k, "groups")
+	if t.N < 128 {
+		across = across.CeilDiv(2).MulI(2)
+	}
+	schedule := k.PersistentGroups(starts, groups, 128, across, t.Group)
+	return &tiles{k: k, rows: rows, each: func() iter.Seq[tile] {
+		return func(yield func(tile) bool) {
+			for at := range schedule.Each() {
+				if !yield(tile{at.FirstRow.DivI(128), at.TileCol, at.Group.Mad(across, at.TileCol)}) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// roles returns the scheduler warp, if the hardware assigns tiles.
+func (s *tiles) roles() []dsl.Role {
+	if s.dynamic == nil {
+		return nil
+	}
+	return []dsl.Role{dsl.OnWarp(3, "schedule", s.dynamic.RunScheduler)}
+}
