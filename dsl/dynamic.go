@@ -73,7 +73,7 @@ func (d *DynamicSchedule) RunScheduler() {
 			k.Comment("the first block asks for the cluster; each gets the answer")
 			k.When(leader, func() { full.ArriveExpect(k.U32(16)) })
 			k.If(k.ClusterRank().EQI(0), func() {
-				empty.Wait(state.parity)
+				empty.WaitCluster(state.parity)
 				k.When(leader, ask)
 			})
 		}

@@ -87,9 +87,9 @@ func planFor[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E
 	operand, result := typeOf[E](), typeOf[D]()
 	switch {
 	case a.Cols != b.Rows || d.Rows != a.Rows || d.Cols != b.Cols:
-		return nil, fmt.Errorf("D of %dx%d is not the product of A of %dx%d and B of %dx%d", d.Rows, d.Cols, a.Rows, a.Cols, b.Rows, b.Cols)
+		return nil, fmt.Errorf("a result of %dx%d is not the product of A of %dx%d and B of %dx%d", d.Rows, d.Cols, a.Rows, a.Cols, b.Rows, b.Cols)
 	case d.Transposed:
-		return nil, fmt.Errorf("D is stored transposed; multiply B.T() by A.T() instead")
+		return nil, fmt.Errorf("the result is stored transposed; multiply B.T() by A.T() instead")
 	case info.Capability < 80:
 		return nil, fmt.Errorf("%s has no kernel; sm_80 is the first", info.Target)
 	case operand == isa.F32 && o.TF32:

@@ -60,8 +60,7 @@ func (d *Detector) issue(e *emu.Event) {
 		case emu.GroupTensor:
 			m := d.tensor[t.thread]
 			if m == nil {
-				m = &agentCount{agent: d.agents}
-				d.agents++
+				m = d.newTensorAgent()
 				d.tensor[t.thread] = m
 			}
 			m.issued++
@@ -160,6 +159,11 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 			m.sums[k] = s
 		}
 		s.all.raise(o.agent, o.epoch)
+		if o.group == emu.GroupTensor {
+			// What the tensor cores read was complete before: the thread had waited on its mbarrier. The
+			// arrival does not release accesses of the thread itself.
+			s.all.joinFrom(o.base, d.previous)
+		}
 		return
 	}
 	for i := range o.delayed {

@@ -87,6 +87,20 @@ func (c *clock) join(b clock) {
 	}
 }
 
+// joinFrom raises the components of the agents from first on to at least those of b.
+func (c *clock) joinFrom(b clock, first uint32) {
+	for i := int(first / partSize); i < len(b); i++ {
+		if b[i] == nil || i < len(*c) && (*c)[i] == b[i] {
+			continue
+		}
+		for k, x := range b[i].x {
+			if agent := uint32(i*partSize + k); agent >= first {
+				c.raise(agent, x)
+			}
+		}
+	}
+}
+
 // covers reports whether all components of p are at least those of q.
 func (p *part) covers(q *part) bool {
 	for i, x := range q.x {

@@ -24,8 +24,10 @@ type Detector struct {
 	matrix   map[uint32]*agentCount // agents of wgmma, by warp
 	tensor   map[uint32]*agentCount // agents of tcgen05 operations, by thread
 	moves    map[moveKey]*agentCount
-	agents   uint32 // number of agents
-	previous uint32 // the agent that represents earlier launches
+	// the agents of tensor and moves
+	tensorAgents []uint32
+	agents       uint32 // number of agents
+	previous     uint32 // the agent that represents earlier launches
 
 	shadow   shadow
 	barriers map[key]*mbarrier
@@ -111,7 +113,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.blocks = make([]block, l.Blocks)
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
-	d.moves = make(map[moveKey]*agentCount)
+	d.moves, d.tensorAgents = make(map[moveKey]*agentCount), nil
 	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
 	d.ops = make(map[opKey]*operation)
 	d.cache = joinCache{}

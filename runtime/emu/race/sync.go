@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
@@ -293,7 +294,36 @@ func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 	} else if t.scope != isa.NoScope {
 		s.add(&t.released)
 	}
+	if e.Order == isa.Relaxed || d.blockOf(m.by) != k.block {
+		d.handOver(t, m)
+	}
 	t.step()
+}
+
+// handOver passes on what a thread knows of tcgen05 operations. A tcgen05.fence::before_thread_sync
+// orders them before any arrival, also a relaxed one, and of any scope.
+func (d *Detector) handOver(t *thread, m *mbarrier) {
+	if len(d.tensorAgents) == 0 {
+		return
+	}
+	k := sumKey{^uint32(0), isa.ScopeCluster}
+	s := m.sums[k]
+	if s == nil {
+		s = &sum{}
+		m.sums[k] = s
+	}
+	for _, agent := range d.tensorAgents {
+		s.all.raise(agent, t.base.at(agent))
+	}
+	for i, p := range t.base[:min(len(t.base), len(d.threads)/eval.Lanes)] {
+		if p == nil {
+			continue
+		}
+		for k := slotTensor; k < partSize; k += slots {
+			s.all.raise(uint32(i*partSize+k), p.x[k])
+		}
+	}
+	s.all.raise(t.thread*slots+slotTensor, t.own[slotTensor])
 }
 
 // test handles a wait of a thread that succeeded.

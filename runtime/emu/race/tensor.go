@@ -29,10 +29,17 @@ func (d *Detector) movesOf(e *emu.Event, g emu.Group) *agentCount {
 	k := moveKey{e.Block*uint32(d.perWarp) + e.Warp, g}
 	m := d.moves[k]
 	if m == nil {
-		m = &agentCount{agent: d.agents}
-		d.agents++
+		m = d.newTensorAgent()
 		d.moves[k] = m
 	}
+	return m
+}
+
+// newTensorAgent returns a new agent of tcgen05 operations.
+func (d *Detector) newTensorAgent() *agentCount {
+	m := &agentCount{agent: d.agents}
+	d.agents++
+	d.tensorAgents = append(d.tensorAgents, m.agent)
 	return m
 }
 
