@@ -212,14 +212,14 @@ func (a *acquirer) acquires(e *trace.Event) bool {
 	if e.In == nil {
 		return false
 	}
-	switch e.In.Head() {
-	case "ld", "atom":
-		if e.In.Mod("acquire") || e.In.Mod("acq_rel") {
+	switch head := e.In.Kind().Head(); head {
+	case isa.HeadLd, isa.HeadAtom:
+		if e.In.HasMod(isa.ModAcquire, isa.ModAcqRel) {
 			return true
 		}
-		a.read = a.read || e.In.Head() == "atom" || e.In.Mod("relaxed") || e.In.Mod("volatile")
-	case "fence", "membar":
-		return a.read && !e.In.Mod("proxy")
+		a.read = a.read || head == isa.HeadAtom || e.In.HasMod(isa.ModRelaxed, isa.ModVolatile)
+	case isa.HeadFence:
+		return a.read && e.In.Kind() != isa.KindFenceProxy
 	}
 	return false
 }
