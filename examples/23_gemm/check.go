@@ -19,7 +19,7 @@ var Targets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(4)
-	sum64 = kerneltest.Abs(0x1p-53).RoundedEvery(1)
+	sum64 = kerneltest.Abs(0x1.8p-54).RoundedEvery(1)
 )
 
 // Check multiplies matrices of every type, stored in every way, of sizes that the kernels do not

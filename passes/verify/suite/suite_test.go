@@ -166,7 +166,11 @@ func TestRepeats(t *testing.T) {
 // TestExamples checks that the kernels of the examples have no findings, and that all are checked
 // in full, except those with data-dependent behaviour.
 func TestExamples(t *testing.T) {
-	open := map[string]string{"histogram": "shared-memory accesses at data-dependent addresses (B8)"}
+	open := map[string]string{
+		"histogram": "shared-memory accesses at data-dependent addresses (B8)",
+		// The sizes of the groups are loaded from memory, so each warp may take another number of trips.
+		"matmul_nvfp4_grouped": "interleavings of warps (B8, M4, M6, M7, M11): some paths of some warps fit no path of another warp",
+	}
 	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no examples: %v", err)
@@ -183,8 +187,12 @@ func TestExamples(t *testing.T) {
 			}
 		}
 		for _, k := range r.Kernels {
-			if why := strings.Join(k.Missed, "; "); why != open[k.Kernel] {
-				t.Errorf("%s: %s is not checked in full: %q, want %q", name, k.Kernel, why, open[k.Kernel])
+			key := k.Kernel
+			if key == "matmul_nvfp4" && strings.Contains(name, "_grouped") {
+				key += "_grouped" // the variants of an example share the name of their kernel
+			}
+			if why := strings.Join(k.Missed, "; "); why != open[key] {
+				t.Errorf("%s: %s is not checked in full: %q, want %q", name, k.Kernel, why, open[key])
 			}
 		}
 	}
