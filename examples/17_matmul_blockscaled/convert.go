@@ -55,7 +55,7 @@ const sumError = 1e-6
 
 // compare compares the elements of the output with indices inside with the reference. Elements and
 // scale factors must be the nearest ones to the exact values, within the error of the sums. The
-// recorded error of an element is relative to that of the nearest one.
+// recorded error of an element is relative to that of the nearest one. Sums of the checks fit into F32.
 func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, want []float64, got func(i int) float64, factors []uint32) error {
 	vector := max(1, e.Scale.Vector)
 	scaleFormat := kerneltest.Format[uint8]{}
@@ -89,7 +89,11 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 			errors[n] = (is - x) / (e.nearest(x, scale) + sumError*(1+math.Abs(largest)))
 		}
 	}
-	return kerneltest.Compare(t, what, errors, make([]float64, len(errors)), kerneltest.Abs(1))
+	allowed := kerneltest.Abs(1)
+	if e.D == isa.F32 {
+		allowed = kerneltest.Tolerance{}
+	}
+	return kerneltest.Compare(t, what, errors, make([]float64, len(errors)), allowed)
 }
 
 // saturates reports whether is, of a narrow type, is correct for a value beyond its range or NaN:

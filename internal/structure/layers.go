@@ -220,7 +220,7 @@ func Layers() []Layer {
 		{
 			Path:    "internal/gputest",
 			Holds:   "runs all examples and features on a GPU or the emulator",
-			Imports: ". dsl isa runtime runtime/kerneltest examples passes ptx lift lower",
+			Imports: ". dsl isa runtime runtime/kerneltest examples passes ptx lift lower internal/systems",
 		},
 		{
 			Path:    "internal/hazardtest",

@@ -331,9 +331,11 @@ func (d *Device) Unload(h device.Handle) error {
 	if m == nil {
 		return fault("unload", nil, "module %d is not loaded", h)
 	}
+	globals := make(map[*region]bool, len(m.globals))
 	for _, r := range m.globals {
-		d.memory.free(r.base)
+		globals[r] = true
 	}
+	d.memory.freeAll(globals)
 	delete(d.modules, h)
 	return nil
 }

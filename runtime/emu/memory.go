@@ -137,9 +137,12 @@ func (m *memory) number(device int) { m.next = globalBase + uint64(device)<<40 }
 
 // insert adds a region to the list.
 func (m *memory) insert(r *region) {
-	list := slices.Clone(*m.list.Load())
-	at := sort.Search(len(list), func(i int) bool { return list[i].base > r.base })
-	list = slices.Insert(list, at, r)
+	list := *m.list.Load()
+	if at := sort.Search(len(list), func(i int) bool { return list[i].base > r.base }); at == len(list) {
+		list = append(list, r) // readers of the shorter list do not see it
+	} else {
+		list = slices.Insert(slices.Clone(list), at, r)
+	}
 	m.list.Store(&list)
 }
 
@@ -186,36 +189,43 @@ func (m *memory) allocate(name string, n int64) (*region, bool) {
 	return r, true
 }
 
-// free frees a region. The region stays in the list without its bytes, so that later uses are
-// reported.
+// free frees the region that begins at an address. It reports whether there is one.
 func (m *memory) free(base uint64) bool {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
 	r := m.find(base)
-	if r == nil || r.base != base || r.freed || r.host {
+	if r == nil || r.base != base || r.host {
 		return false
 	}
-	m.used -= int64(len(r.data))
+	return m.freeAll(map[*region]bool{r: true})
+}
+
+// freeAll frees regions. They stay in the list without their bytes, so that later uses are reported.
+// It reports whether it freed one.
+func (m *memory) freeAll(regions map[*region]bool) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	list := slices.Clone(*m.list.Load())
-	at := slices.Index(list, r)
-	gone := *r
-	gone.freed = true
-	list[at] = &gone
-	freed := 0
-	for _, r := range list { // drop the oldest if there are too many
-		if r.freed {
+	freed, found := 0, false
+	for i, r := range list {
+		if regions[r] && !r.freed {
+			gone := *r
+			gone.size, gone.data, gone.init, gone.freed = uint64(len(r.data)), nil, nil, true
+			m.used -= int64(len(r.data))
+			list[i], found = &gone, true
+		}
+		if list[i].freed {
 			freed++
 		}
 	}
-	if freed > mostFreed {
+	if freed > mostFreed { // drop the oldest
 		list = slices.DeleteFunc(list, func(r *region) bool {
-			freed--
-			return r.freed && freed > mostFreed/2
+			if r.freed {
+				freed--
+			}
+			return r.freed && freed >= mostFreed/2
 		})
 	}
-	gone.size, gone.data, gone.init = uint64(len(r.data)), nil, nil
 	m.list.Store(&list)
-	return true
+	return found
 }
 
 // mostFreed limits how many freed allocations are remembered.

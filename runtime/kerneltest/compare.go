@@ -127,6 +127,7 @@ type Result struct {
 	Error     float64
 	Allowed   float64
 	First     []float64 // the first elements that the kernel computed
+	All       []float64 // all of them, if T.Keep is set
 }
 
 // Share returns the largest error as a fraction of the tolerance; 0 if all elements are equal.
@@ -195,6 +196,9 @@ func (t *T) compare(what string, n int, pair func(i int) (got, want float64), po
 		got, want := pair(i)
 		if i < 4 {
 			r.First = append(r.First, got)
+		}
+		if t.Keep {
+			r.All = append(r.All, got)
 		}
 		distance, allowed := 0.0, tolerance.Allows(want)
 		switch {

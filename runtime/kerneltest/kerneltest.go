@@ -21,6 +21,8 @@ type T struct {
 	// Edit, if not nil, changes each module before it is loaded. It returns the module, or a
 	// replacement.
 	Edit func(m *dsl.Module) (runtime.Source, error)
+	// Keep records all computed elements in Result.All, to compare them with those of another device.
+	Keep bool
 
 	notes   []string
 	results []Result

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 func main() {
 	device := flag.String("device", "cuda:0", "device, as runtime.Open takes it")
 	pattern := flag.String("run", ".", "run the checks whose name, group/name, matches the regular expression")
+	both := flag.String("both", "", "instead, compare the examples and all variants with the emulator, and write the verdicts to this `file`")
 	flag.Parse()
 	if asked, err := gputest.Wild(); asked {
 		if err != nil {
@@ -29,7 +31,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	failed, err := gputest.Run(os.Stdout, *device, expression, gputest.All())
+	failed, err := 0, error(nil)
+	if *both != "" {
+		failed, err = compare(*both, *device, expression)
+	} else {
+		failed, err = gputest.Run(os.Stdout, *device, expression, gputest.All())
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
@@ -37,4 +44,13 @@ func main() {
 	case failed > 0:
 		os.Exit(1)
 	}
+}
+
+// compare compares a device with the emulator and writes the verdicts to a file.
+func compare(file, device string, pattern *regexp.Regexp) (failed int, err error) {
+	var record bytes.Buffer
+	if failed, err = gputest.Both(os.Stdout, &record, device, pattern); err != nil {
+		return failed, err
+	}
+	return failed, os.WriteFile(file, record.Bytes(), 0o644)
 }
