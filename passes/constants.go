@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
 func foldConstants() *Pass {
@@ -149,78 +150,14 @@ func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || kind == isa.KindMov {
 		return 0, 0, false
 	}
-	var x [2]int64
-	for i := range in.Args[1:] {
-		o := &in.Args[1+i]
-		if o.Kind != ir.Int || o.Ref() != nil {
+	var x [2]uint64
+	args := in.Args[1:]
+	for i := range args {
+		if args[i].Kind != ir.Int || args[i].Ref() != nil {
 			return 0, 0, false
 		}
-		x[i] = wrap(o.Value, of)
+		x[i] = uint64(args[i].Value)
 	}
-	v, ok := compute(kind, len(in.Args)-1, x[0], x[1], of)
-	return wrap(v, of), of.Bits(), ok
-}
-
-// wrap returns v in the bits of a type, sign-extended if it is signed.
-func wrap(v int64, of isa.Type) int64 {
-	switch {
-	case of.Bits() == 64:
-		return v
-	case of.Class() == isa.Signed:
-		return int64(int32(v))
-	}
-	return int64(uint32(v))
-}
-
-func compute(kind isa.Kind, operands int, a, b int64, of isa.Type) (v int64, ok bool) {
-	if operands == 1 {
-		switch kind {
-		case isa.KindNot:
-			return ^a, true
-		case isa.KindNeg:
-			return -a, true
-		}
-		return 0, false
-	}
-	signed := of.Class() == isa.Signed
-	less := a < b
-	if !signed {
-		less = uint64(a) < uint64(b)
-	}
-	// A shift amount is an unsigned 32-bit number, whatever the type; larger amounts shift out all
-	// bits.
-	by, bits := uint64(uint32(b)), uint64(of.Bits())
-	switch kind {
-	case isa.KindAdd:
-		return a + b, true
-	case isa.KindSub:
-		return a - b, true
-	case isa.KindMulLo:
-		return a * b, true
-	case isa.KindAnd:
-		return a & b, true
-	case isa.KindOr:
-		return a | b, true
-	case isa.KindXor:
-		return a ^ b, true
-	case isa.KindMin, isa.KindMax:
-		if less == (kind == isa.KindMin) {
-			return a, true
-		}
-		return b, true
-	case isa.KindShl:
-		if by >= bits {
-			return 0, true
-		}
-		return a << by, true
-	case isa.KindShr:
-		switch {
-		case signed:
-			return a >> min(by, 63), true
-		case by >= bits:
-			return 0, true
-		}
-		return int64(uint64(a) >> by), true
-	}
-	return 0, false
+	v, ok := eval.Constant(kind, in.Mods(), x[:len(args)]...)
+	return eval.Extend(of, v), of.Bits(), ok && kind != isa.KindSetp
 }

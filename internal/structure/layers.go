@@ -38,7 +38,7 @@ func Layers() []Layer {
 		},
 		{
 			Path:    "isa/eval",
-			Holds:   "the arithmetic of each instruction, exact: for the emulator and constant folding",
+			Holds:   "the arithmetic of each instruction, exact: for the emulator, constants and known values",
 			Imports: "isa",
 		},
 		{
@@ -70,12 +70,12 @@ func Layers() []Layer {
 		{
 			Path:    "passes",
 			Holds:   "the list of editing passes",
-			Imports: "diag isa ir passes/analysis",
+			Imports: "diag isa isa/eval ir passes/analysis",
 		},
 		{
 			Path:    "passes/analysis",
 			Holds:   "control flow, liveness, values, memory, and the symbolic trace",
-			Imports: "diag isa ir internal/slab",
+			Imports: "diag isa isa/eval ir internal/slab",
 		},
 		{
 			Path:    "passes/verify",
@@ -90,7 +90,7 @@ func Layers() []Layer {
 		{
 			Path:    "dsl",
 			Holds:   "the builder: values, control flow, memory, tiles, pipelines, roles",
-			Imports: "diag isa ir passes passes/verify lower internal/slab",
+			Imports: "diag isa isa/eval ir passes passes/verify lower internal/slab",
 		},
 		{
 			Path:    "dsl/op",

@@ -123,11 +123,15 @@ func bitInsert(s *spec) *Op {
 		read = math.MaxUint32
 	}
 	in := []isa.Type{t, t, isa.U32, isa.U32}
-	return many(t, in, func(x *[8]uint64) uint64 {
-		p, n := x[2]&read, x[3]&read
+	insert := func(a, b, p, n uint64) uint64 {
+		p, n = p&read, n&read
 		field := uint64(1)<<n - 1
-		return x[1]&^(field<<p) | x[0]&field<<p
-	})
+		return b&^(field<<p) | a&field<<p
+	}
+	m := mask(t)
+	op := many(t, in, func(x *[8]uint64) uint64 { return insert(x[0], x[1], x[2], x[3]) })
+	op.Scalar = func(a, b, p, n uint64) uint64 { return insert(a&m, b&m, p, n) & m }
+	return op
 }
 
 // signZeroExtend returns the operation of szext.
@@ -256,6 +260,7 @@ func predicateLogic(head string) *Op {
 		op.PIn = 1
 	}
 	op.Lane = func(c *Cell) { c.POut[0] = f(flag(c.PIn[0]), flag(c.PIn[1]))&1 != 0 }
+	op.Scalar = func(a, b, _, _ uint64) uint64 { return uint64(f(uint32(a), uint32(b)) & 1) }
 	return op
 }
 
@@ -293,6 +298,7 @@ func lop3(s *spec) *Op {
 	if logical == "" {
 		op.Lane = func(c *Cell) { c.Out[0] = f(c.In[0], c.In[1], c.In[2], c.In[3]) }
 		op.Warp = lop3Warp
+		op.Scalar = func(a, b, c, table uint64) uint64 { return f(a, b, c, table) }
 		return op
 	}
 	op.PIn, op.POut = 1, 1

@@ -13,7 +13,8 @@ func unary(out, in isa.Type, f func(a uint64) uint64) *Op {
 	om, im := mask(out), mask(in)
 	return &Op{
 		In: []isa.Type{in}, Out: []isa.Type{out},
-		Lane: func(c *Cell) { c.Out[0] = f(c.In[0]&im) & om },
+		Lane:   func(c *Cell) { c.Out[0] = f(c.In[0]&im) & om },
+		Scalar: func(a, _, _, _ uint64) uint64 { return f(a&im) & om },
 		Warp: func(fr *Frame) {
 			d, a := fr.Out[0], fr.In[0]
 			for l := range d {
@@ -28,7 +29,8 @@ func binary(out, in, in2 isa.Type, f func(a, b uint64) uint64) *Op {
 	om, im, jm := mask(out), mask(in), mask(in2)
 	return &Op{
 		In: []isa.Type{in, in2}, Out: []isa.Type{out},
-		Lane: func(c *Cell) { c.Out[0] = f(c.In[0]&im, c.In[1]&jm) & om },
+		Lane:   func(c *Cell) { c.Out[0] = f(c.In[0]&im, c.In[1]&jm) & om },
+		Scalar: func(a, b, _, _ uint64) uint64 { return f(a&im, b&jm) & om },
 		Warp: func(fr *Frame) {
 			d, a, b := fr.Out[0], fr.In[0], fr.In[1]
 			for l := range d {
@@ -43,7 +45,8 @@ func ternary(out, in, in2, in3 isa.Type, f func(a, b, c uint64) uint64) *Op {
 	om, im, jm, km := mask(out), mask(in), mask(in2), mask(in3)
 	return &Op{
 		In: []isa.Type{in, in2, in3}, Out: []isa.Type{out},
-		Lane: func(c *Cell) { c.Out[0] = f(c.In[0]&im, c.In[1]&jm, c.In[2]&km) & om },
+		Lane:   func(c *Cell) { c.Out[0] = f(c.In[0]&im, c.In[1]&jm, c.In[2]&km) & om },
+		Scalar: func(a, b, c, _ uint64) uint64 { return f(a&im, b&jm, c&km) & om },
 		Warp: func(fr *Frame) {
 			d, a, b, e := fr.Out[0], fr.In[0], fr.In[1], fr.In[2]
 			for l := range d {

@@ -120,8 +120,9 @@ func setPredicate(s *spec) *Op {
 	element, n := lanesOf(t)
 	true1 := holds(name)
 	cmp := comparer(element, s.has("ftz"))
+	whole := mask(t)
 	op.Lane = func(c *Cell) {
-		a, b := c.In[0], c.In[1]
+		a, b := c.In[0]&whole, c.In[1]&whole
 		x := cmp(a, b)&true1 != 0
 		y := !x
 		if n == 2 {
@@ -129,6 +130,10 @@ func setPredicate(s *spec) *Op {
 			y = cmp(a>>16&0xffff, b>>16&0xffff)&true1 != 0
 		}
 		c.POut = [2]bool{combine(boolean, x, c.PIn[0]), combine(boolean, y, c.PIn[0])}
+	}
+	m := mask(element)
+	op.Scalar = func(a, b, c, _ uint64) uint64 {
+		return uint64(bit(combine(boolean, cmp(a&m, b&m)&true1 != 0, c&1 != 0)))
 	}
 	if n == 1 {
 		op.Warp = fastCompare(t, name, boolean, s.has("ftz"))
@@ -268,6 +273,11 @@ func set(s *spec) *Op {
 			}
 		}
 	}
+	if n == 1 {
+		op.Scalar = func(a, b, c, _ uint64) uint64 {
+			return yes * uint64(bit(combine(boolean, cmp(a&mask(t), b&mask(t))&want != 0, c&1 != 0)))
+		}
+	}
 	return op
 }
 
@@ -294,6 +304,12 @@ func selectByPredicate(s *spec) *Op {
 			if c.PIn[0] {
 				c.Out[0] = c.In[0] & m
 			}
+		},
+		Scalar: func(a, b, p, _ uint64) uint64 {
+			if p&1 != 0 {
+				return a & m
+			}
+			return b & m
 		},
 		Warp: func(f *Frame) {
 			d, a, b, p := f.Out[0], f.In[0], f.In[1], f.PIn[0]

@@ -51,6 +51,10 @@ type Op struct {
 	// operands; nil for others.
 	Two   func(d, a, b *Vector)
 	Three func(d, a, b, c *Vector)
+
+	// Scalar is Lane without a cell; nil for operations that use the condition code, with several
+	// results, or with more than four operands.
+	Scalar Scalar
 }
 
 // A spec is an opcode split into its parts.

@@ -6,6 +6,9 @@ package value
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
 // Add returns the sum.
@@ -126,12 +129,11 @@ func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	if !a.Const() || !b.Const() {
 		return nil
 	}
-	high, _ := bits.Mul64(uint64(a.K), uint64(b.K))
-	k := int64(high)
+	t := isa.U64
 	if signed {
-		k -= a.K>>63&b.K + b.K>>63&a.K
+		t = isa.S64
 	}
-	return p.Const(width, k)
+	return p.Const(width, int64(eval.Plain(isa.KindMulHi, t)(uint64(a.K), uint64(b.K), 0, 0)))
 }
 
 // apart reports whether a and b certainly have no set bit in common.
@@ -294,61 +296,6 @@ func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
 		}
 		s.Zeros = min(a.Zeros(), b.Zeros())
 	}
-}
-
-// fold computes an operation on constants.
-func fold(op Op, width int, a, b int64) (int64, bool) {
-	ua, ub := uint64(a), uint64(b)
-	if width < 64 {
-		ua, ub = ua&(1<<width-1), ub&(1<<width-1)
-	}
-	switch op {
-	case OpMul:
-		return a * b, true
-	case OpShl:
-		if ub >= uint64(width) {
-			return 0, true
-		}
-		return a << ub, true
-	case OpShr:
-		if ub >= uint64(width) {
-			return 0, true
-		}
-		return int64(ua >> ub), true
-	case OpSar:
-		return a >> min(ub, 63), true
-	case OpAnd:
-		return a & b, true
-	case OpOr:
-		return a | b, true
-	case OpXor:
-		return a ^ b, true
-	case OpDiv, OpRem:
-		if ub == 0 {
-			return 0, false
-		}
-		if op == OpDiv {
-			return int64(ua / ub), true
-		}
-		return int64(ua % ub), true
-	case OpSDiv, OpSRem:
-		if b == 0 {
-			return 0, false
-		}
-		if op == OpSDiv {
-			return a / b, true
-		}
-		return a % b, true
-	case OpMin:
-		return int64(min(ua, ub)), true
-	case OpMax:
-		return int64(max(ua, ub)), true
-	case OpSMin:
-		return min(a, b), true
-	case OpSMax:
-		return max(a, b), true
-	}
-	return 0, false
 }
 
 // Rest returns v without its constant and without the terms that depend only on the thread index.

@@ -50,7 +50,7 @@ func (p *Pool) Compare(op Op, signed bool, a, b *Value) *Value {
 	}
 	width := max(a.Width, b.Width)
 	if a.Const() && b.Const() {
-		return p.Bool(holds(op, signed, width, a.K, b.K))
+		return p.Bool(comparison(op, signed, width)(a.K, b.K) != 0)
 	}
 	diff := p.Sub(width, a, b)
 	if diff.Const() {
@@ -145,18 +145,4 @@ func (p *Pool) none(a *Value) *Value {
 		all = p.Binary(OpAnd, 1, all, p.Compare(OpEq, false, one, zero))
 	}
 	return all
-}
-
-// holds compares constants.
-func holds(op Op, signed bool, width int, a, b int64) bool {
-	if !signed && width < 64 {
-		a, b = a&(1<<width-1), b&(1<<width-1)
-	}
-	switch {
-	case op == OpEq:
-		return a == b
-	case signed || width < 64:
-		return a < b
-	}
-	return uint64(a) < uint64(b)
 }

@@ -92,8 +92,13 @@ func (p *Pool) column(a *Atom) []int64 {
 	for i, v := range a.Args {
 		args[i] = p.reader(v)
 	}
+	two := constants(a)
 	for t := range a.each {
-		a.each[t] = p.compute(a, t, &args)
+		if two != nil {
+			a.each[t] = two(args[0](t), args[1](t))
+		} else {
+			a.each[t] = p.compute(a, t, &args)
+		}
 	}
 	return a.each
 }
@@ -121,10 +126,9 @@ func (p *Pool) reader(v *Value) func(t int) int64 {
 	}
 }
 
+// compute returns the value of an atom that moves values between threads or widths; 0 for others.
 func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	switch a.Op {
-	case OpEq, OpLt:
-		return truth(holds(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width), args[0](t), args[1](t)))
 	case OpSelect:
 		if args[0](t) != 0 {
 			return args[1](t)
@@ -138,8 +142,7 @@ func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	case OpSCvt:
 		return args[0](t)
 	}
-	k, _ := fold(a.Op, a.Args[0].Width, args[0](t), args[1](t))
-	return k
+	return 0
 }
 
 // special returns the value of a special register in thread t.

@@ -1,0 +1,117 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Scalar computes the first result of an instruction from the raw bits of its operands, of which
+// there are at most four. Of an operand, only the bits of its type are read. A predicate is 0 or 1.
+// The result is zero-extended.
+type Scalar func(a, b, c, d uint64) uint64
+
+// Constant evaluates an instruction on constants, which are given as to a Scalar. Modifiers are in
+// the manual's order, and may contain isa.NoMod. ok is false if the instruction is not arithmetic,
+// uses the condition code or has another number of operands, and for an integer division by zero,
+// whose result the manual does not define.
+func Constant(kind isa.Kind, mods []isa.Mod, args ...uint64) (result uint64, ok bool) {
+	op := scalarOf(kind, 0, mods)
+	if op.compute == nil || len(args) != op.operands {
+		return 0, false
+	}
+	var x [4]uint64
+	copy(x[:], args)
+	if op.quotient && x[1]&op.divisor == 0 {
+		return 0, false
+	}
+	return op.compute(x[0], x[1], x[2], x[3]), true
+}
+
+// Plain returns the Scalar of an instruction whose only modifier is a type: the one of add.s32 for
+// isa.KindAdd and isa.S32. It returns nil if there is none. An integer division by zero gives what
+// the hardware computes, although the manual does not define it.
+func Plain(kind isa.Kind, t isa.Type) Scalar { return scalarOf(kind, t, nil).compute }
+
+// Compare returns the Scalar of a comparison, such as isa.ModLT, of integers of type t.
+func Compare(how isa.Mod, t isa.Type) Scalar {
+	return scalarOf(isa.KindSetp, t, []isa.Mod{how}).compute
+}
+
+// Extend returns the low bits of a as a number of type t: it extends the sign if t is signed, and
+// with zeros if it is not.
+func Extend(t isa.Type, a uint64) int64 { return extend(t, a) }
+
+// A scalarOp is a compiled instruction.
+type scalarOp struct {
+	compute  Scalar
+	operands int
+	quotient bool   // a division of integers
+	divisor  uint64 // mask of the divisor's bits
+}
+
+// mostMods is the largest number of modifiers of an instruction that can be a Scalar.
+const mostMods = 6
+
+// A scalarKey identifies an instruction by its modifiers, followed by a type unless that is zero.
+type scalarKey struct {
+	kind isa.Kind
+	t    isa.Type
+	mods [mostMods]isa.Mod
+}
+
+// scalars caches compiled instructions. Programs have a few hundred.
+var scalars struct {
+	sync.RWMutex
+	known map[scalarKey]scalarOp
+}
+
+func scalarOf(kind isa.Kind, t isa.Type, mods []isa.Mod) scalarOp {
+	key, n := scalarKey{kind: kind, t: t}, 0
+	for _, m := range mods {
+		if m == isa.NoMod {
+			continue
+		}
+		if n == mostMods {
+			return scalarOp{}
+		}
+		key.mods[n] = m
+		n++
+	}
+	scalars.RLock()
+	op, ok := scalars.known[key]
+	scalars.RUnlock()
+	if ok {
+		return op
+	}
+	op = compileScalar(key)
+	scalars.Lock()
+	defer scalars.Unlock()
+	if scalars.known == nil {
+		scalars.known = make(map[scalarKey]scalarOp)
+	}
+	scalars.known[key] = op
+	return op
+}
+
+func compileScalar(key scalarKey) scalarOp {
+	text := key.kind.String()
+	for _, m := range key.mods {
+		text += m.String()
+	}
+	if key.t != 0 {
+		text += key.t.String()
+	}
+	op, err := Of(text)
+	if err != nil || op.Scalar == nil {
+		return scalarOp{}
+	}
+	s := scalarOp{compute: op.Scalar, operands: len(op.In) + op.PIn}
+	if head := key.kind.Head(); (head == isa.HeadDiv || head == isa.HeadRem) && isInt(op.In[0]) {
+		s.quotient, s.divisor = true, mask(op.In[1])
+	}
+	return s
+}

@@ -1,0 +1,116 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
+// Constants are evaluated by package eval, like the instructions of the emulator.
+
+// An instruction is the one that an operation stands for.
+type instruction struct {
+	kind  isa.Kind
+	class isa.Class
+}
+
+var instructions = [...]instruction{
+	OpMul: {isa.KindMulLo, isa.Unsigned},
+	OpShl: {isa.KindShl, isa.Bits},
+	OpShr: {isa.KindShr, isa.Unsigned},
+	OpSar: {isa.KindShr, isa.Signed},
+	OpAnd: {isa.KindAnd, isa.Bits},
+	OpOr:  {isa.KindOr, isa.Bits},
+	OpXor: {isa.KindXor, isa.Bits},
+	OpDiv: {isa.KindDiv, isa.Unsigned}, OpRem: {isa.KindRem, isa.Unsigned},
+	OpSDiv: {isa.KindDiv, isa.Signed}, OpSRem: {isa.KindRem, isa.Signed},
+	OpMin: {isa.KindMin, isa.Unsigned}, OpMax: {isa.KindMax, isa.Unsigned},
+	OpSMin: {isa.KindMin, isa.Signed}, OpSMax: {isa.KindMax, isa.Signed},
+}
+
+// typeOf returns the type of a class and width; a predicate for one bit, and the zero type if there
+// is none.
+func typeOf(class isa.Class, width int) isa.Type {
+	var list [3]isa.Type // bits, unsigned, signed
+	switch width {
+	case 1:
+		return isa.Predicate
+	case 8:
+		list = [...]isa.Type{isa.B8, isa.U8, isa.S8}
+	case 16:
+		list = [...]isa.Type{isa.B16, isa.U16, isa.S16}
+	case 32:
+		list = [...]isa.Type{isa.B32, isa.U32, isa.S32}
+	case 64:
+		list = [...]isa.Type{isa.B64, isa.U64, isa.S64}
+	}
+	switch class {
+	case isa.Unsigned:
+		return list[1]
+	case isa.Signed:
+		return list[2]
+	}
+	return list[0]
+}
+
+// A binary computes an operation on two constants. The result is a signed number of its width.
+type binary func(a, b int64) int64
+
+// operation returns the binary of an operation; nil if it is none, or not one of this width.
+func operation(op Op, width int) binary {
+	if int(op) >= len(instructions) || instructions[op].kind == isa.NoKind {
+		return nil
+	}
+	f := eval.Plain(instructions[op].kind, typeOf(instructions[op].class, width))
+	if f == nil {
+		return nil
+	}
+	return func(a, b int64) int64 { return wrap(width, int64(f(uint64(a), uint64(b), 0, 0))) }
+}
+
+// comparison returns the binary of OpEq or OpLt on constants of a width.
+func comparison(op Op, signed bool, width int) binary {
+	class, how := isa.Unsigned, isa.ModEQ
+	if signed {
+		class = isa.Signed
+	}
+	if op == OpLt {
+		how = isa.ModLT
+	}
+	if width == 1 {
+		width = 8 // predicates are 0 and 1
+	}
+	t := typeOf(class, width)
+	if t == 0 {
+		t = typeOf(class, 64)
+	}
+	f := eval.Compare(how, t)
+	return func(a, b int64) int64 { return int64(f(uint64(a), uint64(b), 0, 0)) }
+}
+
+// constants returns the binary that computes an atom from its operands; nil if there is none.
+func constants(a *Atom) binary {
+	switch a.Op {
+	case OpEq, OpLt:
+		return comparison(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width))
+	}
+	if len(a.Args) != 2 {
+		return nil
+	}
+	return operation(a.Op, a.Args[0].Width)
+}
+
+// fold computes an operation on constants. It fails for a division by zero, whose result is not
+// defined.
+func fold(op Op, width int, a, b int64) (int64, bool) {
+	if (op == OpDiv || op == OpRem || op == OpSDiv || op == OpSRem) && wrap(width, b) == 0 {
+		return 0, false
+	}
+	f := operation(op, width)
+	if f == nil {
+		return 0, false
+	}
+	return f(a, b), true
+}
