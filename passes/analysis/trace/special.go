@@ -63,8 +63,11 @@ func (w *walk) special(s *state, name string) *value.Value {
 		a.Bounded, a.Low, a.High = true, 0, high
 	}
 	if n := extent(name); n > 0 {
+		// The lower bound is 0, not 1. A loop over the tiles of a block, with the grid as its stride, is
+		// followed for one iteration and for many, and the latter stand for two as well: they must
+		// remain compatible with one iteration in another warp.
 		a := v.Single()
-		a.Bounded, a.Low, a.High = true, 1, n
+		a.Bounded, a.Low, a.High = true, 0, n
 	}
 	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
 		a := v.Single()
