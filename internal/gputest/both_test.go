@@ -38,8 +38,10 @@ func TestDifference(t *testing.T) {
 		equal         int
 	}{
 		{result(exact, 1, 2), result(exact, 1, 2), "equal", 2},
-		{result(exact, 1, 2), result(exact, 1, 3), "FAIL: the devices differ by more than the tolerance", 1},
+		{result(exact, 1, 2), result(exact, 1, 3), "FAIL: the devices differ by more than twice the tolerance", 1},
 		{result(kerneltest.Abs(1), 1, 2), result(kerneltest.Abs(1), 1, 3), "within the tolerance", 1},
+		{result(kerneltest.Abs(1), 1, 2), result(kerneltest.Abs(1), 1, 3.5), "within the tolerance of each", 1},
+		{result(kerneltest.Abs(1), 1, 2), result(kerneltest.Abs(1), 1, 4.5), "FAIL: the devices differ by more than twice the tolerance", 1},
 		{result(exact, 1), result(exact, 1, 3), "FAIL: the GPU compares x, the emulator x", 0},
 		{result(exact), result(exact), "FAIL: compares nothing", 0},
 	} {

@@ -20,6 +20,7 @@ import (
 	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
 	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -68,5 +69,23 @@ func (s System) Missing() []string {
 		return slices.ContainsFunc(s.Examples, func(e Example) bool {
 			return slices.ContainsFunc(e.Variants, func(v kerneltest.Variant) bool { return v.Option == option })
 		})
+	})
+}
+
+// Runs reports whether a kernel that is built for one of some targets also runs on a device; without
+// targets it runs on all.
+func Runs(targets []string, device string) bool {
+	on, _ := isa.ParseTarget(device)
+	d := on.Info()
+	return len(targets) == 0 || slices.ContainsFunc(targets, func(name string) bool {
+		target, _ := isa.ParseTarget(name)
+		switch t := target.Info(); t.Suffix {
+		case 'a':
+			return t.Number == d.Number
+		case 'f':
+			return t.Family == d.Family && t.Number <= d.Number
+		default:
+			return t.Number <= d.Number
+		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unsafe"
@@ -314,7 +314,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		x.beyond = strings.Contains(x.fault.Message, "shared")
 	}
 	if x.fault == nil && err == nil {
-		x.result = fingerprint(d, arrays)
+		x.result, x.err = fingerprint(d, arrays)
 	}
 	return x
 }
@@ -325,23 +325,28 @@ func (k *kernel) target() string { return k.module.Target.String() }
 // An array is a global memory allocation of a launch.
 type array struct {
 	at    device.Address
-	bytes int64
+	first []byte // its initial contents
 }
 
+// seedOfHashes makes the hashes of a process comparable.
+var seedOfHashes = maphash.MakeSeed()
+
 // fingerprint returns a hash of the contents of arrays.
-func fingerprint(d *emu.Device, arrays []array) uint64 {
-	h := fnv.New64a()
+func fingerprint(d device.Device, arrays []array) (uint64, error) {
+	var h maphash.Hash
+	h.SetSeed(seedOfHashes)
 	for _, a := range arrays {
-		b := make([]byte, a.bytes)
-		if d.Download(unsafe.Pointer(&b[0]), a.at, a.bytes, 0, false) == nil {
-			h.Write(b)
+		b := make([]byte, len(a.first))
+		if err := d.Download(unsafe.Pointer(&b[0]), a.at, int64(len(b)), 0, false); err != nil {
+			return 0, err
 		}
+		h.Write(b)
 	}
-	return h.Sum64()
+	return h.Sum64(), nil
 }
 
 // arguments returns the bytes of the parameters, and the arrays that they point to.
-func (k *kernel) arguments(d *emu.Device, count uint64, filled bool, bytes int) ([]byte, []array, error) {
+func (k *kernel) arguments(d device.Device, count uint64, filled bool, bytes int) ([]byte, []array, error) {
 	var values []byte
 	var arrays []array
 	if n := len(k.shape.Args); n > 0 && n != len(k.params) {
@@ -357,7 +362,7 @@ func (k *kernel) arguments(d *emu.Device, count uint64, filled bool, bytes int) 
 		at, err := d.Allocate(int64(len(contents)))
 		if err == nil {
 			err = d.Upload(at, unsafe.Pointer(&contents[0]), int64(len(contents)), 0, false)
-			arrays = append(arrays, array{at, int64(len(contents))})
+			arrays = append(arrays, array{at, contents})
 		}
 		return at, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
-	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
 // mapBytes is the memory size of a derived tensor. Elements past it are outside the tensor.
@@ -99,7 +98,7 @@ func (k *kernel) mapText(p param) string {
 }
 
 // tensorMap encodes a tensor map.
-func (k *kernel) tensorMap(d *emu.Device, p param, at device.Address) ([]byte, error) {
+func (k *kernel) tensorMap(d device.Device, p param, at device.Address) ([]byte, error) {
 	box := k.box(p)
 	m := &device.TensorMap{Type: device.U8, Address: at, Box: box}
 	stride := uint64(1024)

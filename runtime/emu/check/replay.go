@@ -1,0 +1,126 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// A Replay launches the kernels of a file on any device, with the arguments that File derives. It
+// shows what a GPU does with a kernel that File has an opinion of.
+type Replay struct {
+	device device.Device
+	steps  []replayed
+	arrays []array
+}
+
+// replayArray is the size of each array. It is small, since the arrays are set and read at each launch.
+const replayArray = 1 << 18
+
+// A replayed kernel is one launch of a Replay.
+type replayed struct {
+	kernel device.Kernel
+	launch *device.Launch
+}
+
+// NewReplay loads a file on a device. Kernels that depend on each other are launched in their order, and
+// otherwise the file has one kernel.
+func NewReplay(d device.Device, name, text string) (*Replay, error) {
+	m, list := ptxdsl.Load(name, text)
+	if m == nil {
+		return nil, list.Err()
+	}
+	var all []*kernel
+	for _, f := range m.Funcs() {
+		if f.Kernel && f.Defined {
+			all = append(all, &kernel{
+				name: name, text: text, module: m, program: emu.NewProgram(m), functions: m.Funcs(), endless: new(int), fn: f,
+			})
+		}
+	}
+	together := dependent(all)
+	switch {
+	case len(all) == 0:
+		return nil, fmt.Errorf("%s has no kernel", name)
+	case len(all) > 1 && !together:
+		return nil, fmt.Errorf("%s has %d kernels, which do not depend on each other", name, len(all))
+	case len(all) == 1 && together:
+		again := *all[0]
+		all = append(all, &again)
+	}
+	loaded, err := d.Load(device.Image{Name: name, PTX: text})
+	if err != nil {
+		return nil, err
+	}
+	r := &Replay{device: d}
+	shared := make(pool)
+	for i, k := range all {
+		k.derive()
+		count, filled := k.counts()[0], false
+		if !together {
+			count, filled = k.successful()
+		} else {
+			k.pool = shared
+		}
+		values, arrays, err := k.arguments(d, count, filled, replayArray)
+		if err != nil {
+			return nil, err
+		}
+		r.arrays = append(r.arrays, arrays...)
+		s := replayed{launch: &device.Launch{
+			Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster, Shared: k.shape.Shared,
+			Values: values, Programmatic: i > 0,
+		}}
+		for _, p := range k.params {
+			s.launch.Places = append(s.launch.Places, p.offset)
+		}
+		if s.kernel, err = d.Kernel(loaded.Module, k.fn.Name, len(k.params)); err != nil {
+			return nil, err
+		}
+		r.steps = append(r.steps, s)
+	}
+	return r, nil
+}
+
+// successful returns the first count for which an emulated launch ends well, and whether it does with
+// numbers in the arrays; or the first count. Flags and counters of several blocks start at zero.
+func (k *kernel) successful() (count uint64, filled bool) {
+	s, contents := k.schedules()[0], []bool{true, false}
+	if k.betweenBlocks() {
+		contents = contents[1:]
+	}
+	k.chooseBlock(s)
+	for _, n := range k.counts() {
+		for _, filled := range contents {
+			if x := k.launch(s, n, filled); x.fault == nil && x.err == nil {
+				return n, filled
+			}
+		}
+	}
+	return k.counts()[0], false
+}
+
+// Once sets the arrays to their initial contents, launches the kernels, waits for them, and returns a
+// hash of the arrays. Hashes are comparable within a process.
+func (r *Replay) Once() (uint64, error) {
+	for _, a := range r.arrays {
+		if err := r.device.Upload(a.at, unsafe.Pointer(&a.first[0]), int64(len(a.first)), 0, false); err != nil {
+			return 0, err
+		}
+	}
+	for _, s := range r.steps {
+		if err := s.kernel.Launch(s.launch); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.device.Synchronize(); err != nil {
+		return 0, err
+	}
+	return fingerprint(r.device, r.arrays)
+}
