@@ -220,7 +220,7 @@ func Layers() []Layer {
 		{
 			Path:    "internal/gputest",
 			Holds:   "runs all examples and features on a GPU or the emulator",
-			Imports: ". dsl isa runtime runtime/kerneltest examples passes ptx lift lower internal/systems",
+			Imports: ". dsl isa runtime runtime/device runtime/driver runtime/emu runtime/emu/check runtime/kerneltest examples passes ptx lift lower internal/systems",
 		},
 		{
 			Path:    "internal/hazardtest",
@@ -260,7 +260,7 @@ func Layers() []Layer {
 		{
 			Path:    "internal/systems",
 			Holds:   "the options of the kernel families, and which are built",
-			Imports: "examples runtime/kerneltest",
+			Imports: "examples isa runtime/kerneltest",
 		},
 		{
 			Path:    "internal/registers",

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -109,38 +108,17 @@ func TestMutants(t *testing.T) {
 	counts, byKind := tally{}, make(map[string]tally)
 	total := 0
 	why, used := reasons(t), 0
-	names, err := filepath.Glob("testdata/kernels/*.ptx")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no kernels: %v", err)
+	kernels, err := mutants.Stored("..")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range []string{"elect_ring", "tokens", "tensor_memory", "wgmma_depth", "cp_async_toggle", "reduce_store"} {
-		names = append(names, "../suite/testdata/right/"+name+".ptx")
-	}
-	// Kernels that take long to verify: work distributed by memory contents or by the block index,
-	// a cluster of eight, and roles with many iterations.
-	deep, err := filepath.Glob("testdata/deep/*.ptx")
-	if err != nil || len(deep) == 0 {
-		t.Fatalf("no kernels: %v", err)
-	}
-	first := len(names)
-	names = append(names, deep...)
-	for i, name := range names {
-		pattern := filepath.Base(name)
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if list, _, ok := judge(string(text)); !ok || len(list) > 0 {
-			t.Errorf("%s is not without findings as it is", pattern)
+	for _, k := range kernels {
+		if list, _, ok := judge(k.Text); !ok || len(list) > 0 {
+			t.Errorf("%s is not without findings as it is", k.Name)
 			continue
 		}
-		fmt.Fprintf(&b, "%s\n", pattern)
-		of, more := 32, 8
-		if i >= first {
-			of, more = 11, 4
-		}
-		list := append(mutants.Of(string(text), uint64(i), of, mutants.Plain()), mutants.Of(string(text), uint64(i), more, mutants.Further())...)
-		for _, j := range judgeAll(list) {
+		fmt.Fprintf(&b, "%s\n", k.Name)
+		for _, j := range judgeAll(k.Mutants) {
 			m, list, full := j.mutant, j.list, j.full
 			if !j.ok {
 				continue
@@ -169,7 +147,7 @@ func TestMutants(t *testing.T) {
 			said := "[" + strings.Join(ids[:min(3, len(ids))], " ") + "]"
 			if verdict == "clean" {
 				how, _, _ := strings.Cut(m.What, ": ")
-				key := fmt.Sprintf("%s %d %s, %s", pattern, m.Line, m.Kind, how)
+				key := fmt.Sprintf("%s %d %s, %s", k.Name, m.Line, m.Kind, how)
 				if said = why[key]; said == "" {
 					t.Errorf("called clean, and testdata/clean.txt has no reason: %s", key)
 				} else {

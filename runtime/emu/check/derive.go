@@ -188,6 +188,10 @@ func (k *kernel) mentions(name string) (yes bool) {
 	return yes
 }
 
+// mostOfThree is the largest count that all of three sizes have at first, as those of a matrix product,
+// whose work is their product.
+const mostOfThree = 512
+
 // classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
 // address.
 func (k *kernel) classify() {
@@ -275,16 +279,22 @@ func (k *kernel) pointers() map[*ir.Var]bool {
 // counts are the values to try for integer parameters. All parameters get the same value: the
 // threads of the grid, the threads of a block, and small and odd numbers.
 func (k *kernel) counts() []uint64 {
-	has := false
+	sizes := 0
 	for _, p := range k.params {
-		has = has || p.kind == paramCount
+		if p.kind == paramCount {
+			sizes++
+		}
 	}
-	if !has {
+	if sizes == 0 {
 		return []uint64{0}
 	}
 	s := &k.shape
 	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
-	return []uint64{block * uint64(s.Grid[0]), 3, block, 256, 64, 1, 8, 16, 128, 1000}
+	first := block * uint64(s.Grid[0])
+	if sizes > 2 {
+		first = min(first, mostOfThree)
+	}
+	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }
 
 // ordinary reports whether a count is one that a kernel may rely on: many kernels need multiples of

@@ -97,13 +97,15 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 		}
 		return
 	}
-	r.Kernel, r.First, r.Second, r.Count = d.launch.Kernel, d.describe(x), d.describe(y), 1
+	first := new(Race) // not &r, which would allocate for each report
+	*first = r
+	first.Kernel, first.First, first.Second, first.Count = d.launch.Kernel, d.describe(x), d.describe(y), 1
 	if a.Space == isa.Tensor {
 		a.At /= columnBytes
 	}
-	r.Address = d.launch.Symbol(a)
-	d.seen[k] = &r
-	d.reports = append(d.reports, &r)
+	first.Address = d.launch.Symbol(a)
+	d.seen[k] = first
+	d.reports = append(d.reports, first)
 }
 
 // main reports whether an agent is a thread itself.
