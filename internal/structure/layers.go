@@ -125,8 +125,13 @@ func Layers() []Layer {
 		},
 		{
 			Path:    "runtime/emu",
-			Holds:   "the emulator of a GPU; below it `check`, the race detector, the search of schedules and the memory model",
+			Holds:   "the emulator of a GPU; below it the race detector, the search of schedules and the memory model",
 			Imports: ". diag isa isa/eval ptx lift ir passes/analysis runtime/device passes",
+		},
+		{
+			Path:    "runtime/emu/check",
+			Holds:   "checks kernels by running them in the emulator: it derives launches and runs many schedules",
+			Imports: ". diag ir isa runtime/device runtime/emu",
 		},
 		{
 			Path:    "golden",
