@@ -55,7 +55,7 @@ func load(d *decoder) (step, error) {
 	if s, ok := d.parameter(&at, &op, x); ok {
 		return s, nil
 	}
-	return func(w *warp, mask uint32) action {
+	return ordered(op.Space, strong, func(w *warp, mask uint32) action {
 		if mask == full && !strong && !w.observing() {
 			if r, low, ok := w.contiguous(&at, &q); ok {
 				data := r.data[low:]
@@ -71,7 +71,6 @@ func load(d *decoder) (step, error) {
 		if strong {
 			w.yield = true
 			w.spins++
-			w.order()
 		}
 		for i := range x.regs {
 			x.loadElement(w, mask, i)
@@ -80,7 +79,7 @@ func load(d *decoder) (step, error) {
 			x.markLoaded(w, mask)
 		}
 		return advance
-	}, nil
+	}), nil
 }
 
 // parameter returns the step of a load of a kernel parameter, which is the same for all lanes.
@@ -189,7 +188,7 @@ func store(d *decoder) (step, error) {
 	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order,
 		scope: op.Scope, multi: op.Kind == isa.KindMultimemSt}
 	strong := op.Order > isa.Weak
-	return func(w *warp, mask uint32) action {
+	return ordered(op.Space, strong, func(w *warp, mask uint32) action {
 		if mask == full && !strong && !w.observing() && w.cur.frame.unwritten == nil {
 			if r, low, ok := w.contiguous(&at, &q); ok {
 				w.block.changes++
@@ -206,9 +205,6 @@ func store(d *decoder) (step, error) {
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
-		if strong {
-			w.order()
-		}
 		w.block.changes++
 		if w.observing() {
 			x.tell(w, mask, &q)
@@ -222,7 +218,7 @@ func store(d *decoder) (step, error) {
 			return failed
 		}
 		return advance
-	}, nil
+	}), nil
 }
 
 // tell reports a store with its values to observers.
@@ -262,18 +258,19 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 // ordering is a lock that orders strong accesses of workers that run concurrently.
 type ordering struct{ sync.Mutex }
 
-// inCluster reports whether the current access is to shared memory, which only the worker that runs
-// the cluster can access.
-func (w *warp) inCluster() bool {
-	r := w.where.region
-	return r != nil && r.base == sharedWindow
-}
-
-// order makes the accesses before and after the current one visible to other workers in program
-// order.
-func (w *warp) order() {
-	if !w.inCluster() {
-		w.block.grid.order()
+// ordered returns a step that performs strong accesses one at a time, also those of concurrent
+// workers, which become visible in program order. Weak accesses take no lock, and neither do
+// accesses to shared memory, which only the worker that runs the cluster can reach.
+func ordered(space isa.Space, strong bool, s step) step {
+	if !strong || space.Base() == isa.Shared {
+		return s
+	}
+	return func(w *warp, mask uint32) action {
+		if g := w.block.grid; !g.alone {
+			g.device.ordering.Lock()
+			defer g.device.ordering.Unlock()
+		}
+		return s(w, mask)
 	}
 }
 
@@ -320,7 +317,7 @@ func atomically(d *decoder) (step, error) {
 	}
 	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true,
 		quiet: true, order: op.Order, scope: op.Scope, multi: op.Kind == isa.KindMultimemRed}
-	return func(w *warp, mask uint32) action {
+	return ordered(op.Space, true, func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
@@ -333,10 +330,6 @@ func atomically(d *decoder) (step, error) {
 			w.tellAccess(EventAtomic, mask, &q, nil)
 		}
 		before := w.block.changes
-		if g := w.block.grid; !g.alone && !w.inCluster() {
-			g.device.ordering.Lock()
-			defer g.device.ordering.Unlock()
-		}
 		for i := range n {
 			a := w.value(&in[i], &w.scratch[0])
 			b := a
@@ -368,7 +361,7 @@ func atomically(d *decoder) (step, error) {
 		// It may be a failed attempt that other warps must let succeed.
 		w.yield = w.block.changes == before
 		return advance
-	}, nil
+	}), nil
 }
 
 // atomicWide decodes exch and cas of 128 bits.
@@ -388,17 +381,12 @@ func atomicWide(d *decoder) (step, error) {
 		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	q := demand{space: op.Space, size: 16, align: 16, write: true, read: true, quiet: true, order: op.Order, scope: op.Scope}
-	return func(w *warp, mask uint32) action {
+	return ordered(op.Space, true, func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
 			return failed
 		}
 		if w.observing() {
 			w.tellAccess(EventAtomic, mask, &q, nil)
-		}
-		g := w.block.grid
-		if !g.alone {
-			g.device.ordering.Lock()
-			defer g.device.ordering.Unlock()
 		}
 		before := w.block.changes
 		var want, next [2]*eval.Vector
@@ -425,7 +413,7 @@ func atomicWide(d *decoder) (step, error) {
 		w.spins++
 		w.yield = w.block.changes == before
 		return advance
-	}, nil
+	}), nil
 }
 
 // initialized checks that the memory that an atomic operation reads is initialized.

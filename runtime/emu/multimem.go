@@ -125,7 +125,7 @@ func loadReduce(d *decoder) (step, error) {
 	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, order: op.Order,
 		scope: op.Scope, multi: true}
 	strong := op.Order > isa.Weak
-	return func(w *warp, mask uint32) action {
+	return ordered(op.Space, strong, func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) {
 			return failed
 		}
@@ -137,7 +137,6 @@ func loadReduce(d *decoder) (step, error) {
 		if strong {
 			w.yield = true
 			w.spins++
-			w.order()
 		}
 		var sums [8]eval.Vector
 		for i := range w.replicas(&q) {
@@ -156,7 +155,7 @@ func loadReduce(d *decoder) (step, error) {
 			w.write(&x.regs[e], mask, &sums[e])
 		}
 		return advance
-	}, nil
+	}), nil
 }
 
 // readable checks that the memory that an access reads is initialized.
