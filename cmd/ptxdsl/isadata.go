@@ -229,7 +229,7 @@ func (c *count) add(ins *isa.Instruction) {
 	c.forms += len(ins.Forms)
 	for i := range ins.Forms {
 		f := &ins.Forms[i]
-		if emu.Emulates(ins, f) {
+		if emu.Emulates(f) {
 			c.emulated++
 		}
 		c.gates += len(f.Gates) + len(f.Gone) + len(f.When)

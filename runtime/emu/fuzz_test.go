@@ -61,7 +61,7 @@ func randomKernels(target string) *agree.Kernels {
 		case isa.KindBra, isa.KindBrxIdx, isa.KindCall, isa.KindRet, isa.KindExit, isa.KindTrap:
 			return false
 		}
-		return Emulates(ins, f)
+		return Emulates(f)
 	})
 }
 

@@ -14,7 +14,8 @@ import (
 
 // mma decodes mma, mma.sp and wmma.mma.
 func mma(d *decoder) (step, error) {
-	m, err := tensorcore.Of(d.in.Form.Opcode, tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
+	op := d.operation()
+	m, err := tensorcore.Of(op.Kind, op.Mods(), tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
 	if err != nil {
 		return nil, err
 	}

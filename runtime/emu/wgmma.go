@@ -26,7 +26,8 @@ type groupProduct struct {
 
 // wgmma decodes wgmma.mma_async.
 func wgmma(d *decoder) (step, error) {
-	p, err := tensorcore.WgmmaOf(d.in.Form.Opcode, tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
+	op := d.operation()
+	p, err := tensorcore.WgmmaOf(op.Mods(), tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
 	if err != nil {
 		return nil, err
 	}
