@@ -55,7 +55,7 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	if at == nil || !at.known {
 		return memory.Region{}, false
 	}
-	return at.Over(bytes, s)
+	return at.Over(bytes, &s)
 }
 
 // place decomposes an address, once. It returns nil for no address.
@@ -125,7 +125,7 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		size = memory.Bytes(e.In)
 		p.kernelState.sizes[e.In] = size
 	}
-	return at.Over(size, e.Threads)
+	return at.Over(size, &e.Threads)
 }
 
 // Reads returns the regions of shared memory that an asynchronous operation reads: the source
@@ -136,7 +136,7 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region { return p.AppendReads(nil,
 func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region {
 	add := func(v *value.Value, bytes int64) {
 		if at := p.place(v); at != nil && at.shared {
-			if r, ok := at.Over(bytes, e.Threads); ok {
+			if r, ok := at.Over(bytes, &e.Threads); ok {
 				list = append(list, r)
 			}
 		}

@@ -66,7 +66,7 @@ func (at *Place) Shared() bool { return inShared(at.Root) }
 
 // Over returns the region of an access at the address by the threads of s. It returns ok = false if
 // there are none.
-func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
+func (at *Place) Over(bytes int64, s *value.Set) (Region, bool) {
 	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
 	n := len(threads.At)
 	if n == 0 {
@@ -84,7 +84,7 @@ func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, 
 	if !ok {
 		return Region{}, false
 	}
-	return at.Over(bytes, s)
+	return at.Over(bytes, &s)
 }
 
 // Var returns the variable that contains r, or nil.
