@@ -285,6 +285,7 @@ func (d *Device) LoadProgram(p *Program) (device.Loaded, error) { return d.load(
 // load gives memory to the variables of a module.
 func (d *Device) load(m *module) (device.Loaded, error) {
 	name := m.ir.Name
+	m.exact = d.options.Exact
 	if m.ir.Bits == 32 {
 		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", name)
 	}
