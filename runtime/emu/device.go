@@ -269,7 +269,7 @@ func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64,
 
 // Load loads a module. The image must contain its PTX.
 func (d *Device) Load(im device.Image) (device.Loaded, error) {
-	if im.PTX == "" {
+	if len(im.Cubin) > 0 {
 		return device.Loaded{}, fault("load", nil, "the emulator runs PTX, and %s is not", im.Name)
 	}
 	m, list := parse(im.Name, im.PTX)
