@@ -189,5 +189,10 @@ type kernel struct {
 	guessedBox                  bool // nothing says the shape of the box of a tensor map
 	guessedBytes                bool // nor how many bytes it has
 	oneBlock                    bool // the kernel never reads its block index
-	sharedOptIn                 int  // shared memory that a block of the target can have
+
+	// Of the next launches:
+	inputs bool // arrays that the kernel only reads hold numbers
+	values bool // uses of values that were never written are faults
+
+	sharedOptIn int // shared memory that a block of the target can have
 }
