@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A iteration says which iteration of loops is evaluated.
+// An iteration says which iteration of loops is evaluated.
 type iteration uint8
 
 const (

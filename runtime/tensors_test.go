@@ -33,9 +33,8 @@ func tensors(m *dsl.Module) {
 	full.Wait(k.U32(0))
 }
 
-// TestTensors makes the tensor maps of a kernel from nothing but the sizes of tensors, and launches
-// it with them: what the driver is reported of boxes and swizzles is what the kernel was built
-// with.
+// TestTensors creates the tensor maps of a kernel from the sizes of tensors alone, and launches the
+// kernel with them. The driver must receive the boxes and swizzles that the kernel was built with.
 func TestTensors(t *testing.T) {
 	d := fakecuda.New()
 	d.Params["tensors"] = []int{128, 128, 128, 128, 128, 128}

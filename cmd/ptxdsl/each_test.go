@@ -97,7 +97,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestManyFiles formats and checks more files at once than are ever in progress.
+// TestManyFiles formats and checks more files than are processed at a time.
 func TestManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	var names strings.Builder

@@ -38,7 +38,7 @@ type grid struct {
 	addresses [eval.Lanes]Address
 	serial    uint64 // number of the last asynchronous operation
 
-	mix    *rand.Rand // chooses turns of blocks; nil where they are long and in order
+	mix    *rand.Rand // chooses the time slices of blocks; nil if they are long and in order
 	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex

@@ -29,8 +29,8 @@ type run struct {
 	races    []*race.Race
 	fault    *emu.Fault
 	err      error  // the launch was refused
-	outside  bool   // an access lay outside of the arrays
-	beyond   bool   // an access lay outside of shared memory
+	outside  bool   // an access was out of bounds of the arrays
+	beyond   bool   // an access was out of bounds of shared memory
 	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
@@ -191,7 +191,7 @@ func (k *kernel) otherBlocks(best *run) (list []*run) {
 	return list
 }
 
-// ending says how a launch ended that did not end well.
+// ending describes the error with which a launch ended; "" if there is none.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""
@@ -230,8 +230,8 @@ func watched(in *ir.Instr) bool {
 	return false
 }
 
-// launch runs the kernel once. Arrays, and dynamic shared memory that nothing says the size of, grow
-// until all accesses lie inside.
+// launch runs the kernel once. Arrays, and dynamic shared memory of unknown size, grow until all
+// accesses are in bounds.
 func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
@@ -463,13 +463,14 @@ func sites(x *run) map[site]*race.Race {
 	return list
 }
 
-// doubt is why a race may be one of the launch that was derived, and not of the kernel.
+// A doubt is a reason why a race may result from the derived launch, and not from a bug in the
+// kernel.
 type doubt struct {
-	runs []map[site]*race.Race // that show the race if it is one of the kernel
+	runs []map[site]*race.Race // if the race is in the kernel, these also have it
 	note string
 }
 
-// doubts returns what a race of a derived launch is compared with.
+// doubts returns the runs that races of a derived launch are compared with.
 func (k *kernel) doubts(runs []*run) (list []doubt) {
 	if len(k.shape.Args) > 0 {
 		return nil
@@ -492,7 +493,7 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 	return list
 }
 
-// assumed returns what a race of a derived launch depends on that nothing in the file says, or "".
+// assumed returns the assumption that a race of a derived launch depends on, or "".
 func (k *kernel) assumed(y *race.Race) string {
 	switch {
 	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
