@@ -170,7 +170,7 @@ func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	past := b.syncs
 	for n, j := range stops[first:] {
 		if n == mostStops {
-			p.Missed("objects with more than %d barriers and fences of other threads behind them", mostStops)
+			p.Missed("mbarriers with more than %d barriers and fences of other threads after their initialization", mostStops)
 			b.fenced, b.past = true, past
 			return
 		}

@@ -497,7 +497,7 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 func (k *kernel) assumed(y *race.Race) string {
 	switch {
 	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
-		return "the kernel does not read its block index, and may be for one block"
+		return "the kernel does not read its block index, so it may be launched with one block only"
 	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous"):
 		return "the boxes of tensor maps are assumed"
 	}
@@ -627,11 +627,11 @@ func (k *kernel) unchecked(x *run) string {
 	case f.Message == emu.LimitReached:
 		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count))
 	case x.outside && derived:
-		return "an access lies outside of the arrays that were derived: " + f.Message
+		return "an access is out of bounds of the derived arrays: " + f.Message
 	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
 		return f.Message
 	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
-		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
+		return "the kernel hangs, but the box sizes of tensor maps are assumed; state them in ptxdsl:bytes comments, or give a launch"
 	case strings.Contains(f.Message, "ran into a trap") && derived:
 		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
 	}
