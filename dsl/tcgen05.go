@@ -348,7 +348,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	case x.stage == nil && y.stage == nil && p.left == nil:
 		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
 		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
 	case p.places == nil && (deep != deepY || deep%depth != 0):
