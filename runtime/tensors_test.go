@@ -87,7 +87,7 @@ func TestTensors(t *testing.T) {
 		{0x11, 2, 3, []uint16{32, 1}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what the driver is told: -want +got\n%s", diff)
+		t.Errorf("arguments of the driver (-want +got):\n%s", diff)
 	}
 
 	other := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{16, 64, 64}, []int{4, 4, 64}, runtime.Swizzle(128)))

@@ -67,7 +67,7 @@ func TestProgress(t *testing.T) {
 	var b bytes.Buffer
 	p := newProgress(&output{w: &b}, "testing")
 	if p.tick != nil {
-		t.Error("progress where nobody looks")
+		t.Error("progress is shown although standard error is not a terminal")
 	}
 	p.show()
 	p.clear()
