@@ -22,7 +22,7 @@ const (
 
 // setIteration selects the iteration to evaluate.
 func (t *threadEval) setIteration(when iteration) {
-	t.when, t.thread = when, nobody
+	t.when, t.thread = when, noThread
 	t.begun++
 	for i := range t.k.lasts {
 		if w := t.of(t.k.lasts[i].counts); w != nil {
