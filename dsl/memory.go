@@ -274,7 +274,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	return a
 }
 
-// At64 is At with a 64-bit index, for arrays in global memory of more than 4 G elements.
+// At64 is like At, with a 64-bit index, for arrays in global memory of more than 4 G elements.
 func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	k := a.at.k
 	if k == nil {

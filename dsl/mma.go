@@ -83,7 +83,7 @@ func (m *Module) MMAFor(t, sums isa.Type) MMA {
 // in shared memory.
 func MixedMMAFor(a, b, sums isa.Type) MMA { return MMA{M: 16, N: 8, K: 32, A: a, B: b, C: sums} }
 
-// SparseMixedMMAFor is MixedMMAFor for a sparse A operand; see SparseMMAFor.
+// SparseMixedMMAFor is like MixedMMAFor, for a sparse A operand; see SparseMMAFor.
 func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
 	s := MixedMMAFor(a, b, sums)
 	s.K *= 2

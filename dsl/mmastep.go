@@ -275,8 +275,8 @@ func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32], rows int) func(step 
 	}
 	lane := k.Lane()
 	row, col := from.Add(lane.ShrI(2)), lane.AndI(3)
-	var at func(col int) Addr // of the lane's first row
-	down := bytes             // from a row to the next
+	var at func(col int) Addr // address of an element of the lane's first row
+	down := bytes             // distance from a row to the next
 	if t.turned {
 		first := t.Addr().add(col.MulI(int64(t.Pitch())).Add(row.MulI(int64(bytes))))
 		at = func(col int) Addr { return first.Plus(int64(col * t.Pitch())) }

@@ -91,14 +91,14 @@ func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
 	a.dense(tensorProduct{x: x, places: &places, y: y})
 }
 
-// MMAFromTMEM is MMA with an A operand in tensor memory.
+// MMAFromTMEM is like MMA, with an A operand in tensor memory.
 func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
 	if a.left("MMAFromTMEM", x, y) {
 		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
 	}
 }
 
-// ScaledMMAFromTMEM is ScaledMMA with an A operand in tensor memory, of .e4m3 or .e5m2.
+// ScaledMMAFromTMEM is like ScaledMMA, with an A operand in tensor memory, of .e4m3 or .e5m2.
 func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, y, scaleX, scaleY SharedTile) {
 	if a.left("ScaledMMAFromTMEM", x, y) {
 		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})

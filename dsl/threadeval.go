@@ -33,7 +33,7 @@ type trackedReg struct {
 	pointer *ir.Var        // the pointer parameter whose value it holds
 	worked  int32          // the thread (a value of begun) for which value was last computed
 	rested  int32          // the same for rest
-	asked   bool           // same has been computed
+	asked   bool           // whether same has been computed
 	same    bool           // the same in all threads, see alike
 	loop    *lastIteration // the loop whose iterations it counts
 	value   worked

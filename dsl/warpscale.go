@@ -97,7 +97,7 @@ func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, 
 	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// SparseScaledMMA is ScaledMMA for a sparse A operand x, as in SparseMMA.
+// SparseScaledMMA is like ScaledMMA, for a sparse A operand x; see SparseMMA.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
 		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()

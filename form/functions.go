@@ -18,7 +18,7 @@ type function struct {
 	params   []formal
 	defined  bool
 	noreturn bool
-	memory   bool     // has .minperctamemory
+	memory   bool     // whether it has .minperctamemory
 	called   ptx.Span // the first call
 	taken    ptx.Span // where its address is first taken
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one

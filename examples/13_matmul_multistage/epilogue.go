@@ -25,7 +25,7 @@ type Epilogue struct {
 // An Activation is a function of an element.
 type Activation int
 
-// Activations.
+// The activation functions.
 const (
 	Identity Activation = iota
 	ReLU

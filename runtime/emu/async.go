@@ -15,7 +15,7 @@ import (
 // when they arrive on an mbarrier.
 type Completion uint8
 
-// Completions.
+// When asynchronous operations complete.
 const (
 	// Late completes an operation only when a wait needs it, or when nothing else can run. A
 	// missing wait then shows up as a read of uninitialized or old data.

@@ -30,7 +30,7 @@ type cluster struct {
 // An outcome says how far a cluster got.
 type outcome uint8
 
-// Outcomes.
+// How far a cluster has run.
 const (
 	finished outcome = iota
 	faulted

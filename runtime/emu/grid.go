@@ -33,7 +33,7 @@ type grid struct {
 	observer  Observer // nil if there is none
 	stepper   Stepper  // nil if there is none
 	guide     Guide    // nil if seeds choose the order
-	state     State    // for the stepper
+	state     State    // state that the stepper receives
 	event     Event    // reused for each event
 	addresses [eval.Lanes]Address
 	serial    uint64 // number of the last asynchronous operation

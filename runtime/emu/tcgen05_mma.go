@@ -16,7 +16,7 @@ import (
 // A tensorProduct is a decoded tcgen05.mma.
 type tensorProduct struct {
 	arch                             tensorcore.Arch
-	number                           int // of the target
+	number                           int // number of the target
 	kind, vectors                    string
 	group                            tensorGroup
 	stationary, sparse, scaled       bool

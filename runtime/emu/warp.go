@@ -69,7 +69,7 @@ type fragment struct {
 	state   waitState
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
-	expired bool  // its wait has timed out
+	expired bool  // whether its wait has timed out
 }
 
 // A frame is a call of a function. The fragments of a call share it, since they have different

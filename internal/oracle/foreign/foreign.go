@@ -40,11 +40,11 @@ type Case struct {
 // An Arg is an argument: a buffer, a number or a tensor map.
 type Arg struct {
 	Role, Type string
-	Value      json.Number // of a number
+	Value      json.Number // value of a number
 	Count      int         // elements of a buffer
 	Rule       Rule
 	Hidden     bool   // only a tensor map names the buffer
-	SHA256     string // of the expected bytes
+	SHA256     string // hash of the expected bytes
 	Want       string // file of the expected elements
 	Abs, Rel   float64
 	Why        string // reason for the tolerance

@@ -19,7 +19,7 @@ import (
 
 // A Result is the result of running a case.
 type Result struct {
-	Instructions int64   // of threads
+	Instructions int64   // number of thread instructions
 	Elements     int     // number of compared elements
 	Error        float64 // error of the element that is closest to its tolerance
 	Allowed      float64 // tolerance of that element

@@ -17,7 +17,7 @@ import (
 type Writes struct {
 	flow  *ir.Flow
 	at    map[*ir.Instr]spot
-	by    map[*ir.Reg][]write // in program order
+	by    map[*ir.Reg][]write // writes of each register, in program order
 	given map[*ir.Reg]bool    // parameters of the function
 }
 

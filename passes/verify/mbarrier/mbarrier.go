@@ -178,7 +178,7 @@ func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 		switch {
 		case publishes(e):
 			if b.by.Minus(e.Threads) != (value.Set{}) {
-				continue // of other threads
+				continue // executed by other threads
 			}
 			b.fenced, b.narrow, b.past = true, e.In.HasMod(isa.ModSharedCTA), past
 			return

@@ -174,15 +174,15 @@ func scheduleOf(seed uint64) seeding {
 type kernel struct {
 	name, text string
 	module     *ir.Module
-	program    *emu.Program // of the module
-	functions  []*ir.Func   // of the module
+	program    *emu.Program // the program of the module
+	functions  []*ir.Func   // the functions of the module
 	endless    *int         // number of launches of this file's kernels that reached their limit
 	fn         *ir.Func
 	options    Options
 	shape      Launch
 	params     []param
 	watch      []emu.Observer // observers of the next launches, besides the detector
-	limit      int64          // of instructions; 0 for mostWork
+	limit      int64          // limit of instructions; 0 means mostWork
 	pool       pool           // arrays that the kernels of a stream share
 
 	guessedBlock, guessedShared bool // the block size, or the size of dynamic shared memory, is unknown

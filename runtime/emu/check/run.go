@@ -34,7 +34,7 @@ type run struct {
 	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
-	events   uint64 // that the detector saw
+	events   uint64 // number of events that the detector received
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -325,7 +325,7 @@ func (k *kernel) target() string { return k.module.Target.String() }
 // An array is a global memory allocation of a launch.
 type array struct {
 	at    device.Address
-	first []byte // its initial contents
+	first []byte // initial contents of the array
 }
 
 // seedOfHashes makes the hashes of a process comparable.
