@@ -49,7 +49,7 @@ type Problem struct {
 	A, B, D runtime.Address
 }
 
-// A BLAS is cuBLAS and cuBLASLt, as far as they are there.
+// A BLAS holds the functions of cuBLAS and cuBLASLt, of those libraries that were found.
 type BLAS struct {
 	device        *runtime.Device
 	cublas, light *library
