@@ -19,6 +19,15 @@ type Tiling struct {
 	Stages  int
 	Swizzle dsl.Swizzle
 	Type    isa.Type // of A and B; BF16 if it is the zero value
+	Across  int      // warps in a row of V4; four if it is zero
+}
+
+// across returns the number of warps in a row.
+func (t Tiling) across() int {
+	if t.Across == 0 {
+		return 4
+	}
+	return t.Across
 }
 
 // Types are the types of A and B that every version supports.

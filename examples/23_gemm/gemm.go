@@ -24,9 +24,11 @@ import (
 type Library struct {
 	device  *runtime.Device
 	mutex   sync.Mutex
+	stream  *runtime.Stream // nil for the default stream
 	modules map[string]*runtime.Module
 	kernels map[string]*runtime.Kernel
 	memory  map[string]memory
+	choices *choices // nil without tuning
 }
 
 // memory is a buffer that later calls use again.
@@ -42,6 +44,14 @@ func New(d *runtime.Device) *Library {
 		device: d, modules: make(map[string]*runtime.Module), kernels: make(map[string]*runtime.Kernel),
 		memory: make(map[string]memory),
 	}
+}
+
+// Use makes later calls run on a stream, or on the default stream if s is nil. The library's memory is
+// shared by all its calls, so earlier calls must be complete.
+func (l *Library) Use(s *runtime.Stream) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.stream = s
 }
 
 // Close unloads the kernels and frees the memory that the library allocated.
@@ -60,6 +70,12 @@ func (l *Library) Close() error {
 	clear(l.kernels)
 	return all
 }
+
+// E4M3 and E5M2 are elements of FP8, as their bits.
+type (
+	E4M3 uint8
+	E5M2 uint8
+)
 
 // A Matrix is a matrix on the device.
 type Matrix[E runtime.Element] struct {
@@ -85,56 +101,99 @@ type Options struct {
 	// F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise they take three products
 	// of TF32, which are about as precise as F32.
 	TF32 bool
+	// Factors of all elements of A and of B, for FP8: one number each, which the kernel reads. Both are
+	// nil, or none.
+	ScaleA, ScaleB *runtime.Buffer[float32]
 }
 
 // Multiply computes D = Alpha * A * B + Beta * D. D must be stored by rows.
 //
 // Operands of float32, runtime.F16 and runtime.BF16 are added in F32, of float64 in F64, and of int8 and
 // uint8 in 32-bit integers. D may be of any floating-point type, except that operands of float64 need one
-// of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and Beta 0.
+// of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and Beta 0. FP8 requires
+// sm_90a and a D of float32, runtime.F16 or runtime.BF16, with Alpha 1 and Beta 0.
 func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) error {
-	if o.Alpha == 0 {
-		o.Alpha = 1
-	}
-	p, err := planFor(l.device.Info(), d, a, b, o)
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	o = o.resolve()
+	p, err := choose(l, d, a, b, o)
 	if err != nil {
 		return fmt.Errorf("gemm: %w", err)
 	}
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
 	if err := run(l, p, d, a, b, o); err != nil {
 		return fmt.Errorf("gemm: %s: %w", p, err)
 	}
 	return nil
 }
 
+// resolve fills in the defaults.
+func (o Options) resolve() Options {
+	if o.Alpha == 0 {
+		o.Alpha = 1
+	}
+	return o
+}
+
+// plain reports whether the product is the result.
+func (o Options) plain() bool { return o.Alpha == 1 && o.Beta == 0 }
+
 // run prepares the operands, multiplies them and finishes the result.
 func run[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) error {
-	left, e1 := prepare(l, p, "a", a, p.m)
-	right, e2 := prepare(l, p, "b", b.T(), p.width)
-	product, e3 := l.kernel(p.name, p.kernel, p.build)
-	if err := errors.Join(e1, e2, e3); err != nil {
-		return err
+	launch, err := product(l, p, d, a, b, o)
+	if err != nil || p.direct {
+		return errors.Join(err, call(launch))
 	}
-	if p.direct {
-		return l.launch(product, p, left, right, d.Data)
+	if err := launch(); err != nil {
+		return err
 	}
 	switch p.sums {
 	case isa.F64:
-		return finish[float64](l, p, product, left, right, d, o)
+		return finish[float64](l, p, d, o)
 	case isa.S32:
-		return finish[int32](l, p, product, left, right, d, o)
+		return finish[int32](l, p, d, o)
 	}
-	return finish[float32](l, p, product, left, right, d, o)
+	return finish[float32](l, p, d, o)
 }
 
-// finish multiplies into memory of the library, and converts the product.
-func finish[X, D, E runtime.Element](l *Library, p *plan, product *runtime.Kernel, a, b *runtime.Buffer[E], d Matrix[D], o Options) error {
+// call calls a function that may be nil.
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// product prepares the operands, and returns a function that launches the kernel of the product.
+func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) (func() error, error) {
+	left, e1 := prepare(l, p, "a", a, p.m, p.turnA)
+	right, e2 := prepare(l, p, "b", b.T(), p.width, p.turnB)
+	k, e3 := l.kernel(p.name, p.kernel, p.build)
+	var result runtime.Matrix = d.Data
+	var e4 error
+	if !p.direct {
+		result, e4 = p.scratch(l)
+	}
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		return nil, err
+	}
+	return l.launcher(k, p, left, right, result, o)
+}
+
+// scratch returns memory for the sums of a product.
+func (p *plan) scratch(l *Library) (runtime.Matrix, error) {
+	switch p.sums {
+	case isa.F64:
+		return reserve[float64](l, "x", p.m*p.width)
+	case isa.S32:
+		return reserve[int32](l, "x", p.m*p.width)
+	}
+	return reserve[float32](l, "x", p.m*p.width)
+}
+
+// finish converts the product in the memory of the library.
+func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) error {
 	x, err := reserve[X](l, "x", p.m*p.width)
 	if err != nil {
-		return err
-	}
-	if err := l.launch(product, p, a, b, x); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("finish %s %s %t", p.sums, p.result, o.Beta != 0)
@@ -142,7 +201,7 @@ func finish[X, D, E runtime.Element](l *Library, p *plan, product *runtime.Kerne
 	if err != nil {
 		return err
 	}
-	grid := runtime.Grid(tiles(p.m, p.n))
+	grid := l.grid(tiles(p.m, p.n))
 	var alpha, beta any = float32(o.Alpha), float32(o.Beta)
 	switch p.precision() {
 	case isa.F64:
@@ -154,9 +213,9 @@ func finish[X, D, E runtime.Element](l *Library, p *plan, product *runtime.Kerne
 }
 
 // prepare returns an operand as the kernel needs it: stored by rows, as many as height, of the depth of
-// the plan.
-func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int) (*runtime.Buffer[E], error) {
-	if !p.copies(m.Transposed, m.Rows, m.Cols, height) {
+// the plan. With turned, the kernel reads transposed operands itself.
+func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int, turned bool) (*runtime.Buffer[E], error) {
+	if turned || !p.copies(m.Transposed, m.Rows, m.Cols, height) {
 		return m.Data, nil
 	}
 	to, err := reserve[E](l, name, height*p.depth)
@@ -171,20 +230,50 @@ func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], h
 	if err != nil {
 		return nil, err
 	}
-	return to, k.Launch(runtime.Grid(tiles(height, p.depth)), to, m.Data,
+	return to, k.Launch(l.grid(tiles(height, p.depth)), to, m.Data,
 		uint32(m.Rows), uint32(m.Cols), uint32(height), uint32(p.depth))
 }
 
 // tiles returns the number of tiles of a matrix for the kernels that copy.
 func tiles(rows, cols int) int { return (rows + side - 1) / side * ((cols + side - 1) / side) }
 
-// launch runs the kernel of the product. Its parameters have the same names in all examples.
-func (l *Library) launch(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix) error {
-	known := map[string]struct {
+// grid returns the configuration of a launch.
+func (l *Library) grid(blocks int) runtime.Config {
+	c := runtime.Grid(blocks)
+	if l.stream != nil {
+		c = c.On(l.stream)
+	}
+	return c
+}
+
+// launcher returns a function that runs the kernel of the product. Its parameters have the same names
+// in all examples.
+func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix, o Options) (func() error, error) {
+	type stored struct {
 		data       runtime.Matrix
 		rows, cols int
-	}{"a": {a, p.m, p.depth}, "b": {b, p.width, p.depth}, "d": {d, p.m, p.width}}
+	}
+	of := func(data runtime.Matrix, rows int, turned bool) stored {
+		if turned {
+			return stored{data, p.depth, rows}
+		}
+		return stored{data, rows, p.depth}
+	}
+	known := map[string]stored{"a": of(a, p.m, p.turnA), "b": of(b, p.width, p.turnB), "d": {d, p.m, p.width}}
 	sizes := map[string]int{"m": p.m, "n": p.width, "k": p.depth}
+	if p.swapped {
+		known["a"], known["b"] = known["b"], known["a"]
+		sizes["m"], sizes["n"] = p.width, p.m
+	}
+	if p.parts > 0 {
+		parts, e1 := reserve[float32](l, "parts", p.parts)
+		told, e2 := l.semaphores(p.told)
+		if err := errors.Join(e1, e2); err != nil {
+			return nil, err
+		}
+		known["parts"], known["told"] = stored{data: parts}, stored{data: told}
+	}
+	known["scale_a"], known["scale_b"] = stored{data: o.ScaleA}, stored{data: o.ScaleB}
 	var args []any
 	for _, param := range k.Params() {
 		m, ok := known[param.Name]
@@ -196,12 +285,27 @@ func (l *Library) launch(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix) err
 		default:
 			t, err := k.TensorMap(param.Name, m.data, m.rows, m.cols)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			args = append(args, t)
 		}
 	}
-	return k.Launch(runtime.Grid(p.blocks), args...)
+	grid := l.grid(p.blocks)
+	return func() error { return k.Launch(grid, args...) }, nil
+}
+
+// semaphores returns semaphores of stream-K, which are zero between launches.
+func (l *Library) semaphores(n int) (*runtime.Buffer[uint32], error) {
+	const most = 4096 // of all plans
+	_, ok := l.memory["told uint32"]
+	told, err := reserve[uint32](l, "told", max(n, most))
+	if err != nil || ok {
+		return told, err
+	}
+	if l.stream != nil {
+		told = told.On(l.stream)
+	}
+	return told, told.Fill(0)
 }
 
 // kernel returns a kernel, which it loads if it is not loaded.
