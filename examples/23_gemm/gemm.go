@@ -313,18 +313,27 @@ func (l *Library) kernel(key, name string, build func(*dsl.Module)) (*runtime.Ke
 	if k := l.kernels[key]; k != nil {
 		return k, nil
 	}
+	m, k, err := l.load(key, name, build)
+	if err != nil {
+		return nil, err
+	}
+	l.modules[key], l.kernels[key] = m, k
+	return k, nil
+}
+
+// load builds and loads a kernel.
+func (l *Library) load(key, name string, build func(*dsl.Module)) (*runtime.Module, *runtime.Kernel, error) {
 	m := dsl.New(key, l.device.Info().Target)
 	build(m)
 	loaded, err := l.device.Load(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	k, err := loaded.Kernel(name)
 	if err != nil {
-		return nil, errors.Join(err, loaded.Close())
+		return nil, nil, errors.Join(err, loaded.Close())
 	}
-	l.modules[key], l.kernels[key] = loaded, k
-	return k, nil
+	return loaded, k, nil
 }
 
 // reserve returns memory of n elements, which the next call with the same name and type overwrites.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -161,6 +162,9 @@ const (
 
 // measure runs all plans in turn, with a cold cache, and sorts them by their median time.
 func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b Matrix[E], o Options) ([]Trial, error) {
+	if err := l.preload(list); err != nil {
+		return nil, err
+	}
 	cold, err := reserve[uint32](l, "cold", max(1024, l.device.Info().L2))
 	if err != nil {
 		return nil, err
@@ -202,6 +206,30 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 	}
 	slices.SortStableFunc(trials, func(x, y Trial) int { return cmp.Compare(x.Took, y.Took) })
 	return trials, errors.Join(first.Close(), last.Close())
+}
+
+// preload loads the kernels of plans concurrently.
+func (l *Library) preload(list []*plan) error {
+	modules, kernels := make([]*runtime.Module, len(list)), make([]*runtime.Kernel, len(list))
+	errs := make([]error, len(list))
+	free := make(chan struct{}, 16)
+	var group sync.WaitGroup
+	for i, p := range list {
+		if l.kernels[p.name] == nil {
+			group.Go(func() {
+				free <- struct{}{}
+				modules[i], kernels[i], errs[i] = l.load(p.name, p.kernel, p.build)
+				<-free
+			})
+		}
+	}
+	group.Wait()
+	for i, p := range list {
+		if kernels[i] != nil {
+			l.modules[p.name], l.kernels[p.name] = modules[i], kernels[i]
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // fastest returns the shortest time so far.
