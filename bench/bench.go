@@ -62,12 +62,14 @@ type Bench struct {
 	Stream *runtime.Stream
 	Rounds int
 	Warm   time.Duration // how long a job runs before it is measured
-	Trials io.Writer     // where the times of all kernels of a library call go; nil for nowhere
-	rand   *rand.Rand
-	cold   *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
-	first  []*runtime.Event
-	last   []*runtime.Event
-	meter  *meter
+	// Repeats is how often our matrix products are run to compare the bits of their results; 0 for never.
+	Repeats int
+	Trials  io.Writer // where the times of all kernels of a library call go; nil for nowhere
+	rand    *rand.Rand
+	cold    *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
+	first   []*runtime.Event
+	last    []*runtime.Event
+	meter   *meter
 }
 
 // New returns a Bench for a device, with a number of measured rounds. Closing the device also

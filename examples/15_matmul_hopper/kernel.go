@@ -8,7 +8,7 @@ import "github.com/ptxdsl/ptxdsl/dsl"
 
 // A Tiling is the tile shape of a block and its pipeline.
 type Tiling struct {
-	M, N, K int // size of a tile; two warpgroups share the M rows
+	M, N, K int // size of a tile; see warpgroups for M
 	Stages  int
 	Cluster int // blocks that share the tiles of B by multicast
 	Group   int // rows of tiles that are assigned together
@@ -33,6 +33,15 @@ func For(m, n, multiprocessors int) Tiling {
 		}
 	}
 	return best
+}
+
+// warpgroups returns how many warpgroups share the rows of a tile: each has 64 rows, or 128 rows of a
+// tile of 256.
+func (t Tiling) warpgroups() int {
+	if t.M == 256 {
+		return 2
+	}
+	return t.M / 64
 }
 
 // Tiles returns the number of tiles of a product of m rows and n columns.

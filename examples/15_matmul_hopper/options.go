@@ -57,7 +57,9 @@ func (t Tiling) Deep(e isa.Type) Tiling {
 
 // Parts returns the lengths of the arrays parts and told for a stream-K grid of the given size. The
 // elements of told must be zero before a launch and are zero after it.
-func (t Tiling) Parts(blocks int) (parts, told int) { return blocks * t.M * t.N, blocks * 2 }
+func (t Tiling) Parts(blocks int) (parts, told int) {
+	return blocks * t.M * t.N, blocks * t.warpgroups()
+}
 
 // resolve fills in the defaults.
 func (o Options) resolve() Options {
@@ -93,16 +95,17 @@ type part struct {
 	dsl.TileCoord
 	first  dsl.Reg[dsl.U32] // index of the first step, for stream-K
 	steps  dsl.Reg[dsl.U32]
-	finish func(acc *dsl.Accumulator, half dsl.Reg[dsl.U32], store func())
+	finish func(acc *dsl.Accumulator, group dsl.Reg[dsl.U32], store func())
 }
 
 // BuildWith adds a kernel that computes D = A * B' as Build does, with options. Rows of A, B and a
 // staged D must be multiples of 16 bytes; D of 32 bits must have an even number of columns.
 func BuildWith(m *dsl.Module, o Options) {
 	p := newProduct(m, o.resolve())
-	k, t := p.k, p.Tiling
+	k, t, n := p.k, p.Tiling, p.Tiling.warpgroups()
+	load, math := t.registers()
 	k.Roles(
-		dsl.OnWarpgroup(0, "load", func() {
+		role(dsl.OnWarpgroup(0, "load", func() {
 			for at := range p.work {
 				for s := range p.ab.Produce(at.steps) {
 					step := s.Iteration()
@@ -113,28 +116,52 @@ func BuildWith(m *dsl.Module, o Options) {
 					s.Load(p.b, tileAt(p.TransposeB, at.Col, step))
 				}
 			}
-		}).Regs(40),
-		dsl.OnWarpgroups(1, 2, "math", func(half dsl.Reg[dsl.U32]) {
+		}), load),
+		role(dsl.OnWarpgroups(1, n, "math", func(group dsl.Reg[dsl.U32]) {
 			for at := range p.work {
-				acc := k.Accumulator(t.M/2, t.N, Sums(p.Type))
+				acc := k.Accumulator(t.M/n, t.N, Sums(p.Type))
 				for s := range p.ab.Consume(at.steps) {
-					acc.MMA(turned(p.TransposeA, s.Tile(p.a)).Part(half, 2), turned(p.TransposeB, s.Tile(p.b)))
+					acc.MMA(turned(p.TransposeA, s.Tile(p.a)).Part(group, n), turned(p.TransposeB, s.Tile(p.b)))
 				}
-				at.finish(acc, half, func() { p.store(acc, half, at) })
+				at.finish(acc, group, func() { p.store(acc, group, at) })
 			}
 			if p.out != nil {
 				p.out.Wait()
 			}
-		}).Regs(232),
+		}), math),
 	)
+}
+
+// registers returns the registers per thread of the warpgroup that loads and of those that compute; 0
+// leaves them as they are.
+func (t Tiling) registers() (load, math int) {
+	switch t.warpgroups() {
+	case 1:
+		return 0, 0
+	case 2:
+		return 40, 232
+	}
+	return 32, 152
+}
+
+// role returns a role with a budget of registers.
+func role(r dsl.Role, registers int) dsl.Role {
+	if registers > 0 {
+		r = r.Regs(registers)
+	}
+	return r
 }
 
 // newProduct declares the parameters and the shared memory of a kernel.
 func newProduct(m *dsl.Module, o Options) *product {
 	t := o.Tiling
-	options := []dsl.KernelOption{dsl.Warpgroups(3)}
+	n := t.warpgroups()
+	options := []dsl.KernelOption{dsl.Warpgroups(n + 1)}
 	if t.Cluster > 1 {
 		options = append(options, dsl.Cluster(t.Cluster))
+	}
+	if n == 1 {
+		options = append(options, dsl.MinBlocks(2))
 	}
 	k := m.Kernel("matmul", options...)
 	p := &product{Options: o, k: k}
@@ -165,11 +192,11 @@ func newProduct(m *dsl.Module, o Options) *product {
 
 	p.ab = k.Pipeline("ab", t.Stages, p.a.Feed(), p.b.Feed().Multicast())
 	if d != nil {
-		p.out = k.Output("out", d, 2)
+		p.out = k.Output("out", d, n)
 	}
 	high, wide := p.rows.CeilDiv(int64(t.M)), p.cols.CeilDiv(int64(t.N))
 	if o.StreamK {
-		p.work = sharedTiles(k.StreamK(high, wide, p.depth.CeilDiv(int64(t.K)), t.Group, 2, parts, told))
+		p.work = sharedTiles(k.StreamK(high, wide, p.depth.CeilDiv(int64(t.K)), t.Group, n, parts, told))
 	} else {
 		p.work = wholeTiles(k.Persistent(high, wide, t.Group), p.depth.CeilDiv(int64(t.K)))
 	}
@@ -199,13 +226,14 @@ func sharedTiles(tiles *dsl.StreamSchedule) iter.Seq[part] {
 }
 
 // store stores the rows of a warpgroup.
-func (p *product) store(acc *dsl.Accumulator, half dsl.Reg[dsl.U32], at part) {
-	parts := p.Tiling.M / 128
+func (p *product) store(acc *dsl.Accumulator, group dsl.Reg[dsl.U32], at part) {
+	n := p.Tiling.warpgroups()
+	parts := p.Tiling.M / n / 64
 	if p.Scale {
 		both := p.scales[0].Load(p.k.U32(0)).Mul(p.scales[1].Load(p.k.U32(0)))
 		acc.Map(func(_ dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(both) })
 	}
-	row, col := at.Row.MulI(2).Add(half).MulI(int64(64*parts)), at.Col.MulI(int64(p.Tiling.N))
+	row, col := at.Row.MulI(int64(n)).Add(group).MulI(int64(64*parts)), at.Col.MulI(int64(p.Tiling.N))
 	switch {
 	case p.TransposeD:
 		p.storeTransposed(acc, row, col)
@@ -213,7 +241,7 @@ func (p *product) store(acc *dsl.Accumulator, half dsl.Reg[dsl.U32], at part) {
 		acc.Store(p.matrix.Sized(p.rows, p.cols), row, col)
 	default:
 		for i := range parts {
-			p.out.Store(acc, i, half, row.AddI(int64(64*i)), col)
+			p.out.Store(acc, i, group, row.AddI(int64(64*i)), col)
 		}
 	}
 }

@@ -23,9 +23,11 @@ var (
 
 // Variants returns a variant for each option of the kernel.
 func Variants() []kerneltest.Variant {
-	tall, narrow := Default, Default
+	tall, narrow, low, square := Default, Default, Default, Default
 	tall.M, tall.N = 256, 128
 	narrow.N, narrow.Stages = 16, 8
+	low.M, low.N, low.Stages = 64, 16, 8
+	square.M, square.N = 192, 192
 	bf16 := kerneltest.BF16.ULPs(0.5).Plus(sum16)
 	list := []kerneltest.Variant{
 		variant("element types", "f16", Options{Type: isa.F16}, kerneltest.F16, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(sum16)),
@@ -38,6 +40,8 @@ func Variants() []kerneltest.Variant {
 		variant("one scale per matrix", "e5m2", Options{Type: isa.E5m2, Scale: true}, kerneltest.Narrow(isa.E5m2), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
 		variant("tile shapes", "256x128", Options{Tiling: tall}, kerneltest.BF16, kerneltest.BF16, bf16),
 		variant("tile shapes", "128x16, transposed result", Options{Tiling: narrow, TransposeD: true}, kerneltest.BF16, kerneltest.BF16, bf16),
+		variant("tile shapes", "192x192", Options{Tiling: square}, kerneltest.BF16, kerneltest.BF16, bf16),
+		variant("tile shapes", "64x16, transposed result", Options{Tiling: low, TransposeD: true}, kerneltest.BF16, kerneltest.BF16, bf16),
 		variant("stream-K", "128x256", Options{StreamK: true}, kerneltest.BF16, kerneltest.BF16, bf16),
 		variant("stream-K", "128x16, transposed result", Options{Tiling: narrow, TransposeD: true, StreamK: true}, kerneltest.BF16, kerneltest.BF16, bf16),
 	}

@@ -28,7 +28,8 @@ type Library struct {
 	modules map[string]*runtime.Module
 	kernels map[string]*runtime.Kernel
 	memory  map[string]memory
-	choices *choices // nil without tuning
+	calls   map[any]calls // by their arguments
+	choices *choices      // nil without tuning
 }
 
 // memory is a buffer that later calls use again.
@@ -42,7 +43,7 @@ type memory struct {
 func New(d *runtime.Device) *Library {
 	return &Library{
 		device: d, modules: make(map[string]*runtime.Module), kernels: make(map[string]*runtime.Kernel),
-		memory: make(map[string]memory),
+		memory: make(map[string]memory), calls: make(map[any]calls),
 	}
 }
 
@@ -66,6 +67,7 @@ func (l *Library) Close() error {
 		all = errors.Join(all, m.Close())
 	}
 	clear(l.memory)
+	clear(l.calls)
 	clear(l.modules)
 	clear(l.kernels)
 	return all
@@ -116,14 +118,46 @@ func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o O
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	o = o.resolve()
-	p, err := choose(l, d, a, b, o)
-	if err != nil {
-		return fmt.Errorf("gemm: %w", err)
+	type call struct {
+		d    Matrix[D]
+		a, b Matrix[E]
+		o    Options
+		s    *runtime.Stream
 	}
-	if err := run(l, p, d, a, b, o); err != nil {
-		return fmt.Errorf("gemm: %s: %w", p, err)
+	key := call{d, a, b, o, l.stream}
+	c, ok := l.calls[key]
+	if !ok {
+		p, err := choose(l, d, a, b, o)
+		if err != nil {
+			return fmt.Errorf("gemm: %w", err)
+		}
+		c.what = p.String()
+		if c.steps, err = steps(l, p, d, a, b, o); err != nil {
+			return fmt.Errorf("gemm: %s: %w", p, err)
+		}
+		l.remember(key, c)
+	}
+	for _, step := range c.steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("gemm: %s: %w", c.what, err)
+		}
 	}
 	return nil
+}
+
+// calls are the launches of a product, which another call with the same matrices repeats.
+type calls struct {
+	what  string
+	steps []func() error
+}
+
+// remember keeps the launches of a product.
+func (l *Library) remember(key any, c calls) {
+	const most = 256
+	if len(l.calls) >= most {
+		clear(l.calls)
+	}
+	l.calls[key] = c
 }
 
 // resolve fills in the defaults.
@@ -137,36 +171,28 @@ func (o Options) resolve() Options {
 // plain reports whether the product is the result.
 func (o Options) plain() bool { return o.Alpha == 1 && o.Beta == 0 }
 
-// run prepares the operands, multiplies them and finishes the result.
-func run[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) error {
-	launch, err := product(l, p, d, a, b, o)
+// steps returns the launches that prepare the operands, multiply them and finish the result.
+func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) ([]func() error, error) {
+	list, err := product(l, p, d, a, b, o)
 	if err != nil || p.direct {
-		return errors.Join(err, call(launch))
+		return list, err
 	}
-	if err := launch(); err != nil {
-		return err
-	}
+	var last func() error
 	switch p.sums {
 	case isa.F64:
-		return finish[float64](l, p, d, o)
+		last, err = finish[float64](l, p, d, o)
 	case isa.S32:
-		return finish[int32](l, p, d, o)
+		last, err = finish[int32](l, p, d, o)
+	default:
+		last, err = finish[float32](l, p, d, o)
 	}
-	return finish[float32](l, p, d, o)
+	return append(list, last), err
 }
 
-// call calls a function that may be nil.
-func call(f func() error) error {
-	if f == nil {
-		return nil
-	}
-	return f()
-}
-
-// product prepares the operands, and returns a function that launches the kernel of the product.
-func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) (func() error, error) {
-	left, e1 := prepare(l, p, "a", a, p.m, p.turnA)
-	right, e2 := prepare(l, p, "b", b.T(), p.width, p.turnB)
+// product returns the launches that prepare the operands; the last one is the kernel of the product.
+func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) (list []func() error, err error) {
+	left, first, e1 := prepare(l, p, "a", a, p.m, p.turnA)
+	right, second, e2 := prepare(l, p, "b", b.T(), p.width, p.turnB)
 	k, e3 := l.kernel(p.name, p.kernel, p.build)
 	var result runtime.Matrix = d.Data
 	var e4 error
@@ -176,7 +202,13 @@ func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix
 	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		return nil, err
 	}
-	return l.launcher(k, p, left, right, result, o)
+	multiply, err := l.launcher(k, p, left, right, result, o)
+	for _, step := range []func() error{first, second, multiply} {
+		if step != nil {
+			list = append(list, step)
+		}
+	}
+	return list, err
 }
 
 // scratch returns memory for the sums of a product.
@@ -190,16 +222,16 @@ func (p *plan) scratch(l *Library) (runtime.Matrix, error) {
 	return reserve[float32](l, "x", p.m*p.width)
 }
 
-// finish converts the product in the memory of the library.
-func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) error {
+// finish returns the launch that converts the product in the memory of the library.
+func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) (func() error, error) {
 	x, err := reserve[X](l, "x", p.m*p.width)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	name := fmt.Sprintf("finish %s %s %t", p.sums, p.result, o.Beta != 0)
 	k, err := l.kernel(name, "finish", finishKernel(p.sums, p.result, o.Beta != 0))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	grid := l.grid(tiles(p.m, p.n))
 	var alpha, beta any = float32(o.Alpha), float32(o.Beta)
@@ -209,18 +241,21 @@ func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) e
 	case isa.S32:
 		alpha, beta = int32(o.Alpha), int32(o.Beta)
 	}
-	return k.Launch(grid, d.Data, x, alpha, beta, uint32(p.m), uint32(p.n), uint32(p.width))
+	return func() error {
+		return k.Launch(grid, d.Data, x, alpha, beta, uint32(p.m), uint32(p.n), uint32(p.width))
+	}, nil
 }
 
-// prepare returns an operand as the kernel needs it: stored by rows, as many as height, of the depth of
-// the plan. With turned, the kernel reads transposed operands itself.
-func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int, turned bool) (*runtime.Buffer[E], error) {
+// prepare returns an operand as the kernel needs it, and the launch that makes it, if it needs one: stored
+// by rows, as many as height, of the depth of the plan. With turned, the kernel reads transposed operands
+// itself.
+func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int, turned bool) (*runtime.Buffer[E], func() error, error) {
 	if turned || !p.copies(m.Transposed, m.Rows, m.Cols, height) {
-		return m.Data, nil
+		return m.Data, nil, nil
 	}
 	to, err := reserve[E](l, name, height*p.depth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kind := "pad"
 	if m.Transposed {
@@ -228,10 +263,12 @@ func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], h
 	}
 	k, err := l.kernel(fmt.Sprintf("%s %d", kind, p.operand.Bits()), kind, copyKernel(kind, p.operand))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return to, k.Launch(l.grid(tiles(height, p.depth)), to, m.Data,
-		uint32(m.Rows), uint32(m.Cols), uint32(height), uint32(p.depth))
+	grid, depth := l.grid(tiles(height, p.depth)), uint32(p.depth)
+	return to, func() error {
+		return k.Launch(grid, to, m.Data, uint32(m.Rows), uint32(m.Cols), uint32(height), depth)
+	}, nil
 }
 
 // tiles returns the number of tiles of a matrix for the kernels that copy.
@@ -345,6 +382,7 @@ func reserve[E runtime.Element](l *Library, name string, n int) (*runtime.Buffer
 	}
 	if ok {
 		delete(l.memory, key)
+		clear(l.calls) // which may use the old memory
 		if err := errors.Join(l.device.Sync(), old.close()); err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 
 // tilings returns the tile shapes to choose from, without clusters.
 func tilings(o hopper.Options) (list []hopper.Tiling) {
-	for _, s := range [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64}} {
+	for _, s := range [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64}, {192, 192}, {192, 128}} {
 		list = append(list, staged(hopper.Tiling{M: s[0], N: s[1], Cluster: 1, Group: 12}, o))
 	}
 	return list
@@ -65,7 +65,10 @@ func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 	const memory, most = 226 << 10, 12
 	room := memory
 	if o.D.Bits() == 16 && !o.TransposeD {
-		room -= 2 * 64 * t.N * 2
+		room -= min(t.M, 128+t.M%128) * t.N * 2 // 64 rows for each warpgroup
+	}
+	if t.M == 64 {
+		room /= 2 // two blocks share a multiprocessor
 	}
 	t = t.Deep(o.Type)
 	t.Stages = min(most, room/((t.M+t.N)*128))
@@ -97,10 +100,15 @@ func (p *plan) few(info runtime.Info, o hopper.Options) (list []*plan) {
 		if cols < p.m && cols < fewRows || cols >= 4*p.m && cols > 16 {
 			continue
 		}
-		o.Tiling = staged(hopper.Tiling{M: 128, N: cols, Cluster: 1, Group: 12}, o)
-		for _, shared := range []bool{true, false} {
-			o.StreamK = shared
-			list = append(list, q.with(info, o))
+		for _, rows := range []int{64, 128} {
+			if rows == 64 && cols > 64 {
+				continue // too many registers for two blocks
+			}
+			o.Tiling = staged(hopper.Tiling{M: rows, N: cols, Cluster: 1, Group: 12}, o)
+			for _, shared := range []bool{true, false} {
+				o.StreamK = shared
+				list = append(list, q.with(info, o))
+			}
 		}
 	}
 	return list
@@ -114,13 +122,17 @@ func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 		rows, cols = cols, rows
 	}
 	q.kernel, q.name = "matmul", fmt.Sprintf("hopper %dx%d", t.M, t.N)
-	q.blocks = t.Blocks(rows, cols, info.SMs)
+	slots := info.SMs
+	if t.M == 64 {
+		slots *= 2
+	}
+	q.blocks = t.Blocks(rows, cols, slots)
 	if t.Cluster > 1 {
 		q.name += fmt.Sprintf(", clusters of %d", t.Cluster)
 	}
 	if o.StreamK {
 		q.name += ", stream-K"
-		q.blocks = info.SMs
+		q.blocks = slots
 		q.parts, q.told = t.Parts(q.blocks)
 	}
 	if o.TransposeD {

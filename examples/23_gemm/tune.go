@@ -186,9 +186,12 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 			if round >= firstRounds && float64(trials[i].Took) > slower*float64(fastest(trials)) {
 				continue
 			}
-			launch, err := product(l, p, d, a, b, o)
+			list, err := product(l, p, d, a, b, o)
 			if err == nil {
-				err = errors.Join(cold.Fill(uint32(round)), first.Record(l.stream), launch(), last.Record(l.stream), last.Sync())
+				err = runAll(list[:len(list)-1])
+			}
+			if err == nil {
+				err = errors.Join(cold.Fill(uint32(round)), first.Record(l.stream), list[len(list)-1](), last.Record(l.stream), last.Sync())
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p, err)
@@ -206,6 +209,16 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 	}
 	slices.SortStableFunc(trials, func(x, y Trial) int { return cmp.Compare(x.Took, y.Took) })
 	return trials, errors.Join(first.Close(), last.Close())
+}
+
+// runAll calls functions until one fails.
+func runAll(list []func() error) error {
+	for _, f := range list {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // preload loads the kernels of plans concurrently.

@@ -21,7 +21,7 @@ import (
 // settings are the flags of the command.
 type settings struct {
 	device, only, sizes, types, layouts, rows, libraries, tuning, file, out string
-	rounds                                                                  int
+	rounds, repeats                                                         int
 	trials                                                                  bool
 }
 
@@ -37,6 +37,7 @@ func main() {
 	flag.StringVar(&s.libraries, "libs", os.Getenv("PTXDSL_LIBS"), "folders with cuBLAS, with colons between; without it, $PTXDSL_LIBS, and then where PyTorch and the toolkit put it")
 	flag.StringVar(&s.tuning, "tuning", "", "folder with the measured choices of the library call; without it, the user's cache")
 	flag.BoolVar(&s.trials, "trials", false, "print the times of all kernels of the library call")
+	flag.IntVar(&s.repeats, "repeats", 0, "how often the products of gemm are repeated, to compare the bits of their results")
 	flag.StringVar(&s.file, "json", "", "file for the results as JSON")
 	flag.StringVar(&s.out, "out", "", "folder for the tables and plots")
 	flag.Parse()
@@ -60,7 +61,7 @@ func (s settings) run() (err error) {
 		return err
 	}
 	defer b.Close()
-	if s.trials {
+	if b.Repeats = s.repeats; s.trials {
 		b.Trials = os.Stdout
 	}
 	l, err := bench.NewBLAS(b, bench.Folders(s.libraries))
