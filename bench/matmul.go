@@ -74,6 +74,18 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 	if t.Target() != "sm_90a" {
 		return list, nil
 	}
+	deep := ladder.Deep
+	k, err := t.Kernel("matmul_v4", func(m *dsl.Module) { ladder.V4(m, deep) })
+	if err != nil {
+		return nil, err
+	}
+	mapA, e1 := k.TensorMap("a", a, p.M, p.K)
+	mapB, e2 := k.TensorMap("b", bt, p.N, p.K)
+	if err := errors.Join(e1, e2); err != nil {
+		return nil, err
+	}
+	persistent := runtime.Grid(min(b.Device.Info().SMs, p.M/deep.M*(p.N/deep.N))).On(b.Stream)
+	list = append(list, Contender{"ladder v4, persistent", func() error { return k.Launch(persistent, mapA, mapB, d, p.M, p.N, p.K) }})
 	best := hopper.For(p.M, p.N, b.Device.Info().SMs)
 	clustered := best
 	clustered.Cluster = 2

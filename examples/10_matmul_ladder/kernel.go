@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ladder multiplies matrices of BF16, F16 and INT8 with mma.sync in four versions: operands
+// Package ladder multiplies matrices of BF16, F16 and INT8 with mma.sync in five versions: operands
 // are copied by cp.async, by the TMA, by the TMA in a separate producer warp, and by a persistent
-// grid in which two warpgroups multiply in turn.
+// grid in which two warpgroups multiply in turn, or together.
 package ladder
 
 import (

@@ -29,7 +29,7 @@ func main() {
 	var s settings
 	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
 	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
-	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,matmul,multistage,gemm,layers", "what to measure")
+	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,matmul,multistage,gemm,layers", "what to measure")
 	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
 	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
 	flag.StringVar(&s.layouts, "layouts", "TN,NN,NT,TT", "layouts of the products of 16-bit types of gemm")
@@ -141,6 +141,12 @@ func (m *measurer) measure(what string) error {
 		for _, s := range bench.Shapes() {
 			m.keep(bench.Softmax(m.b, s[0], s[1]))
 		}
+	case "rows":
+		for _, name := range []string{"RMSNorm", "LayerNorm", "softmax", "cross-entropy", "quantize"} {
+			for _, cols := range bench.Lengths() {
+				m.keep(bench.RowFamily(m.b, name, cols))
+			}
+		}
 	case "matmul", "multistage":
 		measure := bench.Matmul
 		if what == "multistage" {
@@ -158,7 +164,7 @@ func (m *measurer) measure(what string) error {
 		}
 		return err
 	default:
-		return fmt.Errorf("-only %q: copy, rmsnorm, softmax, matmul, multistage, gemm and layers are known", what)
+		return fmt.Errorf("-only %q: copy, rmsnorm, softmax, rows, matmul, multistage, gemm and layers are known", what)
 	}
 	return nil
 }
