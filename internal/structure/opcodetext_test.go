@@ -33,6 +33,9 @@ var textPackages = []string{"ptx", "form", "internal/gen", "internal/gputest", "
 // they mean.
 var otherWords = map[string]string{
 	"bench/cmd/emubench/main.go":                     "names of benchmarks",
+	"bench/family.go":                                "names of parameters",
+	"bench/gemm.go":                                  "names of types",
+	"examples/15_matmul_hopper/variants.go":          "names of parameters",
 	"bench/cmd/gpubench/main.go":                     "names of benchmarks",
 	"cmd/ptxdsl/opt.go":                              "names of passes",
 	"cmd/ptxdsl/runarray.go":                         "types of arguments on the command line",

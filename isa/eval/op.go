@@ -125,7 +125,7 @@ func Of(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", s)
 }
 
-// OfParts is Of for video instructions, whose operands may select bytes or halves of registers or
+// OfParts is like Of, for video instructions, whose operands may select bytes or halves of registers or
 // be negated.
 func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
 	s := specOf(kind, mods)
@@ -135,7 +135,8 @@ func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s selects no parts of registers", s)
 }
 
-// OfThree is Of for min and max with three f32 operands, which have the modifiers of those with two.
+// OfThree is like Of, for min and max with three f32 operands, which have the modifiers of those with
+// two.
 func OfThree(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	s := specOf(kind, mods)
 	if s.is(isa.F32) && (kind == isa.KindMin || kind == isa.KindMax) {

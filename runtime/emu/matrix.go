@@ -15,7 +15,7 @@ import (
 // mma decodes mma, mma.sp and wmma.mma.
 func mma(d *decoder) (step, error) {
 	op := d.operation()
-	m, err := tensorcore.Of(op.Kind, op.Mods(), tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
+	m, err := tensorcore.Of(op.Kind, op.Mods(), d.image.module.arch())
 	if err != nil {
 		return nil, err
 	}

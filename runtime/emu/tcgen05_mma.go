@@ -15,7 +15,7 @@ import (
 // A tensorProduct is a decoded tcgen05.mma.
 type tensorProduct struct {
 	arch                             tensorcore.Arch
-	number                           int // of the target
+	number                           int // number of the target
 	kind, vectors                    isa.Mod
 	group                            tensorGroup
 	stationary, sparse, scaled       bool
@@ -33,7 +33,7 @@ func tensorMMA(d *decoder) (step, error) {
 	op := d.operation()
 	number := d.image.module.ir.Target.Info().Number
 	t := &tensorProduct{
-		arch: tensorcore.ArchOf(number), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
+		arch: d.image.module.arch(), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
 		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale), shifted: op.Has(isa.ModAshift),
 	}
 	for _, m := range op.Mods() {
@@ -162,7 +162,7 @@ func (j *tensorJob) capture(l int) string {
 	}
 	j.in, j.product = in, p
 	if in.Sparse != j.sparse {
-		return fmt.Sprintf("instruction descriptor 0x%08x: sparse is %v, and the opcode says %v", descriptor, in.Sparse, j.sparse)
+		return fmt.Sprintf("instruction descriptor 0x%08x: the sparsity flag is %v, but that of the opcode is %v", descriptor, in.Sparse, j.sparse)
 	}
 	if why := j.fits(); why != "" {
 		return fmt.Sprintf("instruction descriptor 0x%08x: %s", descriptor, why)
@@ -207,13 +207,13 @@ func (j *tensorJob) aligned() string {
 	j.base = laneOf(j.at)
 	half := j.path == tensorcore.PathC || j.path == tensorcore.PathF
 	if j.base != 0 && !(half && j.base == 16) {
-		return fmt.Sprintf("D begins at lane %d of tensor memory; this layout begins at lane 0%s", j.base, map[bool]string{true: " or 16"}[half])
+		return fmt.Sprintf("D starts at lane %d of tensor memory, expected lane 0%s for this layout", j.base, map[bool]string{true: " or 16"}[half])
 	}
 	if j.inTensor && laneOf(uint32(j.left)) != j.base {
-		return fmt.Sprintf("A begins at lane %d of tensor memory and D at lane %d", laneOf(uint32(j.left)), j.base)
+		return fmt.Sprintf("A starts at lane %d of tensor memory but D at lane %d, expected the same lane", laneOf(uint32(j.left)), j.base)
 	}
 	if j.sparse && laneOf(j.places) != j.base {
-		return fmt.Sprintf("the sparse metadata begins at lane %d of tensor memory and D at lane %d", laneOf(j.places), j.base)
+		return fmt.Sprintf("sparsity metadata starts at lane %d of tensor memory but D at lane %d, expected the same lane", laneOf(j.places), j.base)
 	}
 	return ""
 }
@@ -224,11 +224,11 @@ func (j *tensorJob) fits() string {
 	switch {
 	case j.stationary:
 		if !j.stationaryFits() {
-			return fmt.Sprintf("there is no m%dn%d of kind %s with .ws", o.M, o.N, kind)
+			return fmt.Sprintf("kind %s with .ws has no shape m%dn%d", kind, o.M, o.N)
 		}
 		return ""
 	case !j.rowsFit() || !j.columnsFit():
-		return fmt.Sprintf("there is no m%dn%d of kind %s for %d blocks", o.M, o.N, kind, len(j.blocks))
+		return fmt.Sprintf("kind %s has no shape m%dn%d for %d blocks", kind, o.M, o.N, len(j.blocks))
 	case o.K == 96 && j.number < 103:
 		return "a depth of 96 needs sm_103a"
 	case o.Packed && (o.AcrossA || o.AcrossB):
@@ -287,7 +287,7 @@ func (j *tensorJob) factorsFit() string {
 	}
 	each := depth / vector
 	if want := tensorcore.FactorsOf(j.vectors); want != 0 && want != each && depth != 96 {
-		return fmt.Sprintf("%s with %d scale factors of a row", j.vectors.String()[1:], each)
+		return fmt.Sprintf("%s does not match the %d scale factors that a row has", j.vectors.String()[1:], each)
 	}
 	if depth == 96 {
 		if each = 1; vector == 16 {
@@ -295,7 +295,7 @@ func (j *tensorJob) factorsFit() string {
 		}
 	}
 	if o.FactorA%each != 0 || o.FactorB%each != 0 {
-		return fmt.Sprintf("scale factors from bytes %d and %d on, of which an instruction reads %d", o.FactorA, o.FactorB, each)
+		return fmt.Sprintf("scale factors start at bytes %d and %d, expected multiples of the %d that an instruction reads", o.FactorA, o.FactorB, each)
 	}
 	return ""
 }

@@ -71,7 +71,7 @@ func (u *usage) count(e *trace.Event) {
 // unborn reports a use of an mbarrier that no trace initializes.
 func (u *usage) unborn(i int, o verify.Touch) {
 	p, e := u.p, &u.t.Events[i]
-	if o.Threads.And(p.Pool.Sample(e.Threads)) == (value.Set{}) {
+	if o.Threads.And(*p.Pool.Sample(&e.Threads)) == (value.Set{}) {
 		p.Missed("mbarriers of threads that may not exist: the block size is not " +
 			"declared")
 		return
