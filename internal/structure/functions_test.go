@@ -21,12 +21,12 @@ const (
 
 // longFunctions are the functions that exceed a limit, with the reason.
 var longFunctions = map[string]string{
-	"internal/structure/layers.go:Layers":        "a table",
-	"isa/rules.go:Rules":                         "a table",
-	"runtime/emu/check/rules.go:Rules":           "a table",
-	"runtime/emu/kinds.go:newEntries":            "a table",
-	"internal/gputest/failures.go:failureChecks": "a table",
-	"internal/hostile/stated.go:stated":          "a table",
+	"internal/structure/layers.go:Layers":               "a table",
+	"isa/rules.go:Rules":                                "a table",
+	"runtime/emu/check/rules.go:Rules":                  "a table",
+	"runtime/emu/kinds.go:newEntries":                   "a table",
+	"internal/oracle/gputest/failures.go:failureChecks": "a table",
+	"internal/hostile/stated.go:stated":                 "a table",
 
 	"internal/oracle/gpuagree/program/mbarriers.go:Mbarriers": "a list of programs",
 	"internal/oracle/gpuagree/program/warp.go:Warps":          "a list of programs",

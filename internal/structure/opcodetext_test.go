@@ -27,7 +27,7 @@ var opcodeText = map[string]int{
 
 // textPackages read or write PTX text, so they may look at it, as isa itself may: the parser, the form
 // checks, the generator of isa, the harnesses that write PTX programs, and the mutants, which edit text.
-var textPackages = []string{"ptx", "form", "internal/gen", "internal/gputest", "internal/agree", "internal/oracle", "passes/verify/mutants"}
+var textPackages = []string{"ptx", "form", "internal/gen", "internal/oracle", "passes/verify/mutants"}
 
 // otherWords are files whose literals are spelled as words of PTX but mean something else, with what
 // they mean.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/agree"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/agree"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/ptx"

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/agree"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/agree"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
