@@ -53,7 +53,7 @@ func TestExceptionProbes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ex, err := ReadExceptions(filepath.Join("..", "..", "isa", "spec", "exceptions"))
+	ex, err := ReadExceptions(filepath.Join("..", "..", "..", "isa", "spec", "exceptions"))
 	if err != nil {
 		t.Fatal(err)
 	}

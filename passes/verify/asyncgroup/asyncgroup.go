@@ -31,16 +31,16 @@ skipped, and the verdict says so.`,
 	Run:      run,
 }
 
-// A flight is a copy that may be in flight.
-type flight struct {
+// A pendingCopy is a copy that may be in flight.
+type pendingCopy struct {
 	at     int
 	e      *trace.Event
 	region memory.Region
 	known  bool
 	// groups counts the groups committed since the copy: 0 while its own group is open.
 	groups int
-	// done says that the threads that issued it have waited for it. signalled says that they have then
-	// arrived on an mbarrier. shared says that a barrier followed, or that the phase of that
+	// done says that the threads that issued it have waited for it. signalled says that they have
+	// then arrived on an mbarrier. shared says that a barrier followed, or that the phase of that
 	// mbarrier was waited for.
 	done, signalled, shared bool
 	wait                    *ir.Instr
@@ -73,7 +73,7 @@ func run(p *verify.Pass) {
 type smallCopies struct {
 	p    *verify.Pass
 	t    *trace.Trace
-	list []*flight
+	list []*pendingCopy
 }
 
 // small follows cp.async.
@@ -95,7 +95,7 @@ func (c *smallCopies) event(i int) {
 	case trace.Copy:
 		c.issue(i)
 	case trace.CopyCommit:
-		c.covered(e, func(f *flight) { f.groups++ })
+		c.covered(e, func(f *pendingCopy) { f.groups++ })
 	case trace.CopyWait:
 		c.wait(e)
 	case trace.CopyArrive:
@@ -108,7 +108,7 @@ func (c *smallCopies) event(i int) {
 			f.shared = f.shared || f.done
 		}
 	case trace.Arrive:
-		c.covered(e, func(f *flight) { f.signalled = f.signalled || f.done })
+		c.covered(e, func(f *pendingCopy) { f.signalled = f.signalled || f.done })
 	case trace.Wait:
 		// The threads that copied have arrived, so the phase that is waited for includes their
 		// copies.
@@ -133,7 +133,7 @@ func (c *smallCopies) issue(i int) {
 		return
 	}
 	e := &c.t.Events[i]
-	f := &flight{at: i, e: e}
+	f := &pendingCopy{at: i, e: e}
 	if f.region, f.known = c.p.Region(e, 0, copied(e)); !f.known {
 		c.p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
 	}
@@ -141,7 +141,7 @@ func (c *smallCopies) issue(i int) {
 }
 
 // covered calls visit for the copies that all their threads cover with an event.
-func (c *smallCopies) covered(e *trace.Event, visit func(*flight)) {
+func (c *smallCopies) covered(e *trace.Event, visit func(*pendingCopy)) {
 	all := everyone(c.t, e)
 	for _, f := range c.list {
 		if all || covers(c.t, e, f.e) {
@@ -156,7 +156,7 @@ func (c *smallCopies) wait(e *trace.Event) {
 	if !every {
 		pending, _ = verify.Number(e, 0)
 	}
-	c.covered(e, func(f *flight) {
+	c.covered(e, func(f *pendingCopy) {
 		switch {
 		case f.done:
 		case every || f.groups > int(pending):
@@ -174,7 +174,7 @@ const (
 )
 
 // group returns the number of threads among which a completed wait is shared.
-func (f *flight) group() int {
+func (f *pendingCopy) group() int {
 	if f.warp {
 		return 32
 	}
@@ -206,7 +206,7 @@ func copied(e *trace.Event) int64 {
 }
 
 // prune drops copies that have completed for all threads.
-func prune(list []*flight) []*flight {
+func prune(list []*pendingCopy) []*pendingCopy {
 	kept := list[:0]
 	for _, f := range list {
 		if !f.shared {
@@ -217,7 +217,7 @@ func prune(list []*flight) []*flight {
 }
 
 // read checks a read against the copies in flight.
-func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) {
+func read(p *verify.Pass, t *trace.Trace, i int, list []*pendingCopy) {
 	if len(list) == 0 {
 		return
 	}
@@ -264,7 +264,7 @@ const (
 	warps
 )
 
-func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, among audience) {
+func report(p *verify.Pass, t *trace.Trace, i int, f *pendingCopy, e *trace.Event, among audience) {
 	word := "is read"
 	if e.Kind == trace.Store || e.Kind == trace.Atomic {
 		word = "is written"

@@ -204,11 +204,11 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 	}
 }
 
-// An acquirer looks for events that acquire: what they order is not decided.
-type acquirer struct{ read bool }
+// An acquireSearch looks for events that acquire: what they order is not decided.
+type acquireSearch struct{ read bool }
 
 // acquires reports whether an event acquires: by its own order, or as a fence after a strong read.
-func (a *acquirer) acquires(e *trace.Event) bool {
+func (a *acquireSearch) acquires(e *trace.Event) bool {
 	if e.In == nil {
 		return false
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// An everywhere holds the accesses that threads of all blocks make to the same addresses.
-type everywhere struct {
+// commonAccesses holds the accesses that threads of all blocks make to the same addresses.
+type commonAccesses struct {
 	atomics, loads, stores []mark
 }
 
@@ -23,7 +23,7 @@ func (w *paths) atomics() {
 	if !w.reads("%ctaid") {
 		return
 	}
-	var e everywhere
+	var e commonAccesses
 	for b, block := range w.Func.Blocks {
 		for i, in := range block.Instrs {
 			if in.Directive() {
@@ -74,9 +74,9 @@ func (w *paths) narrow(m mark) {
 
 // stale reports a weak load of memory that other blocks change atomically, after an atomic
 // operation on the same address.
-func (w *paths) stale(m mark, e *everywhere) {
+func (w *paths) stale(m mark, e *commonAccesses) {
 	atomic := w.instr(m)
-	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
+	w.forth(m, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case w.fences(in), w.acquires(in), slices.Contains(w.heard[w.electors.array(in)], at):
 			return prune
@@ -109,7 +109,7 @@ func offset(in *ir.Instr) int64 {
 
 // updates reports a volatile or relaxed load and a store of the same address, to which the loaded
 // value contributes: updates of other blocks in between are lost.
-func (w *paths) updates(e *everywhere) {
+func (w *paths) updates(e *commonAccesses) {
 	for _, l := range e.loads {
 		load := w.instr(l)
 		if plain(load, trace.Load) || w.loops[l.block] != nil {

@@ -15,7 +15,7 @@ import (
 // gridwide reports blocks that skip a grid-wide barrier: a branch on the block index bypasses the
 // arrivals at a counter, although a thread waits until the counter has reached a number computed
 // from the grid size.
-func (w *paths) gridwide(h *handover) {
+func (w *paths) gridwide(h *flagArray) {
 	i := slices.IndexFunc(h.spins, w.waitsForGrid)
 	if i < 0 || len(h.raised) == 0 || w.reads("%cluster") {
 		return
@@ -44,7 +44,7 @@ func (w *paths) gridwide(h *handover) {
 
 // fresh reports whether no arrival precedes a block, so that threads which leave there have not
 // arrived.
-func (w *paths) fresh(b int, h *handover) bool {
+func (w *paths) fresh(b int, h *flagArray) bool {
 	return !slices.ContainsFunc(h.raised, func(m mark) bool { return w.reaches(m, mark{b, 0}) })
 }
 

@@ -30,8 +30,8 @@ not compared.`,
 	Run:      run,
 }
 
-// A birth is the initialization of an mbarrier.
-type birth struct {
+// An initialization is the initialization of an mbarrier.
+type initialization struct {
 	t      *trace.Trace
 	at     int
 	e      *trace.Event
@@ -46,7 +46,7 @@ type birth struct {
 }
 
 func run(p *verify.Pass) {
-	births := make(map[verify.Object]*birth)
+	initialized := make(map[verify.Object]*initialization)
 	var order []verify.Object
 	for _, t := range p.Traces {
 		syncs, warps := 0, 0
@@ -64,7 +64,7 @@ func run(p *verify.Pass) {
 				if stops == nil {
 					stops = stopsOf(t)
 				}
-				order = made(p, t, i, stops, birth{syncs: syncs, warps: warps}, births, order)
+				order = made(p, t, i, stops, initialization{syncs: syncs, warps: warps}, initialized, order)
 			}
 		}
 	}
@@ -73,12 +73,12 @@ func run(p *verify.Pass) {
 	alone, used := !clustered(p), inUse(p)
 	for _, t := range p.Traces {
 		unwritten(p, t)
-		life(p, t, births, used)
-		uses(p, t, births, peers, alone)
+		life(p, t, initialized, used)
+		uses(p, t, initialized, peers, alone)
 		tries(p, t, looked)
 		relaxed(p, t, filled, left)
 	}
-	totals(p, births, order)
+	totals(p, initialized, order)
 }
 
 // unwritten reports copies and arrivals whose address is in a register that is never written.
@@ -104,7 +104,7 @@ func blank(t value.Term) bool {
 }
 
 // beyond reports an mbarrier outside of the variable that its address is based on.
-func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
+func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, initialized map[verify.Object]*initialization) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
 	case v == nil || v.Size() == 0 || o.At >= 0 && o.At+8 <= v.Size():
@@ -112,7 +112,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 		p.Report(&ruleMade, in, "mbarrier is out of bounds: it is initialized at byte %d of %s, "+
 			"which has %d bytes", o.At, v.Name, v.Size()).On(t, i)
 	default:
-		for other := range births {
+		for other := range initialized {
 			if other.Variable() == v {
 				return // reported
 			}
@@ -123,7 +123,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 }
 
 // made records the mbarriers that an event initializes, and the number of barriers before it.
-func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
+func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization, initialized map[verify.Object]*initialization, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
@@ -141,18 +141,18 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
 				"multiple of 8", o.At%8)
 		}
-		beyond(p, t, i, o, births)
+		beyond(p, t, i, o, initialized)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
 			p.Report(&ruleLife, e.In, "mbarrier.init is executed by %s at once, expected one",
 				verify.Threads(n)).On(t, i)
 		}
-		if b := births[o.Object]; b != nil {
+		if b := initialized[o.Object]; b != nil {
 			b.by = b.by.Or(o.Threads)
 			continue
 		}
-		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
+		b := &initialization{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
 		b.fence(p, t, stops, i)
-		births[o.Object] = b
+		initialized[o.Object] = b
 		order = append(order, o.Object)
 	}
 	return order
@@ -163,7 +163,7 @@ const mostStops = 4096
 
 // fence finds the fence that makes an mbarrier initialized by event i visible, if there is one
 // before its first use. The parameter stops lists the events to examine.
-func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
+func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	first, _ := slices.BinarySearch(stops, i+1)
 	past := b.syncs
 	for n, j := range stops[first:] {
@@ -222,7 +222,7 @@ func clustered(p *verify.Pass) bool {
 }
 
 // apart reports whether some threads are not in the warp that initialized an mbarrier.
-func (b *birth) apart(s value.Set) bool {
+func (b *initialization) apart(s value.Set) bool {
 	s = s.Or(b.by)
 	return s.Warps() > 1
 }
@@ -236,8 +236,8 @@ func declared(o verify.Object) bool {
 
 // near reports whether other mbarriers of the same variable are initialized, so that this one was
 // forgotten.
-func near(births map[verify.Object]*birth, o verify.Object) bool {
-	for other := range births {
+func near(initialized map[verify.Object]*initialization, o verify.Object) bool {
+	for other := range initialized {
 		if other.Root == o.Root {
 			return true
 		}
@@ -269,7 +269,7 @@ func short(in *ir.Instr) string {
 }
 
 // waited checks the parity of a wait, and its order of memory.
-func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[reached]*ir.Instr) {
+func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[blockMbarrier]*ir.Instr) {
 	e := &t.Events[i]
 	if p.Foreign(t.Rank, o) {
 		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
@@ -286,7 +286,7 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 			}
 		}
 	}
-	if from := peers[reached{t.Rank, o.Object}]; from != nil && !(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
+	if from := peers[blockMbarrier{t.Rank, o.Object}]; from != nil && !(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
 		f := p.Report(&ruleScope, e.In, "mbarrier wait has .cta scope but waits for data of "+
 			"another block, expected .acquire.cluster").Also(from,
 			"the operation of the other block that this waits for")
@@ -296,19 +296,19 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 	}
 }
 
-// A reached is an mbarrier of one of the blocks that are followed separately.
-type reached struct {
+// A blockMbarrier is an mbarrier of one of the blocks that are followed separately.
+type blockMbarrier struct {
 	block int
 	verify.Object
 }
 
 // peerData returns the mbarriers on which blocks arrive after stores to the memory of another
 // block.
-func peerData(p *verify.Pass) map[reached]*ir.Instr {
-	found := make(map[reached]*ir.Instr)
+func peerData(p *verify.Pass) map[blockMbarrier]*ir.Instr {
+	found := make(map[blockMbarrier]*ir.Instr)
 	note := func(t *trace.Trace, o verify.Touch, in *ir.Instr) {
 		for _, block := range p.Blocks(t.Rank, o) {
-			if at := (reached{block, o.Object}); found[at] == nil {
+			if at := (blockMbarrier{block, o.Object}); found[at] == nil {
 				found[at] = in
 			}
 		}

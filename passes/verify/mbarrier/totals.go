@@ -46,7 +46,7 @@ type tracedTotals struct {
 
 // totals compares, for each mbarrier, all arrivals with the count of the first phase, and all
 // expected bytes with all copies.
-func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Object) {
+func totals(p *verify.Pass, initialized map[verify.Object]*initialization, order []verify.Object) {
 	if len(p.Kernel.Missed) > 0 {
 		return
 	}
@@ -63,7 +63,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	y.bytes()
 	crowds(p)
 	boxes(p)
-	y.arrivals(births, order)
+	y.arrivals(initialized, order)
 }
 
 // trace adds the totals of one trace. It returns false if they are unknown.
@@ -117,7 +117,7 @@ func (y *tally) bytes() {
 }
 
 // arrivals compares the arrivals of all threads with the count of each mbarrier.
-func (y *tally) arrivals(births map[verify.Object]*birth, order []verify.Object) {
+func (y *tally) arrivals(initialized map[verify.Object]*initialization, order []verify.Object) {
 	p := y.p
 	most := make(map[verify.Object]int64)
 	for _, class := range y.done {
@@ -126,7 +126,7 @@ func (y *tally) arrivals(births map[verify.Object]*birth, order []verify.Object)
 		}
 	}
 	for _, o := range order {
-		b, w := births[o], y.waits[o]
+		b, w := initialized[o], y.waits[o]
 		if w == nil || !b.known || y.vague[o] || most[o] >= b.count {
 			continue
 		}

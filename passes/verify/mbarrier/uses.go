@@ -13,11 +13,11 @@ import (
 
 // A usage checks the uses of mbarriers on a trace against their initialization.
 type usage struct {
-	p      *verify.Pass
-	t      *trace.Trace
-	births map[verify.Object]*birth
-	peers  map[reached]*ir.Instr
-	alone  bool
+	p           *verify.Pass
+	t           *trace.Trace
+	initialized map[verify.Object]*initialization
+	peers       map[blockMbarrier]*ir.Instr
+	alone       bool
 
 	syncs, warps int       // barriers, and barriers of warps, up to the current event
 	fenced       value.Set // threads that have executed a fence after late barriers
@@ -25,8 +25,8 @@ type usage struct {
 }
 
 // uses checks each use of mbarriers on a trace against their initialization.
-func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[reached]*ir.Instr, alone bool) {
-	u := &usage{p: p, t: t, births: births, peers: peers, alone: alone, late: -1}
+func uses(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization, peers map[blockMbarrier]*ir.Instr, alone bool) {
+	u := &usage{p: p, t: t, initialized: initialized, peers: peers, alone: alone, late: -1}
 	for i := range t.Events {
 		e := &t.Events[i]
 		before := u.syncs
@@ -44,10 +44,10 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			if e.Kind == trace.Wait {
 				waited(p, t, i, o, peers)
 			}
-			if b := births[o.Object]; b != nil {
+			if b := initialized[o.Object]; b != nil {
 				u.visible(i, o, b, before)
 			} else {
-				u.unborn(i, o)
+				u.uninitialized(i, o)
 			}
 		}
 	}
@@ -68,29 +68,29 @@ func (u *usage) count(e *trace.Event) {
 	}
 }
 
-// unborn reports a use of an mbarrier that no trace initializes.
-func (u *usage) unborn(i int, o verify.Touch) {
+// uninitialized reports a use of an mbarrier that no trace initializes.
+func (u *usage) uninitialized(i int, o verify.Touch) {
 	p, e := u.p, &u.t.Events[i]
 	if o.Threads.And(*p.Pool.Sample(&e.Threads)) == (value.Set{}) {
 		p.Missed("mbarriers of threads that may not exist: the block size is not " +
 			"declared")
 		return
 	}
-	named := near(u.births, o.Object) || declared(o.Object)
+	named := near(u.initialized, o.Object) || declared(o.Object)
 	if !named || o.Rank != nil || len(p.Kernel.Missed) > 0 || p.MadeElsewhere(o.Object) {
 		return
 	}
 	f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
 		"address %d", o.At).On(u.t, i)
-	if p.Loops && looped(p) || !near(u.births, o.Object) {
+	if p.Loops && looped(p) || !near(u.initialized, o.Object) {
 		// An iteration that was not followed may initialize it, or code outside of this excerpt.
 		f.As(diag.Review)
 	}
 }
 
-// visible reports a use of an mbarrier whose initialization may not be visible. before is the number
-// of barriers before the event.
-func (u *usage) visible(i int, o verify.Touch, b *birth, before int) {
+// visible reports a use of an mbarrier whose initialization may not be visible. before is the
+// number of barriers before the event.
+func (u *usage) visible(i int, o verify.Touch, b *initialization, before int) {
 	p, e := u.p, &u.t.Events[i]
 	own := o.Threads.Minus(b.by) == value.Set{}
 	// st.async and red.async are performed in the generic proxy: the barrier suffices.
@@ -116,7 +116,7 @@ func (u *usage) visible(i int, o verify.Touch, b *birth, before int) {
 }
 
 // behind describes the position of a fence that comes too late.
-func behind(b *birth) string {
+func behind(b *initialization) string {
 	if b.fenced {
 		return " before the barrier"
 	}

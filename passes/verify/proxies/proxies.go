@@ -60,7 +60,7 @@ type plain struct {
 
 func run(p *verify.Pass) {
 	engines, each := engineRegions(p)
-	there := &judged{p: p}
+	there := &followedPairs{p: p}
 	loads := filled(engines)
 	for n, t := range p.Traces {
 		var others []*engine
@@ -79,7 +79,7 @@ func run(p *verify.Pass) {
 
 // follow checks the plain accesses of one trace against the async operations on it (own) and, at
 // arrivals, against those of other threads (engines).
-func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region, there *judged) {
+func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region, there *followedPairs) {
 	var list []*plain
 	waited := false
 	for i := range t.Events {
@@ -298,7 +298,7 @@ func reason(a *plain) string {
 
 // handOver checks an arrival: earlier plain accesses must be fenced if an async operation of other
 // threads accesses the same memory.
-func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine, loads []memory.Region, there *judged) {
+func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine, loads []memory.Region, there *followedPairs) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
 		return

@@ -23,7 +23,7 @@ var Analyzer = &verify.Analyzer{
 	Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
 that whole warpgroups execute it. The pool is what the kernel is launched with:
 .maxnreg, or the most that the block size allows.`,
-	Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
+	Rules:    diag.Rules{ruleNumber, ruleWhole, ruleDirection, rulePool, rulePinned, ruleGained},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Registers},
 	Run:      run,
@@ -31,18 +31,18 @@ that whole warpgroups execute it. The pool is what the kernel is launched with:
 
 // pools are the register counts of a kernel's warpgroups.
 type pools struct {
-	p       *verify.Pass
-	launch  int64 // registers per thread at launch
-	pinned  bool  // the launch count is certain
-	came    map[*ir.Instr]value.Set
-	order   []*trace.Event // the first event of each instruction
-	most    []int64        // largest final register count of each warpgroup
-	asked   []*trace.Event // the event that asks for it
-	shrinks bool           // some warpgroup releases registers
+	p        *verify.Pass
+	launch   int64 // registers per thread at launch
+	pinned   bool  // the launch count is certain
+	executed map[*ir.Instr]value.Set
+	order    []*trace.Event // the first event of each instruction
+	most     []int64        // largest final register count of each warpgroup
+	asked    []*trace.Event // the event that asks for it
+	shrinks  bool           // some warpgroup releases registers
 }
 
 func run(p *verify.Pass) {
-	s := &pools{p: p, came: make(map[*ir.Instr]value.Set), most: make([]int64, value.MaxThreads/128)}
+	s := &pools{p: p, executed: make(map[*ir.Instr]value.Set), most: make([]int64, value.MaxThreads/128)}
 	s.launch, s.pinned = atLaunch(p)
 	s.asked = make([]*trace.Event, len(s.most))
 	for g := range s.most {
@@ -90,7 +90,7 @@ func (s *pools) follow(t *trace.Trace) {
 			p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 "+
 				"to 256", n)
 		}
-		way(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
+		direction(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
 		now, first = n, false
 		s.ask(e, n)
 	}
@@ -99,11 +99,11 @@ func (s *pools) follow(t *trace.Trace) {
 // ask records that an event sets the count of its threads to n.
 func (s *pools) ask(e *trace.Event, n int64) {
 	s.shrinks = s.shrinks || e.In.Kind() == isa.KindSetmaxnregDec
-	threads, seen := s.came[e.In]
+	threads, seen := s.executed[e.In]
 	if !seen {
 		s.order = append(s.order, e)
 	}
-	s.came[e.In] = threads.Or(e.Threads)
+	s.executed[e.In] = threads.Or(e.Threads)
 	for g := range s.most {
 		if lanes(&e.Threads, g) > 0 && (s.asked[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
 			s.most[g], s.asked[g] = n, e
@@ -119,10 +119,10 @@ func (s *pools) whole() {
 	}
 	alike := make(map[string]value.Set) // threads that execute the same instruction anywhere
 	for _, e := range s.order {
-		alike[same(e)] = alike[same(e)].Or(s.came[e.In])
+		alike[same(e)] = alike[same(e)].Or(s.executed[e.In])
 	}
 	for _, e := range s.order {
-		threads, all := s.came[e.In], alike[same(e)]
+		threads, all := s.executed[e.In], alike[same(e)]
 		g, n := s.partly(e, threads)
 		switch {
 		case n == 0:
@@ -138,8 +138,8 @@ func (s *pools) whole() {
 	}
 }
 
-// partly returns the first warpgroup of which only n threads execute an instruction; n is 0 if there is
-// none.
+// partly returns the first warpgroup of which only n threads execute an instruction; n is 0 if
+// there is none.
 func (s *pools) partly(e *trace.Event, threads value.Set) (g, n int) {
 	for g := range s.most {
 		n := lanes(&threads, g)
@@ -156,16 +156,16 @@ func same(e *trace.Event) string {
 	return e.In.Op + strconv.FormatInt(n, 10)
 }
 
-// way checks that dec lowers the count and inc raises it.
-func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) {
+// direction checks that dec lowers the count and inc raises it.
+func direction(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) {
 	e := &t.Events[i]
 	switch {
 	case free || now == 0:
 	case e.In.Kind() == isa.KindSetmaxnregDec && n > now:
-		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).
+		p.Report(&ruleDirection, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).
 			On(t, i)
 	case e.In.Kind() == isa.KindSetmaxnregInc && n < now:
-		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
+		f := p.Report(&ruleDirection, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
 			now).On(t, i)
 		if guess {
 			f.As(diag.Review) // they may have been launched with fewer registers

@@ -65,7 +65,7 @@ func (m *machine) rest(s []*trace.Trace) {
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, at := range list {
-				o := m.objects[spot{t.Rank, at.Object}]
+				o := m.objects[mbarrierPlace{t.Rank, at.Object}]
 				if o == nil || o.tx == 0 {
 					continue
 				}
@@ -199,7 +199,7 @@ func (m *machine) foreign(o *object) bool {
 				continue
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			if slices.ContainsFunc(list, func(at verify.Touch) bool { return at.Rank != nil && m.objects[spot{a.block, at.Object}] == o }) {
+			if slices.ContainsFunc(list, func(at verify.Touch) bool { return at.Rank != nil && m.objects[mbarrierPlace{a.block, at.Object}] == o }) {
 				return true
 			}
 		}

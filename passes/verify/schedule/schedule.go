@@ -242,11 +242,11 @@ func alike(rank *value.Value) bool {
 // units computes the assumed size of copies of unknown size: an equal share of the expected bytes.
 // Their real sizes may differ, but each phase has the same copies.
 func (m *machine) units(s []*trace.Trace) {
-	expected := make(map[spot]int64)
-	copies := make(map[spot]int64)
-	brought := make(map[spot]int64)
-	first := make(map[spot]*trace.Event)
-	var order []spot
+	expected := make(map[mbarrierPlace]int64)
+	copies := make(map[mbarrierPlace]int64)
+	brought := make(map[mbarrierPlace]int64)
+	first := make(map[mbarrierPlace]*trace.Event)
+	var order []mbarrierPlace
 	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -265,7 +265,7 @@ func (m *machine) units(s []*trace.Trace) {
 			for k := range list {
 				o := &list[k]
 				for _, block := range m.blocks(t.Rank, e, o) {
-					at, threads := spot{block, o.Object}, int64(o.Threads.Len())
+					at, threads := mbarrierPlace{block, o.Object}, int64(o.Threads.Len())
 					if o.Rank != nil && !o.First && m.p.Ranks > 1 {
 						threads = m.goes(o, block)
 					}

@@ -13,7 +13,7 @@ import (
 )
 
 // life reports mbarriers that are initialized twice, and other uses of their memory.
-func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used map[verify.Object]bool) {
+func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization, used map[verify.Object]bool) {
 	alive := make(map[verify.Object]*ir.Instr)
 	dead := make(map[verify.Object]*ir.Instr)
 	ends := p.Needs(trace.Inval)
@@ -64,7 +64,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 				for o, in := range alive {
 					over(p, t, i, &regions[k], o, in, used)
 				}
-				for o, b := range births {
+				for o, b := range initialized {
 					// Other threads initialized it; one that has passed a barrier since may have
 					// invalidated it.
 					if b.by.And(t.Threads) == (value.Set{}) && !ends && (e.Kind == trace.BulkLoad || syncs > b.syncs) {

@@ -10,20 +10,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A judged caches which async operations follow plain accesses on their own trace, with a thread
-// barrier in between. A missing fence is reported there, so it is not reported for a later arrival
-// with the same memory.
-type judged struct {
+// followedPairs caches which async operations follow plain accesses on their own trace, with a
+// thread barrier in between. A missing fence is reported there, so it is not reported for a later
+// arrival with the same memory.
+type followedPairs struct {
 	p  *verify.Pass
-	by map[passage]value.Set // threads of each passage; nil before it is computed
+	by map[unfencedPath]value.Set // threads of each path; nil before it is computed
 }
 
-// A passage is a plain access, the barrier after it, and an async operation after that.
-type passage struct{ access, barrier, engine *ir.Instr }
+// An unfencedPath is a plain access, the barrier after it, and an async operation after that.
+type unfencedPath struct{ access, barrier, engine *ir.Instr }
 
 // has reports whether all threads that issue an async operation also executed a plain access and
 // the barrier after it, on the trace of an arrival.
-func (j *judged) has(t *trace.Trace, i int, a *plain, g *engine) bool {
+func (j *followedPairs) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 	barrier := a.sync
 	for ; barrier == nil && i < len(t.Events); i++ {
 		if t.Events[i].Kind == trace.BarrierSync {
@@ -34,16 +34,16 @@ func (j *judged) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 		return false
 	}
 	if j.by == nil {
-		j.by = make(map[passage]value.Set)
+		j.by = make(map[unfencedPath]value.Set)
 		for _, t := range j.p.Traces {
 			j.collect(t)
 		}
 	}
-	return g.by.Minus(j.by[passage{a.e.In, barrier, g.e.In}]) == (value.Set{})
+	return g.by.Minus(j.by[unfencedPath{a.e.In, barrier, g.e.In}]) == (value.Set{})
 }
 
 // collect records the passages of one trace.
-func (j *judged) collect(t *trace.Trace) {
+func (j *followedPairs) collect(t *trace.Trace) {
 	var list []*plain
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -63,7 +63,7 @@ func (j *judged) collect(t *trace.Trace) {
 			}
 			for _, a := range list {
 				if a.sync != nil && touches(a, g) {
-					k := passage{a.e.In, a.sync, e.In}
+					k := unfencedPath{a.e.In, a.sync, e.In}
 					j.by[k] = j.by[k].Or(e.Threads)
 				}
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A handover is an array used as flags, with the data that a kernel passes between its blocks with
+// A flagArray is an array used as flags, with the data that a kernel passes between its blocks with
 // them.
-type handover struct {
+type flagArray struct {
 	flag   base
 	raised []mark // writes that set or change a flag
 	spins  []mark // loads and atomics that poll a flag in a loop
@@ -44,17 +44,17 @@ const (
 	opaque // depends on memory, or on other threads
 )
 
-// shared returns the handovers of a kernel: of each array with a flag that is both set and read.
-func (w *paths) shared(raised []mark, once []mark) []*handover {
-	of := make(map[base]*handover)
-	var order []*handover
-	at := func(m mark) *handover {
+// shared returns the flag arrays of a kernel: of each array with a flag that is both set and read.
+func (w *paths) shared(raised []mark, once []mark) []*flagArray {
+	of := make(map[base]*flagArray)
+	var order []*flagArray
+	at := func(m mark) *flagArray {
 		flag := w.electors.array(w.instr(m))
 		if flag.v == nil {
-			return &handover{}
+			return &flagArray{}
 		}
 		if of[flag] == nil {
-			of[flag] = &handover{flag: flag}
+			of[flag] = &flagArray{flag: flag}
 			order = append(order, of[flag])
 		}
 		return of[flag]
@@ -79,14 +79,14 @@ func (w *paths) shared(raised []mark, once []mark) []*handover {
 		h := at(m)
 		h.once = append(h.once, m)
 	}
-	order = slices.DeleteFunc(order, func(h *handover) bool {
+	order = slices.DeleteFunc(order, func(h *flagArray) bool {
 		return len(h.spins)+len(h.counts)+len(h.once) == 0
 	})
 	if len(order) == 0 {
 		return nil
 	}
-	slices.SortFunc(order, func(a, b *handover) int { return int(a.first().at) - int(b.first().at) })
-	slices.SortStableFunc(order, func(a, b *handover) int { return a.first().block - b.first().block })
+	slices.SortFunc(order, func(a, b *flagArray) int { return int(a.first().at) - int(b.first().at) })
+	slices.SortStableFunc(order, func(a, b *flagArray) int { return a.first().block - b.first().block })
 	for _, h := range order {
 		w.data(h)
 	}
@@ -94,12 +94,12 @@ func (w *paths) shared(raised []mark, once []mark) []*handover {
 }
 
 // first returns the first access to a flag.
-func (h *handover) first() mark {
+func (h *flagArray) first() mark {
 	return slices.Concat(h.spins, h.counts, h.once)[0]
 }
 
-// data finds the stores before the flags of a handover and the loads after them.
-func (w *paths) data(h *handover) {
+// data finds the stores before the flags of a flag array and the loads after them.
+func (w *paths) data(h *flagArray) {
 	h.takes = slices.ContainsFunc(h.spins, func(m mark) bool { return w.instr(m).Kind() == isa.KindAtom })
 	for b, block := range w.Func.Blocks {
 		for i, in := range block.Instrs {
@@ -144,7 +144,7 @@ func (w *paths) data(h *handover) {
 
 // weakly reports whether a weak store sets a flag that other threads poll. A store of zero only
 // releases a lock.
-func (w *paths) weakly(m mark, h *handover) bool {
+func (w *paths) weakly(m mark, h *flagArray) bool {
 	in := w.instr(m)
 	if len(h.spins) == 0 || w.electors.array(in) != h.flag {
 		return false
@@ -203,7 +203,7 @@ func (w *paths) cross(store, load mark) crossing {
 }
 
 // passed returns a load of data that a store hands over, and whether there is one.
-func (w *paths) passed(h *handover, store mark) (mark, bool) {
+func (w *paths) passed(h *flagArray, store mark) (mark, bool) {
 	for _, l := range h.loads {
 		if w.cross(store, l) == sure {
 			return l, true
@@ -213,7 +213,7 @@ func (w *paths) passed(h *handover, store mark) (mark, bool) {
 }
 
 // given returns a store of the data that a load reads, and whether there is one.
-func (w *paths) given(h *handover, load mark) (mark, bool) {
+func (w *paths) given(h *flagArray, load mark) (mark, bool) {
 	for _, s := range h.stores {
 		if w.cross(s, load) == sure {
 			return s, true
