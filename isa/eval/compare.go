@@ -63,19 +63,11 @@ func comparer(t isa.Type, ftz bool) func(a, b uint64) ordering {
 		flip = 1 << (t.Bits() - 1)
 	}
 	m := mask(t)
-	return func(a, b uint64) ordering {
-		a, b = a&m^flip, b&m^flip
-		switch {
-		case a < b:
-			return lower
-		case a > b:
-			return higher
-		}
-		return same
-	}
+	return func(a, b uint64) ordering { return orderOf(a&m^flip, b&m^flip) }
 }
 
-func orderOf(a, b float64) ordering {
+// orderOf compares numbers. A NaN is unordered.
+func orderOf[T int64 | uint64 | float64](a, b T) ordering {
 	switch {
 	case a < b:
 		return lower

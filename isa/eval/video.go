@@ -250,7 +250,7 @@ func videoAverage(*spec) func(a, b int64) int64 {
 
 func videoSet(s *spec) func(a, b int64) int64 {
 	want := s.comparison()
-	return func(a, b int64) int64 { return int64(bit(orderOf64(a, b)&want != 0)) }
+	return func(a, b int64) int64 { return int64(bit(orderOf(a, b)&want != 0)) }
 }
 
 func videoShift(s *spec) func(a, b int64) int64 {
@@ -265,16 +265,6 @@ func videoShift(s *spec) func(a, b int64) int64 {
 		}
 		return a >> n
 	}
-}
-
-func orderOf64(a, b int64) ordering {
-	switch {
-	case a < b:
-		return lower
-	case a > b:
-		return higher
-	}
-	return same
 }
 
 // videoProduct returns the operation of vmad. If a or b is unsigned and the result is scaled or

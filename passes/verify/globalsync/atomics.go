@@ -132,8 +132,34 @@ func (w *paths) updates(e *commonAccesses) {
 
 // feeds reports whether a register is computed from the result of a load.
 func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
+	found := false
+	w.writersOf([]*ir.Reg{r}, func(in *ir.Instr) walkStep {
+		switch {
+		case in == load:
+			found = true
+			return endWalk
+		case trace.Of(in) == trace.Other:
+			return readWalk
+		}
+		return skipWalk
+	})
+	return found
+}
+
+// A walkStep says how writersOf continues at an instruction.
+type walkStep uint8
+
+const (
+	skipWalk walkStep = iota // not at the registers that it reads
+	readWalk                 // at the registers that it reads
+	endWalk                  // not at all
+)
+
+// writersOf visits the instructions that write registers, and those that write the registers that
+// these read.
+func (w *paths) writersOf(work []*ir.Reg, visit func(in *ir.Instr) walkStep) {
 	seen := make(map[*ir.Reg]bool)
-	for work := []*ir.Reg{r}; len(work) > 0 && w.electors.left >= 0; {
+	for len(work) > 0 && w.electors.left >= 0 {
 		r := work[len(work)-1]
 		work = work[:len(work)-1]
 		if w.electors.left--; seen[r] {
@@ -141,18 +167,16 @@ func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
 		}
 		seen[r] = true
 		for _, in := range w.electors.all(r) {
-			if in == load {
-				return true
+			switch visit(in) {
+			case endWalk:
+				return
+			case readWalk:
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if a != isa.Write {
+						work = append(work, r)
+					}
+				})
 			}
-			if trace.Of(in) != trace.Other {
-				continue
-			}
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Write {
-					work = append(work, r)
-				}
-			})
 		}
 	}
-	return false
 }

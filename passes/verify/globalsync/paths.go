@@ -347,28 +347,18 @@ func (w *paths) leads(m mark) bool {
 			work = append(work, in.Guard.Reg)
 		}
 	}
-	load, seen := w.instr(m), make(map[*ir.Reg]bool)
-	for len(work) > 0 {
-		r := work[len(work)-1]
-		work = work[:len(work)-1]
-		if w.electors.left--; seen[r] {
-			continue
+	load, found := w.instr(m), false
+	w.writersOf(work, func(in *ir.Instr) walkStep {
+		switch {
+		case in == load:
+			found = true
+			return endWalk
+		case inside[in]:
+			return readWalk
 		}
-		seen[r] = true
-		for _, in := range w.electors.all(r) {
-			if in == load {
-				return true
-			}
-			if inside[in] {
-				in.Registers(func(r *ir.Reg, a isa.Access) {
-					if a != isa.Write {
-						work = append(work, r)
-					}
-				})
-			}
-		}
-	}
-	return false
+		return skipWalk
+	})
+	return found
 }
 
 // idle reports whether a loop has no stores and no barriers.
