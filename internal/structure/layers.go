@@ -142,7 +142,7 @@ func Layers() []Layer {
 		{
 			Path:    "examples",
 			Holds:   "kernels with references and tests; public packages only",
-			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd golden isa", // isa: names of targets and types
+			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd runtime/emu golden isa", // isa: names of targets and types
 		},
 		{
 			Path:    "bench",

@@ -48,6 +48,7 @@ type grid struct {
 	running int
 	fault   *Fault
 	stalled int // clusters in waiting that hang
+	peers   patience
 
 	executed atomic.Int64 // instructions of threads
 	ended    atomic.Int64 // blocks that have ended
@@ -222,13 +223,13 @@ const mostWaiting = 2048
 func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if changed {
+	if changed || out == finished {
 		g.stalled = 0
+		g.device.ordering.changes.Add(1)
 	}
 	g.running--
 	switch out {
 	case finished:
-		g.stalled = 0
 		g.ended.Add(int64(len(c.blocks)))
 		g.idle = append(g.idle, c)
 	case faulted:
@@ -244,7 +245,7 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 		c.still = 0
 		g.stalled++
 		g.waiting = append(g.waiting, c)
-		if g.stalled > 2*len(g.waiting)+2 && g.running == 0 && g.fault == nil && !g.relax() {
+		if g.stalled > 2*len(g.waiting)+2 && g.running == 0 && g.fault == nil && !g.relax() && !g.waitsForPeers() {
 			g.fault = g.hang()
 		}
 	}
