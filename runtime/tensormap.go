@@ -204,7 +204,7 @@ func (p *Param) options(more []MapOption) []MapOption {
 	return append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, more...)
 }
 
-// of adds the parameter name to an error.
+// of returns an error with the names of the kernel and of the parameter added.
 func (k *Kernel) of(param string, err error) error {
 	if err != nil {
 		return fmt.Errorf("kernel %s, %s: %w", k.name, param, err)

@@ -175,7 +175,7 @@ func (f *emulateFlags) report(c *call) error {
 	}
 	for _, b := range f.breaks {
 		if b.Shown() == 0 {
-			fmt.Fprintf(c.stderr, "ptxdsl run: the thread did not come to line %s\n", b.Line)
+			fmt.Fprintf(c.stderr, "ptxdsl run: the thread did not reach line %s\n", b.Line)
 		}
 	}
 	if f.counts != nil {

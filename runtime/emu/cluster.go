@@ -32,7 +32,7 @@ type cluster struct {
 // An outcome says how far a cluster got.
 type outcome uint8
 
-// Outcomes.
+// How far a cluster has run.
 const (
 	finished outcome = iota
 	faulted
@@ -94,7 +94,7 @@ func (c *cluster) run(budget int) outcome {
 		if !alive {
 			return c.drain()
 		}
-		if budget -= ran; c.grid.mix == nil { // short turns go on until waits are known to be stuck
+		if budget -= ran; c.grid.mix == nil { // with short time slices, continue until waits are known to be stuck
 			budget--
 		}
 		if c.progress(busy, steady) {

@@ -130,7 +130,7 @@ func (d *Device) Allocate(bytes int64) (device.Address, error) {
 	}
 	r, ok := d.memory.allocate("", bytes)
 	if !ok {
-		return 0, refuse("cuMemAlloc_v2", outOfMemory, "%d bytes; %d of %d are in use", bytes, d.memory.used, d.memory.total)
+		return 0, refuse("cuMemAlloc_v2", outOfMemory, "%d bytes requested; %d of %d bytes are in use", bytes, d.memory.used, d.memory.total)
 	}
 	return device.Address(r.base), nil
 }
@@ -218,7 +218,7 @@ func (d *Device) Copy(to, from device.Address, bytes int64, s device.Handle) err
 func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int64, s device.Handle) error {
 	o, ok := other.(*Device)
 	if !ok {
-		return fault("copy", nil, "from %s to %s: they are not of one kind", d.info.Place, other.Info().Place)
+		return fault("copy", nil, "from %s to %s: the devices are of different kinds", d.info.Place, other.Info().Place)
 	}
 	return d.do(s, func() error {
 		if err := o.settle(); err != nil {
@@ -316,7 +316,7 @@ func (d *Device) accepts(m *module) error {
 		ok = ok && want.Number/10 == have/10
 	}
 	if !ok {
-		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, and the device is %s", m.ir.Name, want.Name, d.info.Target)
+		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, but the device is %s", m.ir.Name, want.Name, d.info.Target)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // state describes a named barrier for the report of a hang: which warps arrived and which are
 // missing.
 func (b *barrier) state(k *block, number uint64) string {
-	text := fmt.Sprintf("waits at barrier %d: %d threads came, %s expected", number, b.came, threadsOf(b.want))
+	text := fmt.Sprintf("waits at barrier %d: %d threads arrived, %s expected", number, b.came, threadsOf(b.want))
 	var missing []string
 	for _, w := range k.warps[:k.count] {
 		switch lanes := w.live &^ b.lanes[w.index]; {
@@ -23,7 +23,7 @@ func (b *barrier) state(k *block, number uint64) string {
 		}
 	}
 	if len(missing) > 0 {
-		text += "; not there: " + listed(missing)
+		text += "; missing: " + listed(missing)
 	}
 	return text
 }
@@ -81,5 +81,5 @@ func (c *cluster) waitsForCluster() string {
 			}
 		}
 	}
-	return "waits for the other blocks of its cluster; not there: " + listed(missing)
+	return "waits for the other blocks of its cluster; missing: " + listed(missing)
 }

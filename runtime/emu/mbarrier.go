@@ -41,7 +41,7 @@ func (p *phaseState) settle() {
 // arrive counts arrivals.
 func (p *phaseState) arrive(n int64) string {
 	if n < 1 || n > p.pending {
-		return fmt.Sprintf("%d arrivals at an mbarrier that waits for %d", n, p.pending)
+		return fmt.Sprintf("%d arrivals at an mbarrier whose phase has %d arrivals pending", n, p.pending)
 	}
 	p.pending -= n
 	p.tellCount(n, 0)
@@ -64,7 +64,7 @@ func (p *phaseState) complete(n int64) string {
 	p.bytes -= n
 	p.tellCount(0, -n)
 	if p.bytes < -mostBytes {
-		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes came that were not announced", -p.bytes)
+		return fmt.Sprintf("mbarrier transaction count overflow: %d more bytes arrived than were expected", -p.bytes)
 	}
 	p.settle()
 	return ""
@@ -136,7 +136,7 @@ func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks 
 		for m := ranks[l] & 0xffffffff; m != 0; m &= m - 1 {
 			rank := bits.TrailingZeros64(m)
 			if rank >= len(w.block.cluster.blocks) {
-				return fmt.Sprintf("multicast to block %d of a cluster of %d", rank, len(w.block.cluster.blocks))
+				return fmt.Sprintf("multicast to block %d, but the cluster has %d blocks", rank, len(w.block.cluster.blocks))
 			}
 			p := w.block.cluster.blocks[rank].phases[w.where.at[l]]
 			if p == nil {

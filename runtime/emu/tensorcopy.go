@@ -97,16 +97,16 @@ func (t *tensorStep) fits(m *tensorMap) string {
 	}
 	switch {
 	case m.rank != rank:
-		return fmt.Sprintf("the tensor map has %d dimensions, and the copy has %d", m.rank, rank)
+		return fmt.Sprintf("the tensor map has %d dimensions, but the copy has %d", m.rank, rank)
 	case m.im2col != (t.mode == pixels):
-		return "the tensor map and the copy differ in mode: one is tiled, the other im2col"
+		return "the modes of the tensor map and the copy differ: one is tiled, the other im2col"
 	case t.mode == fourRows && m.box[1] != 1:
 		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1", m.box[1])
 	case m.leave != 0 && (t.mode == fourRows || m.together() > 1 || m.rank < 3):
 		return "a tensor map with interleaved channels is for boxes and im2col copies of three to five " +
 			"dimensions, with elements of at least 8 bits"
 	case m.swizzle == swizzle96 || m.atom == atom32Flip:
-		return "swizzles of 96 bytes, or that exchange 8 bytes, are not emulated"
+		return "swizzles of 96 bytes, and swizzles that exchange 8-byte halves, are not emulated"
 	case !t.loads && m.sharedBytes() != m.elementBytes() && m.kind != device.Packed6x16:
 		return "elements of this type cannot be stored: they are padded in shared memory"
 	}
@@ -139,7 +139,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 			box.offsets[i] = int64(w.value(&t.offsets[i], &w.scratch[2])[l] & 0xffff)
 		}
 		if g := int64(box.together()); start[0]%g != 0 {
-			return w.fault(l, nil, "the first coordinate %d of elements of this type is not a multiple of %d", start[0], g)
+			return w.fault(l, nil, "the innermost coordinate is %d, expected a multiple of %d for this element type", start[0], g)
 		} else {
 			start[0] /= g
 		}
@@ -529,7 +529,7 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	}
 	for i, x := range start {
 		if x < 0 && !t.loads {
-			return fmt.Sprintf("a tensor store begins at the negative coordinate %d of dimension %d", x, i)
+			return fmt.Sprintf("tensor store starts at a negative coordinate: %d in dimension %d", x, i)
 		}
 	}
 	return ""
