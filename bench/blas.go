@@ -65,7 +65,7 @@ func (p Problem) stored(transposed bool, rows int) (operation, leading int) {
 	return turned, p.K
 }
 
-// A BLAS is cuBLAS and cuBLASLt, as far as they are there.
+// A BLAS holds the functions of cuBLAS and cuBLASLt, of those libraries that were found.
 type BLAS struct {
 	device        *runtime.Device
 	cublas, light *library
