@@ -90,8 +90,8 @@ func (k *kernel) derive() {
 	}
 }
 
-// dynamicShared is the dynamic shared memory of a launch that does not say how much there is. It grows
-// to what the target has while accesses lie outside.
+// dynamicShared is the size of dynamic shared memory if the launch does not specify it. If accesses
+// are out of bounds, it is raised to the maximum of the target.
 const dynamicShared = 40 << 10
 
 // variables returns the variables of the module and of its functions.
@@ -191,8 +191,8 @@ func (k *kernel) mentions(name string) (yes bool) {
 	return yes
 }
 
-// mostOfThree is the largest count that all of three sizes have at first, as those of a matrix product,
-// whose work is their product.
+// mostOfThree is the largest first count for a kernel with at least three sizes, such as a matrix
+// product, because the work is the product of the sizes.
 const mostOfThree = 512
 
 // classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
@@ -303,8 +303,8 @@ func (k *kernel) counts() []uint64 {
 	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }
 
-// ordinary reports whether a count is one that a kernel may rely on: many kernels need multiples of
-// their tiles, and do not check.
+// ordinary reports whether a kernel may require such a count: many kernels require multiples of
+// their tile sizes, without a check.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
 // blockSizes returns the block sizes that are tried for a kernel that does not require one, in order.

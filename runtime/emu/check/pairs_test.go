@@ -67,7 +67,7 @@ func worst(results []check.Result) string {
 	return verdicts[most]
 }
 
-// TestLaunch holds that a launch that is given is used, and that its arrays have bounds.
+// TestLaunch checks that a given launch is used, and that its arrays have bounds.
 func TestLaunch(t *testing.T) {
 	const text = `.version 8.3
 .target sm_90a

@@ -130,7 +130,7 @@ func Rules() diag.Rules {
 			"Let all expected threads arrive, with the phase and the count that the wait needs.", "9.7.13.1 barrier"),
 		page(RuleSearch, "another order of synchronizations hangs",
 			"Reports an order of arrivals, waits and completions, other than those that were run, in which "+
-				"the launch hangs, a wait passes in another phase, or more arrivals come than a phase "+
+				"the launch hangs, a wait completes on another phase, or more threads arrive than a phase "+
 				"expects. The search visits orders that are not equivalent, up to a bound. It is an error "+
 				"if the emulator hangs, faults or races in this order, else a review.",
 			"Warps and asynchronous operations may run in any order that the synchronization allows.",

@@ -29,12 +29,12 @@ type run struct {
 	races    []*race.Race
 	fault    *emu.Fault
 	err      error  // the launch was refused
-	outside  bool   // an access lay outside of the arrays
-	beyond   bool   // an access lay outside of shared memory
+	outside  bool   // an access was out of bounds of the arrays
+	beyond   bool   // an access was out of bounds of shared memory
 	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
-	events   uint64 // that the detector saw
+	events   uint64 // number of events that the detector received
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -229,7 +229,7 @@ func (k *kernel) otherBlocks(best *run) (list []*run) {
 	return list
 }
 
-// ending says how a launch ended that did not end well.
+// ending describes the error with which a launch ended; "" if there is none.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""
@@ -268,8 +268,8 @@ func watched(in *ir.Instr) bool {
 	return false
 }
 
-// launch runs the kernel once. Arrays, and dynamic shared memory that nothing says the size of, grow
-// until all accesses lie inside.
+// launch runs the kernel once. Arrays, and dynamic shared memory of unknown size, grow until all
+// accesses are in bounds.
 func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
@@ -363,7 +363,7 @@ func (k *kernel) target() string { return k.module.Target.String() }
 // An array is a global memory allocation of a launch.
 type array struct {
 	at    device.Address
-	first []byte // its initial contents
+	first []byte // initial contents of the array
 }
 
 // seedOfHashes makes the hashes of a process comparable.

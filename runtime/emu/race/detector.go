@@ -70,7 +70,7 @@ type thread struct {
 	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
 	handed   clock       // completed operations of which it learned by relaxed arrivals
 	mapped   bool        // has acquired for the tensor map proxy
-	fenced   view        // at its last tcgen05.fence::after_thread_sync
+	fenced   view        // view at its last tcgen05.fence::after_thread_sync
 	proxied  [2]view     // at its last proxy fence for shared and for global memory
 }
 

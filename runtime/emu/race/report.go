@@ -338,7 +338,7 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 		r.Missing = "wgmma.wait_group that covers the operation, and synchronization with all four warps"
 		r.Fix = "wait for the wgmma group before the shared memory is overwritten"
 	default:
-		r.Missing = "a wait on the mbarrier that the operation completes at"
+		r.Missing = "a wait on the mbarrier that the operation completes on"
 		r.Fix = "wait for the phase of the mbarrier with .acquire before the access"
 	}
 	return r
