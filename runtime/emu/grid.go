@@ -276,6 +276,12 @@ func (g *grid) hang() *Fault {
 	for _, c := range g.waiting {
 		for _, w := range c.order {
 			for _, part := range w.fragments() {
+				if part.group.note != nil && f.Waiting == nil {
+					f.Waiting = &Waiting{
+						Place:  w.describe(part, -1).Place,
+						Reason: fmt.Sprintf("warp %d of block %s %s", w.index, point(w.block.id), part.group.note()),
+					}
+				}
 				if len(f.Notes) == mostReported {
 					more++
 					continue
