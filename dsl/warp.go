@@ -223,7 +223,7 @@ func (k *Kernel) Elect() Reg[Pred] {
 // Sync waits for all threads of the block (__syncthreads).
 func (k *Kernel) Sync() {
 	k = k.sound()
-	k.meet("Sync")
+	k.meet(false)
 	k.together("Sync", false)
 	k.ins("bar.sync", number(0))
 }
@@ -242,7 +242,7 @@ func (k *Kernel) SyncCluster() {
 		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for the threads of a block use Sync", k.m.Target())
 		return
 	}
-	k.meet("SyncCluster")
+	k.meet(true)
 	k.together("SyncCluster", true)
 	k.ins("barrier.cluster.arrive.aligned")
 	k.ins("barrier.cluster.wait.aligned")

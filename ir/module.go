@@ -137,6 +137,8 @@ type Func struct {
 	Pos        Pos
 	Doc        []string
 	Tail       []string // comments after the last instruction
+
+	Annotations *Annotations // nil unless package dsl built the function
 }
 
 // Attr returns the attribute of f with a name, including the dot, or nil.

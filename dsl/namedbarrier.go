@@ -4,83 +4,20 @@
 package dsl
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A meeting records a role's first barrier for all threads of the block or the cluster.
-type meeting struct {
-	Role
-	what string
-	pos  ir.Pos
-}
-
-// meet records a barrier for all threads.
-func (k *Kernel) meet(what string) {
-	if k.role == nil || slices.ContainsFunc(k.meetings, func(m meeting) bool { return m.what == what && m.first == k.role.first }) {
+// meet records a barrier for all threads of the block, or of the cluster.
+func (k *Kernel) meet(cluster bool) {
+	if k.role == nil || slices.ContainsFunc(k.notes.Meetings, func(m ir.Meeting) bool {
+		return m.Group == k.groups && m.Cluster == cluster && m.Role.First == k.role.first
+	}) {
 		return
 	}
-	k.meetings = append(k.meetings, meeting{Role: k.role.Role, what: what, pos: k.m.calls.here()})
-}
-
-// checkBarriers reports roles that wait at a barrier for all threads, although other warps never
-// reach one.
-func (k *Kernel) checkBarriers() {
-	warps := k.BlockThreads() / 32
-	for _, what := range []string{"Sync", "SyncCluster"} {
-		come := make([]bool, warps)
-		var first *meeting
-		for i := range k.meetings {
-			m := &k.meetings[i]
-			if m.what != what {
-				continue
-			}
-			if first == nil {
-				first = m
-			}
-			for w := max(m.first, 0); w < min(m.first+m.n, warps); w++ {
-				come[w] = true
-			}
-		}
-		if first == nil || !slices.Contains(come, false) {
-			continue
-		}
-		all, instead := "block", "use NamedBarrier for the threads of a role"
-		if what == "SyncCluster" {
-			all, instead = "cluster", "Roles ends with a cluster barrier, and a Barrier is for some of the threads"
-		}
-		k.m.faultAt(first.pos, &ruleRole, "deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
-			what, first.name, all, absent(come), instead)
-	}
-	k.meetings = nil
-}
-
-// absent names the warps that do not arrive.
-func absent(come []bool) string {
-	var list []string
-	for w := 0; w < len(come); w++ {
-		if come[w] {
-			continue
-		}
-		last := w
-		for last+1 < len(come) && !come[last+1] {
-			last++
-		}
-		if last == w {
-			list = append(list, fmt.Sprintf("warp %d", w))
-		} else {
-			list = append(list, fmt.Sprintf("warps %d to %d", w, last))
-		}
-		w = last
-	}
-	do := " do"
-	if len(list) == 1 && strings.HasPrefix(list[0], "warp ") {
-		do = " does"
-	}
-	return strings.Join(list, " and ") + do
+	k.notes.Meetings = append(k.notes.Meetings, ir.Meeting{Pos: k.m.calls.here(), Role: k.role.note, Group: k.groups, Cluster: cluster})
 }
 
 // met records that warps wait or arrive at a named barrier.
@@ -92,11 +29,11 @@ func (k *Kernel) met(b NamedBarrier, waits bool) {
 	}
 }
 
-// checkArrivals reports named barriers with arrivals but no wait.
-func (k *Kernel) checkArrivals() {
+// noteArrivals records the named barriers with arrivals but no wait.
+func (k *Kernel) noteArrivals() {
 	for id, pos := range k.arrivals {
 		if pos != ir.NoPos && k.awaited>>id&1 == 0 {
-			k.m.faultAt(pos, &ruleProtocol, "warps arrive at named barrier %d, but none waits there; use Sync in the warps that wait", id)
+			k.notes.Arrivals = append(k.notes.Arrivals, ir.Arrival{Pos: pos, Barrier: id})
 		}
 	}
 }
