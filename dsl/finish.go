@@ -11,6 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
@@ -213,7 +214,7 @@ func (k *Kernel) dropUnread() {
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Op != "shfl.sync.idx.b32" {
+		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Kind() != isa.KindShfl {
 			count(in, -1)
 			continue
 		}

@@ -211,10 +211,10 @@ func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 func (k *Kernel) append(in *ir.Instr) {
 	k.tally(in)
 	k.put(in)
-	if strings.HasPrefix(in.Op, "wgmma.") {
+	k.bind(in)
+	if in.Kind().Head() == isa.HeadWgmma {
 		k.followProducts(in)
 	}
-	k.bind(in)
 	if in.Form != nil && in.Ends() {
 		if in.Op[0] != 'b' {
 			k.wayOut() // exit and ret are not branches

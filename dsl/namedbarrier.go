@@ -5,9 +5,9 @@ package dsl
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // meet records a barrier for all threads of the block, or of the cluster.
@@ -40,14 +40,14 @@ func (k *Kernel) noteArrivals() {
 
 // byHand records the barrier number of an instruction written as text, and reports a number that a
 // NamedBarrier uses.
-func (k *Kernel) byHand(op string, operands []any) {
-	head, _, _ := strings.Cut(op, ".")
-	if head != "bar" && head != "barrier" || strings.HasPrefix(op, "barrier.cluster.") || strings.HasPrefix(op, "bar.warp.") {
-		return
-	}
+func (k *Kernel) byHand(kind isa.Kind, op string, operands []any) {
 	at := 0
-	if strings.Contains(op, ".red.") {
+	switch kind {
+	case isa.KindBarrierSync, isa.KindBarrierArrive:
+	case isa.KindBarrierRed:
 		at = 1 // the result comes first
+	default:
+		return
 	}
 	if at >= len(operands) {
 		return

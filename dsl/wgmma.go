@@ -78,15 +78,6 @@ func (a *Accumulator) Registers() int {
 	return a.parts * len(a.regs[0])
 }
 
-// registers visits the accumulator registers.
-func (a *Accumulator) registers(visit func(*ir.Reg)) {
-	for _, regs := range a.regs {
-		for _, r := range regs {
-			visit(r)
-		}
-	}
-}
-
 // kernel returns the kernel of a, or nil for a zero value.
 func (a *Accumulator) kernel() *Kernel {
 	if a == nil {

@@ -22,7 +22,6 @@ import (
 // What an instruction does is defined in isa: use Kind, Mod and Operation. The numbers only go
 // down. A package that is not listed has none.
 var opcodeText = map[string]int{
-	"dsl":                   50,
 	"ir":                    2,
 	"isa/eval":              202,
 	"isa/eval/tensorcore":   21,
