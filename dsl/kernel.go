@@ -59,7 +59,7 @@ type Kernel struct {
 	outputs     []*Output
 	reading     []*Stage       // stages that are being read
 	unread      []func()       // checks for data that is loaded and never read
-	waits       []waiting      // at semaphores
+	waits       []waiting      // waits at semaphores
 	counted     []*ir.Reg      // semaphore arrays on which something arrives
 	resets      int            // number of semaphore resets
 	waited      bool           // WaitStores was called for some output

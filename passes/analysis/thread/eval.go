@@ -37,7 +37,7 @@ type tracked struct {
 	counter *ir.Counter
 	valueOf int32 // the evaluation (a value of begun) that computed value
 	bitsOf  int32 // the same for bits
-	asked   bool  // uniform has been computed
+	asked   bool  // whether uniform has been computed
 	uniform bool
 	value   Value
 	bits    LowBits
@@ -56,12 +56,12 @@ const mostWork = 200_000
 // areaBits is the distance between areas, so that an address identifies its area.
 const areaBits = 44
 
-// nobody is the thread index of no thread.
-const nobody = -1
+// noThread is a thread index that no thread has.
+const noThread = -1
 
 // New returns an evaluator for a kernel with annotations. The caller must call End.
 func New(f *ir.Func) *Eval {
-	e := &Eval{notes: f.Annotations, list: make([]tracked, 0, 48), bases: make(map[any]int64), thread: nobody, begun: 1}
+	e := &Eval{notes: f.Annotations, list: make([]tracked, 0, 48), bases: make(map[any]int64), thread: noThread, begun: 1}
 	e.trackAll()
 	e.defineAll(f)
 	if e.notes.Labels { // definitions may follow uses

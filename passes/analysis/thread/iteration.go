@@ -16,7 +16,7 @@ const (
 
 // SetIteration selects the iteration to evaluate.
 func (e *Eval) SetIteration(when Iteration) {
-	e.when, e.thread = when, nobody
+	e.when, e.thread = when, noThread
 	e.begun++
 }
 

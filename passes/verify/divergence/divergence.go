@@ -182,7 +182,7 @@ func meetings(p *annotated.Pass, group int, cluster bool) {
 	}
 	what, all, instead := "Sync", "block", "use NamedBarrier for the threads of a role"
 	if cluster {
-		what, all, instead = "SyncCluster", "cluster", "Roles ends with a cluster barrier, and a Barrier is for some of the threads"
+		what, all, instead = "SyncCluster", "cluster", "use Barrier for some of the threads; Roles ends with a cluster barrier for all"
 	}
 	p.Report(first.Pos, &annotated.Role, "deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
 		what, first.Role.Name, all, absent(come), instead)

@@ -25,6 +25,7 @@ type accessIndex struct {
 	baseSpace
 	freeList *freeList
 	rows     [rows][]*bucket // for each row, its used buckets in order of their numbers
+	written  [rows]bool      // rows with accesses that write
 }
 
 // The buckets of the first row have 1<<least bytes, those of each further row twice as many. The
@@ -60,10 +61,10 @@ func (m *machine) accessIndex(x *access) *accessIndex {
 }
 
 // near calls visit for all buckets that may contain an access that overlaps a region, until visit
-// returns true.
-func (r *accessIndex) near(x *memory.Region, visit func(*bucket) bool) bool {
+// returns true. If writes is set, only accesses that write matter.
+func (r *accessIndex) near(x *memory.Region, writes bool, visit func(*bucket) bool) bool {
 	for i, list := range r.rows {
-		if len(list) == 0 {
+		if len(list) == 0 || writes && !r.written[i] {
 			continue
 		}
 		low, high := span(x, i)
@@ -111,9 +112,9 @@ type bucket struct {
 	// Writes, also dropped ones: async operations must not read them without a fence.
 	old    []*access
 	stored bool // threads wrote some of these
-	size   int  // of all lists
+	size   int  // total length of all lists
 	most   int  // size at which the lists are pruned
-	round  int  // of the last pruning
+	round  int  // round of the last pruning
 }
 
 // An agentList holds the accesses of one agent in program order: its own, and those of its
