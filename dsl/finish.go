@@ -111,7 +111,7 @@ func (k *Kernel) tellBoxes() {
 		if m.of != nil && m.of.rows {
 			rows = 4 // a gather or scatter copies four rows
 		}
-		m.v.Note = verify.Bytes(rows * m.box * m.tile.Type.Bits() / 8)
+		m.v.Box = &ir.Box{Bytes: int64(rows * m.box * m.tile.Type.Bits() / 8)}
 	}
 }
 
