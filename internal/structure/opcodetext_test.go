@@ -21,9 +21,7 @@ import (
 // opcodeText is, for each package that compares the text of opcodes, the number of lines that do.
 // What an instruction does is defined in isa: use Kind, Mod and Operation. The numbers only go
 // down. A package that is not listed has none.
-var opcodeText = map[string]int{
-	"dsl": 125,
-}
+var opcodeText = map[string]int{}
 
 // textPackages read or write PTX text, so they may look at it, as isa itself may: the parser, the form
 // checks, the generator of isa, the harnesses that write PTX programs, and the mutants, which edit text.

@@ -1,106 +1,12 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+package uninitialized
 
 import (
-	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
-	"github.com/ptxdsl/ptxdsl/passes"
 )
-
-// checkWritten reports registers of NewReg that are read before they are written on some path. If a
-// register is never written, that is a warning.
-func (k *Kernel) checkWritten() {
-	if len(k.unwritten) == 0 {
-		return
-	}
-	number := make(map[*ir.Reg]int, len(k.unwritten))
-	for i, r := range k.unwritten {
-		number[r] = i
-	}
-	g := ir.FlowOf(k.f)
-	order := g.Order()
-	// The registers written on every path to the end of a block. Blocks not visited yet do not
-	// restrict the result.
-	words := (len(number) + 63) / 64
-	room := make(passes.Set, words*(len(k.f.Blocks)+1))
-	out := make([]passes.Set, len(k.f.Blocks))
-	have := room[:words]
-	enter := func(b int) {
-		clear(have)
-		first := b != 0
-		for _, p := range g.Preds[b] {
-			switch {
-			case b == 0 || out[p] == nil:
-			case first:
-				copy(have, out[p])
-				first = false
-			default:
-				for i, w := range out[p] {
-					have[i] &= w
-				}
-			}
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for _, b := range order {
-			enter(b)
-			for _, in := range k.f.Blocks[b].Instrs {
-				in.Registers(func(r *ir.Reg, a isa.Access) {
-					if n, ok := number[r]; ok && a != isa.Read && in.Guard.Reg == nil {
-						have.Add(n)
-					}
-				})
-			}
-			if out[b] == nil {
-				out[b] = room[words*(b+1) : words*(b+2)]
-				changed = true
-			}
-			for i, w := range have {
-				if out[b][i] != w {
-					out[b][i], changed = w, true
-				}
-			}
-		}
-	}
-	doubtful, written := make(map[*ir.Reg]*ir.Instr), make(map[*ir.Reg]bool) // the first read
-	for _, b := range order {
-		enter(b)
-		for _, in := range k.f.Blocks[b].Instrs {
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				n, ok := number[r]
-				switch {
-				case !ok:
-				case a != isa.Read: // accumulators are read and written; the first instruction may ignore the old value
-					written[r] = true
-					if in.Guard.Reg == nil {
-						have.Add(n)
-					}
-				case !have.Has(n) && doubtful[r] == nil:
-					doubtful[r] = in
-				}
-			})
-		}
-	}
-	for _, r := range k.unwritten {
-		in := doubtful[r]
-		if in != nil && !written[r] { // an instruction written as text may ignore what it reads
-			unset := ruleValue
-			unset.Severity = diag.Warning
-			k.m.faultAt(in.Pos, &unset, "read of a NewReg that is never written; use Var for an initial value")
-			continue
-		}
-		if in != nil {
-			in = firstUnwritten(g, order, r)
-		}
-		if in != nil {
-			k.m.faultAt(in.Pos, &ruleValue, "NewReg may be read before it is written; use Var for an initial value")
-		}
-	}
-}
 
 // A state is what is known of a register at a point: nothing, that it is written, or that it is
 // written if a predicate has a given value.
