@@ -308,4 +308,4 @@ func (p *Pool) Rest(v *Value) *Value {
 }
 
 // Alone returns the value that consists of one atom.
-func (p *Pool) Alone(a *Atom) *Value { return p.sum(64, 0, []Term{{1, a}}) }
+func (p *Pool) Alone(a *Atom) *Value { return p.alone(64, a) }
