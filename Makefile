@@ -109,7 +109,7 @@ agree-ci: tools
 roundtrip: tools
 	go run ./internal/roundtrip/cmd/roundtrip $(DIR)
 
-# What the clean-up passes leave of every .ptx under a folder, held against the assembler and its machine code.
+# Runs the clean-up passes on every .ptx under a folder, and compares the machine code before and after.
 .PHONY: cleanups
 cleanups: tools
 	go run ./internal/cleanups/cmd/cleanups $(DIR)

@@ -39,13 +39,13 @@ func (p Place) String() string {
 type Severity uint8
 
 const (
-	// Error is a definite mistake.
+	// Error marks a definite mistake.
 	Error Severity = iota
-	// Warning is legal but almost certainly unintended.
+	// Warning marks code that is legal but almost certainly unintended.
 	Warning
-	// Review is legal only under a condition that could not be decided.
+	// Review marks code that is legal only under a condition that could not be decided.
 	Review
-	// Note is advice.
+	// Note marks advice, and what was not checked.
 	Note
 )
 

@@ -105,7 +105,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
+		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case 2*left != deep || left%depth != 0:
 		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)

@@ -62,7 +62,7 @@ func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[
 	return out
 }
 
-// ReduceVec is AtomicVec without a result, which is faster.
+// ReduceVec is like AtomicVec, but returns no result, which is faster.
 func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 	if a.at.k != nil {
 		a.vectorAtomic("red", how, i, x, mods)

@@ -50,7 +50,7 @@ func (k *Kernel) checkBarriers() {
 		}
 		all, instead := "block", "use NamedBarrier for the threads of a role"
 		if what == "SyncCluster" {
-			all, instead = "cluster", "Roles ends with a cluster barrier, and a Barrier is for some of the threads"
+			all, instead = "cluster", "use Barrier for some of the threads; Roles ends with a cluster barrier for all"
 		}
 		k.m.faultAt(first.pos, &ruleRole, "deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
 			what, first.name, all, absent(come), instead)

@@ -110,7 +110,7 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	switch each := size(TypeOf[T]()); {
 	case k == nil:
 	case a.at.k == nil || other.at.k == nil || n.k == nil:
-		k.fault(&ruleValue, "array or value in %s", what)
+		k.fault(&ruleValue, "array or length in %s is a zero value, not created by a builder call", what)
 	case !k.m.Has(90):
 		k.fault(&ruleLacks, "%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles", k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:

@@ -30,7 +30,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// FuzzCalls is TestCalls with the calls that the fuzzer finds.
+// FuzzCalls does the same as TestCalls, with calls that the fuzzer chooses.
 func FuzzCalls(f *testing.F) {
 	f.Add([]byte("the first calls"))
 	// a tile of a zero Pipeline

@@ -153,7 +153,7 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		k.fault(&ruleValue, "destination of CopyAsync is a zero value, not created by a builder call")
 		return
 	case a.space != isa.Global || !isShared(to.space):
-		k.fault(&ruleMemory, "CopyAsync from %s to %s memory, want global to shared", describeSpace(a.space), describeSpace(to.space))
+		k.fault(&ruleMemory, "CopyAsync from %s to %s, want global to shared memory", describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
 		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)

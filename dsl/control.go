@@ -114,7 +114,7 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 //	for i := range k.Range(k.U32(0), n) { ... }
 func (k *Kernel) Range(lo, hi Reg[U32]) iter.Seq[Reg[U32]] { return RangeOf(lo, hi, k.U32(1)) }
 
-// RangeI is Range between two Go numbers.
+// RangeI is like Range, with Go numbers as bounds.
 func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] {
 	return RangeOf(k.U32(lo), k.U32(hi), k.U32(1))
 }
@@ -312,7 +312,7 @@ func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 	}
 }
 
-// SwitchDefault is Switch with a default, executed if there is no case x.
+// SwitchDefault is like Switch, with a default that is executed if there is no case x.
 func (k *Kernel) SwitchDefault(x Reg[U32], otherwise func(), cases ...func()) {
 	k = k.sound()
 	end, other := k.newBlock("endswitch"), k.newBlock("default")

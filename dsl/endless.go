@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A openLoop is a loop that ends only by its condition.
+// An openLoop is a loop that ends only by its condition.
 type openLoop struct {
 	top, end *ir.Block
 	cond     *ir.Reg

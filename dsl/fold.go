@@ -54,7 +54,7 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 		return x, false
 	}
 	if y.bits == 0 {
-		y.k.fault(&ruleConstant, "%s of %s by 0", verbs[v], TypeOf[T]())
+		y.k.fault(&ruleConstant, "division by zero: %s of %s", verbs[v], TypeOf[T]())
 		return x, true
 	}
 	if x.r == nil || TypeOf[T]().Class() != isa.Unsigned {

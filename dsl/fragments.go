@@ -344,7 +344,7 @@ func (r tileReader) at(bytes int) Addr {
 	return r.row.Plus(int64(slab * t.SlabBytes())).add(r.unit.XorI(int64(in)))
 }
 
-// behind is at with an additional offset, a multiple of 32, that is only known at run time.
+// behind is like at, with an additional offset, a multiple of 32, that is known only at run time.
 func (r tileReader) behind(more Reg[U32], bytes int) Addr {
 	if r.t.Swizzle == NoSwizzle {
 		return r.row.add(r.unit).add(more).Plus(int64(bytes))

@@ -68,7 +68,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 		return d
 	}
 	if f.result != t {
-		k.fault(&ruleFunction, "%s returns %[3]s, but its result is used as %[2]s", f.Name(), t, describeResult(f))
+		k.fault(&ruleFunction, "result of %s is used as %s, but %s", f.Name(), t, describeResult(f))
 		return d
 	}
 	out := k.slot("result", t)
@@ -94,9 +94,9 @@ func (k *Kernel) Call(f *Func, args ...Operand) {
 
 func describeResult(f *Func) string {
 	if f.result == 0 {
-		return "a function without a result so far (ReturnValue must precede the calls)"
+		return "the function has no result so far; ReturnValue must precede the calls"
 	}
-	return f.result.String()
+	return "the function returns " + f.result.String()
 }
 
 // slot returns a parameter variable that passes one value of a call.

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A iteration says which iteration of loops is evaluated.
+// An iteration says which iteration of loops is evaluated.
 type iteration uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // setIteration selects the iteration to evaluate.
 func (t *threadEval) setIteration(when iteration) {
-	t.when, t.thread = when, nobody
+	t.when, t.thread = when, noThread
 	t.begun++
 	for i := range t.k.lasts {
 		if w := t.of(t.k.lasts[i].counts); w != nil {

@@ -56,12 +56,12 @@ type Kernel struct {
 	arguments  []isa.Type // parameter types of a device function
 	callees    []callee   // functions that it calls
 	returns    []ir.Pos   // returns without a result
-	unwritten  []*ir.Reg  // of NewReg
-	meetings   []meeting  // registers from NewReg that may be unwritten
+	unwritten  []*ir.Reg  // registers from NewReg that may be unwritten
+	meetings   []meeting  // barriers for all threads, in roles
 	outputs    []*Output
 	reading    []*Stage          // stages that are being read
 	unread     []func()          // checks for data that is loaded and never read
-	waits      []waiting         // at semaphores
+	waits      []waiting         // waits at semaphores
 	counted    []*ir.Reg         // semaphore arrays on which something arrives
 	resets     int               // number of semaphore resets
 	waited     bool              // WaitStores was called for some output

@@ -44,7 +44,7 @@ func (a Addr) Space() isa.Space { return a.space }
 // Value returns a in a 32-bit register, for addresses in shared and local memory.
 func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
-		a.k.fault(&ruleMemory, "Value of an address in %s memory, which has 64 bits; use Value64", describeSpace(a.space))
+		a.k.fault(&ruleMemory, "Value of an address in %s, which has 64 bits; use Value64", describeSpace(a.space))
 		return a.k.U32(0)
 	}
 	return addressValue[U32](a)
@@ -274,7 +274,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	return a
 }
 
-// At64 is At with a 64-bit index, for arrays in global memory of more than 4 G elements.
+// At64 is like At, with a 64-bit index, for arrays in global memory of more than 4 G elements.
 func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	k := a.at.k
 	if k == nil {

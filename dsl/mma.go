@@ -83,7 +83,7 @@ func (m *Module) MMAFor(t, sums isa.Type) MMA {
 // in shared memory.
 func MixedMMAFor(a, b, sums isa.Type) MMA { return MMA{M: 16, N: 8, K: 32, A: a, B: b, C: sums} }
 
-// SparseMixedMMAFor is MixedMMAFor for a sparse A operand; see SparseMMAFor.
+// SparseMixedMMAFor is like MixedMMAFor, for a sparse A operand; see SparseMMAFor.
 func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
 	s := MixedMMAFor(a, b, sums)
 	s.K *= 2
@@ -257,7 +257,7 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.at.k != k || y.at.k != k:
-		k.fault(&ruleForeign, "MMA of %s and %s into an accumulator of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "MMA of tiles of kernels %s and %s into an accumulator of kernel %s", x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA with %s, a sparse shape; use SparseMMA", s)
 	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):

@@ -148,7 +148,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 		k.fault(&ruleValue, "tile in MMAStepFunc is a zero value, not created by a builder call")
 		return none
 	case x.at.k != k:
-		k.fault(&ruleForeign, "tile of %s for an MMA into an accumulator of %s", x.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "tile of kernel %s for an MMA into an accumulator of kernel %s", x.at.k.Name(), k.Name())
 		return none
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
 		k.fault(&ruleShape, "MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
@@ -275,8 +275,8 @@ func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32], rows int) func(step 
 	}
 	lane := k.Lane()
 	row, col := from.Add(lane.ShrI(2)), lane.AndI(3)
-	var at func(col int) Addr // of the lane's first row
-	down := bytes             // from a row to the next
+	var at func(col int) Addr // address of an element of the lane's first row
+	down := bytes             // distance from a row to the next
 	if t.turned {
 		first := t.Addr().add(col.MulI(int64(t.Pitch())).Add(row.MulI(int64(bytes))))
 		at = func(col int) Addr { return first.Plus(int64(col * t.Pitch())) }

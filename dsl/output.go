@@ -152,7 +152,7 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	}
 }
 
-// loadFor is Load for a matrix of type t: integers are returned as the bits of F32.
+// loadFor is like Load, for a matrix of type t: integers are returned as the bits of F32.
 func (a *AccumulatorStage) loadFor(t isa.Type, col, n int) []Reg[F32] {
 	if t != isa.S32 {
 		return a.Load(col, n)

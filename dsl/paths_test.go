@@ -42,7 +42,7 @@ func TestPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	if callee, caller := strings.Index(text, ") g("), strings.Index(text, ") f("); callee < 0 || callee > caller {
-		t.Errorf("g, which f calls, stands behind it:\n%s", text)
+		t.Errorf("g must precede f, which calls it:\n%s", text)
 	}
 	for _, want := range []string{"bar.sync 1, 64;", "bar.sync 2, 128;", "red.relaxed.gpu.global.add.u32 [%out+16], 1;", "%tid_value"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {

@@ -110,7 +110,7 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	case a.at.space == isa.Generic:
 		return a.at.Value64()
 	case a.at.space != isa.Global:
-		k.fault(&ruleFunction, "array in %s memory as an argument, want global memory", describeSpace(a.at.space))
+		k.fault(&ruleFunction, "array in %s as an argument, want global memory", describeSpace(a.at.space))
 	default:
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
 	}

@@ -116,7 +116,7 @@ func (k *Kernel) arg(x Operand) ir.Operand {
 
 // missing returns a placeholder for a nil operand, and reports it.
 func (k *Kernel) missing() ir.Operand {
-	k.fault(&ruleOperand, "operand is nil")
+	k.fault(&ruleOperand, "operand is nil, want a value, an address, a label or a number")
 	return ir.Operand{}
 }
 

@@ -31,6 +31,8 @@ var repairs = []repair{
 	{regexp.MustCompile(`^result of \w+ (on a variable that is never assigned )?is unused`), "", assignResult},
 	{regexp.MustCompile(`is a vector; use a component such as (%[\w.]+)$`), "", literal},
 	{regexp.MustCompile(`did you mean ([^?]+)\?$`), "", literal},
+	{regexp.MustCompile(`(\.[\w:]+)(?: is not a PTX modifier)?; did you mean (\.[\w:]+)$`), "", modifier},
+	{regexp.MustCompile(`^Reduce .*; use Atomic$`), "Reduce", rename("Atomic")},
 	{regexp.MustCompile(`the closest form is ([\w.:]+)$`), "Ins", literal},
 	{regexp.MustCompile(`^NC load of .* leave NC out$`), "", dropArgument("NC")},
 	{regexp.MustCompile(`^CommitCopies in the load function`), "CommitCopies", remove},
@@ -120,6 +122,25 @@ func literal(s callSite, match []string) *diag.Fix {
 			continue
 		}
 		return s.fix("write "+match[1], lit.Pos(), lit.End(), strconv.Quote(match[1]))
+	}
+	return nil
+}
+
+// modifier replaces the first group of the match, a modifier, by the second in the string literal
+// that contains it.
+func modifier(s callSite, match []string) *diag.Fix {
+	for _, arg := range s.call.Args {
+		lit, ok := arg.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			continue
+		}
+		text, err := strconv.Unquote(lit.Value)
+		words := strings.SplitAfter(text+".", match[1]+".")
+		if err != nil || len(words) != 2 {
+			continue
+		}
+		text = strings.TrimSuffix(words[0], match[1]+".") + match[2] + "." + words[1]
+		return s.fix("write "+match[2], lit.Pos(), lit.End(), strconv.Quote(strings.TrimSuffix(text, ".")))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // A Role is the code of some warps of a block.
 type Role struct {
 	name     string
-	first, n int // in warps
+	first, n int // first warp and number of warps
 	each     int // number of warps that share an index
 	regs     int
 	body     func(index Reg[U32])

@@ -18,7 +18,7 @@ func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F3
 	o.storeRows(row, col, 32, elements, elements != nil)
 }
 
-// storeRows is StoreRows for chunk elements at a time.
+// storeRows is like StoreRows, but computes chunk elements at a time.
 func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32], given bool) {
 	k := o.kernel()
 	if !made(k, "output in StoreRows", row.k) || !k.runs("StoreRows", given) {

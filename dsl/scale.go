@@ -21,8 +21,8 @@ type BlockScale struct {
 
 // The block-scaled formats.
 var (
-	MXFP8 = BlockScale{isa.Ue8m0, 32} // with e4m3 or e5m2
-	MXFP6 = BlockScale{isa.Ue8m0, 32} // with e2m3 or e3m2
+	MXFP8 = BlockScale{isa.Ue8m0, 32} // elements are e4m3 or e5m2
+	MXFP6 = BlockScale{isa.Ue8m0, 32} // elements are e2m3 or e3m2
 	MXFP4 = BlockScale{isa.Ue8m0, 32} // with e2m1
 	NVFP4 = BlockScale{isa.Ue4m3, 16} // with e2m1
 )

@@ -91,14 +91,14 @@ func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
 	a.dense(tensorProduct{x: x, places: &places, y: y})
 }
 
-// MMAFromTMEM is MMA with an A operand in tensor memory.
+// MMAFromTMEM is like MMA, with an A operand in tensor memory.
 func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
 	if a.left("MMAFromTMEM", x, y) {
 		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
 	}
 }
 
-// ScaledMMAFromTMEM is ScaledMMA with an A operand in tensor memory, of .e4m3 or .e5m2.
+// ScaledMMAFromTMEM is like ScaledMMA, with an A operand in tensor memory, of .e4m3 or .e5m2.
 func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, y, scaleX, scaleY SharedTile) {
 	if a.left("ScaledMMAFromTMEM", x, y) {
 		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
@@ -348,7 +348,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	case x.stage == nil && y.stage == nil && p.left == nil:
 		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
 		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
 	case p.places == nil && (deep != deepY || deep%depth != 0):

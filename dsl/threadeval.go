@@ -33,7 +33,7 @@ type trackedReg struct {
 	pointer *ir.Var        // the pointer parameter whose value it holds
 	worked  int32          // the thread (a value of begun) for which value was last computed
 	rested  int32          // the same for rest
-	asked   bool           // same has been computed
+	asked   bool           // whether same has been computed
 	same    bool           // the same in all threads, see alike
 	loop    *lastIteration // the loop whose iterations it counts
 	value   worked
@@ -70,7 +70,7 @@ const (
 
 // newThreadEval finds the definitions of the registers that deferred checks depend on.
 func (k *Kernel) newThreadEval() *threadEval {
-	t := &threadEval{k: k, list: make([]trackedReg, 0, 48), bases: make(map[any]int64), thread: nobody, begun: 1}
+	t := &threadEval{k: k, list: make([]trackedReg, 0, 48), bases: make(map[any]int64), thread: noThread, begun: 1}
 	for i := range k.takings {
 		for _, s := range k.takings[i].sides {
 			t.want(s.from.r)
@@ -132,8 +132,8 @@ func (t *threadEval) end() {
 	}
 }
 
-// nobody is the thread index of no thread.
-const nobody = -1
+// noThread is a thread index that no thread has.
+const noThread = -1
 
 // want tracks a register.
 func (t *threadEval) want(r *ir.Reg) {

@@ -156,7 +156,7 @@ func (t Tile) String() string {
 func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
-		return fmt.Sprintf("tile of %dx%d", t.Rows, t.Cols)
+		return fmt.Sprintf("tile of %dx%d, want at least one row and column, and an element type other than .pred", t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
 		return fmt.Sprintf("%s: a row is not a whole number of bytes", t)
 	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
@@ -302,7 +302,7 @@ func spot(x Reg[U32]) string {
 	if x.IsConstant() {
 		return strconv.FormatInt(x.bits, 10)
 	}
-	return "a run-time value"
+	return "(unknown)"
 }
 
 // At returns the n-th of several contiguous tiles, as SharedTiles declares them.
@@ -366,8 +366,12 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 // [SharedTile.At] selects one.
 func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
-	if problem := t.check(); problem != "" || n < 1 {
-		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
+	problem := t.check()
+	if problem == "" && n < 1 {
+		problem = fmt.Sprintf("%d tiles of %s, want a positive number", n, t)
+	}
+	if problem != "" {
+		k.fault(&ruleShape, "%s", problem)
 		t, n = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4}), 1
 	}
 	return SharedTile{Tile: t, count: n, at: k.SharedBytes(name, n*t.apart(), t.begins())}

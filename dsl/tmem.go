@@ -117,7 +117,7 @@ func (k *Kernel) giveBack() {
 	if t.base == nil {
 		return
 	}
-	k.Comment("tensor memory goes back when nobody reads it any more")
+	k.Comment("free tensor memory after the last read")
 	k.ins("tcgen05.fence::before_thread_sync")
 	if t.pair {
 		k.SyncCluster()

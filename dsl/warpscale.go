@@ -97,7 +97,7 @@ func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, 
 	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// SparseScaledMMA is ScaledMMA for a sparse A operand x, as in SparseMMA.
+// SparseScaledMMA is like ScaledMMA, for a sparse A operand x; see SparseMMA.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
 		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
@@ -131,7 +131,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 		k.fault(&ruleLacks, "%s has no block-scaled mma.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory", k.m.Target())
 		return false
 	case x.Type != s.A || y.Type != s.B:
-		k.fault(&ruleShape, "block-scaled MMA of %s and %s with %s of %s and %s", x.Tile, y.Tile, s, s.A, s.B)
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with %s of %s and %s: the element types differ", x.Tile, y.Tile, s, s.A, s.B)
 		return false
 	}
 	for i, f := range []SharedTile{scaleX, scaleY} {

@@ -122,7 +122,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case left != deep || left%depth != 0:
 		k.fault(&ruleShape, "MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y, depth)

@@ -52,7 +52,7 @@ var wrongFeatures = []wrongKernel{
 		a.BulkPrefetch(k.U32(64))               // want `D301: BulkPrefetch from \.shared to \.shared memory, want \.global to \.global`
 		a.BulkSend(a, k.U32(64), k.U32(0), b)   // want `D501: InBlock in a kernel without Cluster`
 		var none dsl.Array[dsl.F32]
-		none.BulkStore(a, k.U32(64)) // want `D201: array or value in BulkStore`
+		none.BulkStore(a, k.U32(64)) // want `D201: array or length in BulkStore is a zero value`
 		dsl.ChunkOf(a, 64)           // want `D401: chunk of 64 x \.f32 in \.shared memory, want a multiple of 16 bytes of global memory`
 		dsl.ChunkOf(x, 3)            // want `D401: chunk of 3 x \.f32 in \.global memory, want a multiple of 16 bytes of global memory`
 	}},

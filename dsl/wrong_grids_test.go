@@ -89,7 +89,7 @@ var wrongGrids = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", math.MaxInt64, 8) }}, // want `D302: s is larger than 2\^31 bytes`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", 1<<40) }},             // want `D302: l is larger than 512 KB, the local memory of a thread`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", -4) }},                // want `D301: l has a dimension of -4, want a positive number`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().DivI(0) }},                              // want `D204: div of \.u32 by 0`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.S64(7).Rem(k.S64(0)) }},                        // want `D204: rem of \.s64 by 0`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().DivI(0) }},                              // want `D204: division by zero: div of \.u32`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.S64(7).Rem(k.S64(0)) }},                        // want `D204: division by zero: rem of \.s64`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Pragma("nounroll\";\nret") }},                  // want `D205: "nounroll\\";\\nret" is not a valid \.pragma, want one line without quotation marks`
 }

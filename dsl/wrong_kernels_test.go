@@ -159,7 +159,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: cluster of \[17 1 1\] blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f) }},           // want `D303: f takes 1 arguments, got 0`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f has type \.u32, want \.f32`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: f returns a function without a result so far \(ReturnValue must precede the calls\), but its result is used as \.f32`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: result of f is used as \.f32, but the function has no result so far; ReturnValue must precede the calls`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: call of a zero Func`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
@@ -212,8 +212,8 @@ var wrongKernels = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Ins("ld.global.b32", dsl.NewReg[dsl.U32](k), dsl.Bracket(struct{}{})) // want `D205: part 1 of bracket has the Go type struct \{\}, which is not an operand`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: operand is nil`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: operand is nil`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: operand is nil, want a value, an address, a label or a number`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: operand is nil, want a value, an address, a label or a number`
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Sampler("s") }},                                                  // want `D205: Sampler needs the option IndependentSamplers`
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Texture("2d") }},                                                 // want `D103: "2d" is not a valid texref name`
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Surface("k") }},                                                  // want `D103: k is already declared in this module`
@@ -260,7 +260,7 @@ var wrongKernels = []wrongKernel{
 		p := k.AsyncPipeline("p", 3, t, t)
 		load := func(u32, dsl.AsyncStage) {}
 		w := dsl.NewWarpTile[dsl.F32](m.Kernel("other"), dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: MMA of k and k into an accumulator of other`
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: MMA of tiles of kernels k and k into an accumulator of kernel other`
 		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.MMAStep { return dsl.MMAStep{} })                                         // want `D201: MMAStep in Multiply is a zero value, or belongs to another kernel`
 		mine, first := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16), true
 		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { // want `D501: Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape`

@@ -118,7 +118,7 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.ShlI(32) }},          // want `D204: shift by 32, want 0 to 31`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
-		x.Addr().Value() // want `D301: Value of an address in \.global memory memory, which has 64 bits; use Value64`
+		x.Addr().Value() // want `D301: Value of an address in \.global memory, which has 64 bits; use Value64`
 	}},
 	// Barriers that not all threads reach.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -130,7 +130,7 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("q", dsl.Threads(256), dsl.Cluster(2))
 		k.Roles(
-			dsl.OnWarps(0, 4, "a", func(u32) { k.SyncCluster() }), // want `D502: deadlock: SyncCluster in role a waits for all threads of the cluster, but warp 7 does not execute one; Roles ends with a cluster barrier, and a Barrier is for some of the threads`
+			dsl.OnWarps(0, 4, "a", func(u32) { k.SyncCluster() }), // want `D502: deadlock: SyncCluster in role a waits for all threads of the cluster, but warp 7 does not execute one; use Barrier for some of the threads; Roles ends with a cluster barrier for all`
 			dsl.OnWarps(4, 3, "b", func(u32) { k.SyncCluster() }),
 		)
 	}},

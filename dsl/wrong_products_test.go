@@ -31,7 +31,7 @@ var wrongProducts = []wrongKernel{
 		w.MMAStepFunc(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: MMAStepFunc of 8x64 \.f16 with a swizzle of 128 bytes into 16x16 with m16n8k16 of \.f16: too few rows, or a depth that is not a multiple of 16`
 		w.MMAStepFunc(x, k.U32(0), nil)                    // want `D205: MMAStepFunc is given a nil function`
 		other := m.Kernel("other").SharedTile("x", x.Tile) // a tile of another kernel
-		w.MMAStepFunc(other, k.U32(0), none)               // want `D203: tile of other for an MMA into an accumulator of k`
+		w.MMAStepFunc(other, k.U32(0), none)               // want `D203: tile of kernel other for an MMA into an accumulator of kernel k`
 		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
 		s.MMAStepFunc(x, k.U32(0), none) // want `D401: MMAStepFunc with m16n8k8 of \.tf32, whose fragments have another layout; use MMAStep`
 	}},

@@ -44,7 +44,7 @@ var wrongTensors = []wrongKernel{
 		acc.SparseMMA(x, wide, places)                                                             // want `D501: SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten`
 		acc.SparseMMA(x, wide, nil)                                                                // want `D205: SparseMMA is given a nil function`
 		acc.SparseMMA(x, k.SharedTile("o", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128}), places) // want `D401: SparseMMA of 64x64 \.f16 .* and 64x128 \.bf16: the element types differ`
-		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, places)                                 // want `D401: SparseMMA of 64x64 \.f16 with a swizzle of 128 bytes and 64x128 \.f16 with a swizzle of 128 bytes into an accumulator of 64x128, want 64 and 128 rows`
+		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, places)                                 // want `D401: SparseMMA of 64x64 \.f16 with a swizzle of 128 bytes and 64x128 \.f16 with a swizzle of 128 bytes into an accumulator of 64x128, want tiles of 64 and 128 rows`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // tiles that threads write
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
@@ -94,7 +94,7 @@ var wrongTensors = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // cp.async copies of single threads
 		x, to := dsl.Global[dsl.F16](k, "x"), dsl.Shared[dsl.F16](k, "to", 64)
 		x.CopyAsync(to, 16)                                                  // want `D301: CopyAsync of 32 bytes, want 4, 8 or 16`
-		to.CopyAsync(to, 8)                                                  // want `D301: CopyAsync from \.shared memory to \.shared memory memory, want global to shared`
+		to.CopyAsync(to, 8)                                                  // want `D301: CopyAsync from \.shared memory to \.shared memory, want global to shared memory`
 		x.CopyAsync(dsl.Array[dsl.F16]{}, 8)                                 // want `D201: destination of CopyAsync is a zero value, not created by a builder call`
 		x.CopyAsync(to.AtI(60), 8)                                           // want `D301: out of bounds: 16 bytes at byte 120 of to, which has 128`
 		x.ReduceVec("add", k.U32(0), []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2)}) // want `D102: sm_80 has no vector atomics, which need sm_90; use pairs: dsl\.As\[dsl\.F16x2\]`
@@ -159,7 +159,7 @@ var wrongTensors = []wrongKernel{
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(pair.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: MMA of 128x64 \.f16 with a swizzle of 128 bytes and 128x64 \.f16 with a swizzle of 128 bytes into an accumulator of 256x128, want 128 and 64 rows`
+						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: MMA of 128x64 \.f16 with a swizzle of 128 bytes and 128x64 \.f16 with a swizzle of 128 bytes into an accumulator of 256x128, want tiles of 128 and 64 rows`
 					}
 				})
 			}),

@@ -50,6 +50,35 @@ func TestWrong(t *testing.T) {
 	}
 }
 
+// TestWrongPlaces checks that each wrong line has one finding, with a column, and counts the
+// findings with a fix.
+func TestWrongPlaces(t *testing.T) {
+	findings, fixes := 0, 0
+	for file, kernels := range wrongFiles {
+		for i, w := range kernels {
+			m := dsl.New("wrong", w.target)
+			w.build(m, m.Kernel("k", dsl.Threads(256)))
+			lines := make(map[int]string)
+			for _, d := range withoutNotes(m.Findings()) {
+				findings++
+				if d.Fix != nil {
+					fixes++
+				}
+				if d.Place.EndColumn == 0 {
+					t.Errorf("%s: no column: %s", d.Place, d.Message)
+				}
+				if other := lines[d.Place.Line]; other != "" {
+					t.Errorf("%s: kernel %d: line %d has two findings: %s; %s", file, i, d.Place.Line, other, d.Message)
+				}
+				lines[d.Place.Line] = d.Message
+			}
+		}
+	}
+	if findings < 600 || fixes < 17 {
+		t.Errorf("%d findings, of which %d have a fix; at least 600 and 17 are expected", findings, fixes)
+	}
+}
+
 // testWrong builds the wrong kernels of a file, and returns the number of expected findings. Each
 // kernel must have an error, unless only warnings are expected.
 func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool, options ...dsl.Option) (n int) {

@@ -34,7 +34,7 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		dsl.Global[dsl.F32](f.Kernel, "to")
-		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory memory as an argument, want global memory`
+		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory as an argument, want global memory`
 		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f has type \.u32, want \.u64`
 		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of device function f must be a value or a pointer; structs and tensor maps are for kernels`
 	}},

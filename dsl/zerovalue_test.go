@@ -15,7 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestStrays makes every method of kernels, functions and modules that no builder call made: none panics, and what is not nil tells what it is.
+// TestStrays calls every method of zero and nil kernels, functions and modules. None panics, and
+// zero values report that they are zero values.
 func TestStrays(t *testing.T) {
 	k := dsl.New("m", "sm_100a").Kernel("k", dsl.Threads(256))
 	some := &stranger{pool: make(map[reflect.Type][]reflect.Value)}
@@ -28,7 +29,7 @@ func TestStrays(t *testing.T) {
 	} {
 		x := stray()
 		for i := range reflect.TypeOf(x).NumMethod() {
-			some.nothing(t, reflect.ValueOf(stray()), i) // each alone, and all with one
+			some.nothing(t, reflect.ValueOf(stray()), i) // a new value for each call, and one value for all
 			some.nothing(t, reflect.ValueOf(x), i)
 		}
 	}
@@ -78,7 +79,8 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 	}
 }
 
-// TestStrayCalls makes them with nil and zero ones, each alone and all with one.
+// TestStrayCalls passes zero and nil values to every function of strayCalls: new values for each
+// call, and the same values for all.
 func TestStrayCalls(t *testing.T) {
 	strays := func(i int) (*dsl.Kernel, *dsl.Func, *dsl.Module) {
 		return []*dsl.Kernel{nil, new(dsl.Kernel)}[i%2], []*dsl.Func{nil, new(dsl.Func), {Kernel: new(dsl.Kernel)}}[i%3], []*dsl.Module{nil, new(dsl.Module)}[i%2]
@@ -100,11 +102,12 @@ func TestStrayCalls(t *testing.T) {
 	}
 }
 
-// TestStrayFindings: what no builder call made tells so, and so does what it is used with.
+// TestStrayFindings checks that a zero value is reported, also by the kernel or module that uses
+// it.
 func TestStrayFindings(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		build      func(m *dsl.Module, k *dsl.Kernel) *dsl.Module // the one that tells
+		build      func(m *dsl.Module, k *dsl.Kernel) *dsl.Module // returns the module with the finding
 	}{
 		{"module", "D101 Module is a zero value without a target", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
 			m := new(dsl.Module)

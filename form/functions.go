@@ -18,7 +18,7 @@ type function struct {
 	params   []formal
 	defined  bool
 	noreturn bool
-	memory   bool     // has .minperctamemory
+	memory   bool     // whether it has .minperctamemory
 	called   ptx.Span // the first call
 	taken    ptx.Span // where its address is first taken
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
@@ -153,8 +153,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 	return p
 }
 
-// parameterLength checks the length n of an array that is a parameter, and returns what the
-// assembler takes it for.
+// parameterLength checks the length n of an array that is a parameter, and returns the length that
+// the assembler uses.
 func (c *checker) parameterLength(d *ptx.Declarator, n int64, f *function) int64 {
 	v, ok := c.plainInteger(&d.Dims[0])
 	if !ok {

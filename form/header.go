@@ -298,7 +298,7 @@ func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	}
 }
 
-// gate is need for a gate of the tables.
+// gate is like need, for a gate of the instruction table.
 func (c *checker) gate(at ptx.Node, feature string, open, gone isa.Gate) {
 	h := &c.header
 	if !h.known() {

@@ -18,11 +18,11 @@ type opcode struct {
 	video    bool // operands may select bytes
 	minus    bool // operands may be negated
 	vector   bool // accepts a whole special register, such as %tid
-	narrow   bool // its space requires 64-bit address registers
+	narrow   bool // whether its space requires 64-bit address registers
 	loads    bool // ld.param
 	stores   bool // st.param
 	space    string
-	width    isa.Type // of mov
+	width    isa.Type // width of the operands of mov
 	fraction bool     // createpolicy.fractional
 	sampler  bool     // txq of a sampler attribute, if samplers are independent
 	own      bool     // txq of an attribute that only samplers have

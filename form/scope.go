@@ -54,12 +54,12 @@ type symbol struct {
 	shape   shape
 	count   int64       // names that a range declares
 	number  ptx.Operand // the number in the range
-	arg     isa.Arg     // as an operand
-	fn      *function   // of a routine or prototype
-	targets []*function // of call targets
+	arg     isa.Arg     // the symbol as an operand
+	fn      *function   // the function, for a function or a prototype
+	targets []*function // the functions of a list of call targets
 	broken  bool        // its declaration has a mistake, so its type is unknown
 	more    *diag.Fix   // the fix of a finding that a range is too small
-	most    int64       // and the count in that fix
+	most    int64       // the largest count in that fix
 }
 
 // A scope holds the names of a block. Names of ranges name<n> are stored once per range.

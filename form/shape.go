@@ -17,7 +17,7 @@ type shape struct {
 	space isa.Space
 	vec   int     // 1 for a scalar
 	dims  []int64 // -1 for []
-	align int64   // as written or natural
+	align int64   // alignment: the declared or the natural one
 	open  bool    // the type is unknown because of a mistake
 }
 

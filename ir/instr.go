@@ -25,8 +25,8 @@ type Instr struct {
 
 // Comments are the comments of an instruction.
 type Comments struct {
-	Doc  []string // before it
-	Note string   // after it
+	Doc  []string // comments before it
+	Note string   // comment after it
 }
 
 // Doc returns the comments before in.

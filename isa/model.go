@@ -94,7 +94,7 @@ type Row struct {
 // An Access says how an instruction accesses an operand.
 type Access uint8
 
-// Accesses.
+// How an instruction accesses an operand.
 const (
 	Read Access = iota
 	Write
@@ -117,7 +117,7 @@ type Operand struct {
 // A Presence says when an operand is present.
 type Presence uint8
 
-// Presences.
+// When an operand is present.
 const (
 	Always      Presence = iota
 	Maybe                // optional
@@ -196,7 +196,7 @@ type CountFrom uint8
 
 // Origins of a Count.
 const (
-	Scalar    CountFrom = iota // not a vector
+	Scalar    CountFrom = iota // the operand is not a vector
 	Fixed                      // N elements
 	FromSlot                   // the number in the slot's value: .v4, .x16
 	FromTable                  // a column of a table
@@ -207,7 +207,7 @@ type Special struct {
 	Name   string // "%tid"
 	What   string
 	Type   Type // type of the register, or of one component
-	Vector bool // has components .x .y .z .w
+	Vector bool // whether it has components .x .y .z .w
 	Gate   Gate
 }
 
@@ -216,7 +216,7 @@ type DirectiveInfo struct {
 	Name  string // ".maxntid"
 	What  string
 	Where []string // where it is allowed: module, entry, func, body, variable
-	Args  string   // in the manual's notation
+	Args  string   // arguments, in the manual's notation
 	Gate  Gate
 	Gone  Gate
 }

@@ -134,7 +134,8 @@ func typeFits(want, have Type) bool {
 	return hc == Bits
 }
 
-// relaxFits is typeFits for instructions that accept registers wider than their type: ld, st, cvt.
+// relaxFits is like typeFits, for instructions that accept registers wider than their type: ld, st,
+// cvt.
 func relaxFits(want, have Type) bool {
 	if want == have {
 		return true

@@ -25,7 +25,7 @@ type Operation struct {
 // An Order is the memory order of an access or a fence.
 type Order uint8
 
-// Orders.
+// Memory orders.
 const (
 	NoOrder Order = iota // no order is specified
 	Weak

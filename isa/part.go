@@ -7,7 +7,7 @@ package isa
 // 9.1, section 9.7.18).
 type Part uint8
 
-// Parts.
+// The sets of register parts.
 const (
 	WholeOnly Part = iota // no part
 	Lane                  // a byte or a half word: .b0 to .b3, .h0, .h1

@@ -50,7 +50,7 @@ var (
 	}
 	ruleOdd = diag.Rule{
 		ID: "L103", Layer: "lift", Title: "valid PTX that is not supported",
-		What: "Reports statements that the assembler accepts but that nobody uses: registers at " +
+		What: "Reports statements that the assembler accepts but no compiler writes: registers at " +
 			"module scope (before PTX 3.0), .target in a function, a list of branch targets that " +
 			"contains itself, or a very large range of variables.",
 		Why:   "The intermediate representation cannot express it.",

@@ -56,7 +56,7 @@ type writer struct {
 	files   map[string]int              // .file numbers by name
 	names   []string                    // names of files by number
 	at      ir.Pos                      // position of the last .loc
-	place   diag.Place                  // and its source line
+	place   diag.Place                  // its source line
 	lists   map[*ir.Instr][]*ir.Targets // target lists to be declared before an instruction
 	global  map[string]int              // names at module level: see others
 	spelled map[string]string           // opcodes in the manual's order of modifiers

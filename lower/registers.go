@@ -300,7 +300,7 @@ func tenShort(regs []*ir.Reg, text []byte, word uint64, width int) []byte {
 	return text
 }
 
-// tenLong is tenShort for names of any length.
+// tenLong is like tenShort, for names of any length.
 func tenLong(regs []*ir.Reg, text, name []byte) []byte {
 	for _, r := range regs {
 		r.Name = unsafe.String(&text[0], copy(text, name))

@@ -29,7 +29,7 @@ func intervals(f *ir.Func, number map[*ir.Reg]int) []interval {
 	g := ir.FlowOf(f)
 	list := make([]interval, len(f.Regs))
 	first := make([]int, len(f.Blocks)) // index of the first instruction of each block
-	last := make([]int, len(f.Blocks))  // and of the last
+	last := make([]int, len(f.Blocks))  // index of the last instruction of each block
 	written := make([]int, len(f.Regs)) // the block plus one that last wrote each register
 	// the block plus one that reads each register before writing it
 	asked := make([]int, len(f.Regs))

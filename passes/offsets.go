@@ -17,7 +17,7 @@ type reading struct {
 	brackets []use
 	add      int64 // offset to add to all of them
 	low      int64 // smallest offset in them, including add
-	high     int64 // and the largest
+	high     int64 // largest offset in them, including add
 	others   int   // number of other reads
 }
 

@@ -17,7 +17,7 @@ import (
 // stack and memory.
 const (
 	maxErrors    = 10_000    // number of errors after which the parser gives up
-	maxOperators = 1_000_000 // operators in one expression; the tree is as deep
+	maxOperators = 1_000_000 // maximum number of operators in an expression, and so the depth of its tree
 	maxText      = math.MaxInt32 - 16
 )
 

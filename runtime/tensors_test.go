@@ -33,9 +33,8 @@ func tensors(m *dsl.Module) {
 	full.Wait(k.U32(0))
 }
 
-// TestTensors makes the tensor maps of a kernel from nothing but the sizes of tensors, and launches
-// it with them: what the driver is reported of boxes and swizzles is what the kernel was built
-// with.
+// TestTensors creates the tensor maps of a kernel from the sizes of tensors alone, and launches the
+// kernel with them. The driver must receive the boxes and swizzles that the kernel was built with.
 func TestTensors(t *testing.T) {
 	d := fakecuda.New()
 	d.Params["tensors"] = []int{128, 128, 128, 128, 128, 128}
@@ -88,7 +87,7 @@ func TestTensors(t *testing.T) {
 		{0x11, 2, 3, []uint16{32, 1}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what the driver is told: -want +got\n%s", diff)
+		t.Errorf("arguments of the driver (-want +got):\n%s", diff)
 	}
 
 	other := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{16, 64, 64}, []int{4, 4, 64}, runtime.Swizzle(128)))

@@ -138,8 +138,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestFailures makes every function of the driver fail, one after the other: each failure is an error that names the function, and nothing
-// is left behind.
+// TestFailures makes every function of the driver fail, one after the other. Each failure must be
+// an error that names the function, and all resources must be freed.
 func TestFailures(t *testing.T) {
 	work := func(dev *runtime.Device) error {
 		m, err := dev.Load(runtime.PTX(vecadd), runtime.Cache(""))
@@ -266,7 +266,8 @@ func TestManyGoroutines(t *testing.T) {
 	check(t, errors.Join(errs...))
 }
 
-// TestSource holds what is checked of a kernel that was built in Go: element types, boxes, shared memory, and lines.
+// TestSource checks what a launch verifies for a kernel that was built in Go: element types, boxes,
+// shared memory and lines.
 func TestSource(t *testing.T) {
 	m := dsl.New("built", "sm_90a")
 	k := m.Kernel("scale", dsl.Threads(64))
@@ -319,7 +320,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// lineOf returns the line of a module's text where a word stands.
+// lineOf returns the line of a module's text that contains a word.
 func lineOf(t *testing.T, m *dsl.Module, word string) string {
 	t.Helper()
 	text := must[string](t)(m.Text())
@@ -330,7 +331,7 @@ func lineOf(t *testing.T, m *dsl.Module, word string) string {
 	return strconv.Itoa(1 + strings.Count(before, "\n"))
 }
 
-// TestHalves holds the conversions of all numbers of half precision and all bfloat16 numbers, and rounding.
+// TestHalves checks the conversions of all half-precision and bfloat16 numbers, and rounding.
 func TestHalves(t *testing.T) {
 	for n := range 1 << 16 {
 		if f := runtime.F16(n).Float32(); f == f && runtime.ToF16(f) != runtime.F16(n) || f != f && runtime.ToF16(f)&0x7c00 != 0x7c00 {

@@ -25,25 +25,26 @@ func checkCommand() *command {
 		args:  "[flags] [path ...]",
 		short: "run kernels in the emulator and find races and hangs",
 		long: `
-Check runs each kernel of a PTX file in the emulator, on a few small blocks, and
+Check runs each kernel of a PTX file in the emulator, with a few small blocks, and
 reports data races, missing proxy fences, accesses to memory of asynchronous
-operations in flight, hangs and wrong accesses to memory. A race is found from
-the order that the PTX memory model gives, not from the schedule at hand. Each
-finding names both accesses, their threads and what would order them.
+operations in flight, hangs and invalid memory accesses. Two accesses race if the
+PTX memory model orders neither before the other, whatever their order was in the
+run. Each finding names both accesses, their threads, and the synchronization that
+would order them.
 
-Without -launch, check derives a launch: the block from directives or from the
-size of arrays in shared memory, two blocks or two clusters, arrays of zeros that
-grow while accesses lie outside, and small values for integers. It prints the
-launches that it tried, and the lines with accesses to memory that none of them
-reached. A file given with -launch holds flags of ptxdsl run: -grid, -block,
+Without -launch, check derives a launch: the block size from directives or from
+the size of arrays in shared memory, two blocks or two clusters, arrays of zeros
+that grow until accesses are in bounds, and small values for integers. It prints
+the launches that it tried, and the lines with memory accesses that no launch
+reached. A file given with -launch contains flags of ptxdsl run: -grid, -block,
 -cluster, -shared and -arg.
 
 After the schedules, check searches other orders of barriers, mbarriers and
-completions for hangs, waits that pass in another phase and arrivals that are too
-many, with at most -search states. What it finds is run in the emulator.
+asynchronous completions, at most -search states, for hangs, waits that complete
+on another phase and surplus arrivals. The emulator then runs an order that fails.
 
 The last line of a kernel has the verdict: error, review, incomplete or clean.
-Clean holds for the launches that were run only.
+Clean holds only for the launches that were run.
 
 A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.

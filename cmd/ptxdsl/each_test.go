@@ -67,7 +67,7 @@ func TestProgress(t *testing.T) {
 	var b bytes.Buffer
 	p := newProgress(&output{w: &b}, "testing")
 	if p.tick != nil {
-		t.Error("progress where nobody looks")
+		t.Error("progress is shown although standard error is not a terminal")
 	}
 	p.show()
 	p.clear()
@@ -97,7 +97,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestManyFiles formats and checks more files at once than are ever in progress.
+// TestManyFiles formats and checks more files than are processed at a time.
 func TestManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	var names strings.Builder

@@ -74,8 +74,8 @@ type growth struct {
 	times         []time.Duration
 }
 
-// exponent is how fast the time grows from 8 times to 32 times the size. Times below a millisecond
-// are not told apart.
+// exponent returns the exponent with which the time grows from 8 to 32 times the size. Times below
+// a millisecond count as equal.
 func (g growth) exponent() float64 {
 	short, long := max(g.times[1], time.Millisecond), max(g.times[2], time.Millisecond)
 	return math.Log(long.Seconds()/short.Seconds()) / math.Log(4)

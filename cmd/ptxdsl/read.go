@@ -27,7 +27,7 @@ func (in *input) read(stdin io.Reader) (string, error) {
 	src, most := stdin, int64(mostOfStream)
 	if in.info != nil {
 		if in.weight() > mostOfFile {
-			return "", fmt.Errorf("%s: %d bytes; at most %d of a file can be read", in.name, in.weight(), int64(mostOfFile))
+			return "", fmt.Errorf("%s: file has %d bytes, but at most %d can be read", in.name, in.weight(), int64(mostOfFile))
 		}
 		f, err := os.Open(in.name)
 		if err != nil {
@@ -60,7 +60,7 @@ func readText(src io.Reader, most, size int64) (string, error) {
 		}
 		switch {
 		case int64(b.Len()) > most:
-			return "", fmt.Errorf("more than %d bytes, the most that is read of it", most)
+			return "", fmt.Errorf("input has more than %d bytes, the limit", most)
 		case errors.Is(err, io.EOF):
 			return b.String(), nil
 		case err != nil:

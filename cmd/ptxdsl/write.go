@@ -99,7 +99,7 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	target := f.Name()
 	backup, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		return fmt.Errorf("%s: cannot write beside it: %w", name, err)
+		return fmt.Errorf("%s: cannot create a temporary file in the same directory: %w", name, err)
 	}
 	_, err = backup.Write(old)
 	err = cmp.Or(err, backup.Sync())

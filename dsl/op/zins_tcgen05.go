@@ -831,8 +831,8 @@ func (i *Tcgen05WaitSt) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Cp starts the instruction tcgen05.cp: copies from shared into tensor memory, widening
-// small formats on the way (PTX ISA 9.1, 9.7.16.9.2).
+// Tcgen05Cp starts the instruction tcgen05.cp: copies from shared into tensor memory, and widens
+// small formats (PTX ISA 9.1, 9.7.16.9.2).
 //
 //	tcgen05.cp.cta.shape{.b8x16.padded} [a], from
 //	tcgen05.cp.cta.64x128b.pairs{.b8x16.padded} [a], from

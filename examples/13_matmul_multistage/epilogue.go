@@ -10,11 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Epilogue is what happens to the sums before they are stored. All but the type of D require sums
-// in F32.
+// An Epilogue says how the accumulators are changed before they are stored. All fields but the type
+// of D require F32 accumulators.
 type Epilogue struct {
-	// D is the type of the result; the default is that of the sums. F32 sums convert to F16 and BF16.
-	// S32 sums are multiplied by the parameter alpha, and convert to F32, or to S8 with saturation.
+	// D is the type of the result; the default is that of the accumulators. F32 accumulators
+	// convert to F16 and BF16. S32 accumulators are multiplied by the parameter alpha, and convert
+	// to F32, or to S8 with saturation.
 	D          isa.Type
 	Scale      bool       // D = alpha * A * B' + beta * C, with C in F32
 	Bias       bool       // adds a bias for each column
@@ -24,7 +25,7 @@ type Epilogue struct {
 // An Activation is a function of an element.
 type Activation int
 
-// Activations.
+// The activation functions.
 const (
 	Identity Activation = iota
 	ReLU
@@ -120,7 +121,8 @@ func (w *writer[C]) put(at dsl.Reg[dsl.U32], x, y dsl.Reg[C]) {
 	}
 }
 
-// change replaces the sums by the results of the epilogue. Elements outside of D use those at its edge.
+// change replaces the accumulators by the results of the epilogue. Elements outside of D use those
+// at its edge.
 func (w *writer[C]) change(sums *dsl.WarpTile[dsl.F32], in operands, row, col dsl.Reg[dsl.U32]) {
 	e, k := w.o.Epilogue, w.k
 	if !e.Scale && !e.Bias && e.Activation == Identity {

@@ -57,8 +57,8 @@ func (x trial) variant(option, name, why string, targets []string, sizes ...kern
 	}
 }
 
-// plain reports whether the kernel has exact results for edge values: nothing happens to the sums, and
-// F32 is not split into TF32.
+// plain reports whether the kernel has exact results for edge values: the accumulators are not
+// changed, and F32 is not split into TF32.
 func (x trial) plain() bool {
 	e := x.Epilogue
 	return x.Type != isa.F32 && e == Epilogue{D: e.D} && x.Split == NoSplit && x.batch == 0 && (e.D == 0 || x.Sums == isa.F16)

@@ -92,7 +92,7 @@ func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid r
 			if row := 1 + 2*i; row < rows && i < 12 {
 				line := xs[row*g.K:][:g.K]
 				clear(line)
-				line[2*t.Rand.IntN(g.K/2)+side] = edge // the edges of A and B do not meet
+				line[2*t.Rand.IntN(g.K/2)+side] = edge // no edge value of A is multiplied by one of B
 			}
 		}
 		return kerneltest.MatrixOf(rows, g.K, xs, func(row, col int) float64 { return in.Float(xs[row*g.K+col]) })

@@ -66,7 +66,7 @@ func (f Format) Default(pair bool) Tiling {
 // the metadata (see dsl.SparsityOffset).
 func Build(m *dsl.Module, f Format, t Tiling) { BuildWith(m, f, t, Epilogue{D: isa.Bf16}) }
 
-// BuildWith is Build with another epilogue.
+// BuildWith is like Build, with another epilogue.
 func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) { buildKernel(m, f, t, end) }
 
 // buildKernel returns the kernel that BuildWith adds.

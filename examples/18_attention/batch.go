@@ -49,12 +49,13 @@ func (b Batch) known(k *dsl.Kernel) bool {
 	return false
 }
 
-// BuildBatch adds a kernel for sequences of different lengths. A row of Q and O is a token with all its
-// heads, and the tokens of a sequence follow those of the one before: starts_q[s] is the first token of
-// sequence s, and starts_q[s+1] is behind its last. K and V are stored in the same way, with starts_k.
-// If they are paged, starts_k only counts tokens: row s of the table of `most` columns lists the pages
-// of sequence s. The grid has one block per tile of queries of the longest sequence along x, one per
-// head of queries along y, and one per sequence along z. Each query must see a key.
+// BuildBatch adds a kernel for sequences of different lengths. A row of Q and O is a token with all
+// its heads. The tokens of all sequences are stored one after the other: those of sequence s are
+// the rows from starts_q[s] up to, but not including, starts_q[s+1]. K and V are stored in the same
+// way, with starts_k. If they are paged, starts_k only counts tokens: row s of the table of `most`
+// columns lists the pages of sequence s. The grid has one block per tile of queries of the longest
+// sequence along x, one per head of queries along y, and one per sequence along z. Each query must
+// see a key.
 func BuildBatch(m *dsl.Module, b Batch) {
 	k := m.Kernel(b.Name(), dsl.Threads(128))
 	if !b.known(k) {

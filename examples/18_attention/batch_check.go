@@ -115,8 +115,8 @@ func starts(lengths []int) []uint32 {
 	return list
 }
 
-// pageTable assigns pages to sequences in random order. Entries behind the last page of a sequence are
-// out of range, because the kernel must not read them.
+// pageTable assigns pages to sequences in random order. Entries after the last page of a sequence
+// are out of range, because the kernel must not read them.
 func pageTable(t *kerneltest.T, keys []int, most, page int) []uint32 {
 	order := t.Rand.Perm(len(keys) * most)
 	table := make([]uint32, len(keys)*most)

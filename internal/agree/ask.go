@@ -17,7 +17,7 @@ type both struct {
 	ptxas ptxas.Verdict
 }
 
-// ask gets both verdicts on the probes of one place.
+// ask returns the verdicts of both sides on the probes of one place.
 func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 	p := list[0].at
 	ask := make([]ptxas.Probe, len(list))

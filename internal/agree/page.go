@@ -35,24 +35,24 @@ func (r *Report) Page(release string, day time.Time, c Config) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Agreement with the assembler
 
-Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is judged by ptxas (parse only) and by
-the way that %sptxdsl verify%s takes: parser, form check, instruction table.
+Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is checked by ptxas (parse only) and as
+%sptxdsl verify%s does: parser, form check, instruction table.
 
-- positive: legal by the table, every combination of modifiers up to %d a form, at its first place and at its newest
-- gate: the same one PTX version too early, and on targets beside the gate
-- mutant: one change in the modifiers or operands of a legal instruction, %d a form
-- discovery: modifiers at random from the instruction's own vocabulary, %d an instruction
-- excepted: known defects of the assembler, with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
+- positive: legal according to the table: every combination of modifiers, up to %d per form, at the first version and target that support it, and at the newest version
+- gate: the same, one PTX version too early, and on targets outside of the gate
+- mutant: one change to the modifiers or operands of a legal instruction, %d per form
+- discovery: random combinations of the instruction's own modifiers, %d per instruction
+- excepted: known defects of ptxas, listed with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
 
 `, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants, c.Discover)
 	if c.PerForm < wholeForm {
-		fmt.Fprint(&b, "This is a slice: the whole comparison tries more of each form.\n\n")
+		fmt.Fprint(&b, "This is a part: the whole comparison tries more combinations of each form.\n\n")
 	}
-	fmt.Fprint(&b, "These probes are made from the table and cannot see what it lacks; [the harvest](harvest.md) looks for that.\n\n")
+	fmt.Fprint(&b, "These probes are generated from the table, so they cannot find what it lacks; see [harvest](harvest.md).\n\n")
 	r.WriteTable(&b)
 	r.WriteSummary(&b)
 	if r.disputes() > 0 {
-		fmt.Fprint(&b, "\n## Disputes left\n\n```\n")
+		fmt.Fprint(&b, "\n## Remaining differences\n\n```\n")
 		r.WriteDisputes(&b, 1000)
 		fmt.Fprint(&b, "```\n")
 	}

@@ -39,11 +39,12 @@ type border struct {
 	first  place   // the earliest legal place, on the lowest target
 	newest place   // a legal place at the newest version
 	legal  []place // per target: its first legal version
-	early  []place // per target: the version before, where the target exists already
+	early  []place // per target: the last version before that, if it has the target
 	never  []place // targets where the newest version is not legal
 }
 
-// borders works out the border of gates; ok is false where they admit nothing.
+// borders computes the border of gates. It returns ok = false if no version and target passes all
+// of them.
 func borders(open, gone []isa.Gate) (b border, ok bool) {
 	newest := isa.Newest()
 	for i, info := range isa.Targets {
@@ -84,7 +85,7 @@ func borders(open, gone []isa.Gate) (b border, ok bool) {
 	return b, ok
 }
 
-// signature tells gates apart.
+// signature returns text that differs for different gates.
 func signature(open, gone []isa.Gate) string {
 	var s strings.Builder
 	for _, g := range open {
@@ -98,7 +99,8 @@ func signature(open, gone []isa.Gate) string {
 }
 
 // declarable reports whether the registers of x can be declared at p: .f16x2 needs sm_53, .b128
-// needs sm_70 and PTX 8.3. A probe that fails for its declarations says nothing of the instruction.
+// needs sm_70 and PTX 8.3. If the declarations of a probe are rejected, the verdict says nothing
+// about the instruction.
 func declarable(p place, x instance) bool {
 	number := p.target.Info().Number
 	old := p.version < 803

@@ -15,13 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// sheet is how many probes share a module when they are read as text.
+// sheet is the number of probes that share a module if they are read as text.
 const sheet = 1000
 
-// Rules of what the assembler only looks at when it generates code, while probes are parsed.
+// Rules that the assembler checks only during code generation, while probes are only parsed.
 const (
 	addressWidth     = "F326"
-	addressSize      = "F116" // where it says 32
+	addressSize      = "F116" // if it is 32
 	constantsTotal   = "F515"
 	sharedTotal      = "F516"
 	parameterType    = "F605"
@@ -39,10 +39,10 @@ func read(p place, probes []ptxas.Probe) []reading {
 	return out
 }
 
-// A reading is what the check of a probe's text says.
+// A reading is the verdict of the form check on the text of a probe.
 type reading struct {
-	why  string // why it is refused, "" where it is not
-	late bool   // a finding is about code generation, and may hide others
+	why  string // why it is rejected; "" if it is accepted
+	late bool   // a finding concerns code generation, and may hide others
 }
 
 func readSheet(p place, probes []ptxas.Probe) []reading {

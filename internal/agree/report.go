@@ -17,35 +17,35 @@ type Report struct {
 	Parts    int // merged runs; 0 for one run
 	Forms    int // probed
 	Took     time.Duration
-	Sampled  int      // forms whose product was too large to try whole
+	Sampled  int      // forms with too many combinations to try all
 	Dead     []string // forms without any legal combination
-	Unmade   []string // forms whose operands a probe cannot make up
+	Unmade   []string // forms for which no operands can be generated
 	Families []*Family
 }
 
-// A Family is the tally of a spec file.
+// A Family holds the counts of a spec file.
 type Family struct {
 	Name     string
 	Counts   [kinds]Count
 	Disputes []Dispute
 }
 
-// A Count is the tally of one kind of probe.
+// A Count holds the counts of one kind of probe.
 type Count struct {
 	Probes       int
 	Excepted     int
-	FalseAccepts int // the table takes it, the assembler does not
-	FalseRejects int // the other way round
+	FalseAccepts int // the table accepts it and the assembler rejects it
+	FalseRejects int // the assembler accepts it and the table rejects it
 }
 
-// A Dispute is a probe on which the two sides differ.
+// A Dispute is a probe with different verdicts.
 type Dispute struct {
 	Kind  Kind
 	What  string
 	Place string
 	Text  string
 	Form  string
-	Ours  string // why the table refuses; "" if it accepts
+	Ours  string // why the table rejects it; "" if it accepts it
 	Ptxas string
 }
 
@@ -78,7 +78,8 @@ func (r *Report) count(ex *Exceptions, p place, x *probe, say both) {
 		return
 	}
 	text := x.String()
-	// What the table makes up as legal and then refuses is never the assembler's mistake.
+	// A probe that the table generates as legal and then rejects is never a mistake of the
+	// assembler.
 	ownFault := x.kind == Positive && say.ours != ""
 	if !ownFault && ex.excuses(p, text, say.ptxas.OK()) {
 		c.Excepted++
@@ -94,7 +95,7 @@ func (r *Report) count(ex *Exceptions, p place, x *probe, say both) {
 	})
 }
 
-// Total adds up a kind over all families.
+// Total returns the sum of the counts of a kind over all families.
 func (r *Report) Total(k Kind) Count {
 	var t Count
 	for _, f := range r.Families {
@@ -107,7 +108,7 @@ func (r *Report) Total(k Kind) Count {
 	return t
 }
 
-// Agreement is the share of probes on which both sides agree, exceptions left out.
+// Agreement returns the share of probes with equal verdicts, without those that exceptions excuse.
 func (c Count) Agreement() float64 {
 	if c.Probes == c.Excepted {
 		return 1
@@ -115,12 +116,12 @@ func (c Count) Agreement() float64 {
 	return 1 - float64(c.FalseAccepts+c.FalseRejects)/float64(c.Probes-c.Excepted)
 }
 
-// Add is the sum of two tallies.
+// Add returns the sum of two counts.
 func (c Count) Add(d Count) Count {
 	return Count{c.Probes + d.Probes, c.Excepted + d.Excepted, c.FalseAccepts + d.FalseAccepts, c.FalseRejects + d.FalseRejects}
 }
 
-// WriteTable prints the tally as a Markdown table.
+// WriteTable prints the counts as a Markdown table.
 func (r *Report) WriteTable(w io.Writer) {
 	fmt.Fprintln(w, "| family | positive | gate | mutant | discovery | excepted | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
@@ -141,7 +142,7 @@ func (r *Report) WriteTable(w io.Writer) {
 	row("all", r.Total)
 }
 
-// WriteDisputes prints up to most disputes of each family, spread over their forms.
+// WriteDisputes prints at most `most` disputes of each family, distributed over its forms.
 func (r *Report) WriteDisputes(w io.Writer, most int) {
 	for _, f := range r.Families {
 		perForm := map[string]int{}
@@ -176,9 +177,9 @@ func (r *Report) WriteDisputes(w io.Writer, most int) {
 	}
 }
 
-// Verdict is an error when agreement is below what the project promises: all of the positive and
-// gate probes, 99.9 % of the others with at most 0.05 % false accepts, and exceptions for less than
-// 0.2 % of the probes.
+// Verdict returns an error if the agreement is below the required level: all positive and gate
+// probes, and 99.9 % of the others, with at most 0.05 % false accepts. Exceptions may excuse less
+// than 0.2 % of the probes.
 func (r *Report) Verdict() error {
 	sure := r.Total(Positive).Add(r.Total(Border))
 	rest := r.Total(Mutant).Add(r.Total(Random))

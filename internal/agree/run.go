@@ -19,35 +19,35 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Config says how much to probe.
+// A Config configures a run.
 type Config struct {
-	Families   []string // all where empty
-	Only       string   // instructions whose name begins so
+	Families   []string // all if empty
+	Only       string   // prefix of instruction names
 	PerForm    int      // legal combinations per form
-	Variants   int      // operand choices per combination, beside the plain one
+	Variants   int      // random operands per combination, besides the simplest
 	Mutants    int      // per form
 	Discover   int      // random combinations per instruction
 	Seed       uint64
-	Table      bool // ask the table alone, not the whole way of text through parser and form check
+	Table      bool // ask only the table, instead of parsing and checking text
 	Exceptions *Exceptions
 	Progress   io.Writer // nil for none
 }
 
-// A Kind is a way to make probes.
+// A Kind says how a probe is generated.
 type Kind uint8
 
 // Kinds of probe.
 const (
-	Positive Kind = iota // what the table says is legal
+	Positive Kind = iota // legal according to the table
 	Border               // just outside a gate
 	Mutant               // a legal instruction with one change
-	Random               // modifiers at random
+	Random               // random modifiers
 	kinds
 )
 
 var kindNames = [kinds]string{"positive", "gate", "mutant", "discovery"}
 
-// String is the kind's name.
+// String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k] }
 
 // A probe is an instance at a place.
@@ -66,13 +66,13 @@ type Runner struct {
 	tool    *ptxas.Tool
 	config  Config
 	report  *Report
-	tally   *Family // of the family whose probes are being made
+	tally   *Family // of the current family
 	probes  map[place][]probe
 	pending int
 }
 
-// enough is how many probes are collected before they are judged: a place costs at least one run of
-// the assembler, so many probes at a time; and they must fit into memory.
+// enough is the number of probes that are collected before they are judged. Each place costs at
+// least one run of the assembler, so many are judged at a time; all of them must fit into memory.
 const enough = 300_000
 
 // Run probes set with tool.
@@ -99,7 +99,7 @@ func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report
 	return r.report, nil
 }
 
-// flush judges what was collected, as many places at a time as there are processors.
+// flush judges the collected probes, as many places at a time as there are processors.
 func (r *Runner) flush(ctx context.Context) error {
 	places := make([]place, 0, len(r.probes))
 	for p := range r.probes {
@@ -139,8 +139,8 @@ func (r *Runner) flush(ctx context.Context) error {
 	return first
 }
 
-// rng is a source of its own for every form, so that one form's data do not move another's
-// probes.
+// rng returns a random generator for a form. Each form has its own, so that a change of one form
+// does not change the probes of others.
 func (r *Runner) rng(ins *isa.Instruction, n int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprint(h, ins.Family, ins.Name, n)
@@ -188,14 +188,14 @@ func (r *Runner) instruction(ins *isa.Instruction) {
 	}
 }
 
-// A placed instance is one with a place where it is legal.
+// A placed is an instance with a place at which it is legal.
 type placed struct {
 	instance
 	at place
 }
 
-// form makes the probes of one form and returns instances to spoil; ok is false where operands
-// cannot be made up.
+// form generates the probes of one form, and returns instances for mutants. It returns ok = false
+// if no operands can be generated.
 func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *rand.Rand) (made []placed, ok bool) {
 	swept := map[string]border{}
 	matchers := map[place]*isa.Matcher{}
@@ -208,7 +208,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 		if !seen {
 			var ok bool
 			if b, ok = borders(open, gone); !ok {
-				continue // gates of modifiers and form that no place meets
+				continue // no version and target passes all gates
 			}
 			swept[sig] = b
 		}
@@ -221,7 +221,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 		cands, _ := m.Candidates(op)
 		at := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form.Is(f) })
 		if at < 0 {
-			continue // another assignment of the same words
+			continue // the words belong to another form
 		}
 		x, ok := plain.instance(op, &cands[at])
 		if !ok {
@@ -247,8 +247,8 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 	return made, true
 }
 
-// border probes a gate from both sides: everywhere for the first combination with these gates, at
-// two places for the others.
+// border generates probes on both sides of a gate: at every target for the first combination with
+// these gates, and at two places for the others.
 func (r *Runner) border(f *isa.Form, x instance, b border, everywhere bool, rng *rand.Rand) {
 	if everywhere {
 		for _, p := range b.legal {

@@ -13,12 +13,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Sample is a legal instruction of a form, with the plainest operands, at the first version and target
-// that have it.
+// A Sample is a legal instruction of a form, with the simplest operands, at the first version and
+// target that support it.
 type Sample struct {
 	Instruction *isa.Instruction
 	Form        *isa.Form
-	Slots       []isa.Mod // what each slot of the form holds
+	Slots       []isa.Mod // the modifier in each slot of the form
 	Op          string
 	Args        []isa.Arg
 	Version     isa.Version
@@ -33,7 +33,7 @@ func (s *Sample) Module() string {
 	return module(place{s.Version, s.Target}, &p)
 }
 
-// module returns PTX with a kernel k that holds a probe.
+// module returns PTX with a kernel k that contains a probe.
 func module(at place, p *ptxas.Probe) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".version %s\n.target %s\n", at.version, at.target)
@@ -51,14 +51,14 @@ func module(at place, p *ptxas.Probe) string {
 	return b.String()
 }
 
-// Samples are instructions of a form that show every value of its slots at least once,
-// all of them such that wanted holds. unseen lists the values that no such instruction has, though the
-// rules of the form allow them.
+// Samples returns instructions of a form for which wanted returns true, so that every value of each
+// slot occurs. The list unseen has the values that occur in none of them, although the rules of the
+// form allow them.
 func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op string) bool) (list []Sample, unseen []string, err error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	fillings, _ := combinations(f, mostFillings, rng)
 	for i := -1; i < len(f.Slots); i++ {
-		values := []isa.Value{{}} // any filling at all
+		values := []isa.Value{{}} // any combination
 		if i >= 0 {
 			values = f.Slots[i].Values
 		}
@@ -83,7 +83,7 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op str
 					continue value
 				}
 			}
-			if placed || !whole { // else rules or gates of the form exclude it
+			if placed || !whole { // otherwise rules or gates of the form exclude it
 				unseen = append(unseen, fmt.Sprintf("%s: %s %s", f.Template, f.Slots[max(i, 0)].Name, set.Mods[v.Mod]))
 			}
 		}
@@ -91,11 +91,11 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op str
 	return list, unseen, nil
 }
 
-// mostFillings is how many ways to fill a form are tried.
+// mostFillings limits the combinations of modifiers that are tried per form.
 const mostFillings = 2000
 
-// sample is the sample of a filling; nil where another form means the same. placed reports whether there
-// is a version and target that have it.
+// sample returns the sample of a combination of modifiers, or nil if another form matches it. The
+// result placed reports whether some version and target support it.
 func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rng *rand.Rand) (s *Sample, placed bool, err error) {
 	at, ok := earliest(f, slots)
 	if !ok {
@@ -108,7 +108,7 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rn
 	if n < 0 {
 		return nil, true, nil
 	}
-	const tries = 40 // beyond the plainest operands, which an earlier form may take too
+	const tries = 40 // the simplest operands may match an earlier form
 	for i := range tries {
 		x, ok := (&maker{rng: rng, plain: i == 0}).instance(op, &cands[n])
 		if !ok {
@@ -121,7 +121,8 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rn
 	return nil, true, nil
 }
 
-// holding are legal fillings of a form in which a slot holds a modifier; whole reports whether these are all.
+// holding returns legal combinations in which a slot has a modifier. The result whole reports
+// whether these are all.
 func holding(f *isa.Form, slot int, m isa.Mod, rng *rand.Rand) (list [][]isa.Mod, whole bool) {
 	if slot < 0 {
 		return nil, false
@@ -142,8 +143,8 @@ func valueOf(s *isa.Slot, m isa.Mod) *isa.Value {
 	panic("bug: a slot without the value that it was asked for")
 }
 
-// earliest is the first place that admits a filling of a form: the oldest version, and the lowest target
-// that it has.
+// earliest returns the first place that supports a combination of modifiers: the oldest version,
+// and its lowest target.
 func earliest(f *isa.Form, slots []isa.Mod) (place, bool) {
 	open, gone := f.Bounds(slots)
 	for _, v := range isa.Versions {

@@ -116,7 +116,7 @@ const (
 	olderTexture = ".tex .u64 tex0;"
 )
 
-// variables has one variable of each space, and the opaque ones.
+// variables contains a variable of each state space, and of each opaque type.
 var variables = []struct {
 	space isa.Space
 	typ   isa.Type

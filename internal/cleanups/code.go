@@ -14,7 +14,7 @@ import (
 // A Likeness classifies how similar the machine code of two functions is, most similar first.
 type Likeness uint8
 
-// Likenesses.
+// Degrees of likeness, the most similar first.
 const (
 	Same      Likeness = iota // the same instructions with the same operands
 	Registers                 // the same instructions with other registers

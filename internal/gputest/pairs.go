@@ -24,8 +24,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// A pairRun is what a GPU does in many launches of one twin of a pair: a kernel with a bug, or its
-// corrected twin.
+// A pairRun counts the outcomes of many launches of one twin of a pair on a GPU: of a kernel with a
+// bug, or of its corrected twin.
 type pairRun struct {
 	Launches int
 	Results  int    // different results
@@ -148,8 +148,8 @@ func Pairs(w, record io.Writer, folder, target string, launches, parallel int) e
 	return nil
 }
 
-// twin launches a twin in a child process, and says in a word what it did, and then in how many
-// launches.
+// twin launches a twin in a child process. It returns the outcome in one word, with the number of
+// launches that had it.
 func twin(path, target string, launches int) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -77,7 +77,7 @@ func body(name, unit string) Text {
 	return Text{Name: name, Before: kernel + regs, Unit: same(unit), After: ending}
 }
 
-// bodyOf is body with statements that differ by an index.
+// bodyOf is like body, with statements that contain their index.
 func bodyOf(name, format string) Text {
 	return Text{Name: name, Before: kernel + regs, Unit: counted(format), After: ending}
 }

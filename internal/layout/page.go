@@ -17,7 +17,7 @@ type Kind uint8
 
 // Kinds of lines.
 const (
-	Plain Kind = iota // not aligned
+	Plain Kind = iota // lines that are not aligned
 	Pass              // not aligned, and does not end a run of aligned lines: .loc
 	Instr             // opcode | operands
 	Decl              // specifiers | names

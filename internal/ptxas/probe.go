@@ -36,7 +36,7 @@ type Probe struct {
 // A Status is the outcome of a probe.
 type Status uint8
 
-// Statuses.
+// Outcomes of a probe.
 const (
 	// Accepted means no error, in a module without any error.
 	Accepted Status = iota

@@ -160,7 +160,7 @@ const table = `
 |---|---|---|---|---|---|---|---|---|
 `
 
-// A row is what is known of a variant on a target.
+// A row holds the results for a variant on a target.
 type row struct {
 	Option, Name, Target, Assembled, Verified, Checked, Ran, Worst, Hardware string
 }

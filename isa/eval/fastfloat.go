@@ -118,7 +118,7 @@ func fmaRare(p, z float64) uint64 {
 	return uint64(math.Float32bits(f))
 }
 
-// fastPair is fastFloat for f32x2 without .ftz.
+// fastPair is like fastFloat, for f32x2 without .ftz.
 func fastPair(s *spec) *Op {
 	if s.has("ftz") {
 		return nil
@@ -167,7 +167,7 @@ func flushedCode(r float32) uint64 {
 	return uint64(flush(math.Float32bits(r)))
 }
 
-// flushedFloat is fastFloat with .ftz.
+// flushedFloat is like fastFloat, with .ftz.
 func flushedFloat(head string) *Op {
 	switch head {
 	case "add":

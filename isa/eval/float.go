@@ -177,7 +177,7 @@ func (f *finisher) odd(x float64) uint64 {
 	return f.out(encodeFloat(f.format, x, f.how))
 }
 
-// encodeFloat is Encode with a faster path for the most frequent formats.
+// encodeFloat is like Encode, with a faster path for the most frequent formats.
 func encodeFloat(f *Format, x float64, how Rounding) uint64 {
 	if how != Nearest {
 		return f.Encode(x, how)

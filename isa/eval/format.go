@@ -13,7 +13,7 @@ import (
 // A Rounding says how a result is rounded.
 type Rounding uint8
 
-// Roundings.
+// Rounding modes.
 const (
 	Nearest     Rounding = iota // ties to even
 	Zero                        // toward zero

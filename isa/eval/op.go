@@ -125,8 +125,8 @@ func Of(opcode string) (*Op, error) {
 	return OfParts(opcode, Parts{})
 }
 
-// OfParts is Of for video instructions, whose operands may select bytes or halves of registers or
-// be negated.
+// OfParts is like Of, for video instructions, whose operands may select bytes or halves of
+// registers or be negated.
 func OfParts(opcode string, parts Parts) (*Op, error) {
 	s := parse(opcode)
 	if video := videoOf(s, parts); video != nil {
@@ -143,7 +143,8 @@ func OfParts(opcode string, parts Parts) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", opcode)
 }
 
-// OfThree is Of for min and max with three f32 operands, whose opcode is the same as with two.
+// OfThree is like Of, for min and max with three f32 operands, whose opcode is the same as with
+// two.
 func OfThree(opcode string) (*Op, error) {
 	s := parse(opcode)
 	if s.is(isa.F32) && (s.head == "min" || s.head == "max") {

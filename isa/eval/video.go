@@ -78,7 +78,7 @@ func portion(t isa.Type, x uint64, name string) int64 {
 	return int64(x)
 }
 
-// videoWord is portion for vmad, which treats whole words as signed.
+// videoWord is like portion, for vmad, which treats whole words as signed.
 func videoWord(t isa.Type, x uint64, name string) int64 {
 	if partWidth(name) == 32 {
 		return signed(x, 32)

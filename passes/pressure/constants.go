@@ -13,7 +13,7 @@ type load uint8
 
 const (
 	unloaded load = iota
-	reloaded      // in each block that needs it
+	reloaded      // loaded again in each block that needs it
 	held          // once
 )
 

@@ -67,7 +67,7 @@ func (g *graph) live() [][]word {
 	out := make([][]word, blocks)
 	makes := make([]word, blocks) // the word that a block was last seen to define
 	in := make([]word, blocks)    // the word last seen live at its start
-	at := make([]word, blocks)    // and at its end
+	at := make([]word, blocks)    // the word last seen live at its end
 	for i := range makes {
 		makes[i], in[i], at[i] = nothing, nothing, nothing
 	}

@@ -40,7 +40,7 @@ type measure struct {
 	largest          int // ops of the largest block
 	back, unrolled   int // number of loops
 	crossing         int // maximum number of words live between blocks
-	limit, threads   int // from directives
+	limit, threads   int // register limit and threads that directives give
 	callee           int // maximum number of words of a called function
 	outside, calls   int // calls to undefined functions, and all calls
 	local, params    int // bytes

@@ -25,7 +25,7 @@ type op struct {
 	fused  bool  // two instructions of the text combined into one
 	slow   bool  // calls a subroutine for rare operands: nothing is reordered across it
 	base   word  // base word of the address of a load or store, or nothing
-	offset int64 // and the offset added to it
+	offset int64 // offset added to that base word
 	// the product in an addition with a constant; its factor must be in a register
 	scale *ir.Instr
 	size  int64 // bytes

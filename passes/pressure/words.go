@@ -33,7 +33,7 @@ type words struct {
 	width  []int32
 	writes []int32     // number of instructions that write each register
 	reads  []int32     // number of reads of each register
-	summed []int32     // and of reads in 64-bit additions
+	summed []int32     // number of reads of each register in 64-bit additions
 	by     []*ir.Instr // one of the instructions that write each register
 	target int
 	// for an upper half, the lower half when it belongs to another register

@@ -93,7 +93,7 @@ type Info struct {
 	SMs          int    // multiprocessors
 	WarpSize     int
 	Clock        int // maximum, in kHz
-	MemoryClock  int // in kHz
+	MemoryClock  int // clock rate in kHz
 	MemoryBits   int // width of the memory bus in bits
 	MaxGrid      [3]int
 	MaxBlock     [3]int
@@ -115,7 +115,7 @@ type Info struct {
 
 // StreamOptions are the properties of a stream.
 type StreamOptions struct {
-	Apart    bool // not ordered with the default stream
+	Apart    bool // whether it is not ordered with the default stream
 	Priority int  // a lower number is more urgent; 0 is the default
 }
 

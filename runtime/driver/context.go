@@ -96,9 +96,7 @@ func (c *Context) call(f Function, args ...uintptr) error {
 	return nil
 }
 
-// raw is call for functions whose nonzero result may not be an error.
-//
-//go:uintptrescapes
+// raw is like call, but returns the result of the function, which may be nonzero without an error.
 func (c *Context) raw(f Function, args ...uintptr) uintptr {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

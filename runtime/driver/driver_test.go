@@ -66,7 +66,7 @@ func TestOld(t *testing.T) {
 	k, err := c.Kernel(loaded.Module, "k", 0)
 	check(t, err)
 	if k.Info().Known {
-		t.Error("the driver tells of parameters without the function for that")
+		t.Error("parameters are known although the driver lacks the function that reports them")
 	}
 	cluster := &device.Launch{Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{1, 1, 1}, Cluster: [3]uint32{2, 1, 1}}
 	refused(t, k.Launch(cluster), device.ErrTooOld, "cuLaunchKernelEx: the driver does not have this function (missing); it was added in CUDA 11.8")
@@ -330,9 +330,9 @@ func TestRejected(t *testing.T) {
 	if !errors.As(err, &r) || len(r.Findings) != 2 || r.Findings.Errors() != 1 || r.Findings[0].Place.String() != "m.ptx:6:2" || r.Findings[0].Message != "Unknown symbol '%r0'" {
 		t.Errorf("%+v", r)
 	}
-	d.Log = "something that nobody understands"
+	d.Log = "an unknown message"
 	_, err = c.Load(device.Image{Name: "m.ptx", PTX: module("8.0")})
-	refused(t, err, nil, "something that nobody understands")
+	refused(t, err, nil, "an unknown message")
 	_, err = c.Load(device.Image{Name: "m.ptx", PTX: "// nothing"})
 	refused(t, err, nil, "the text has no .version, which must come first in PTX")
 	_, err = c.Load(device.Image{Name: "m.ptx", Cubin: []byte{}})

@@ -175,7 +175,7 @@ func (k *kernel) Launch(l *device.Launch) error {
 	return nil
 }
 
-// run is raw for arguments in memory that does not move.
+// run is like raw, for arguments in memory that does not move.
 func (c *Context) run(f Function, args []uintptr) uintptr {
 	t := &c.library.table
 	if t[f] == nil {

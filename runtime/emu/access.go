@@ -332,7 +332,7 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 		rank := at >> rankShift
 		off = at & (1<<rankShift - 1)
 		if rank >= uint64(len(w.block.cluster.blocks)) {
-			return nil, 0, fmt.Sprintf("shared address 0x%x is that of block %d of a cluster of %d", at, rank, len(w.block.cluster.blocks))
+			return nil, 0, fmt.Sprintf("shared address 0x%x belongs to block %d, but the cluster has %d blocks", at, rank, len(w.block.cluster.blocks))
 		}
 		k := w.block.cluster.blocks[rank]
 		if k != w.block && k.alive == 0 {
@@ -341,7 +341,7 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 		r = k.shared
 	case isa.Local:
 		if at+size > w.cur.frame.top {
-			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at local address 0x%x of %d", size, at, w.cur.frame.top)
+			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at local address 0x%x, but the thread has %d bytes of local memory", size, at, w.cur.frame.top)
 		}
 		return &w.localRegion, at + uint64(lane)*w.perLane, ""
 	case isa.Const, isa.Param:
@@ -370,7 +370,7 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 // the address names.
 func (w *warp) beyond(a *addressRef, mask uint32, q *demand) bool {
 	v := a.symbol
-	return w.denied(bits.TrailingZeros32(mask), fmt.Sprintf("access out of bounds: %d bytes at an offset from %s, which has %d bytes",
+	return w.denied(bits.TrailingZeros32(mask), fmt.Sprintf("access out of bounds: %d bytes outside of %s, which has %d bytes",
 		q.size, v.Name, v.Size()))
 }
 
@@ -399,7 +399,7 @@ func (w *warp) near(at uint64) []string {
 	case at < r.end():
 		return []string{"the address is at byte " + fmt.Sprint(at-r.base) + " of " + r.String()}
 	default:
-		return []string{fmt.Sprintf("the address is %d bytes behind the end of %s", at-r.end(), r)}
+		return []string{fmt.Sprintf("the address is %d bytes past the end of %s", at-r.end(), r)}
 	}
 }
 
@@ -422,5 +422,5 @@ func (w *warp) nearShared(at uint64) []string {
 	case at < last.at+last.size:
 		return []string{fmt.Sprintf("the address is at byte %d of %s, which has %d bytes", at-last.at, last.name, last.size)}
 	}
-	return []string{fmt.Sprintf("the address is %d bytes behind the end of %s, which has %d bytes", at-last.at-last.size, last.name, last.size)}
+	return []string{fmt.Sprintf("the address is %d bytes past the end of %s, which has %d bytes", at-last.at-last.size, last.name, last.size)}
 }

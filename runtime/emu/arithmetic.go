@@ -214,7 +214,7 @@ func move(d *decoder) (step, error) {
 	return s.general(), nil
 }
 
-// copyStep is mov between two registers.
+// copyStep executes a mov between two registers.
 func copyStep(from, to ref, bits int) step {
 	keep := uint64(1)<<uint(bits) - 1
 	if from.kind == refRegister && from.bits <= bits {
@@ -244,7 +244,7 @@ func copyStep(from, to ref, bits int) step {
 	}
 }
 
-// copiesStep is mov between vectors with the same number of elements.
+// copiesStep executes a mov between vectors with the same number of elements.
 func copiesStep(from, to []ref) step {
 	return func(w *warp, mask uint32) action {
 		for i := range from {

@@ -15,7 +15,7 @@ import (
 // when they arrive on an mbarrier.
 type Completion uint8
 
-// Completions.
+// When asynchronous operations complete.
 const (
 	// Late completes an operation only when a wait needs it, or when nothing else can run. A
 	// missing wait then shows up as a read of uninitialized or old data.
@@ -262,7 +262,7 @@ func cpAsync(d *decoder) (step, error) {
 		reads := uint32(0)
 		for l := range filled {
 			if filled[l] &= 0xffffffff; filled[l] > size {
-				return w.fault(l, nil, "cp.async reads %d bytes of %d", filled[l], size)
+				return w.fault(l, nil, "source size of cp.async is %d bytes, more than its copy size of %d", filled[l], size)
 			}
 			if filled[l] != 0 {
 				reads |= 1 << l & mask
@@ -372,6 +372,7 @@ func copiesArrive(d *decoder) (step, error) {
 		var phases [eval.Lanes]*phaseState
 		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
 			phases[l] = p
+			p.visits.note(w, l, p.owner)
 			if !keeps {
 				p.pending++
 				w.tellMbarrier(EventSignal, l, p, &op)

@@ -123,7 +123,7 @@ func (w *warp) text(lane int, address uint64) (string, bool) {
 func (w *warp) format(lane int, format, operands uint64) (string, string) {
 	text, ok := w.text(lane, format)
 	if !ok {
-		return "", fmt.Sprintf("there is no text at 0x%x", format)
+		return "", fmt.Sprintf("there is no string at address 0x%x", format)
 	}
 	var b bytes.Buffer
 	at := uint64(0)
@@ -143,7 +143,7 @@ func (w *warp) format(lane int, format, operands uint64) (string, string) {
 		}
 		verb, long, end := conversion(text[i:])
 		if end == 0 {
-			return "", fmt.Sprintf("the format %q ends within a conversion", text)
+			return "", fmt.Sprintf("format string %q ends inside a conversion", text)
 		}
 		i += end - 1
 		c := verb[len(verb)-1]

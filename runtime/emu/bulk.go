@@ -108,7 +108,7 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		if o.left != nil && o.right != nil {
 			left, right = w.value(o.left, &w.scratch[1])[l]&0xffffffff, w.value(o.right, &w.scratch[2])[l]&0xffffffff
 			if left > 15 || right > 15 || left+right > n {
-				return w.fault(l, nil, "bulk copy of %d bytes ignores %d and %d bytes at its ends, expected at most 15 each", n, left, right)
+				return w.fault(l, nil, "bulk copy of %d bytes skips %d bytes at the start and %d at the end, expected at most 15 each", n, left, right)
 			}
 		}
 		if o.bytes != nil {
@@ -236,7 +236,7 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros64(ranks)
 		if rank >= len(w.block.cluster.blocks) {
-			return nil, w.fault(lane, nil, "multicast to block %d of a cluster of %d", rank, len(w.block.cluster.blocks))
+			return nil, w.fault(lane, nil, "multicast to block %d, but the cluster has %d blocks", rank, len(w.block.cluster.blocks))
 		}
 		k := w.block.cluster.blocks[rank]
 		p := k.phases[at]
@@ -265,7 +265,7 @@ func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64
 	g.device.ordering.Lock()
 	defer g.device.ordering.Unlock()
 	if g.checks && (to.init != nil && !allSet(to.init[at:at+n]) || from.init != nil && !allSet(from.init[off:off+n])) {
-		return fmt.Sprintf("reduction of %d bytes with memory that was never written", n)
+		return fmt.Sprintf("reduction of %d bytes reads memory that was never written", n)
 	}
 	for i := uint64(0); i < n; i += width {
 		old := read(to.data[at+i:], width)

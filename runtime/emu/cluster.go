@@ -30,7 +30,7 @@ type cluster struct {
 // An outcome says how far a cluster got.
 type outcome uint8
 
-// Outcomes.
+// How far a cluster has run.
 const (
 	finished outcome = iota
 	faulted
@@ -91,7 +91,7 @@ func (c *cluster) run(budget int) outcome {
 		if !alive {
 			return c.drain()
 		}
-		if budget -= ran; c.grid.mix == nil { // short turns go on until waits are known to be stuck
+		if budget -= ran; c.grid.mix == nil { // with short time slices, continue until waits are known to be stuck
 			budget--
 		}
 		if c.progress(busy) {
@@ -206,8 +206,11 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 		for i := len(w.waiting) - 1; i >= 0; i-- {
 			f := w.waiting[i]
 			if f.group.met != nil && f.group.met() || timeout && f.state == waitsPhase {
-				f.expired = timeout
+				note := f.group.note
 				w.wake(f)
+				if f.expired = timeout; timeout {
+					f.inVain = note
+				}
 				woke = true
 			}
 		}

@@ -20,7 +20,7 @@ var exclusions = map[isa.Kind]string{
 
 	isa.KindTcgen05LdSpcompress:           "how it chooses and packs elements was not verified",
 	isa.KindTcgen05LdRedSpcompress:        "how it chooses and packs elements was not verified",
-	isa.KindTensormapQueryAllocClassLarge: "no document says what it asks",
+	isa.KindTensormapQueryAllocClassLarge: "its meaning is not documented",
 }
 
 // excludedFamilies are the families that are not emulated, with the reason.

@@ -130,7 +130,7 @@ func (d *Device) Allocate(bytes int64) (device.Address, error) {
 	}
 	r, ok := d.memory.allocate("", bytes)
 	if !ok {
-		return 0, refuse("cuMemAlloc_v2", outOfMemory, "%d bytes; %d of %d are in use", bytes, d.memory.used, d.memory.total)
+		return 0, refuse("cuMemAlloc_v2", outOfMemory, "%d bytes requested; %d of %d bytes are in use", bytes, d.memory.used, d.memory.total)
 	}
 	return device.Address(r.base), nil
 }
@@ -218,7 +218,7 @@ func (d *Device) Copy(to, from device.Address, bytes int64, s device.Handle) err
 func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int64, s device.Handle) error {
 	o, ok := other.(*Device)
 	if !ok {
-		return fault("copy", nil, "from %s to %s: they are not of one kind", d.info.Place, other.Info().Place)
+		return fault("copy", nil, "from %s to %s: the devices are of different kinds", d.info.Place, other.Info().Place)
 	}
 	return d.do(s, func() error {
 		if err := o.settle(); err != nil {
@@ -269,7 +269,7 @@ func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64,
 
 // Load loads a module. The image must contain its PTX.
 func (d *Device) Load(im device.Image) (device.Loaded, error) {
-	if im.PTX == "" {
+	if len(im.Cubin) > 0 {
 		return device.Loaded{}, fault("load", nil, "the emulator runs PTX, and %s is not", im.Name)
 	}
 	m, list := parse(im.Name, im.PTX)
@@ -285,6 +285,7 @@ func (d *Device) LoadProgram(p *Program) (device.Loaded, error) { return d.load(
 // load gives memory to the variables of a module.
 func (d *Device) load(m *module) (device.Loaded, error) {
 	name := m.ir.Name
+	m.exact = d.options.Exact
 	if m.ir.Bits == 32 {
 		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", name)
 	}
@@ -315,7 +316,7 @@ func (d *Device) accepts(m *module) error {
 		ok = ok && want.Number/10 == have/10
 	}
 	if !ok {
-		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, and the device is %s", m.ir.Name, want.Name, d.info.Target)
+		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, but the device is %s", m.ir.Name, want.Name, d.info.Target)
 	}
 	return nil
 }

@@ -33,12 +33,12 @@ type grid struct {
 	observer  Observer // nil if there is none
 	stepper   Stepper  // nil if there is none
 	guide     Guide    // nil if seeds choose the order
-	state     State    // for the stepper
+	state     State    // state that the stepper receives
 	event     Event    // reused for each event
 	addresses [eval.Lanes]Address
 	serial    uint64 // number of the last asynchronous operation
 
-	mix    *rand.Rand // chooses turns of blocks; nil where they are long and in order
+	mix    *rand.Rand // chooses the time slices of blocks; nil if they are long and in order
 	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex
@@ -298,6 +298,8 @@ func (w *warp) report(f *fragment) string {
 	switch {
 	case f.group.note != nil:
 		what = f.group.note()
+	case f.inVain != nil:
+		what = f.inVain()
 	case f.state == waitsConverge:
 		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
 	case f.state == waitsLanes:

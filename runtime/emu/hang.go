@@ -11,7 +11,7 @@ import (
 // state describes a named barrier for the report of a hang: which warps arrived and which are
 // missing.
 func (b *barrier) state(k *block, number uint64) string {
-	text := fmt.Sprintf("waits at barrier %d: %d threads came, %s expected", number, b.came, threadsOf(b.want))
+	text := fmt.Sprintf("waits at barrier %d: %d threads arrived, %s expected", number, b.came, threadsOf(b.want))
 	var missing []string
 	for _, w := range k.warps[:k.count] {
 		switch lanes := w.live &^ b.lanes[w.index]; {
@@ -23,7 +23,7 @@ func (b *barrier) state(k *block, number uint64) string {
 		}
 	}
 	if len(missing) > 0 {
-		text += "; not there: " + listed(missing)
+		text += "; missing: " + listed(missing)
 	}
 	return text
 }
@@ -46,12 +46,7 @@ func (p *phaseState) state(w *warp) string {
 	if p.made != nil {
 		text += "; initialized at " + w.block.grid.lineOf(p.made)
 	}
-	if p.last != nil {
-		text += fmt.Sprintf("; the last arrival is that of warp %d at %s", p.lastWarp, w.block.grid.lineOf(p.last))
-	} else {
-		text += "; nobody arrived"
-	}
-	return text
+	return text + p.visits.state(w.block.grid, p)
 }
 
 // lineOf returns the position of a command in the PTX.
@@ -86,5 +81,5 @@ func (c *cluster) waitsForCluster() string {
 			}
 		}
 	}
-	return "waits for the other blocks of its cluster; not there: " + listed(missing)
+	return "waits for the other blocks of its cluster; missing: " + listed(missing)
 }

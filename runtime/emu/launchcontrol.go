@@ -32,8 +32,8 @@ func (g *grid) cancel() (id [3]uint32, ok bool) {
 	return [3]uint32{uint32(at%x) * size[0], uint32(at/x%y) * size[1], uint32(at/x/y) * size[2]}, true
 }
 
-// declines reports whether a request is declined at random. Hardware may do this too; clusters that
-// nobody took over then start normally.
+// declines reports whether a request is declined at random, as hardware may do. A cluster that no
+// block has taken over then starts normally.
 func (c *cluster) declines() bool {
 	return c.grid.device.options.Completion == Random && c.random.IntN(8) == 0
 }

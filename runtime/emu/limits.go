@@ -81,7 +81,7 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	}
 	total := int64(l.Grid[0]) * int64(l.Grid[1]) * int64(l.Grid[2])
 	if most := int64(blocks) * int64(k.limits.SMs); l.Cooperative && total > most {
-		return refuse(launchCall, cooperativeTooLarge, "%d blocks; %d run at the same time", total, most)
+		return refuse(launchCall, cooperativeTooLarge, "%d blocks, but at most %d can run at the same time", total, most)
 	}
 	if l.Cluster == [3]uint32{} {
 		return nil
@@ -91,7 +91,7 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	}
 	for i := range l.Cluster {
 		if l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0 {
-			return refuse(launchCall, invalidValue, "a grid of %v blocks in clusters of %v", l.Grid,
+			return refuse(launchCall, invalidValue, "grid of %v blocks is not a multiple of the cluster size %v", l.Grid,
 				l.Cluster)
 		}
 	}

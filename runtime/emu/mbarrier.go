@@ -19,8 +19,8 @@ type phaseState struct {
 	phase    uint64 // number of completed phases
 	layout   byte   // 0 or 1
 
-	made, last *command // instructions that initialized it and that arrived last
-	lastWarp   int
+	made   *command // the instruction that initialized it
+	visits attendance
 
 	owner *block // block and offset in its shared memory, for observers
 	at    uint64
@@ -31,6 +31,7 @@ func (p *phaseState) settle() {
 	if p.pending == 0 && p.bytes == 0 {
 		p.phase++
 		p.pending = p.expected
+		p.visits.next()
 		if p.owner != nil {
 			p.owner.grid.tellPhase(nil, EventPhase, 0, p.owner, p.at)
 		}
@@ -40,7 +41,7 @@ func (p *phaseState) settle() {
 // arrive counts arrivals.
 func (p *phaseState) arrive(n int64) string {
 	if n < 1 || n > p.pending {
-		return fmt.Sprintf("%d arrivals at an mbarrier that waits for %d", n, p.pending)
+		return fmt.Sprintf("%d arrivals at an mbarrier whose phase has %d arrivals pending", n, p.pending)
 	}
 	p.pending -= n
 	p.tellCount(n, 0)
@@ -63,7 +64,7 @@ func (p *phaseState) complete(n int64) string {
 	p.bytes -= n
 	p.tellCount(0, -n)
 	if p.bytes < -mostBytes {
-		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes came that were not announced", -p.bytes)
+		return fmt.Sprintf("mbarrier transaction count overflow: %d more bytes arrived than were expected", -p.bytes)
 	}
 	p.settle()
 	return ""
@@ -135,7 +136,7 @@ func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks 
 		for m := ranks[l] & 0xffffffff; m != 0; m &= m - 1 {
 			rank := bits.TrailingZeros64(m)
 			if rank >= len(w.block.cluster.blocks) {
-				return fmt.Sprintf("multicast to block %d of a cluster of %d", rank, len(w.block.cluster.blocks))
+				return fmt.Sprintf("multicast to block %d, but the cluster has %d blocks", rank, len(w.block.cluster.blocks))
 			}
 			p := w.block.cluster.blocks[rank].phases[w.where.at[l]]
 			if p == nil {
@@ -298,7 +299,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 				x = 1
 			}
 			state[l] = p.token()
-			p.last, p.lastWarp = w.command(), w.index
+			p.visits.note(w, l, p.owner)
 			if drops {
 				p.expected -= x
 			}
@@ -356,6 +357,9 @@ func mbarrierWait(d *decoder) (step, error) {
 		}
 		if complete != 0 || !tries || w.cur.expired {
 			w.cur.expired = false
+			if complete == mask {
+				w.cur.inVain = nil
+			}
 			w.yield = complete != mask
 			w.writeTruth(&done, mask, complete)
 			for i := range reports {

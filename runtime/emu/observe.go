@@ -66,7 +66,7 @@ const (
 // A Proxy is the memory proxy of an access.
 type Proxy uint8
 
-// Proxies.
+// Memory proxies.
 const (
 	ProxyGeneric Proxy = iota
 	ProxyAsync

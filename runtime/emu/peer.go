@@ -18,13 +18,13 @@ func (d *Device) Reach(other device.Device) error {
 		return fault("reach", nil, "%s is not emulated", other.Info().Place)
 	}
 	if o == d {
-		return refuse("cuCtxEnablePeerAccess", invalidValue, "a device reaches its own memory")
+		return refuse("cuCtxEnablePeerAccess", invalidValue, "a device can always access its own memory")
 	}
 	if d.reaches(o) {
 		return nil
 	}
 	if d.numberOf() == o.numberOf() && !o.renumber(d) && !d.renumber(o) {
-		return fault("reach", nil, "both devices have number %d, and so the same addresses; "+
+		return fault("reach", nil, "both devices have number %d and therefore the same addresses; "+
 			"open one as emu:%d", d.numberOf(), d.numberOf()+1)
 	}
 	d.work <- struct{}{} // no kernel runs during the change

@@ -11,7 +11,7 @@ import (
 // An action says how a warp continues after an instruction.
 type action uint8
 
-// Actions.
+// How a warp continues.
 const (
 	advance action = iota // to the next instruction
 	moved                 // the fragment has already moved

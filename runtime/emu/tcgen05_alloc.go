@@ -52,7 +52,7 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 		want = 2
 	}
 	if b.tensorGroup != 0 && b.tensorGroup != want {
-		return nil, fmt.Sprintf("tcgen05 with cta_group::%d after cta_group::%d; a kernel uses one of them", want, b.tensorGroup)
+		return nil, fmt.Sprintf("tcgen05 with cta_group::%d after cta_group::%d; a kernel must use only one of them", want, b.tensorGroup)
 	}
 	b.tensorGroup = want
 	all := b.cluster.blocks
@@ -79,7 +79,7 @@ func (g tensorGroup) running(w *warp) ([]*block, string) {
 func (w *warp) peerEnded(blocks []*block) string {
 	for _, b := range blocks {
 		if b != w.block && b.alive == 0 {
-			return fmt.Sprintf("cta_group::2, and the peer block %s has ended", point(b.id))
+			return fmt.Sprintf("cta_group::2, but the peer block %s has exited", point(b.id))
 		}
 	}
 	return ""
@@ -185,11 +185,11 @@ func tensorAlloc(d *decoder) (step, error) {
 func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 	switch {
 	case n < tensorUnit || n > tensorColumns || n%tensorUnit != 0 || !exclusive && n&(n-1) != 0:
-		return fmt.Sprintf("allocation of %d columns of tensor memory; the number is a power of two from 32 to 512", n)
+		return fmt.Sprintf("allocation of %d columns of tensor memory, expected a power of two from 32 to 512", n)
 	case t.gaveUp:
 		return "tcgen05.alloc after tcgen05.relinquish_alloc_permit"
 	case t.last != 0 && n > t.last:
-		return fmt.Sprintf("allocation of %d columns of tensor memory after one of %d; numbers must not increase", n, t.last)
+		return fmt.Sprintf("allocation of %d columns of tensor memory after one of %d; a later allocation must not be larger", n, t.last)
 	}
 	return ""
 }

@@ -217,6 +217,9 @@ func tensorCommit(d *decoder) (step, error) {
 			if act != advance {
 				return act
 			}
+			for _, p := range targets {
+				p.visits.note(w, l, p.owner)
+			}
 			act = w.issueTensor(l, func() string {
 				for _, p := range targets {
 					w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, p.owner, p.at)
@@ -254,7 +257,7 @@ func (w *warp) commitTargets(o *bulkOperands, space isa.Space, lane int) ([]*pha
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros32(ranks)
 		if rank >= len(all) {
-			return nil, w.fault(lane, nil, "multicast to block %d of a cluster of %d", rank, len(all))
+			return nil, w.fault(lane, nil, "multicast to block %d, but the cluster has %d blocks", rank, len(all))
 		}
 		p := all[rank].phases[at]
 		if p == nil {

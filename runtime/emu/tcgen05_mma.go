@@ -16,7 +16,7 @@ import (
 // A tensorProduct is a decoded tcgen05.mma.
 type tensorProduct struct {
 	arch                             tensorcore.Arch
-	number                           int // of the target
+	number                           int // number of the target
 	kind, vectors                    string
 	group                            tensorGroup
 	stationary, sparse, scaled       bool
@@ -34,7 +34,7 @@ func tensorMMA(d *decoder) (step, error) {
 	op := d.operation()
 	number := d.image.module.ir.Target.Info().Number
 	t := &tensorProduct{
-		arch: tensorcore.ArchOf(number), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
+		arch: d.image.module.arch(), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
 		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale), shifted: op.Has(isa.ModAshift),
 	}
 	for _, m := range op.Mods() {
@@ -162,7 +162,7 @@ func (j *tensorJob) capture(l int) string {
 	}
 	j.in, j.product = in, p
 	if in.Sparse != j.sparse {
-		return fmt.Sprintf("instruction descriptor 0x%08x: sparse is %v, and the opcode says %v", descriptor, in.Sparse, j.sparse)
+		return fmt.Sprintf("instruction descriptor 0x%08x: the sparsity flag is %v, but that of the opcode is %v", descriptor, in.Sparse, j.sparse)
 	}
 	if why := j.fits(); why != "" {
 		return fmt.Sprintf("instruction descriptor 0x%08x: %s", descriptor, why)
@@ -207,13 +207,13 @@ func (j *tensorJob) aligned() string {
 	j.base = laneOf(j.at)
 	half := j.path == tensorcore.PathC || j.path == tensorcore.PathF
 	if j.base != 0 && !(half && j.base == 16) {
-		return fmt.Sprintf("D begins at lane %d of tensor memory; this layout begins at lane 0%s", j.base, map[bool]string{true: " or 16"}[half])
+		return fmt.Sprintf("D starts at lane %d of tensor memory, expected lane 0%s for this layout", j.base, map[bool]string{true: " or 16"}[half])
 	}
 	if j.inTensor && laneOf(uint32(j.left)) != j.base {
-		return fmt.Sprintf("A begins at lane %d of tensor memory and D at lane %d", laneOf(uint32(j.left)), j.base)
+		return fmt.Sprintf("A starts at lane %d of tensor memory but D at lane %d, expected the same lane", laneOf(uint32(j.left)), j.base)
 	}
 	if j.sparse && laneOf(j.places) != j.base {
-		return fmt.Sprintf("the sparse metadata begins at lane %d of tensor memory and D at lane %d", laneOf(j.places), j.base)
+		return fmt.Sprintf("sparsity metadata starts at lane %d of tensor memory but D at lane %d, expected the same lane", laneOf(j.places), j.base)
 	}
 	return ""
 }
@@ -226,7 +226,7 @@ func (j *tensorJob) fits() string {
 	case j.stationary:
 		ok := (o.M == 32 || o.M == 64 || o.M == 128) && (o.N == 64 || o.N == 128 || o.N == 256 && !o.Sparse)
 		if !ok {
-			return fmt.Sprintf("there is no m%dn%d of kind %s with .ws", o.M, o.N, j.kind)
+			return fmt.Sprintf("kind %[3]s with .ws has no shape m%[1]dn%[2]d", o.M, o.N, j.kind)
 		}
 		return ""
 	case (j.kind == "i8" || j.kind == "ti16") && pair:
@@ -241,7 +241,7 @@ func (j *tensorJob) fits() string {
 		m = o.M == 256 || o.M == 128 && !(j.scaled && o.Sparse)
 	}
 	if !m || o.N < least || o.N > 256 || o.N%step != 0 {
-		return fmt.Sprintf("there is no m%dn%d of kind %s for %d blocks", o.M, o.N, j.kind, len(j.blocks))
+		return fmt.Sprintf("kind %[3]s has no shape m%[1]dn%[2]d for %[4]d blocks", o.M, o.N, j.kind, len(j.blocks))
 	}
 	if o.K == 96 && j.number < 103 {
 		return "a depth of 96 needs sm_103a"
@@ -272,7 +272,7 @@ func (j *tensorJob) factorsFit() string {
 	each := depth / vector
 	want := map[string]int{"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4}[j.vectors]
 	if want != 0 && want != each && depth != 96 {
-		return fmt.Sprintf("%s with %d scale factors of a row", j.vectors, each)
+		return fmt.Sprintf("%s does not match the %d scale factors that a row has", j.vectors, each)
 	}
 	if depth == 96 {
 		if each = 1; vector == 16 {
@@ -280,7 +280,7 @@ func (j *tensorJob) factorsFit() string {
 		}
 	}
 	if o.FactorA%each != 0 || o.FactorB%each != 0 {
-		return fmt.Sprintf("scale factors from bytes %d and %d on, of which an instruction reads %d", o.FactorA, o.FactorB, each)
+		return fmt.Sprintf("scale factors start at bytes %d and %d, expected multiples of the %d that an instruction reads", o.FactorA, o.FactorB, each)
 	}
 	return ""
 }

@@ -40,7 +40,7 @@ type tensorMove struct {
 	shape  tensorShape
 	packed bool // two 16-bit columns share a register
 	regs   []ref
-	reduce *eval.Op // for tcgen05.ld.red
+	reduce *eval.Op // reduction of tcgen05.ld.red
 	abs    bool
 	result ref
 }

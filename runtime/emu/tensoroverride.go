@@ -14,17 +14,17 @@ func (t *tensorStep) override(w *warp, l int, m *tensorMap, start [mostDims]int6
 		return ""
 	}
 	if m.address = value(t.base); m.address%16 != 0 {
-		return fmt.Sprintf("the address 0x%x that overrides that of the tensor map is not a "+
+		return fmt.Sprintf("the address override 0x%x of the tensor map is not a "+
 			"multiple of 16", m.address)
 	}
 	for i := range t.sizes {
 		size := value(&t.sizes[i]) & 0xff
 		switch {
 		case size == 0:
-			return fmt.Sprintf("the size that overrides that of dimension %d is 0", i)
+			return fmt.Sprintf("the size override of dimension %d is 0", i)
 		case start[i] != 0:
-			return fmt.Sprintf("a copy that overrides the sizes of its tensor begins at coordinate "+
-				"%d of dimension %d; it must begin at 0", start[i], i)
+			return fmt.Sprintf("a copy with size overrides starts at coordinate "+
+				"%d in dimension %d, expected 0", start[i], i)
 		}
 		m.sizes[i] = size
 	}

@@ -55,7 +55,7 @@ var mapFields = []mapField{
 		}
 		little.PutUint64(b[mapStrides+8*i:], x)
 		if x >= 1<<40 {
-			return fmt.Sprintf("stride %d is not below 2^40", x)
+			return fmt.Sprintf("stride is %d, expected less than 2^40", x)
 		}
 		return multipleOf16("stride", x)
 	}},
@@ -102,7 +102,7 @@ func multipleOf16(what string, x uint64) string {
 
 func below(what string, x, end uint64) string {
 	if x >= end {
-		return fmt.Sprintf("%s %d is not below %d", what, x, end)
+		return fmt.Sprintf("%s is %d, expected less than %d", what, x, end)
 	}
 	return ""
 }
@@ -194,6 +194,7 @@ func copyTensorMap(d *decoder) (step, error) {
 		w.block.grid.order()
 		w.block.changes++
 		copyBytes(w.where.of(lane), w.where.at[lane], source, off, tensorMapLen)
+		w.tell(EventProxyFence, w.cur.mask, &op)
 		return advance
 	}, nil
 }

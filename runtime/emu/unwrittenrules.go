@@ -14,7 +14,7 @@ import (
 // A passing says how an instruction propagates the marks of uninitialized memory to its results.
 type passing uint8
 
-// Passings.
+// How marks are propagated.
 const (
 	passNothing  passing = iota // the instruction uses its operands
 	passAll                     // a marked bit marks the result of the lane

@@ -26,7 +26,7 @@ type groupProduct struct {
 
 // wgmma decodes wgmma.mma_async.
 func wgmma(d *decoder) (step, error) {
-	p, err := tensorcore.WgmmaOf(d.in.Form.Opcode, tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
+	p, err := tensorcore.WgmmaOf(d.in.Form.Opcode, d.image.module.arch())
 	if err != nil {
 		return nil, err
 	}
@@ -158,9 +158,9 @@ func (g *groupProduct) join(w *warp) (*groupJob, string) {
 		j = &groupJob{groupProduct: g, block: w.block, left: left, right: right, adds: adds}
 		group.open = append(group.open, j)
 	case j.groupProduct != g:
-		return nil, "the warps of a warpgroup run different wgmma instructions"
+		return nil, "warps of one warpgroup execute different wgmma instructions"
 	case j.left != left || j.right != right || j.adds != adds:
-		return nil, fmt.Sprintf("the warps of a warpgroup give wgmma different descriptors: 0x%x and 0x%x, 0x%x and 0x%x", j.left, left, j.right, right)
+		return nil, fmt.Sprintf("wgmma descriptors differ between the warps of a warpgroup: 0x%x and 0x%x, 0x%x and 0x%x", j.left, left, j.right, right)
 	}
 	j.came++
 	j.warps[own], j.regs[own], j.groups[own] = w, w.regs, w.groupCount

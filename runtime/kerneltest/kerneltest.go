@@ -101,7 +101,7 @@ func Sizes[S any](t *T, cost func(S) int, list ...S) []S {
 	return within
 }
 
-// Lengths is Sizes for vectors: it returns the lengths that do not exceed t.Budget.
+// Lengths is like Sizes, for vectors: it returns the lengths that do not exceed t.Budget.
 func (t *T) Lengths(list ...int) []int {
 	return Sizes(t, func(n int) int { return n }, list...)
 }

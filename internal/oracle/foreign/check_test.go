@@ -16,7 +16,8 @@ import (
 
 // accepted names kernels with a finding that is known, and why.
 var accepted = map[string]string{
-	// The collectives of tiles of several warps let a shuffle order the lanes, which PTX does not say.
+	// Collectives of cooperative groups with several warps rely on a shuffle to order the lanes,
+	// which PTX does not guarantee.
 	"groups.sm_80.ptx:big_tiles":  "shuffle",
 	"groups.sm_90.ptx:big_tiles":  "shuffle",
 	"groups.sm_100.ptx:big_tiles": "shuffle",

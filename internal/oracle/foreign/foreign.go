@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-// An Archive is what the test runs.
+// An Archive holds the cases, their PTX and the expected results.
 type Archive struct {
 	Compilers map[string]string // versions by name
 	Cases     []Case
@@ -40,26 +40,26 @@ type Case struct {
 // An Arg is an argument: a buffer, a number or a tensor map.
 type Arg struct {
 	Role, Type string
-	Value      json.Number // of a number
+	Value      json.Number // value of a number
 	Count      int         // elements of a buffer
 	Rule       Rule
 	Hidden     bool   // only a tensor map names the buffer
-	SHA256     string // of the expected bytes
+	SHA256     string // hash of the expected bytes
 	Want       string // file of the expected elements
 	Abs, Rel   float64
-	Why        string // why the tolerance is what it is
+	Why        string // reason for the tolerance
 
 	Buffer     int // index of the argument that a tensor map describes
 	Sizes, Box []int
 	Swizzle    int
 }
 
-// A Rule says how the elements of a buffer are made.
+// A Rule says how the elements of a buffer are generated.
 type Rule struct {
 	Kind, Seed, Low, High, Byte, And, Or, Value, File string
 }
 
-// Title names a case among all.
+// Title returns a unique name of the case.
 func (c *Case) Title() string {
 	title := strings.TrimSuffix(strings.TrimSuffix(c.Source, ".cu"), ".py") + "/" + c.Name + "." + c.Target
 	if c.Variant != "" {

@@ -17,12 +17,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Result is what running a case showed.
+// A Result is the result of running a case.
 type Result struct {
-	Instructions int64   // of threads
-	Elements     int     // that were compared
-	Error        float64 // of the element that comes closest to its tolerance
-	Allowed      float64 // what that element may have
+	Instructions int64   // number of thread instructions
+	Elements     int     // number of compared elements
+	Error        float64 // error of the element that is closest to its tolerance
+	Allowed      float64 // tolerance of that element
 }
 
 // Run runs a case in the emulator and compares its results.
@@ -211,7 +211,7 @@ func (a *Archive) compare(arg *Arg, got []byte, r *Result) error {
 	return nil
 }
 
-// share returns the largest error as a part of what is allowed.
+// share returns the largest error as a fraction of its tolerance.
 func (r *Result) share() float64 {
 	if r.Error == 0 {
 		return 0

@@ -39,8 +39,8 @@ func (s Symbol) String() string {
 
 // A Code is the program in a cubin.
 type Code struct {
-	Sections []Section // by name
-	Symbols  []Symbol  // by their text
+	Sections []Section // sorted by name
+	Symbols  []Symbol  // sorted by their text
 }
 
 // Read parses a cubin.

@@ -134,7 +134,7 @@ func (p *Product) LoadB(m Matrix, across, negate bool, first, columns int, read 
 	return p.load(&p.b, p.B, m, across, negate, first, columns, 0, read)
 }
 
-// LoadShifted is LoadB starting at column skip of the matrix.
+// LoadShifted is like LoadB, but starts at column skip of the matrix.
 func (p *Product) LoadShifted(m Matrix, across, negate bool, first, columns, skip int,
 	read Reader) error {
 	return p.load(&p.b, p.B, m, across, negate, first, columns, skip, read)

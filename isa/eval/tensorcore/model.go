@@ -7,7 +7,7 @@ package tensorcore
 // (arXiv 2511.10909), whose authors compared them with hardware.
 type Arch uint8
 
-// Architectures.
+// Architectures of tensor cores.
 const (
 	Exact        Arch = iota // float64 sums, rounded once to nearest: for debugging
 	Volta                    // sm_70

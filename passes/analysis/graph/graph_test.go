@@ -53,7 +53,7 @@ func TestTwoEnds(t *testing.T) {
 	succs := [][]int{{1, 2}, {}, {}}
 	post := graph.Postdominators(succs, preds(succs), []bool{false, true, true})
 	if d := cmp.Diff([]int{graph.None, graph.None, graph.None}, post.Parent); d != "" {
-		t.Errorf("ways that leave at two ends meet nowhere (-want +got):\n%s", d)
+		t.Errorf("paths with two exits must not join (-want +got):\n%s", d)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestOdd(t *testing.T) {
 		{"nothing leads to 1", [][]int{{2}, {2}, {}}, []int{none, none, 0}, []int{2, 2, none}, nil, true},
 		{"a loop that nothing leads to", [][]int{{3}, {2}, {1}, {}}, []int{none, none, none, 0}, []int{3, none, none, none}, nil, true},
 		{"no way out", [][]int{{1}, {0}}, []int{none, 0}, []int{none, none}, []int{0}, true},
-		{"ways that cross", [][]int{{1, 2}, {3, 4}, {3, 4}, {5}, {5}, {}}, []int{none, 0, 0, 0, 0, 0}, []int{5, 5, 5, 5, 5, none}, nil, true},
+		{"crossing paths", [][]int{{1, 2}, {3, 4}, {3, 4}, {5}, {5}, {}}, []int{none, 0, 0, 0, 0, 0}, []int{5, 5, 5, 5, 5, none}, nil, true},
 		{"two ways into a cycle", [][]int{{1, 2}, {2}, {1, 3}, {}}, []int{none, 0, 0, 2}, []int{2, 2, 3, none}, nil, false},
 		{"such a cycle in a loop", [][]int{{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}, []int{none, 0, 1, 1, 3, 4}, []int{1, 3, 3, 4, 5, none}, []int{1}, false},
 		{"two loops with one head", [][]int{{1}, {2, 3}, {1}, {1, 4}, {}}, []int{none, 0, 1, 1, 3}, []int{1, 3, 1, 4, none}, []int{1}, true},

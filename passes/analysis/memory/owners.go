@@ -28,7 +28,7 @@ type foreignKey struct {
 	group           int
 }
 
-// Foreign returns r.Foreign(o, group).
+// Foreign returns r.Foreign(o, group), which it takes from the cache if possible.
 func (c ForeignCache) Foreign(r, o *Region, group int) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
@@ -80,7 +80,7 @@ const (
 type owners struct {
 	first, last int64         // range of cells, inclusive
 	dense       []int32       // owner+2 of cell first+i, 0 if none; nil for a large interval
-	sparse      map[int64]int // for a large interval
+	sparse      map[int64]int // used for a large interval
 }
 
 // newOwners returns an empty map for the offsets from low up to, but excluding, high.

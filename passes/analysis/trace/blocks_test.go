@@ -85,7 +85,7 @@ barrier.cluster.wait;
 	}
 	slices.Sort(got)
 	if d := cmp.Diff([]string{"3 3", "4 4"}, got); d != "" {
-		t.Errorf("events of ways that go together (-want +got):\n%s", d)
+		t.Errorf("events of compatible paths (-want +got):\n%s", d)
 	}
 }
 
@@ -114,7 +114,7 @@ bar.sync 2;
 		t.Fatal("no numbers were put in, so that nothing is tried")
 	}
 	if k.Unseen != nil {
-		t.Errorf("%s: no block comes to it", k.Unseen.Op)
+		t.Errorf("%s: no block reaches it", k.Unseen.Op)
 	}
 }
 

@@ -43,8 +43,8 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		return w.enter(s, next)
 	}
 	first, second := true, true
-	// A region that only reads and writes memory is followed as if it were executed: nothing is
-	// lost if it is not.
+	// A region that only accesses memory is followed as if it were executed. If it is not executed,
+	// its accesses are only surplus.
 	if soft := r.soft && !cond.Tid(); soft && taken == r.end {
 		first = false
 	} else if soft && next == r.end {

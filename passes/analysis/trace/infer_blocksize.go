@@ -12,8 +12,8 @@ import (
 
 // blockSizeBound returns an upper bound for the block size along one axis. It is derived from
 // arrays in shared memory that all threads store to, since a larger block would store out of
-// bounds. It returns 0 if there is no bound, or if more than the races of plain accesses would
-// depend on it.
+// bounds. It returns 0 if there is no bound. It also returns 0 if results other than races of plain
+// accesses would depend on the bound.
 func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	meets := false
 	var stores []*ir.Instr

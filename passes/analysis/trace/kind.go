@@ -13,7 +13,7 @@ import (
 // A Kind classifies instructions by their effect on memory or on other threads.
 type Kind uint8
 
-// Kinds.
+// Kinds of instructions.
 const (
 	Other          Kind = iota
 	BarrierSync         // bar.sync, barrier.sync, .red

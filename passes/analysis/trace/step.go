@@ -15,7 +15,7 @@ import (
 type step struct {
 	in    *ir.Instr
 	kind  Kind  // Other if it is not an event
-	value bool  // its results matter
+	value bool  // whether its results matter
 	run   int32 // index of the group of asynchronous register accesses
 	size  int   // number of instructions that it represents
 	op    isa.Kind

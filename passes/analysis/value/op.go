@@ -6,7 +6,7 @@ package value
 // An Op says how an atom is made: from its operands, or from something outside the registers.
 type Op uint8
 
-// Operations.
+// Operations of atoms.
 const (
 	NoOp  Op = iota
 	OpMul    // the low half of a product

@@ -170,7 +170,7 @@ func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	past := b.syncs
 	for n, j := range stops[first:] {
 		if n == mostStops {
-			p.Missed("objects with more than %d barriers and fences of other threads behind them", mostStops)
+			p.Missed("mbarriers with more than %d barriers and fences of other threads after their initialization", mostStops)
 			b.fenced, b.past = true, past
 			return
 		}
@@ -178,7 +178,7 @@ func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 		switch {
 		case publishes(e):
 			if b.by.Minus(e.Threads) != (value.Set{}) {
-				continue // of other threads
+				continue // executed by other threads
 			}
 			b.fenced, b.narrow, b.past = true, e.In.HasMod(isa.ModSharedCTA), past
 			return

@@ -21,7 +21,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-var update = flag.Bool("update", false, "rewrite the list of mutants and what is said of them")
+var update = flag.Bool("update", false, "rewrite the list of mutants with their verdicts")
 
 // judge returns the findings in a text, and whether its kernels are checked in full. It returns ok
 // = false if the text does not pass the form checks.

@@ -11,7 +11,7 @@ import (
 
 // A Kernel is a stored kernel and its mutants.
 type Kernel struct {
-	Name    string // of the file
+	Name    string // name of the file
 	Text    string
 	Mutants []Mutant
 }

@@ -112,9 +112,9 @@ type bucket struct {
 	// Writes, also dropped ones: async operations must not read them without a fence.
 	old    []*access
 	stored bool // threads wrote some of these
-	size   int  // of all lists
+	size   int  // total length of all lists
 	most   int  // size at which the lists are pruned
-	round  int  // of the last pruning
+	round  int  // round of the last pruning
 }
 
 // An agentList holds the accesses of one agent in program order: its own, and those of its

@@ -48,7 +48,7 @@ func (l lapses) merge() {
 		}
 		for _, f := range list {
 			if f.Severity != diag.Error {
-				f.Join(list[proof], "this comes too early for the same reason")
+				f.Join(list[proof], "this access is too early for the same reason")
 			}
 		}
 	}

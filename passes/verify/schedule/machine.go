@@ -104,7 +104,7 @@ type access struct {
 	region    memory.Region
 	core      *memory.Region // the part that is certain, if it is smaller
 	number    int            // index in order of recording
-	lanes     verify.Lanes   // of tensor memory
+	lanes     verify.Lanes   // lanes of tensor memory
 	knows     []int          // the progress of all agents, if the kernel has flags
 }
 

@@ -42,7 +42,7 @@ type coming struct {
 // A gathering is the state of the cluster barrier, at which threads first arrive and later wait.
 type gathering struct {
 	threads int // number of completed phases
-	phases  int // that are complete
+	phases  int // number of complete phases
 	clock   *clock
 	last    *clock // clock at the completion of the last phase
 }

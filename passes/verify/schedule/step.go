@@ -313,7 +313,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			}
 			if e.In.Kind() == isa.KindMbarrierArriveDrop || e.In.Kind() == isa.KindMbarrierArriveDropExpectTx {
 				if n*at.threads <= o.count {
-					o.count -= n * at.threads // also for the following phases
+					o.count -= n * at.threads // the following phases expect fewer arrivals too
 					o.arrive(n*at.threads, a.clock, e)
 					continue
 				}

@@ -207,12 +207,12 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]string{
-		"A8":  "bulk: plain reduces into what a copy under way reads",
+		"A8":  "bulk: plain reduces into memory that a copy in flight reads",
 		"A13": "bulk: tensors begins boxes at element 1 of their innermost dimension",
 		"A5":  "async: inlined reads what other threads copied",
 		"A7":  "async: alone waits for all groups but the one it reads",
 		"C4":  "bulk: remote uses its peer's memory up to its end",
-		"M2":  "bulk: barriers waits on an object that nobody makes",
+		"M2":  "bulk: barriers waits on an mbarrier that is never initialized",
 		"T5":  "tcgen: allocatepair, with no barrier of the cluster",
 	}
 	for i, s := range list {

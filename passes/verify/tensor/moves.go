@@ -134,7 +134,7 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 func (f *flight) copied(in *ir.Instr) bool {
 	switch {
 	case in.Kind().Head() == isa.HeadSt:
-		// To the stack.
+		// A spill to the stack.
 		return !in.HasMod(isa.ModShared, isa.ModSharedCTA, isa.ModSharedCluster, isa.ModGlobal)
 	case in.Kind() != isa.KindMov || len(in.Args) != 2:
 		return false

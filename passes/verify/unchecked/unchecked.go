@@ -116,7 +116,7 @@ func knownMask(e *trace.Event) bool {
 	return v != nil && (v.Const() || v.Tid())
 }
 
-// undecidedFlow is undecidedLanes for a kernel that was not followed.
+// undecidedFlow is like undecidedLanes, for a kernel that was not followed.
 func undecidedFlow(p *verify.Pass) bool {
 	var levels *uniform.Levels // computed for the first warp-wide instruction
 	for _, b := range p.Func.Blocks {

@@ -174,20 +174,25 @@ func scheduleOf(seed uint64) seeding {
 type kernel struct {
 	name, text string
 	module     *ir.Module
-	program    *emu.Program // of the module
-	functions  []*ir.Func   // of the module
-	endless    *int         // launches of kernels of the file that reached their limit
+	program    *emu.Program // the program of the module
+	functions  []*ir.Func   // the functions of the module
+	endless    *int         // number of launches of this file's kernels that reached their limit
 	fn         *ir.Func
 	options    Options
 	shape      Launch
 	params     []param
-	watch      []emu.Observer // of the next launches, besides the detector
-	limit      int64          // of instructions; 0 for mostWork
+	watch      []emu.Observer // observers of the next launches, besides the detector
+	limit      int64          // limit of instructions; 0 means mostWork
 	pool       pool           // arrays that the kernels of a stream share
 
-	guessedBlock, guessedShared bool // nothing says the block size, or the dynamic shared memory
-	guessedBox                  bool // nothing says the shape of the box of a tensor map
-	guessedBytes                bool // nor how many bytes it has
+	guessedBlock, guessedShared bool // the block size, or the size of dynamic shared memory, is unknown
+	guessedBox                  bool // the box shape of a tensor map is unknown
+	guessedBytes                bool // and so is its number of bytes
 	oneBlock                    bool // the kernel never reads its block index
-	sharedOptIn                 int  // shared memory that a block of the target can have
+
+	// Of the next launches:
+	inputs bool // arrays that the kernel only reads hold numbers
+	values bool // uses of values that were never written are faults
+
+	sharedOptIn int // shared memory that a block of the target can have
 }

@@ -19,6 +19,9 @@ type param struct {
 	v      *ir.Var
 	offset int
 	kind   paramKind
+
+	input   bool // the kernel only reads the array that it points to, by weak loads and copies
+	guarded bool // the kernel compares the index of a thread with it
 }
 
 // A paramKind is what a parameter is assumed to be.
@@ -87,8 +90,8 @@ func (k *kernel) derive() {
 	}
 }
 
-// dynamicShared is the dynamic shared memory of a launch that does not say how much there is. It grows
-// to what the target has while accesses lie outside.
+// dynamicShared is the size of dynamic shared memory if the launch does not specify it. If accesses
+// are out of bounds, it is raised to the maximum of the target.
 const dynamicShared = 40 << 10
 
 // variables returns the variables of the module and of its functions.
@@ -188,19 +191,20 @@ func (k *kernel) mentions(name string) (yes bool) {
 	return yes
 }
 
-// mostOfThree is the largest count that all of three sizes have at first, as those of a matrix product,
-// whose work is their product.
+// mostOfThree is the largest first count for a kernel with at least three sizes, such as a matrix
+// product, because the work is the product of the sizes.
 const mostOfThree = 512
 
 // classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
 // address.
 func (k *kernel) classify() {
-	pointers := k.pointers()
+	pointers, from := k.pointers()
+	written, compared := k.written(from), k.compared()
 	at := 0
 	for _, v := range k.fn.Params {
 		align := max(1, int(v.Alignment()))
 		at = (at + align - 1) / align * align
-		p := param{v: v, offset: at}
+		p := param{v: v, offset: at, input: !written[v], guarded: compared[v]}
 		switch size := v.Size(); {
 		case len(v.Dims) > 0 && size == 128 && align >= 64:
 			p.kind = paramMap
@@ -216,11 +220,13 @@ func (k *kernel) classify() {
 	}
 }
 
+// origins are the parameters that registers are computed from by copies and additions.
+type origins map[*ir.Reg]map[*ir.Var]bool
+
 // pointers returns the parameters that are used as global addresses, directly or after copies and
 // additions.
-func (k *kernel) pointers() map[*ir.Var]bool {
-	from := make(map[*ir.Reg]map[*ir.Var]bool)
-	found := make(map[*ir.Var]bool)
+func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
+	from, found = make(origins), make(map[*ir.Var]bool)
 	add := func(to *ir.Reg, vars map[*ir.Var]bool) (grew bool) {
 		for v := range vars {
 			if from[to] == nil {
@@ -273,7 +279,7 @@ func (k *kernel) pointers() map[*ir.Var]bool {
 			}
 		}
 	})
-	return found
+	return found, from
 }
 
 // counts are the values to try for integer parameters. All parameters get the same value: the
@@ -297,8 +303,8 @@ func (k *kernel) counts() []uint64 {
 	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }
 
-// ordinary reports whether a count is one that a kernel may rely on: many kernels need multiples of
-// their tiles, and do not check.
+// ordinary reports whether a kernel may require such a count: many kernels require multiples of
+// their tile sizes, without a check.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
 // blockSizes returns the block sizes that are tried for a kernel that does not require one, in order.

@@ -13,14 +13,15 @@ import (
 )
 
 // A Replay launches the kernels of a file on any device, with the arguments that File derives. It
-// shows what a GPU does with a kernel that File has an opinion of.
+// shows how a GPU behaves for a kernel that File reports on.
 type Replay struct {
 	device device.Device
 	steps  []replayed
 	arrays []array
 }
 
-// replayArray is the size of each array. It is small, since the arrays are set and read at each launch.
+// replayArray is the size of each array. It is small, because the arrays are written and read for
+// each launch.
 const replayArray = 1 << 18
 
 // A replayed kernel is one launch of a Replay.
@@ -29,8 +30,8 @@ type replayed struct {
 	launch *device.Launch
 }
 
-// NewReplay loads a file on a device. Kernels that depend on each other are launched in their order, and
-// otherwise the file has one kernel.
+// NewReplay loads a file on a device. The file must have one kernel, or several kernels that depend
+// on each other and are launched in order.
 func NewReplay(d device.Device, name, text string) (*Replay, error) {
 	m, list := ptxdsl.Load(name, text)
 	if m == nil {
@@ -88,8 +89,9 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 	return r, nil
 }
 
-// successful returns the first count for which an emulated launch ends well, and whether it does with
-// numbers in the arrays; or the first count. Flags and counters of several blocks start at zero.
+// successful returns the first count for which an emulated launch succeeds, and whether it succeeds
+// with numbers in the arrays; if there is none, the first count. If several blocks synchronize, the
+// arrays are zero, because they may contain flags and counters.
 func (k *kernel) successful() (count uint64, filled bool) {
 	s, contents := k.schedules()[0], []bool{true, false}
 	if k.betweenBlocks() {

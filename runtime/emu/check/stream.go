@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
-// A pool is arrays by the parameters that kernels of a stream share.
+// A pool holds the arrays that the kernels of a stream share, by parameter.
 type pool map[string]device.Address
 
 // shared returns the key of a pointer parameter: its name, or its index if a compiler named it.

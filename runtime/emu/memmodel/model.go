@@ -24,7 +24,7 @@ const (
 // An Order is the memory order of an access or a fence.
 type Order uint8
 
-// Orders.
+// Memory orders.
 const (
 	Weak Order = iota
 	Relaxed
@@ -37,7 +37,7 @@ const (
 // A Scope is a set of threads relative to a thread.
 type Scope uint8
 
-// Scopes.
+// Scopes of an operation.
 const (
 	CTA Scope = iota
 	Cluster
@@ -48,7 +48,7 @@ const (
 // A Proxy is a method of accessing memory.
 type Proxy uint8
 
-// Proxies.
+// Memory proxies.
 const (
 	Generic Proxy = iota
 	Texture

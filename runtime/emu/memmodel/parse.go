@@ -44,7 +44,7 @@ type instr struct {
 	size    int
 	args    []string // value operands: constants or registers
 	number  int      // number of the barrier
-	only    bool     // is bar.arrive
+	only    bool     // whether it is bar.arrive
 }
 
 var (

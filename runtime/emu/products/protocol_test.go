@@ -44,7 +44,7 @@ func TestTensorFaults(t *testing.T) {
 		{"collector", "mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08100490;\nsetp.eq.u32 %p5, 0, 1;\n" +
 			"@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %d5, %d5, %r30, %p5;\n", "the buffer does not hold this operand", same},
 		{"shape", "mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08120490;\nsetp.eq.u32 %p5, 0, 1;\n" +
-			"@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %d5, %d5, %r30, %p5;\n", "there is no m128n72 of kind f16", same},
+			"@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %d5, %d5, %r30, %p5;\n", "kind f16 has no shape m128n72", same},
 		{"pair", "@%p1 tcgen05.commit.cta_group::2.mbarrier::arrive::one.b64 [%d9];\n", "this block has no peer",
 			func(s string) string { return strings.ReplaceAll(s, "cta_group::1", "cta_group::2") }},
 	} {

@@ -69,7 +69,7 @@ type thread struct {
 	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
 	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
 	mapped   bool        // has acquired for the tensor map proxy
-	fenced   view        // at its last tcgen05.fence::after_thread_sync
+	fenced   view        // view at its last tcgen05.fence::after_thread_sync
 	proxied  [2]view     // at its last proxy fence for shared and for global memory
 }
 

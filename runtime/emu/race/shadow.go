@@ -37,8 +37,8 @@ type shadow struct {
 	index map[site]uint32
 }
 
-// clear forgets accesses; those to global memory stay if the next launch may overlap this one. The agent
-// of earlier launches was another one before.
+// clear removes accesses. If keep is set, because the next launch may overlap this one, accesses to
+// global memory are kept and assigned to the agent of earlier launches.
 func (s *shadow) clear(keep bool, was, earlier, epoch uint32) {
 	s.page = nil
 	if !keep || s.pages == nil {
@@ -56,7 +56,7 @@ func (s *shadow) clear(keep bool, was, earlier, epoch uint32) {
 	}
 }
 
-// assign makes all accesses those of one agent. Accesses of launches before keep their epochs.
+// assign assigns all accesses to one agent. Accesses of earlier launches keep their epochs.
 func (c *cell) assign(was, agent, epoch uint32) {
 	for _, list := range [][]stamp{c.writes, c.reads} {
 		for i := range list {

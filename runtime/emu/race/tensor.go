@@ -183,7 +183,7 @@ func (d *Detector) tensorRace(first *site, cores bool) Race {
 	r := Race{Rule: RuleTensor, Message: "tensor memory is used by a tcgen05 operation that may not be complete"}
 	switch {
 	case cores:
-		r.Missing = "a wait on an mbarrier that a tcgen05.commit after the operation tells"
+		r.Missing = "a tcgen05.commit after the operation, and a wait on its mbarrier"
 		r.Fix = "execute tcgen05.commit after the operation, and wait for the phase of its mbarrier before the access"
 	case first.kind == emu.EventRead:
 		r.Missing = "tcgen05.wait::ld by the warp that loads, and synchronization with it"

@@ -53,7 +53,7 @@ func (x *search) follow(i int, s *state, look bool) {
 		name := x.t.objects[o.object].name
 		notes := []string{x.t.actors[f.actor].name() + ": " + x.t.place(o) + ": " + name}
 		if kind == Lap {
-			notes[0] += ": the wait passes in another phase than in the order of the launch"
+			notes[0] += ": the wait completes on another phase than in the launch"
 		} else {
 			notes[0] += ": more arrivals than the phase expects"
 		}

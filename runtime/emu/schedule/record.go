@@ -35,7 +35,7 @@ type op struct {
 	bytes   int64
 	phase   int32 // phase of an mbarrier for a wait, or of a barrier for a join
 	instr   *ir.Instr
-	effects []op // for opEffect
+	effects []op // the effects of an opEffect
 	issues  []int32
 }
 

@@ -187,10 +187,10 @@ func (s *state) stuck() (Kind, []string) {
 		note := fmt.Sprintf("%s: %s: waits for phase %d of %s", s.t.actors[a].name(), s.t.place(o), o.phase, x.name)
 		switch {
 		case x.barrier:
-			note += fmt.Sprintf("; %d threads came", c.pending)
+			note += fmt.Sprintf("; %d threads arrived", c.pending)
 		case c.phase >= o.phase:
 			kind = Lap
-			note += fmt.Sprintf(", which is over: the mbarrier is in phase %d", c.phase)
+			note += fmt.Sprintf(", which is complete: the mbarrier is in phase %d", c.phase)
 		default:
 			note += fmt.Sprintf("; %d of %d arrivals and %d bytes are pending in phase %d", c.pending, c.expected, c.bytes, c.phase)
 			if kind != Lap && !s.arrives(o.object) {

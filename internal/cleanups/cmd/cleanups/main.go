@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	keep := flag.String("keep", "", "append what is found to `file`, and do not try again what it tells of")
+	keep := flag.String("keep", "", "append the reports to `file`, and skip the modules that it already contains")
 	limit := flag.Duration("limit", 2*time.Minute, "longest time for one run of the assembler")
 	code := flag.Bool("code", true, "compare machine code")
 	flag.Parse()
