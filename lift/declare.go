@@ -177,5 +177,6 @@ func (l *lifter) parameter(n *ptx.Var) *ir.Var {
 	}
 	v.Doc = doc
 	v.Note = l.note(n.To, &v.Doc)
+	v.Box = ir.BoxOf(v.Note, v.Doc)
 	return v
 }

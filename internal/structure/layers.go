@@ -54,7 +54,7 @@ func Layers() []Layer {
 		},
 		{
 			Path:    "ir",
-			Holds:   "module, function, block, instruction, register",
+			Holds:   "module, function, block, instruction, register; annotations of kernels",
 			Imports: "diag isa",
 		},
 		{
@@ -74,12 +74,12 @@ func Layers() []Layer {
 		},
 		{
 			Path:    "passes/analysis",
-			Holds:   "control flow, liveness, values, memory, and the symbolic trace",
+			Holds:   "control flow, liveness, values, memory, the symbolic trace, and the registers of one thread",
 			Imports: "diag isa isa/eval ir internal/slab",
 		},
 		{
 			Path:    "passes/verify",
-			Holds:   "one directory per hazard analyzer, with its rules and tests",
+			Holds:   "one directory per analyzer: of hazards, and of the annotations of kernels",
 			Imports: "diag isa ir passes passes/analysis",
 		},
 		{
@@ -142,7 +142,7 @@ func Layers() []Layer {
 		{
 			Path:    "examples",
 			Holds:   "kernels with references and tests; public packages only",
-			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd golden isa", // isa: names of targets and types
+			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd runtime/emu golden isa", // isa: names of targets and types
 		},
 		{
 			Path:    "bench",

@@ -132,8 +132,6 @@ type kernelState struct {
 	guessed      bool
 	cases        int
 	spent        int                 // steps
-	boxes        map[*ir.Var]int64   // see Pass.Copied
-	elements     map[*ir.Var]int64   // see Pass.Element
 	sizes        map[*ir.Instr]int64 // see Pass.Access
 	gapSizes     map[*ir.Instr]int64 // see Pass.GapSize
 	extents      map[*ir.Instr]int64 // see Pass.Extent

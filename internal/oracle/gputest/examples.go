@@ -27,6 +27,10 @@ import (
 	grouped "github.com/ptxdsl/ptxdsl/examples/21_matmul_grouped"
 	streamk "github.com/ptxdsl/ptxdsl/examples/22_matmul_streamk"
 	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
+	allreduce "github.com/ptxdsl/ptxdsl/examples/24_allreduce"
+	topk "github.com/ptxdsl/ptxdsl/examples/25_topk"
+	moe "github.com/ptxdsl/ptxdsl/examples/26_moe"
+	calls "github.com/ptxdsl/ptxdsl/examples/27_calls"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -64,6 +68,10 @@ func Examples() []Example {
 		{"21_matmul_grouped", grouped.Targets, grouped.Check, grouped.Speed},
 		{"22_matmul_streamk", streamk.Targets, streamk.Check, streamk.Speed},
 		{"23_gemm", gemm.Targets, gemm.Check, nil},
+		{"24_allreduce", allreduce.Targets, allreduce.Check, nil},
+		{"25_topk", topk.Targets, topk.Check, nil},
+		{"26_moe", moe.Targets, moe.Check, nil},
+		{"27_calls", calls.Targets, calls.Check, nil},
 	}
 }
 
