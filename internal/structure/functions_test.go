@@ -34,20 +34,14 @@ var longFunctions = map[string]string{
 
 	"runtime/emu/access.go:resolve": "run for each access to memory; calls in it cost time",
 
-	"runtime/emu/check/run.go:runs":           "to be split",
-	"runtime/emu/race/report.go:check":        "to be split",
-	"passes/analysis/trace/compute.go:result": "to be split",
-	"passes/analysis/trace/facts.go:atom":     "to be split",
-	"passes/analysis/value/arith.go:bound":    "to be split",
-	"passes/pressure/addresses.go:addresses":  "to be split",
-	"passes/pressure/live.go:live":            "to be split",
-	"passes/pressure/orders.go:early":         "to be split",
-	"passes/pressure/schedule.go:order":       "to be split",
-	"passes/pressure/unroll.go:counted":       "to be split",
-	"passes/pressure/unroll.go:repeat":        "to be split",
-	"dsl/atomic.go:combines":                  "to be split",
-	"dsl/threadeval_step.go:arith":            "to be split",
-	"dsl/uninitialized.go:checkWritten":       "to be split",
+	"runtime/emu/check/run.go:runs":          "to be split",
+	"runtime/emu/race/report.go:check":       "to be split",
+	"passes/pressure/addresses.go:addresses": "to be split",
+	"passes/pressure/live.go:live":           "to be split",
+	"passes/pressure/orders.go:early":        "to be split",
+	"passes/pressure/schedule.go:order":      "to be split",
+	"passes/pressure/unroll.go:counted":      "to be split",
+	"passes/pressure/unroll.go:repeat":       "to be split",
 }
 
 // TestFunctions checks the length and the complexity of functions outside of tests.

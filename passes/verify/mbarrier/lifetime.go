@@ -12,96 +12,132 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
+// A lifetime follows the mbarriers of a trace from their initialization to their invalidation.
+type lifetime struct {
+	p           *verify.Pass
+	t           *trace.Trace
+	initialized map[verify.Object]*initialization
+	used        map[verify.Object]bool
+	ends        bool // the kernel invalidates mbarriers
+	syncs       int
+
+	alive, dead map[verify.Object]*ir.Instr // by their initialization or invalidation
+	flying      map[verify.Object]*ir.Instr // copies that complete on an mbarrier, until a wait
+}
+
 // life reports mbarriers that are initialized twice, and other uses of their memory.
 func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization, used map[verify.Object]bool) {
-	alive := make(map[verify.Object]*ir.Instr)
-	dead := make(map[verify.Object]*ir.Instr)
-	flying := make(map[verify.Object]*ir.Instr) // copies that complete on an mbarrier, until a wait
-	ends := p.Needs(trace.Inval)
-	syncs := 0
+	l := &lifetime{
+		p: p, t: t, initialized: initialized, used: used, ends: p.Needs(trace.Inval),
+		alive: make(map[verify.Object]*ir.Instr), dead: make(map[verify.Object]*ir.Instr),
+		flying: make(map[verify.Object]*ir.Instr),
+	}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.BarrierSync, trace.ClusterWait:
 			if p.Everyone(e) {
-				syncs++
-				clear(flying) // another thread may have waited
+				l.syncs++
+				clear(l.flying) // another thread may have waited
 			}
 		case trace.Init:
-			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			if !ok {
-				clear(dead) // any of them may be initialized again
-			}
-			for _, o := range list {
-				if (e.Threads.And(t.Threads) == value.Set{}) {
-					// Other threads initialized it before the paths split; it is invalidated on
-					// their path.
-					continue
-				}
-				if was := alive[o.Object]; was != nil {
-					f := p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
-						"mbarrier.inval in between").Also(was, "first initialized here").On(t, i)
-					if !used[o.Object] {
-						f.As(diag.Review) // neither mbarrier is ever used
-					}
-				}
-				alive[o.Object] = e.In
-				delete(dead, o.Object)
-			}
+			l.initialize(i)
 		case trace.Inval:
-			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			if !ok {
-				clear(alive) // any of them may be invalidated
-			}
-			for _, o := range list {
-				if in := flying[o.Object]; in != nil && o.Rank == nil {
-					p.Report(&ruleLife, e.In, "mbarrier is invalidated while a copy that completes on it is in flight").
-						Also(in, "the copy").On(t, i)
-				}
-				delete(flying, o.Object)
-				delete(alive, o.Object)
-				dead[o.Object] = e.In
-			}
+			l.invalidate(i)
 		case trace.Store, trace.Clear, trace.BulkLoad, trace.Copy:
-			regions := p.Writes(e)
-			if r, ok := p.Access(e); ok && (e.Kind == trace.Store || e.Kind == trace.Clear) && r.Shared() {
-				regions = append(regions, r)
-			}
-			if e.Kind == trace.BulkLoad {
-				if list, ok := p.Objects(e, verify.Val(e, verify.Target(e))); ok && len(list) == 1 {
-					flying[list[0].Object] = e.In
-				}
-			}
-			for k := range regions {
-				for o, in := range alive {
-					over(p, t, i, &regions[k], o, in, used)
-				}
-				for o, b := range initialized {
-					// Other threads initialized it; one that has passed a barrier since may have
-					// invalidated it.
-					if b.by.And(t.Threads) == (value.Set{}) && !ends && (e.Kind == trace.BulkLoad || syncs > b.syncs) {
-						over(p, t, i, &regions[k], o, b.e.In, used)
-					}
-				}
-			}
+			l.write(i)
 		default:
-			n := verify.Target(e)
-			if n < 0 {
-				continue
+			l.use(i)
+		}
+	}
+}
+
+// initialize reports an mbarrier that is initialized twice.
+func (l *lifetime) initialize(i int) {
+	e := &l.t.Events[i]
+	list, ok := l.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	if !ok {
+		clear(l.dead) // any of them may be initialized again
+	}
+	for _, o := range list {
+		if (e.Threads.And(l.t.Threads) == value.Set{}) {
+			// Other threads initialized it before the paths split; it is invalidated on their path.
+			continue
+		}
+		if was := l.alive[o.Object]; was != nil {
+			f := l.p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
+				"mbarrier.inval in between").Also(was, "first initialized here").On(l.t, i)
+			if !l.used[o.Object] {
+				f.As(diag.Review) // neither mbarrier is ever used
 			}
-			list, ok := p.Objects(e, verify.Val(e, n))
-			if e.Kind == trace.Wait && !ok {
-				clear(flying)
+		}
+		l.alive[o.Object] = e.In
+		delete(l.dead, o.Object)
+	}
+}
+
+// invalidate reports an mbarrier that is invalidated before its copies complete.
+func (l *lifetime) invalidate(i int) {
+	e := &l.t.Events[i]
+	list, ok := l.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	if !ok {
+		clear(l.alive) // any of them may be invalidated
+	}
+	for _, o := range list {
+		if in := l.flying[o.Object]; in != nil && o.Rank == nil {
+			l.p.Report(&ruleLife, e.In, "mbarrier is invalidated while a copy that completes on it is in flight").
+				Also(in, "the copy").On(l.t, i)
+		}
+		delete(l.flying, o.Object)
+		delete(l.alive, o.Object)
+		l.dead[o.Object] = e.In
+	}
+}
+
+// write reports a write to the memory of an mbarrier.
+func (l *lifetime) write(i int) {
+	p, e := l.p, &l.t.Events[i]
+	regions := p.Writes(e)
+	if r, ok := p.Access(e); ok && (e.Kind == trace.Store || e.Kind == trace.Clear) && r.Shared() {
+		regions = append(regions, r)
+	}
+	if e.Kind == trace.BulkLoad {
+		if list, ok := p.Objects(e, verify.Val(e, verify.Target(e))); ok && len(list) == 1 {
+			l.flying[list[0].Object] = e.In
+		}
+	}
+	for k := range regions {
+		for o, in := range l.alive {
+			over(p, l.t, i, &regions[k], o, in, l.used)
+		}
+		for o, b := range l.initialized {
+			// Other threads initialized it; one that has passed a barrier since may have
+			// invalidated it.
+			if b.by.And(l.t.Threads) == (value.Set{}) && !l.ends && (e.Kind == trace.BulkLoad || l.syncs > b.syncs) {
+				over(p, l.t, i, &regions[k], o, b.e.In, l.used)
 			}
-			for _, o := range list {
-				if e.Kind == trace.Wait {
-					delete(flying, o.Object)
-				}
-				if in := dead[o.Object]; in != nil && o.Rank == nil {
-					p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").
-						Also(in, "invalidated here").On(t, i)
-				}
-			}
+		}
+	}
+}
+
+// use reports a use of an mbarrier that is invalidated.
+func (l *lifetime) use(i int) {
+	e := &l.t.Events[i]
+	n := verify.Target(e)
+	if n < 0 {
+		return
+	}
+	list, ok := l.p.Objects(e, verify.Val(e, n))
+	if e.Kind == trace.Wait && !ok {
+		clear(l.flying)
+	}
+	for _, o := range list {
+		if e.Kind == trace.Wait {
+			delete(l.flying, o.Object)
+		}
+		if in := l.dead[o.Object]; in != nil && o.Rank == nil {
+			l.p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").
+				Also(in, "invalidated here").On(l.t, i)
 		}
 	}
 }
