@@ -131,12 +131,12 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 
 // mode returns the mode of a shuffle, such as idx or bfly.
 func mode(in *ir.Instr) string {
-	for _, m := range []string{"up", "down", "bfly"} {
-		if in.Mod(m) {
-			return m
+	for _, m := range []isa.Mod{isa.ModUp, isa.ModDown, isa.ModBfly} {
+		if in.HasMod(m) {
+			return m.String()[1:]
 		}
 	}
-	return "idx"
+	return isa.ModIdx.String()[1:]
 }
 
 // executing evaluates activemask. If some lanes took another branch, the result is not a mask of
