@@ -135,7 +135,7 @@ func (k *Kernel) finish() {
 			k.place(l.block)
 		}
 	}
-	k.order.gather()
+	k.order.Gather()
 	if k.m.faults.Errors() == 0 {
 		k.checkRings() // the cause is often a rejected role
 	}
@@ -185,7 +185,7 @@ func (k *Kernel) begin() {
 	k.place(&ir.Block{})
 	k.emitSetup()
 	k.open = open
-	k.order.gather()
+	k.order.Gather()
 	if n := len(k.f.Blocks); len(k.f.Blocks[n-1].Instrs) == 0 && len(k.f.Blocks[n-1].Labels) == 0 {
 		k.f.Blocks = k.f.Blocks[:n-1]
 	}
