@@ -45,9 +45,6 @@ var longFunctions = map[string]string{
 	"passes/pressure/schedule.go:order":       "to be split",
 	"passes/pressure/unroll.go:counted":       "to be split",
 	"passes/pressure/unroll.go:repeat":        "to be split",
-	"dsl/atomic.go:combines":                  "to be split",
-	"dsl/threadeval_step.go:arith":            "to be split",
-	"dsl/uninitialized.go:checkWritten":       "to be split",
 }
 
 // TestFunctions checks the length and the complexity of functions outside of tests.
