@@ -50,6 +50,7 @@ type grid struct {
 	running int
 	fault   *Fault
 	stalled int // how often clusters were put back since the last progress
+	peers   patience
 
 	executed    atomic.Int64 // instructions of threads
 	changedAt   int64        // executed at the last progress
@@ -234,13 +235,13 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	defer g.turn.Broadcast()
-	if changed {
+	if changed || out == finished {
 		g.progressed()
+		g.device.ordering.changes.Add(1)
 	}
 	g.running--
 	switch out {
 	case finished:
-		g.progressed()
 		g.ended.Add(int64(len(c.blocks)))
 		g.idle = append(g.idle, c)
 	case faulted:
@@ -256,7 +257,7 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 		c.still = 0
 		g.stalled++
 		g.waiting = append(g.waiting, c)
-		if g.mayHang() && g.running == 0 && g.fault == nil && !g.relax() {
+		if g.mayHang() && g.running == 0 && g.fault == nil && !g.relax() && !g.waitsForPeers() {
 			g.decide()
 		}
 	}
@@ -279,6 +280,12 @@ func (g *grid) hang() *Fault {
 	for _, c := range g.waiting {
 		for _, w := range c.order {
 			for _, part := range w.fragments() {
+				if part.group.note != nil && f.Waiting == nil {
+					f.Waiting = &Waiting{
+						Place:  w.describe(part, -1).Place,
+						Reason: fmt.Sprintf("warp %d of block %s %s", w.index, point(w.block.id), part.group.note()),
+					}
+				}
 				if len(f.Notes) == mostReported {
 					more++
 					continue
