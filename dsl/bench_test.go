@@ -95,7 +95,7 @@ func BenchmarkBuild(b *testing.B) {
 // Unlike their time, it does not depend on the load of the machine. The limit is 1.5 times the
 // memory that they need.
 func TestHazardCost(t *testing.T) {
-	const most = 75_000
+	const most = 55_000
 	build := func(options ...dsl.Option) float64 {
 		return testing.AllocsPerRun(1, func() {
 			m := dsl.New("m", "sm_90a", options...)

@@ -299,7 +299,7 @@ func atomically(d *decoder) (step, error) {
 	}
 	inShared := combine // f32 sums keep subnormal numbers in shared memory
 	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
-		if inShared, err = eval.CombineOf("add", isa.F32, "noftz"); err != nil {
+		if inShared, err = eval.CombineOf(isa.ModAdd, isa.F32, isa.ModNoFTZ); err != nil {
 			return nil, err
 		}
 	}
