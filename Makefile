@@ -7,7 +7,7 @@
 # make agree      the whole comparison of the instruction table with ptxas
 # make harvest    looks for instructions that ptxas takes and the table lacks
 # make gpu-test   build bin/gputest, which runs the examples and the runtime on a GPU
-# make gpu-bench  build bin/gpubench, which measures them against the libraries there
+# make gpu-bench  build bin/gpubench, and on a machine with a GPU measure against the libraries there
 # make roundtrip DIR=folder   format, and lift and lower, every .ptx under a folder and compare the machine code
 # make cleanups DIR=folder    run the clean-up passes over every .ptx under a folder and compare the machine code
 
@@ -180,9 +180,11 @@ gpu-agree: tools
 	bin/gpuagree generate -in build/gpuagree
 	bin/gpuagree programs-generate -in build/gpuprograms
 
+# Measures there, and writes tables and plots to bench/results/gpu, if this machine has a GPU.
 .PHONY: gpu-bench
 gpu-bench:
 	CGO_ENABLED=0 go build -o bin/gpubench ./bench/cmd/gpubench
+	if [ -e /dev/nvidiactl ]; then bin/gpubench -out bench/results/gpu; else echo "no GPU: run bin/gpubench -out on a machine with one"; fi
 
 .PHONY: cover
 cover: tools

@@ -22,8 +22,8 @@ const (
 	Gradient     Kind = "cross_entropy_backward"
 )
 
-// A RowKernel is a kernel that computes one row with a block of at least 256 threads, or with a cluster
-// of blocks. The row stays in registers in F32.
+// A RowKernel is a kernel that computes one row with a block of at least 128 threads, or with a cluster
+// of blocks. The row stays in registers: short rows in F32, long rows as they were loaded.
 type RowKernel struct {
 	Kind Kind
 	Type isa.Type // of x and y: .f32, .f16 or .bf16
@@ -39,6 +39,9 @@ type RowKernel struct {
 // most 64 elements.
 func (r RowKernel) Threads() (threads, blocks int) {
 	threads, blocks = 256, 1
+	if r.Cols <= 2048 {
+		threads = 128
+	}
 	for ; r.Cols > 64*threads*blocks && blocks < 8; blocks *= 2 {
 	}
 	for ; r.Cols > 64*threads*blocks && threads < 1024; threads *= 2 {
@@ -65,10 +68,18 @@ type frame[E dsl.Scalar] struct {
 	r     RowKernel
 	width int              // adjacent elements of a thread
 	step  int              // distance of those from the next ones
+	lazy  bool             // elements are computed from x each time, because they would take too many registers
 	first dsl.Reg[dsl.U32] // first element of the thread
 	row   dsl.Reg[dsl.U32]
 	start dsl.Reg[dsl.U64] // of the row in the matrix
 }
+
+// values are the elements of the thread, in groups of width. A function converts or computes those of a
+// group each time that it is called.
+type values []func() []dsl.Reg[dsl.F32]
+
+// eager is the largest number of groups of a thread that are kept in F32.
+const eager = 4
 
 // newFrame declares a kernel.
 func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
@@ -76,6 +87,9 @@ func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 	options := []dsl.KernelOption{dsl.Threads(threads)}
 	if blocks > 1 {
 		options = append(options, dsl.Cluster(blocks))
+	}
+	if long := r.Cols >= 8192*blocks; long && r.Type.Bits() == 16 && !r.Residual && threads <= 512 {
+		options = append(options, dsl.MinBlocks(1024/threads)) // 64 registers, for blocks that load while others wait
 	}
 	f := &frame[E]{k: m.Kernel(string(r.Kind), options...), r: r, width: 128 / r.Type.Bits()}
 	if r.Output == isa.E2m1 {
@@ -92,6 +106,7 @@ func (f *frame[E]) begin() {
 	k := f.k
 	threads, blocks := f.r.Threads()
 	f.step = threads * blocks * f.width
+	f.lazy = f.r.Cols > eager*f.step
 	f.row, f.first = k.CTAID().X, k.TID().X.MulI(int64(f.width))
 	if blocks > 1 {
 		f.row = f.row.DivI(int64(blocks))
@@ -113,48 +128,144 @@ func (f *frame[E]) each(do func(i int, at dsl.Reg[dsl.U32])) {
 }
 
 // load returns the elements of the thread of a row, and fill for those past its end.
-func (f *frame[E]) load(a dsl.Array[E], fill float64) [][]dsl.Reg[dsl.F32] {
-	var list [][]dsl.Reg[dsl.F32]
+func (f *frame[E]) load(a dsl.Array[E], fill float64) values {
+	var v values
 	for i := 0; i*f.step < f.r.Cols; i++ {
-		v := make([]dsl.Reg[dsl.F32], f.width)
-		for j := range v {
-			v[j] = f.k.F32(fill).Var()
+		at := f.first.AddI(int64(i * f.step))
+		if (i+1)*f.step <= f.r.Cols {
+			v = append(v, f.kept(f.group(a, at)))
+			continue
 		}
-		list = append(list, v)
-	}
-	each := min(f.width, 128/f.r.Type.Bits())
-	f.each(func(i int, at dsl.Reg[dsl.U32]) {
-		for j := 0; j < f.width; j += each {
-			for n, x := range a.LoadVec(at.AddI(int64(j)), each) {
-				list[i][j+n].Set(dsl.To[dsl.F32](x))
+		xs := make([]dsl.Reg[dsl.F32], f.width)
+		for j := range xs {
+			xs[j] = f.k.F32(fill).Var()
+		}
+		f.k.If(at.LTI(int64(f.r.Cols)), func() {
+			for j, x := range f.group(a, at)() {
+				xs[j].Set(x)
 			}
+		})
+		v = append(v, func() []dsl.Reg[dsl.F32] { return xs })
+	}
+	return v
+}
+
+// reload is load for a row that all blocks read, such as weights: with many groups, each is loaded again
+// when it is used.
+func (f *frame[E]) reload(a dsl.Array[E]) values {
+	if !f.lazy || f.r.Cols%f.step != 0 {
+		return f.load(a, 0)
+	}
+	var v values
+	for i := 0; i*f.step < f.r.Cols; i++ {
+		at := f.first.AddI(int64(i * f.step))
+		v = append(v, func() []dsl.Reg[dsl.F32] { return f.group(a, at)() })
+	}
+	return v
+}
+
+// group loads adjacent elements, 16 bytes at a time. Elements of 16 bits stay packed.
+func (f *frame[E]) group(a dsl.Array[E], at dsl.Reg[dsl.U32]) func() []dsl.Reg[dsl.F32] {
+	each := 128 / f.r.Type.Bits()
+	if f.width < each {
+		x := dsl.To[dsl.F32](a.Load(at))
+		return func() []dsl.Reg[dsl.F32] { return []dsl.Reg[dsl.F32]{x} }
+	}
+	var parts values
+	for j := 0; j < f.width; j += each {
+		at := at.AddI(int64(j))
+		switch f.r.Type {
+		case isa.F32:
+			v := dsl.As[dsl.F32](a).LoadVec(at, each)
+			parts = append(parts, func() []dsl.Reg[dsl.F32] { return v })
+		case isa.F16:
+			parts = append(parts, pairs(dsl.As[dsl.F16x2](a).LoadVec(at.ShrI(1), each/2)))
+		default:
+			parts = append(parts, pairs(dsl.As[dsl.BF16x2](a).LoadVec(at.ShrI(1), each/2)))
 		}
-	})
-	return list
+	}
+	return func() (all []dsl.Reg[dsl.F32]) {
+		for _, part := range parts {
+			all = append(all, part()...)
+		}
+		return all
+	}
+}
+
+// pairs returns a function that converts packed elements.
+func pairs[P dsl.Scalar](list []dsl.Reg[P]) func() []dsl.Reg[dsl.F32] {
+	return func() (all []dsl.Reg[dsl.F32]) {
+		for _, pair := range list {
+			lo, hi := dsl.Widen(pair)
+			all = append(all, lo, hi)
+		}
+		return all
+	}
+}
+
+// kept returns a group that is computed once, unless the frame is lazy.
+func (f *frame[E]) kept(group func() []dsl.Reg[dsl.F32]) func() []dsl.Reg[dsl.F32] {
+	if f.lazy {
+		return group
+	}
+	list := group()
+	return func() []dsl.Reg[dsl.F32] { return list }
+}
+
+// change returns the results of a function of each element.
+func (f *frame[E]) change(v values, to func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) values {
+	all := make(values, len(v))
+	for i, group := range v {
+		all[i] = f.kept(func() []dsl.Reg[dsl.F32] {
+			var list []dsl.Reg[dsl.F32]
+			for j, x := range group() {
+				list = append(list, to(i, j, x))
+			}
+			return list
+		})
+	}
+	return all
+}
+
+// with returns the results of a function of each element and that of another row.
+func (f *frame[E]) with(v, other values, both func(x, y dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) values {
+	all := make(values, len(v))
+	for i, group := range v {
+		all[i] = f.kept(func() []dsl.Reg[dsl.F32] {
+			xs, ys := group(), other[i]()
+			list := make([]dsl.Reg[dsl.F32], len(xs))
+			for j := range xs {
+				list[j] = both(xs[j], ys[j])
+			}
+			return list
+		})
+	}
+	return all
 }
 
 // store rounds the elements of the thread and writes them.
-func (f *frame[E]) store(a dsl.Array[E], list [][]dsl.Reg[dsl.F32]) {
+func (f *frame[E]) store(a dsl.Array[E], v values) {
 	each := min(f.width, 128/f.r.Type.Bits())
 	f.each(func(i int, at dsl.Reg[dsl.U32]) {
+		xs := v[i]()
 		for j := 0; j < f.width; j += each {
-			v := make([]dsl.Reg[E], each)
-			for n := range v {
-				v[n] = dsl.To[E](list[i][j+n])
+			list := make([]dsl.Reg[E], each)
+			for n := range list {
+				list[n] = dsl.To[E](xs[j+n])
 			}
-			a.StoreVec(at.AddI(int64(j)), v)
+			a.StoreVec(at.AddI(int64(j)), list)
 		}
 	})
 }
 
 // combine reduces the elements of the row.
 func (f *frame[E]) combine(
-	list [][]dsl.Reg[dsl.F32], name string, element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],
+	v values, name string, element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],
 	both func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],
 ) dsl.Reg[dsl.F32] {
 	var total dsl.Reg[dsl.F32]
-	for i, v := range list {
-		for j, x := range v {
+	for i, group := range v {
+		for j, x := range group() {
 			if x = element(x); i+j > 0 {
 				x = both(total, x)
 			}
@@ -168,15 +279,6 @@ func plus(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]    { return a.Add(b) }
 func largest(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) }
 func same(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]       { return x }
 func square(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]     { return x.Mul(x) }
-
-// change replaces each element.
-func change(list [][]dsl.Reg[dsl.F32], to func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) {
-	for i, v := range list {
-		for j, x := range v {
-			v[j] = to(i, j, x)
-		}
-	}
-}
 
 // exp returns exp(x - most) as a power of two.
 func exp(x, most dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Sub(most).MulF(math.Log2E).Exp2() }
@@ -192,10 +294,9 @@ func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 		f.begin()
 		v := f.load(x.At64(f.start), math.Inf(-1))
 		most := f.combine(v, "maxima", same, largest)
-		change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) })
+		v = f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) })
 		part := f.combine(v, "sums", same, plus).Rcp()
-		change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) })
-		f.store(y.At64(f.start), v)
+		f.store(y.At64(f.start), f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) }))
 	case CrossEntropy:
 		targets, losses, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "losses"), dsl.Global[dsl.F32](k, "sums")
 		f.begin()
@@ -213,7 +314,7 @@ func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 		f.begin()
 		v := f.load(x.At64(f.start), 0)
 		target, sum, by := targets.Load(f.row), sums.Load(f.row), scale.Load(f.row)
-		change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		v = f.change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 			hit := f.first.AddI(int64(i*f.step + j)).EQ(target)
 			return exp(x, sum).Sub(dsl.Select(hit, k.F32(1), k.F32(0))).Mul(by)
 		})
@@ -239,55 +340,56 @@ func buildNorm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	f.begin()
 	v := f.load(x.At64(f.start), 0)
 	if r.Residual {
-		more := f.load(residual.At64(f.start), 0)
-		change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Add(more[i][j]) })
+		// The sum is not rounded for the norm, so it is kept in F32.
+		f.lazy = false
+		v = f.with(v, f.load(residual.At64(f.start), 0), plus)
 		f.store(residual.At64(f.start), v)
 	}
-	weights := f.load(w, 0)
+	weights := f.reload(w)
 	mean := func(name string, element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 		return f.combine(v, name, element, plus).MulF(1 / float64(r.Cols))
 	}
 	if r.Kind == LayerNorm {
 		center := mean("means", same)
-		change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		v = f.change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 			inside := f.first.AddI(int64(i*f.step + j)).LTI(int64(r.Cols))
 			return dsl.Select(inside, x.Sub(center), k.F32(0))
 		})
 	}
 	scale := mean("squares", square).Add(eps).Rsqrt()
-	change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(scale).Mul(weights[i][j]) })
+	v = f.with(v, weights, func(x, w dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(scale).Mul(w) })
 	if r.Kind == LayerNorm {
-		bias := f.load(b, 0)
-		change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Add(bias[i][j]) })
+		v = f.with(v, f.reload(b), plus)
 	}
 	out(v)
 }
 
 // declare declares the parameters of the output, and returns a function that stores it.
-func declare[E dsl.Scalar](f *frame[E]) func(v [][]dsl.Reg[dsl.F32]) {
+func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 	k := f.k
 	switch f.r.Output {
 	case isa.E4m3:
 		y, scales := dsl.Global[dsl.E4M3x2](k, "y"), dsl.Global[dsl.F32](k, "scales")
-		return func(v [][]dsl.Reg[dsl.F32]) {
+		return func(v values) {
 			most := f.combine(v, "magnitudes", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Abs() }, largest)
 			scale := most.MulF(1.0 / 448).Max(k.F32(0x1p-120)) // a row of zeros has a scale, too
 			k.If(f.first.EQI(0), func() { scales.Store(f.row, scale) })
 			by := scale.Rcp()
 			f.each(func(i int, at dsl.Reg[dsl.U32]) {
 				var pairs []dsl.Reg[dsl.E4M3x2]
+				xs := v[i]()
 				for j := 0; j < f.width; j += 2 {
-					pairs = append(pairs, dsl.Pack[dsl.E4M3x2](v[i][j].Mul(by), v[i][j+1].Mul(by)))
+					pairs = append(pairs, dsl.Pack[dsl.E4M3x2](xs[j].Mul(by), xs[j+1].Mul(by)))
 				}
 				y.At64(f.start.ShrI(1)).StoreVec(at.ShrI(1), pairs)
 			})
 		}
 	case isa.E2m1:
 		y, scales := dsl.Global[dsl.E2M1x2](k, "y"), dsl.Global[dsl.E4M3](k, "scales")
-		return func(v [][]dsl.Reg[dsl.F32]) {
+		return func(v values) {
 			f.each(func(i int, at dsl.Reg[dsl.U32]) {
-				most := k.F32(0)
-				for _, x := range v[i] {
+				most, xs := k.F32(0), v[i]()
+				for _, x := range xs {
 					most = most.Max(x.Abs())
 				}
 				code := dsl.To[dsl.E4M3](most.MulF(1.0 / 6))
@@ -295,12 +397,12 @@ func declare[E dsl.Scalar](f *frame[E]) func(v [][]dsl.Reg[dsl.F32]) {
 				by := dsl.To[dsl.F32](code).Rcp().Min(k.F32(math.MaxFloat32)) // zero times it is zero
 				var pairs []dsl.Reg[dsl.E2M1x2]
 				for j := 0; j < 16; j += 2 {
-					pairs = append(pairs, dsl.Pack[dsl.E2M1x2](v[i][j].Mul(by), v[i][j+1].Mul(by)))
+					pairs = append(pairs, dsl.Pack[dsl.E2M1x2](xs[j].Mul(by), xs[j+1].Mul(by)))
 				}
 				y.At64(f.start.ShrI(1)).StoreVec(at.ShrI(1), pairs)
 			})
 		}
 	}
 	y := dsl.Global[E](k, "y")
-	return func(v [][]dsl.Reg[dsl.F32]) { f.store(y.At64(f.start), v) }
+	return func(v values) { f.store(y.At64(f.start), v) }
 }

@@ -40,7 +40,7 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 		if p.width = p.n; !p.direct {
 			p.width = round(p.n, even)
 		}
-		for _, t := range tilings(options) {
+		for _, t := range tilings(options, p.m) {
 			list = append(list, p.whole(info, options, t)...)
 		}
 	}
@@ -52,9 +52,13 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 	return list
 }
 
-// tilings returns the tile shapes to choose from, without clusters.
-func tilings(o hopper.Options) (list []hopper.Tiling) {
-	for _, s := range [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64}, {192, 192}, {192, 128}} {
+// tilings returns the tile shapes to choose from for m rows, without clusters.
+func tilings(o hopper.Options, m int) (list []hopper.Tiling) {
+	shapes := [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64}, {192, 192}, {192, 128}}
+	if m <= 128 {
+		shapes = append(shapes, [2]int{64, 64}, [2]int{64, 128})
+	}
+	for _, s := range shapes {
 		list = append(list, staged(hopper.Tiling{M: s[0], N: s[1], Cluster: 1, Group: 12}, o))
 	}
 	return list
