@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -49,6 +50,10 @@ type Result struct {
 	Clock     int     `json:"sm_mhz"` // median clock while the job ran; 0 if unknown
 	Watt      int     `json:"watt"`
 	Error     string  `json:"error,omitempty"`
+	// Deviation is the norm of the difference from the product in float64, over that of the product,
+	// for some of the elements; 0 if it was not computed.
+	Deviation float64 `json:"deviation,omitempty"`
+	Kernel    string  `json:"kernel,omitempty"` // the kernel that a library call chose
 }
 
 // A Bench measures on one device.
@@ -57,11 +62,14 @@ type Bench struct {
 	Stream *runtime.Stream
 	Rounds int
 	Warm   time.Duration // how long a job runs before it is measured
-	rand   *rand.Rand
-	cold   *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
-	first  []*runtime.Event
-	last   []*runtime.Event
-	meter  *meter
+	// Repeats is how often our matrix products are run to compare the bits of their results; 0 for never.
+	Repeats int
+	Trials  io.Writer // where the times of all kernels of a library call go; nil for nowhere
+	rand    *rand.Rand
+	cold    *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
+	first   []*runtime.Event
+	last    []*runtime.Event
+	meter   *meter
 }
 
 // New returns a Bench for a device, with a number of measured rounds. Closing the device also

@@ -18,11 +18,13 @@ type Kind struct {
 	compute     uintptr // cublasComputeType_t
 	scale       uintptr // cudaDataType of alpha and beta
 	alpha, beta [8]byte
+	scaled      bool // FP8, with scale factors and fast sums
 }
 
 // Constants of the libraries.
 const (
 	dataF32, dataF64, dataF16, dataS8, dataS32, dataBF16 = 0, 1, 2, 3, 10, 14
+	dataE4M3, dataE5M2                                   = 28, 29
 	computeF32, computeF64, computeS32, computeTF32      = 68, 70, 72, 77
 	turned                                               = 1 // CUBLAS_OP_T
 )
@@ -30,23 +32,37 @@ const (
 // KindOf returns the Kind for operands and results of the given types. The libraries reject
 // unsupported combinations.
 func KindOf(in, out isa.Type) Kind {
-	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32, isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32}
+	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32, isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32, isa.E4m3: dataE4M3, isa.E5m2: dataE5M2}
 	k := Kind{in: data[in], out: data[out], compute: computeF32, scale: dataF32, alpha: [8]byte{2: 0x80, 3: 0x3f}} // 1.0
 	switch in {
 	case isa.Tf32:
 		k.compute = computeTF32
 	case isa.F64:
 		k.compute, k.scale, k.alpha = computeF64, dataF64, [8]byte{6: 0xf0, 7: 0x3f}
+	case isa.E4m3, isa.E5m2:
+		k.scaled = true
 	case isa.S8:
 		k.compute, k.scale, k.alpha = computeS32, dataS32, [8]byte{0: 1}
 	}
 	return k
 }
 
-// A Problem is the GEMM D = A * B' for row-major A (m x k), B (n x k) and D (m x n).
+// A Problem is the GEMM D = A * B' for row-major A (m x k), B (n x k) and D (m x n). A may be stored as
+// k x m, and B as k x n.
 type Problem struct {
-	M, N, K int
-	A, B, D runtime.Address
+	M, N, K                int
+	A, B, D                runtime.Address
+	TransposeA, TransposeB bool
+	ScaleA, ScaleB         runtime.Address // scale factors of FP8
+}
+
+// stored returns whether an operand of some rows is transposed for the libraries, whose matrices are
+// column-major, and the length of its columns.
+func (p Problem) stored(transposed bool, rows int) (operation, leading int) {
+	if transposed {
+		return 0, rows
+	}
+	return turned, p.K
 }
 
 // A BLAS holds the functions of cuBLAS and cuBLASLt, of those libraries that were found.
@@ -105,10 +121,13 @@ func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 // column-major one, so they compute D' = B * A'.
 func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
 	var list []Contender
-	if l.cublas != nil {
+	if l.cublas != nil && !k.scaled {
+		opB, leadB := p.stored(p.TransposeB, p.N)
+		opA, leadA := p.stored(p.TransposeA, p.M)
+		opA = turned - opA
 		list = append(list, l.contender("cuBLAS", func() error {
-			return l.cublas.call("cublasGemmEx", l.handle, turned, 0, uintptr(p.N), uintptr(p.M), uintptr(p.K), uintptr(unsafe.Pointer(&k.alpha)),
-				uintptr(p.B), k.in, uintptr(p.K), uintptr(p.A), k.in, uintptr(p.K), uintptr(unsafe.Pointer(&k.beta)),
+			return l.cublas.call("cublasGemmEx", l.handle, uintptr(opB), uintptr(opA), uintptr(p.N), uintptr(p.M), uintptr(p.K), uintptr(unsafe.Pointer(&k.alpha)),
+				uintptr(p.B), k.in, uintptr(leadB), uintptr(p.A), k.in, uintptr(leadA), uintptr(unsafe.Pointer(&k.beta)),
 				uintptr(p.D), k.out, uintptr(p.N), k.compute, ^uintptr(0))
 		}))
 	}
@@ -145,36 +164,59 @@ type algorithm struct {
 
 // A plan is a prepared multiplication of cuBLASLt.
 type plan struct {
-	l            *BLAS
-	kind         Kind
-	problem      Problem
-	description  uintptr
-	a, b, d      uintptr // matrix layouts
-	algorithms   []algorithm
-	preferences  uintptr
-	turnedOption int32
+	l           *BLAS
+	kind        Kind
+	problem     Problem
+	description uintptr
+	a, b, d     uintptr // matrix layouts
+	algorithms  []algorithm
+	preferences uintptr
+	turnedA     int32
+	turnedB     int32
+	scaleA      runtime.Address
+	scaleB      runtime.Address
+	fast        int8
 }
 
 // plan requests the first eight algorithms of cuBLASLt's heuristic.
 func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
-	m := &plan{l: l, kind: k, problem: p, turnedOption: turned, algorithms: make([]algorithm, 8)}
-	const optionTurnA, optionWorkspace = 3, 1
+	m := &plan{l: l, kind: k, problem: p, algorithms: make([]algorithm, 8), scaleA: p.ScaleA, scaleB: p.ScaleB, fast: 1}
+	const optionTurnA, optionTurnB, optionScaleA, optionScaleB, optionFast, optionWorkspace = 3, 4, 17, 18, 25, 1
 	size := uint64(workspaceBytes)
 	layout := func(to *uintptr, t uintptr, rows, cols int) error {
 		return l.light.call("cublasLtMatrixLayoutCreate", uintptr(unsafe.Pointer(to)), t, uintptr(rows), uintptr(cols), uintptr(rows))
 	}
+	// The first operand of the library is B.
+	colsB, colsA := p.N, p.M
+	opB, leadB := p.stored(p.TransposeB, p.N)
+	opA, leadA := p.stored(p.TransposeA, p.M)
+	if p.TransposeB {
+		colsB = p.K
+	}
+	if p.TransposeA {
+		colsA = p.K
+	}
+	m.turnedA, m.turnedB = int32(opB), int32(turned-opA)
 	err := errors.Join(
 		l.light.call("cublasLtMatmulDescCreate", uintptr(unsafe.Pointer(&m.description)), k.compute, k.scale),
-		layout(&m.b, k.in, p.K, p.N), layout(&m.a, k.in, p.K, p.M), layout(&m.d, k.out, p.N, p.M),
+		layout(&m.b, k.in, leadB, colsB), layout(&m.a, k.in, leadA, colsA), layout(&m.d, k.out, p.N, p.M),
 		l.light.call("cublasLtMatmulPreferenceCreate", uintptr(unsafe.Pointer(&m.preferences))),
 	)
 	if err != nil {
 		return nil, err
 	}
 	err = errors.Join(
-		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnA, uintptr(unsafe.Pointer(&m.turnedOption)), 4),
+		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnA, uintptr(unsafe.Pointer(&m.turnedA)), 4),
+		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnB, uintptr(unsafe.Pointer(&m.turnedB)), 4),
 		l.light.call("cublasLtMatmulPreferenceSetAttribute", m.preferences, optionWorkspace, uintptr(unsafe.Pointer(&size)), 8),
 	)
+	if k.scaled {
+		err = errors.Join(err,
+			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionScaleA, uintptr(unsafe.Pointer(&m.scaleB)), 8),
+			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionScaleB, uintptr(unsafe.Pointer(&m.scaleA)), 8),
+			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionFast, uintptr(unsafe.Pointer(&m.fast)), 1),
+		)
+	}
 	if err != nil {
 		return nil, err
 	}

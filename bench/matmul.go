@@ -4,11 +4,15 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	gort "runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
@@ -29,7 +33,7 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 		return nil, err
 	}
 	job := square("matmul BF16", size)
-	theirs := l.Contenders(KindOf(isa.Bf16, isa.Bf16), Problem{size, size, size, a.Address(), bt.Address(), d.Address()})
+	theirs := l.Contenders(KindOf(isa.Bf16, isa.Bf16), Problem{M: size, N: size, K: size, A: a.Address(), B: bt.Address(), D: d.Address()})
 	ours, err := b.multipliers(p, a, bt, d)
 	if err != nil {
 		return nil, err
@@ -70,6 +74,18 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 	if t.Target() != "sm_90a" {
 		return list, nil
 	}
+	deep := ladder.Deep
+	k, err := t.Kernel("matmul_v4", func(m *dsl.Module) { ladder.V4(m, deep) })
+	if err != nil {
+		return nil, err
+	}
+	mapA, e1 := k.TensorMap("a", a, p.M, p.K)
+	mapB, e2 := k.TensorMap("b", bt, p.N, p.K)
+	if err := errors.Join(e1, e2); err != nil {
+		return nil, err
+	}
+	persistent := runtime.Grid(min(b.Device.Info().SMs, p.M/deep.M*(p.N/deep.N))).On(b.Stream)
+	list = append(list, Contender{"ladder v4, persistent", func() error { return k.Launch(persistent, mapA, mapB, d, p.M, p.N, p.K) }})
 	best := hopper.For(p.M, p.N, b.Device.Info().SMs)
 	clustered := best
 	clustered.Cluster = 2
@@ -126,21 +142,42 @@ func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E
 	return b.Measure(j)
 }
 
-// near compares results.
+// near compares results, with all processors.
 func near[E runtime.Element](got, want []E, worth func(E) float64, tolerance float64) error {
-	largest := 0.0
-	for _, w := range want {
-		largest = max(largest, math.Abs(worth(w)))
-	}
-	for i := range got {
-		if got[i] == want[i] {
-			continue
+	const each = 1 << 20
+	parts := (len(want) + each - 1) / each
+	largest, errs := make([]float64, parts), make([]error, parts)
+	concurrently(parts, func(i int) {
+		for _, w := range want[i*each : min((i+1)*each, len(want))] {
+			largest[i] = max(largest[i], math.Abs(worth(w)))
 		}
-		if d := math.Abs(worth(got[i]) - worth(want[i])); !(d <= largest*tolerance) {
-			return fmt.Errorf("element %d is %v, and another has %v", i, worth(got[i]), worth(want[i]))
+	})
+	limit := slices.Max(largest) * tolerance
+	concurrently(parts, func(part int) {
+		for i := part * each; i < min((part+1)*each, len(want)) && errs[part] == nil; i++ {
+			if got[i] == want[i] {
+				continue
+			}
+			if d := math.Abs(worth(got[i]) - worth(want[i])); !(d <= limit) {
+				errs[part] = fmt.Errorf("element %d is %v, and another has %v", i, worth(got[i]), worth(want[i]))
+			}
 		}
+	})
+	return cmp.Or(errs...)
+}
+
+// concurrently calls f for 0 to n-1 on all processors.
+func concurrently(n int, f func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(n, gort.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
 	}
-	return nil
+	group.Wait()
 }
 
 // best keeps two of the cuBLASLt algorithms: the first, which cuBLASLt prefers, and the fastest.

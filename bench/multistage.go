@@ -48,7 +48,7 @@ func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in 
 	}
 	grid := runtime.Grid(blocks).On(b.Stream)
 	job := square("matmul "+name+", cp.async", size)
-	theirs := l.Contenders(KindOf(e, multistage.Sums(e)), Problem{size, size, size, a.Address(), bt.Address(), d.Address()})
+	theirs := l.Contenders(KindOf(e, multistage.Sums(e)), Problem{M: size, N: size, K: size, A: a.Address(), B: bt.Address(), D: d.Address()})
 	job.Contenders = append(theirs, Contender{"ours", func() error { return k.Launch(grid, a, bt, d, size, size, size) }})
 	results, err := compare(b, job, len(theirs), d, out, tolerance)
 	return best(results), errors.Join(err, a.Close(), bt.Close(), d.Close())

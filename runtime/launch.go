@@ -171,13 +171,16 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 		return l, err
 	}
 	info := &k.module.dev.info
-	if !c.sized {
+	switch {
+	case !c.sized:
 		c.shared = k.dynamic
-	} else if c.shared < k.dynamic {
+	case c.shared < 0:
+		return l, argument("launch of %s: %d bytes of dynamic shared memory", k.name, c.shared)
+	case c.shared < k.dynamic:
 		return l, argument("launch of %s: %d bytes of dynamic shared memory, but the kernel uses "+
 			"%d", k.name, c.shared, k.dynamic)
 	}
-	if c.shared < 0 || c.shared+k.info.Shared > info.SharedOptIn {
+	if c.shared+k.info.Shared > info.SharedOptIn {
 		return l, argument("launch of %s: %d bytes of dynamic shared memory and %d declared by "+
 			"the kernel, but a block on %s has at most %d",
 			k.name, c.shared, k.info.Shared, info.Place, info.SharedOptIn)

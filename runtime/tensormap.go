@@ -40,8 +40,9 @@ func Swizzle(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Swizzl
 // Promotion sets how many bytes the L2 cache fetches at once: 64, 128 or 256.
 func Promotion(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Promotion = bytes } }
 
-// Interleave sets the interleaved layout for tensors with channels in groups of 16 or 32
-// bytes.
+// Interleave sets the interleaved layout for tensors with channels in slices of 16 or 32 bytes, such
+// as NC/8HWC8. The sizes are those of the images, the slices, the depth, the height and the width, or
+// fewer between the slices and the width. A copy takes one slice of each position in its box.
 func Interleave(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Interleave = bytes } }
 
 // NaN fills out-of-bounds elements with NaN instead of zero.
@@ -86,10 +87,10 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 	}
 	inner := box[len(box)-1] * bits(m.word) / 8
 	switch {
-	case inner%16 != 0 && m.TensorMap.Interleave == 0:
+	case inner%16 != 0:
 		return nil, argument("tensor map: rows of a box of %d %s have %d bytes, expected a "+
 			"multiple of 16", box[len(box)-1], m.word, inner)
-	case m.TensorMap.Swizzle != 0 && inner > m.TensorMap.Swizzle:
+	case m.TensorMap.Swizzle != 0 && inner > m.TensorMap.Swizzle && m.TensorMap.Interleave == 0:
 		return nil, argument("tensor map: rows of a box of %d %s have %d bytes, more than the "+
 			"swizzle of %d bytes", box[len(box)-1], m.word, inner, m.TensorMap.Swizzle)
 	}
@@ -314,9 +315,21 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 	}
 	d.Type = t
 	last := len(sizes) - 1
+	unit, align := 1, 16 // elements in the innermost dimension, bytes of strides
+	if leave := d.TensorMap.Interleave; leave != 0 {
+		unit, align = max(1, 8*leave/width), leave
+		switch {
+		case len(sizes) < 3:
+			return nil, argument("tensor map: %d dimensions with interleaved channels, expected "+
+				"three to five", len(sizes))
+		case leave == 32 && d.TensorMap.Swizzle != 32:
+			return nil, argument("tensor map: channels interleaved by 32 bytes with a swizzle of %d "+
+				"bytes, expected 32", d.TensorMap.Swizzle)
+		}
+	}
 	if d.widths == nil {
 		d.widths = make([]int, last)
-		n := 1
+		n := unit
 		for i := last; i > 0; i-- {
 			n *= sizes[i]
 			d.widths[i-1] = n
@@ -333,7 +346,7 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		return nil, argument("tensor map: %d element strides for %d dimensions", len(d.Steps),
 			len(sizes))
 	}
-	need := 1 // elements from the first to the last
+	need := unit // elements from the first to the last
 	for i, n := range slices.Backward(sizes) {
 		if n < 1 || n > 1<<32 {
 			return nil, argument("tensor map: a tensor of %v, expected 1 to 2^32 elements in "+
@@ -343,13 +356,13 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 			return nil, argument("tensor map: an element stride of %d, expected 1 to 8", s)
 		}
 		d.Sizes = append(d.Sizes, uint64(n))
-		stride := 1
+		stride := unit
 		if i < last {
 			stride = d.widths[i]
 			bytes := stride * width / 8
-			if stride < 1 || stride*width%128 != 0 {
+			if stride < 1 || stride*width%(8*align) != 0 {
 				return nil, argument("tensor map: a stride of %d %s is %d bytes, expected a "+
-					"multiple of 16", stride, d.word, bytes)
+					"multiple of %d", stride, d.word, bytes, align)
 			}
 			d.TensorMap.Strides = append(d.TensorMap.Strides, uint64(bytes))
 		}

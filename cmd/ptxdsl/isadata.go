@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/internal/notation"
@@ -219,6 +220,39 @@ func printStats(w io.Writer, list []isa.Instruction, whole bool) {
 		fmt.Fprintf(w, "\n%d special registers, %d directives, %d pragmas, %d targets, PTX %s to %s (%d versions)\n",
 			len(isa.Specials), len(isa.Directives), len(isa.Pragmas), len(isa.Targets),
 			isa.Versions[0].Version, isa.Newest(), len(isa.Versions))
+		printNotEmulated(w, list)
+	}
+}
+
+// printNotEmulated lists the forms that the emulator does not run, by the reason. Forms of a reason
+// that excludes many are only counted.
+func printNotEmulated(w io.Writer, list []isa.Instruction) {
+	const most = 10
+	forms := map[string][]string{}
+	var reasons []string
+	for i := range list {
+		for j := range list[i].Forms {
+			f := &list[i].Forms[j]
+			if emu.Emulates(&list[i], f) {
+				continue
+			}
+			why := emu.Excluded(&list[i], f)
+			if forms[why] == nil {
+				reasons = append(reasons, why)
+			}
+			forms[why] = append(forms[why], f.Template)
+		}
+	}
+	fmt.Fprintln(w, "\nnot emulated")
+	for _, why := range reasons {
+		if n := len(forms[why]); n > most {
+			fmt.Fprintf(w, "  %s: %d forms\n", why, n)
+			continue
+		}
+		fmt.Fprintf(w, "  %s\n", why)
+		for _, template := range slices.Compact(forms[why]) {
+			fmt.Fprintf(w, "    %s\n", template)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 type emulateFlags struct {
 	seed               uint64
 	completion, checks string
-	stats              bool
+	exact, stats       bool
 	trace, thread      string
 	watch, stop, tiles repeated
 	hits               int
@@ -41,6 +41,8 @@ func (f *emulateFlags) declare(flags *flag.FlagSet) {
 		"complete: late (default), eager\nor random")
 	flags.StringVar(&f.checks, "checks", "", "emulator: `level` of checks: on (default), strict "+
 		"(shared memory that was\nnever written, too) or off (reads of unwritten memory are accepted)")
+	flags.BoolVar(&f.exact, "exact", false, "emulator: tensor-core instructions add in float64 and "+
+		"round once, instead of\nas the hardware of the target does")
 	flags.BoolVar(&f.stats, "stats", false, "emulator: print instructions by class, bytes by space, "+
 		"bank conflicts,\nuncoalesced accesses, tensor-core operations and barriers")
 	flags.StringVar(&f.trace, "trace", "", "emulator: write a timeline for Perfetto to `file.json`")
@@ -57,7 +59,7 @@ func (f *emulateFlags) declare(flags *flag.FlagSet) {
 
 // wanted reports whether a flag is set that requires the emulator.
 func (f *emulateFlags) wanted() bool {
-	return f.seed != 0 || f.completion != "" || f.checks != "" || f.stats || f.trace != "" ||
+	return f.seed != 0 || f.completion != "" || f.checks != "" || f.exact || f.stats || f.trace != "" ||
 		len(f.watch)+len(f.stop)+len(f.tiles) > 0
 }
 
@@ -67,7 +69,7 @@ func (f *emulateFlags) options(c *call, place string) (emu.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Seed = f.seed
+	o.Seed, o.Exact = f.seed, f.exact
 	switch f.completion {
 	case "", "late":
 	case "eager":

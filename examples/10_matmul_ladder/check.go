@@ -51,7 +51,7 @@ func check(t *kerneltest.T, version int, tiling Tiling) error {
 }
 
 // build returns the function that adds a version.
-func build(version int) func(*dsl.Module, Tiling) { return append(Versions(), V3)[version] }
+func build(version int) func(*dsl.Module, Tiling) { return append(Versions(), V3, V4)[version] }
 
 // multiply runs a version on random matrices. An MMA truncates the sums after 16 products.
 func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int, g kerneltest.GEMM) error {
@@ -59,7 +59,7 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int, g ker
 	if err != nil {
 		return err
 	}
-	if version == 3 {
+	if version >= 3 {
 		blocks = min((blocks+1)/2, on.Device.Info().SMs) // a block computes two tiles or more
 	}
 	sums := kerneltest.Abs(0x1p-24).TruncatedEvery(16)

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ladder multiplies matrices of BF16, F16 and INT8 with mma.sync in four versions: operands
+// Package ladder multiplies matrices of BF16, F16 and INT8 with mma.sync in five versions: operands
 // are copied by cp.async, by the TMA, by the TMA in a separate producer warp, and by a persistent
-// grid in which two warpgroups multiply in turn.
+// grid in which two warpgroups multiply in turn, or together.
 package ladder
 
 import (
@@ -19,6 +19,15 @@ type Tiling struct {
 	Stages  int
 	Swizzle dsl.Swizzle
 	Type    isa.Type // of A and B; BF16 if it is the zero value
+	Across  int      // warps in a row of V4; four if it is zero
+}
+
+// across returns the number of warps in a row.
+func (t Tiling) across() int {
+	if t.Across == 0 {
+		return 4
+	}
+	return t.Across
 }
 
 // Types are the types of A and B that every version supports.

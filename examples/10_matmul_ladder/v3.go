@@ -26,7 +26,7 @@ func V3(m *dsl.Module, t Tiling) {
 }
 
 func v3[C dsl.Scalar](m *dsl.Module, t Tiling) {
-	k := m.Kernel("matmul_v3", dsl.Warpgroups(3))
+	k := m.Kernel("matmul_v3", dsl.Warpgroups(3), dsl.MinBlocks(1))
 	a := k.TensorMap("a", t.typ(), dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
 	b := k.TensorMap("b", t.typ(), dsl.Box{Rows: t.N / 2, Cols: t.K}, t.Swizzle)
 	d := k.Matrix("d", t.result())

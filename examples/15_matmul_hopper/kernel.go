@@ -4,14 +4,11 @@
 // Package hopper multiplies bfloat16 matrices with wgmma, with a persistent grid and warp roles.
 package hopper
 
-import (
-	"github.com/ptxdsl/ptxdsl/dsl"
-	"github.com/ptxdsl/ptxdsl/isa"
-)
+import "github.com/ptxdsl/ptxdsl/dsl"
 
 // A Tiling is the tile shape of a block and its pipeline.
 type Tiling struct {
-	M, N, K int // size of a tile; two warpgroups share the M rows
+	M, N, K int // size of a tile; see warpgroups for M
 	Stages  int
 	Cluster int // blocks that share the tiles of B by multicast
 	Group   int // rows of tiles that are assigned together
@@ -38,6 +35,15 @@ func For(m, n, multiprocessors int) Tiling {
 	return best
 }
 
+// warpgroups returns how many warpgroups share the rows of a tile: each has 64 rows, or 128 rows of a
+// tile of 256.
+func (t Tiling) warpgroups() int {
+	if t.M == 256 {
+		return 2
+	}
+	return t.M / 64
+}
+
 // Tiles returns the number of tiles of a product of m rows and n columns.
 func (t Tiling) Tiles(m, n int) int {
 	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
@@ -53,41 +59,4 @@ func (t Tiling) Blocks(m, n, multiprocessors int) int {
 // Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
 // x n), with F32 accumulators. n and k must be multiples of 8, as the TMA requires; it reads zeros
 // outside of the matrices and does not write there.
-func Build(m *dsl.Module, t Tiling) {
-	options := []dsl.KernelOption{dsl.Warpgroups(3)}
-	if t.Cluster > 1 {
-		options = append(options, dsl.Cluster(t.Cluster))
-	}
-	k := m.Kernel("matmul", options...)
-	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
-	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
-	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-
-	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed().Multicast())
-	out := k.Output("out", d, 2)
-	tiles := k.Persistent(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), t.Group)
-	steps := depth.CeilDiv(int64(t.K))
-
-	k.Roles(
-		dsl.OnWarpgroup(0, "load", func() {
-			for at := range tiles.Each() {
-				for s := range ab.Produce(steps) {
-					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
-					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
-				}
-			}
-		}).Regs(40),
-		dsl.OnWarpgroups(1, 2, "math", func(half dsl.Reg[dsl.U32]) {
-			for at := range tiles.Each() {
-				acc := k.Accumulator(64, t.N, isa.F32)
-				for s := range ab.Consume(steps) {
-					acc.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
-				}
-				row := at.Row.MulI(2).Add(half).MulI(64)
-				out.Store(acc, 0, half, row, at.Col.MulI(int64(t.N)))
-			}
-			out.Wait()
-		}).Regs(232),
-	)
-}
+func Build(m *dsl.Module, t Tiling) { BuildWith(m, Options{Tiling: t}) }

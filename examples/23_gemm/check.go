@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
@@ -40,6 +41,7 @@ func Check(t *kerneltest.T) error {
 				check(t, l, g, turnA, turnB, kerneltest.TF32, kerneltest.F32, Options{TF32: true}, sum32),
 				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64, Options{}, sum64),
 				check(t, l, g, turnA, turnB, kerneltest.S8, kerneltest.S32, Options{}, kerneltest.Tolerance{}),
+				checkFP8(t, l, g, turnA, turnB),
 				check(t, l, g, turnA, turnB, kerneltest.U8, kerneltest.F32, Options{Alpha: 0.5}, kerneltest.Tolerance{}),
 				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.F32, Options{Alpha: -0.5, Beta: 2}, sum16),
 				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64, Options{Alpha: 3, Beta: -1}, kerneltest.Abs(3*0x1p-53).RoundedEvery(1)),
@@ -50,6 +52,35 @@ func Check(t *kerneltest.T) error {
 		}
 	}
 	return l.Close()
+}
+
+// sum8 is the tolerance of sums of FP8, of which the tensor cores keep 13 fractional bits.
+var sum8 = kerneltest.Abs(0x1p-13).TruncatedEvery(32)
+
+// scaleA and scaleB are the factors of operands of FP8.
+const scaleA, scaleB = 0.5, -0.25
+
+// checkFP8 multiplies matrices of E4M3, with and without scales, where there is a kernel for them.
+func checkFP8(t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool) error {
+	if t.Target() != "sm_90a" {
+		return nil
+	}
+	of := kerneltest.Narrow(isa.E4m3)
+	in := kerneltest.Format[E4M3]{
+		Name: of.Name, Low: of.Low, High: of.High,
+		Float: func(x E4M3) float64 { return of.Float(uint8(x)) }, From: func(x float64) E4M3 { return E4M3(of.From(x)) },
+	}
+	ofA, e1 := runtime.Upload(t.Device, []float32{scaleA})
+	ofB, e2 := runtime.Upload(t.Device, []float32{scaleB})
+	err := errors.Join(e1, e2)
+	if err == nil {
+		err = errors.Join(
+			check(t, l, g, turnA, turnB, in, kerneltest.F32, Options{}, sum8),
+			check(t, l, g, turnA, turnB, in, kerneltest.BF16, Options{ScaleA: ofA, ScaleB: ofB}, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
+			ofA.Close(), ofB.Close(),
+		)
+	}
+	return err
 }
 
 // Variants returns the calls for the systems that the library covers.
@@ -111,9 +142,9 @@ func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM,
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	// The old D and the factors are two more products of the sum.
-	alpha := o.Alpha
-	if alpha == 0 {
-		alpha = 1
+	alpha := o.resolve().Alpha
+	if o.ScaleA != nil {
+		alpha = scaleA * scaleB
 	}
 	err = t.CompareGEMM(kerneltest.GEMM{M: g.M, N: g.N, K: g.K + g.N},
 		func(row, col int) float64 { return out.Float(got[row*g.N+col]) },

@@ -24,9 +24,12 @@ import (
 type Library struct {
 	device  *runtime.Device
 	mutex   sync.Mutex
+	stream  *runtime.Stream // nil for the default stream
 	modules map[string]*runtime.Module
 	kernels map[string]*runtime.Kernel
 	memory  map[string]memory
+	calls   map[any]calls // by their arguments
+	choices *choices      // nil without tuning
 }
 
 // memory is a buffer that later calls use again.
@@ -40,8 +43,16 @@ type memory struct {
 func New(d *runtime.Device) *Library {
 	return &Library{
 		device: d, modules: make(map[string]*runtime.Module), kernels: make(map[string]*runtime.Kernel),
-		memory: make(map[string]memory),
+		memory: make(map[string]memory), calls: make(map[any]calls),
 	}
+}
+
+// Use makes later calls run on a stream, or on the default stream if s is nil. The library's memory is
+// shared by all its calls, so earlier calls must be complete.
+func (l *Library) Use(s *runtime.Stream) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.stream = s
 }
 
 // Close unloads the kernels and frees the memory that the library allocated.
@@ -56,10 +67,17 @@ func (l *Library) Close() error {
 		all = errors.Join(all, m.Close())
 	}
 	clear(l.memory)
+	clear(l.calls)
 	clear(l.modules)
 	clear(l.kernels)
 	return all
 }
+
+// E4M3 and E5M2 are elements of FP8, as their bits.
+type (
+	E4M3 uint8
+	E5M2 uint8
+)
 
 // A Matrix is a matrix on the device.
 type Matrix[E runtime.Element] struct {
@@ -85,64 +103,137 @@ type Options struct {
 	// F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise they take three products
 	// of TF32, which are about as precise as F32.
 	TF32 bool
+	// Factors of all elements of A and of B, for FP8: one number each, which the kernel reads. Both are
+	// nil, or none.
+	ScaleA, ScaleB *runtime.Buffer[float32]
 }
 
 // Multiply computes D = Alpha * A * B + Beta * D. D must be stored by rows.
 //
 // Operands of float32, runtime.F16 and runtime.BF16 are added in F32, of float64 in F64, and of int8 and
 // uint8 in 32-bit integers. D may be of any floating-point type, except that operands of float64 need one
-// of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and Beta 0.
+// of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and Beta 0. FP8 requires
+// sm_90a and a D of float32, runtime.F16 or runtime.BF16, with Alpha 1 and Beta 0.
 func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) error {
-	if o.Alpha == 0 {
-		o.Alpha = 1
-	}
-	p, err := planFor(l.device.Info(), d, a, b, o)
-	if err != nil {
-		return fmt.Errorf("gemm: %w", err)
-	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if err := run(l, p, d, a, b, o); err != nil {
-		return fmt.Errorf("gemm: %s: %w", p, err)
+	o = o.resolve()
+	type call struct {
+		d    Matrix[D]
+		a, b Matrix[E]
+		o    Options
+		s    *runtime.Stream
+	}
+	key := call{d, a, b, o, l.stream}
+	c, ok := l.calls[key]
+	if !ok {
+		p, err := choose(l, d, a, b, o)
+		if err != nil {
+			return fmt.Errorf("gemm: %w", err)
+		}
+		c.what = p.String()
+		if c.steps, err = steps(l, p, d, a, b, o); err != nil {
+			return fmt.Errorf("gemm: %s: %w", p, err)
+		}
+		l.remember(key, c)
+	}
+	for _, step := range c.steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("gemm: %s: %w", c.what, err)
+		}
 	}
 	return nil
 }
 
-// run prepares the operands, multiplies them and finishes the result.
-func run[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) error {
-	left, e1 := prepare(l, p, "a", a, p.m)
-	right, e2 := prepare(l, p, "b", b.T(), p.width)
-	product, e3 := l.kernel(p.name, p.kernel, p.build)
-	if err := errors.Join(e1, e2, e3); err != nil {
-		return err
-	}
-	if p.direct {
-		return l.launch(product, p, left, right, d.Data)
-	}
-	switch p.sums {
-	case isa.F64:
-		return finish[float64](l, p, product, left, right, d, o)
-	case isa.S32:
-		return finish[int32](l, p, product, left, right, d, o)
-	}
-	return finish[float32](l, p, product, left, right, d, o)
+// calls are the launches of a product, which another call with the same matrices repeats.
+type calls struct {
+	what  string
+	steps []func() error
 }
 
-// finish multiplies into memory of the library, and converts the product.
-func finish[X, D, E runtime.Element](l *Library, p *plan, product *runtime.Kernel, a, b *runtime.Buffer[E], d Matrix[D], o Options) error {
+// remember keeps the launches of a product.
+func (l *Library) remember(key any, c calls) {
+	const most = 256
+	if len(l.calls) >= most {
+		clear(l.calls)
+	}
+	l.calls[key] = c
+}
+
+// resolve fills in the defaults.
+func (o Options) resolve() Options {
+	if o.Alpha == 0 {
+		o.Alpha = 1
+	}
+	return o
+}
+
+// plain reports whether the product is the result.
+func (o Options) plain() bool { return o.Alpha == 1 && o.Beta == 0 }
+
+// steps returns the launches that prepare the operands, multiply them and finish the result.
+func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) ([]func() error, error) {
+	list, err := product(l, p, d, a, b, o)
+	if err != nil || p.direct {
+		return list, err
+	}
+	var last func() error
+	switch p.sums {
+	case isa.F64:
+		last, err = finish[float64](l, p, d, o)
+	case isa.S32:
+		last, err = finish[int32](l, p, d, o)
+	default:
+		last, err = finish[float32](l, p, d, o)
+	}
+	return append(list, last), err
+}
+
+// product returns the launches that prepare the operands; the last one is the kernel of the product.
+func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) (list []func() error, err error) {
+	left, first, e1 := prepare(l, p, "a", a, p.m, p.turnA)
+	right, second, e2 := prepare(l, p, "b", b.T(), p.width, p.turnB)
+	k, e3 := l.kernel(p.name, p.kernel, p.build)
+	var result runtime.Matrix = d.Data
+	var e4 error
+	if !p.direct {
+		result, e4 = p.scratch(l)
+	}
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		return nil, err
+	}
+	multiply, err := l.launcher(k, p, left, right, result, o)
+	for _, step := range []func() error{first, second, multiply} {
+		if step != nil {
+			list = append(list, step)
+		}
+	}
+	return list, err
+}
+
+// scratch returns memory for the sums of a product.
+func (p *plan) scratch(l *Library) (runtime.Matrix, error) {
+	switch p.sums {
+	case isa.F64:
+		return reserve[float64](l, "x", p.m*p.width)
+	case isa.S32:
+		return reserve[int32](l, "x", p.m*p.width)
+	}
+	return reserve[float32](l, "x", p.m*p.width)
+}
+
+// finish returns the launch that converts the product in the memory of the library.
+func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) (func() error, error) {
 	x, err := reserve[X](l, "x", p.m*p.width)
 	if err != nil {
-		return err
-	}
-	if err := l.launch(product, p, a, b, x); err != nil {
-		return err
+		return nil, err
 	}
 	name := fmt.Sprintf("finish %s %s %t", p.sums, p.result, o.Beta != 0)
 	k, err := l.kernel(name, "finish", finishKernel(p.sums, p.result, o.Beta != 0))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	grid := runtime.Grid(tiles(p.m, p.n))
+	grid := l.grid(tiles(p.m, p.n))
 	var alpha, beta any = float32(o.Alpha), float32(o.Beta)
 	switch p.precision() {
 	case isa.F64:
@@ -150,18 +241,21 @@ func finish[X, D, E runtime.Element](l *Library, p *plan, product *runtime.Kerne
 	case isa.S32:
 		alpha, beta = int32(o.Alpha), int32(o.Beta)
 	}
-	return k.Launch(grid, d.Data, x, alpha, beta, uint32(p.m), uint32(p.n), uint32(p.width))
+	return func() error {
+		return k.Launch(grid, d.Data, x, alpha, beta, uint32(p.m), uint32(p.n), uint32(p.width))
+	}, nil
 }
 
-// prepare returns an operand as the kernel needs it: stored by rows, as many as height, of the depth of
-// the plan.
-func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int) (*runtime.Buffer[E], error) {
-	if !p.copies(m.Transposed, m.Rows, m.Cols, height) {
-		return m.Data, nil
+// prepare returns an operand as the kernel needs it, and the launch that makes it, if it needs one: stored
+// by rows, as many as height, of the depth of the plan. With turned, the kernel reads transposed operands
+// itself.
+func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int, turned bool) (*runtime.Buffer[E], func() error, error) {
+	if turned || !p.copies(m.Transposed, m.Rows, m.Cols, height) {
+		return m.Data, nil, nil
 	}
 	to, err := reserve[E](l, name, height*p.depth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kind := "pad"
 	if m.Transposed {
@@ -169,22 +263,54 @@ func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], h
 	}
 	k, err := l.kernel(fmt.Sprintf("%s %d", kind, p.operand.Bits()), kind, copyKernel(kind, p.operand))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return to, k.Launch(runtime.Grid(tiles(height, p.depth)), to, m.Data,
-		uint32(m.Rows), uint32(m.Cols), uint32(height), uint32(p.depth))
+	grid, depth := l.grid(tiles(height, p.depth)), uint32(p.depth)
+	return to, func() error {
+		return k.Launch(grid, to, m.Data, uint32(m.Rows), uint32(m.Cols), uint32(height), depth)
+	}, nil
 }
 
 // tiles returns the number of tiles of a matrix for the kernels that copy.
 func tiles(rows, cols int) int { return (rows + side - 1) / side * ((cols + side - 1) / side) }
 
-// launch runs the kernel of the product. Its parameters have the same names in all examples.
-func (l *Library) launch(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix) error {
-	known := map[string]struct {
+// grid returns the configuration of a launch.
+func (l *Library) grid(blocks int) runtime.Config {
+	c := runtime.Grid(blocks)
+	if l.stream != nil {
+		c = c.On(l.stream)
+	}
+	return c
+}
+
+// launcher returns a function that runs the kernel of the product. Its parameters have the same names
+// in all examples.
+func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix, o Options) (func() error, error) {
+	type stored struct {
 		data       runtime.Matrix
 		rows, cols int
-	}{"a": {a, p.m, p.depth}, "b": {b, p.width, p.depth}, "d": {d, p.m, p.width}}
+	}
+	of := func(data runtime.Matrix, rows int, turned bool) stored {
+		if turned {
+			return stored{data, p.depth, rows}
+		}
+		return stored{data, rows, p.depth}
+	}
+	known := map[string]stored{"a": of(a, p.m, p.turnA), "b": of(b, p.width, p.turnB), "d": {d, p.m, p.width}}
 	sizes := map[string]int{"m": p.m, "n": p.width, "k": p.depth}
+	if p.swapped {
+		known["a"], known["b"] = known["b"], known["a"]
+		sizes["m"], sizes["n"] = p.width, p.m
+	}
+	if p.parts > 0 {
+		parts, e1 := reserve[float32](l, "parts", p.parts)
+		told, e2 := l.semaphores(p.told)
+		if err := errors.Join(e1, e2); err != nil {
+			return nil, err
+		}
+		known["parts"], known["told"] = stored{data: parts}, stored{data: told}
+	}
+	known["scale_a"], known["scale_b"] = stored{data: o.ScaleA}, stored{data: o.ScaleB}
 	var args []any
 	for _, param := range k.Params() {
 		m, ok := known[param.Name]
@@ -196,12 +322,27 @@ func (l *Library) launch(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix) err
 		default:
 			t, err := k.TensorMap(param.Name, m.data, m.rows, m.cols)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			args = append(args, t)
 		}
 	}
-	return k.Launch(runtime.Grid(p.blocks), args...)
+	grid := l.grid(p.blocks)
+	return func() error { return k.Launch(grid, args...) }, nil
+}
+
+// semaphores returns semaphores of stream-K, which are zero between launches.
+func (l *Library) semaphores(n int) (*runtime.Buffer[uint32], error) {
+	const most = 4096 // of all plans
+	_, ok := l.memory["told uint32"]
+	told, err := reserve[uint32](l, "told", max(n, most))
+	if err != nil || ok {
+		return told, err
+	}
+	if l.stream != nil {
+		told = told.On(l.stream)
+	}
+	return told, told.Fill(0)
 }
 
 // kernel returns a kernel, which it loads if it is not loaded.
@@ -209,18 +350,27 @@ func (l *Library) kernel(key, name string, build func(*dsl.Module)) (*runtime.Ke
 	if k := l.kernels[key]; k != nil {
 		return k, nil
 	}
+	m, k, err := l.load(key, name, build)
+	if err != nil {
+		return nil, err
+	}
+	l.modules[key], l.kernels[key] = m, k
+	return k, nil
+}
+
+// load builds and loads a kernel.
+func (l *Library) load(key, name string, build func(*dsl.Module)) (*runtime.Module, *runtime.Kernel, error) {
 	m := dsl.New(key, l.device.Info().Target)
 	build(m)
 	loaded, err := l.device.Load(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	k, err := loaded.Kernel(name)
 	if err != nil {
-		return nil, errors.Join(err, loaded.Close())
+		return nil, nil, errors.Join(err, loaded.Close())
 	}
-	l.modules[key], l.kernels[key] = loaded, k
-	return k, nil
+	return loaded, k, nil
 }
 
 // reserve returns memory of n elements, which the next call with the same name and type overwrites.
@@ -232,6 +382,7 @@ func reserve[E runtime.Element](l *Library, name string, n int) (*runtime.Buffer
 	}
 	if ok {
 		delete(l.memory, key)
+		clear(l.calls) // which may use the old memory
 		if err := errors.Join(l.device.Sync(), old.close()); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
-	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
 	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -28,6 +27,10 @@ type plan struct {
 	operand, sums, result isa.Type
 	m, n, depth           int // depth is the padded length of a sum
 	width                 int // the padded columns of the product
+
+	turnA, turnB bool // the kernel reads the operand as it is stored, transposed
+	swapped      bool // the kernel computes the transposed product of the exchanged operands
+	parts, told  int  // lengths of the arrays of stream-K; 0 without it
 }
 
 // String returns the name of the kernel and the size.
@@ -53,18 +56,17 @@ func (p *plan) precision() isa.Type {
 
 // Describe returns which kernel multiplies the matrices, and its grid.
 func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) (string, error) {
-	if o.Alpha == 0 {
-		o.Alpha = 1
-	}
-	p, err := planFor(l.device.Info(), d, a, b, o)
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	p, err := choose(l, d, a, b, o.resolve())
 	if err != nil {
 		return "", fmt.Errorf("gemm: %w", err)
 	}
 	var copies []string
-	if p.copies(a.Transposed, a.Rows, a.Cols, p.m) {
+	if !p.turnA && p.copies(a.Transposed, a.Rows, a.Cols, p.m) {
 		copies = append(copies, "A")
 	}
-	if p.copies(!b.Transposed, b.Cols, b.Rows, p.width) {
+	if !p.turnB && p.copies(!b.Transposed, b.Cols, b.Rows, p.width) {
 		copies = append(copies, "B")
 	}
 	text := fmt.Sprintf("%s, %d blocks", p, p.blocks)
@@ -77,8 +79,36 @@ func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o O
 	return text, nil
 }
 
-// planFor chooses a kernel.
-func planFor[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E], o Options) (*plan, error) {
+// plans returns the kernels that can multiply the matrices; the first is the likely fastest.
+func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E], o Options) ([]*plan, error) {
+	p, err := planOf(info, d, a, b, o)
+	if err != nil {
+		return nil, err
+	}
+	p.depth, p.width = round(a.Cols, 128/p.operand.Bits()), round(p.n, 2)
+	if info.Target == "sm_90a" {
+		if list := p.hopper(info, a.Transposed, !b.Transposed, a.Cols, o); len(list) > 0 {
+			return list, nil
+		}
+	}
+	if fp8(p.operand) {
+		return nil, fmt.Errorf("operands of %T require sm_90a, and the device is %s", *new(E), info.Target)
+	}
+	if p.operand == isa.Bf16 && p.result == isa.Bf16 && o.plain() && p.n%8 == 0 {
+		p.bf16(info)
+		return []*plan{p}, nil
+	}
+	t := tiling(p.operand, info)
+	p.name, p.kernel = "multistage "+p.operand.String()[1:], "matmul_"+p.operand.String()[1:]
+	operand := p.operand
+	p.build = func(m *dsl.Module) { multistage.Build(m, operand, t) }
+	p.direct = p.result == p.sums && o.plain() && p.width == p.n
+	p.blocks, err = t.Blocks(p.operand, p.m, p.width, p.depth)
+	return []*plan{p}, err
+}
+
+// planOf checks the arguments, and returns a plan with their types and sizes.
+func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E], o Options) (*plan, error) {
 	for _, err := range []error{fits("A", a), fits("B", b), fits("D", d)} {
 		if err != nil {
 			return nil, err
@@ -95,28 +125,24 @@ func planFor[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E
 	case operand == isa.F32 && o.TF32:
 		operand = isa.Tf32
 	}
-	plain := o.Alpha == 1 && o.Beta == 0
 	p := &plan{operand: operand, result: result, m: d.Rows, n: d.Cols}
 	switch p.sums = multistage.Sums(operand); {
 	case operand == 0 || operand == isa.S32:
 		return nil, fmt.Errorf("operands of %T are not supported", *new(E))
-	case result == 0 || result.Bits() == 8, p.sums == isa.F64 && result.Bits() == 16:
+	case result == 0 || result.Bits() == 8, p.sums == isa.F64 && result.Bits() == 16, fp8(operand) && result.Class() != isa.Half && result != isa.F32:
 		return nil, fmt.Errorf("a result of %T is not supported for operands of %T", *new(D), *new(E))
-	case result == isa.S32 && (p.sums != isa.S32 || !plain):
+	case result == isa.S32 && (p.sums != isa.S32 || !o.plain()):
 		return nil, fmt.Errorf("a result of %T takes integer operands, Alpha = 1 and Beta = 0", *new(D))
+	case fp8(operand) && !o.plain():
+		return nil, fmt.Errorf("operands of %T take Alpha = 1 and Beta = 0; use ScaleA and ScaleB", *new(E))
+	case (o.ScaleA == nil) != (o.ScaleB == nil) || o.ScaleA != nil && !fp8(operand):
+		return nil, fmt.Errorf("ScaleA and ScaleB are for operands of FP8, and go together")
 	}
-	p.depth, p.width = round(a.Cols, 128/operand.Bits()), round(p.n, 2)
-	if operand == isa.Bf16 && result == isa.Bf16 && plain && p.n%8 == 0 && p.bf16(info) {
-		return p, nil
-	}
-	t := tiling(operand, info)
-	p.name, p.kernel = "multistage "+operand.String()[1:], "matmul_"+operand.String()[1:]
-	p.build = func(m *dsl.Module) { multistage.Build(m, operand, t) }
-	p.direct = result == p.sums && plain && p.width == p.n
-	var err error
-	p.blocks, err = t.Blocks(operand, p.m, p.width, p.depth)
-	return p, err
+	return p, nil
 }
+
+// fp8 reports whether a type has eight bits and an exponent.
+func fp8(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
 
 // tiling returns a tiling of which the stages fit into the shared memory of a block.
 func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
@@ -127,14 +153,10 @@ func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
 	return tiling
 }
 
-// bf16 chooses a kernel with a result of BF16 and reports whether the device has one.
-func (p *plan) bf16(info runtime.Info) bool {
+// bf16 chooses a kernel with a result of BF16.
+func (p *plan) bf16(info runtime.Info) {
 	p.direct = true
 	switch target := info.Target; {
-	case target == "sm_90a":
-		t := hopper.For(p.m, p.n, info.SMs)
-		p.name, p.kernel, p.blocks = fmt.Sprintf("hopper %dx%d", t.M, t.N), "matmul", t.Blocks(p.m, p.n, info.SMs)
-		p.build = func(m *dsl.Module) { hopper.Build(m, t) }
 	case target == "sm_100a" || target == "sm_103a":
 		t := blackwell.Default
 		p.name, p.kernel = fmt.Sprintf("blackwell 128x%d", t.N), "matmul"
@@ -150,7 +172,6 @@ func (p *plan) bf16(info runtime.Info) bool {
 		p.blocks, _ = t.Blocks(p.m, p.n, p.depth) // p.depth and p.n are multiples of eight
 		p.build = func(m *dsl.Module) { build(m, t) }
 	}
-	return true
 }
 
 // round rounds up to a multiple.
@@ -163,6 +184,10 @@ func typeOf[E runtime.Element]() isa.Type {
 		return isa.F16
 	case runtime.BF16:
 		return isa.Bf16
+	case E4M3:
+		return isa.E4m3
+	case E5M2:
+		return isa.E5m2
 	}
 	switch reflect.TypeFor[E]().Kind() {
 	case reflect.Float32:

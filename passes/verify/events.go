@@ -51,19 +51,26 @@ func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) 
 // At returns the bytes at an address, as memory.Of returns them; it decomposes each address
 // once.
 func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region, bool) {
-	if address == nil {
+	at := p.place(address)
+	if at == nil || !at.known {
 		return memory.Region{}, false
+	}
+	return at.Over(bytes, &s)
+}
+
+// place decomposes an address, once. It returns nil for no address.
+func (p *Pass) place(address *value.Value) *place {
+	if address == nil {
+		return nil
 	}
 	at := p.kernelState.places.get(address)
 	if at == nil {
 		at = &place{}
 		at.Place, at.known = memory.At(p.Pool, address)
+		at.shared = at.known && at.Place.Shared()
 		p.kernelState.places.put(address, at)
 	}
-	if !at.known {
-		return memory.Region{}, false
-	}
-	return at.Over(bytes, s)
+	return at
 }
 
 // OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only. Threads
@@ -109,13 +116,16 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		}
 		return p.Region(e, 0, n)
 	}
+	at := p.place(Val(e, Address(e.In, 0)))
+	if at == nil || !at.shared {
+		return memory.Region{}, false
+	}
 	size, known := p.kernelState.sizes[e.In]
 	if !known {
 		size = memory.Bytes(e.In)
 		p.kernelState.sizes[e.In] = size
 	}
-	r, ok := p.Region(e, 0, size)
-	return r, ok && r.Shared()
+	return at.Over(size, &e.Threads)
 }
 
 // Reads returns the regions of shared memory that an asynchronous operation reads: the source
@@ -125,8 +135,10 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region { return p.AppendReads(nil,
 // AppendReads appends the regions of Reads to a list.
 func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region {
 	add := func(v *value.Value, bytes int64) {
-		if r, ok := p.At(v, bytes, e.Threads); ok && r.Shared() {
-			list = append(list, r)
+		if at := p.place(v); at != nil && at.shared {
+			if r, ok := at.Over(bytes, &e.Threads); ok {
+				list = append(list, r)
+			}
 		}
 	}
 	switch e.Kind {

@@ -144,7 +144,8 @@ type kernelState struct {
 // A place is a decomposed address, if it can be decomposed.
 type place struct {
 	memory.Place
-	known bool
+	known  bool
+	shared bool // it is certainly in shared memory of this block
 }
 
 // A byValue caches results by the values of a kernel.

@@ -372,6 +372,7 @@ func copiesArrive(d *decoder) (step, error) {
 		var phases [eval.Lanes]*phaseState
 		act := w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
 			phases[l] = p
+			p.visits.note(w, l, p.owner)
 			if !keeps {
 				p.pending++
 				w.tellMbarrier(EventSignal, l, p, &op)

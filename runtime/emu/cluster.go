@@ -206,8 +206,11 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 		for i := len(w.waiting) - 1; i >= 0; i-- {
 			f := w.waiting[i]
 			if f.group.met != nil && f.group.met() || timeout && f.state == waitsPhase {
-				f.expired = timeout
+				note := f.group.note
 				w.wake(f)
+				if f.expired = timeout; timeout {
+					f.inVain = note
+				}
 				woke = true
 			}
 		}

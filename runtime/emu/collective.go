@@ -26,6 +26,8 @@ type exchange struct {
 	p    uint32 // the first operand, if it is a predicate
 	out  *eval.Vector
 	pOut uint32
+
+	absent uint32 // lanes whose result comes from a lane that does not take part
 }
 
 // decode returns the step of a collective instruction.
@@ -45,12 +47,16 @@ func (c *collective) decode() step {
 		if others != nil {
 			w.loadOthers(x, others)
 		}
+		x.absent = 0
 		c.compute(x, mask)
 		own := mask
 		for _, f := range others {
 			own &^= f.mask
 		}
 		c.store(w, x, own)
+		if lanes := x.absent & own; lanes != 0 && w.block.grid.checks {
+			w.markAbsent(lanes)
+		}
 		for _, f := range others {
 			w.storeOther(x, f, mask)
 		}
@@ -221,6 +227,9 @@ func shfl(d *decoder) (step, error) {
 					from = l
 				} else {
 					p |= 1 << l
+				}
+				if mask>>(from&31)&1 == 0 {
+					x.absent |= 1 << l
 				}
 				x.out[l] = a[from&31] & 0xffffffff
 			}

@@ -269,8 +269,8 @@ func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64,
 
 // Load loads a module. The image must contain its PTX.
 func (d *Device) Load(im device.Image) (device.Loaded, error) {
-	if im.PTX == "" {
-		return device.Loaded{}, fault("load", nil, "the emulator runs PTX only, and %s contains none", im.Name)
+	if len(im.Cubin) > 0 {
+		return device.Loaded{}, fault("load", nil, "the emulator runs PTX, and %s is not", im.Name)
 	}
 	m, list := parse(im.Name, im.PTX)
 	if m == nil {
@@ -285,6 +285,7 @@ func (d *Device) LoadProgram(p *Program) (device.Loaded, error) { return d.load(
 // load gives memory to the variables of a module.
 func (d *Device) load(m *module) (device.Loaded, error) {
 	name := m.ir.Name
+	m.exact = d.options.Exact
 	if m.ir.Bits == 32 {
 		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", name)
 	}

@@ -298,6 +298,8 @@ func (w *warp) report(f *fragment) string {
 	switch {
 	case f.group.note != nil:
 		what = f.group.note()
+	case f.inVain != nil:
+		what = f.inVain()
 	case f.state == waitsConverge:
 		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
 	case f.state == waitsLanes:

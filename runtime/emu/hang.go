@@ -46,12 +46,7 @@ func (p *phaseState) state(w *warp) string {
 	if p.made != nil {
 		text += "; initialized at " + w.block.grid.lineOf(p.made)
 	}
-	if p.last != nil {
-		text += fmt.Sprintf("; the last arrival was by warp %d at %s", p.lastWarp, w.block.grid.lineOf(p.last))
-	} else {
-		text += "; no thread arrived"
-	}
-	return text
+	return text + p.visits.state(w.block.grid, p)
 }
 
 // lineOf returns the position of a command in the PTX.

@@ -14,7 +14,7 @@ import (
 
 // mma decodes mma, mma.sp and wmma.mma.
 func mma(d *decoder) (step, error) {
-	m, err := tensorcore.Of(d.in.Form.Opcode, tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
+	m, err := tensorcore.Of(d.in.Form.Opcode, d.image.module.arch())
 	if err != nil {
 		return nil, err
 	}

@@ -260,3 +260,34 @@ func TestWMMAKernels(t *testing.T) {
 		}
 	}
 }
+
+// TestExactSums checks that the models of architectures and exact sums differ where they should: 1 plus
+// fifteen products of 2^-25. Ampere truncates each of them to zero, Hopper truncates their sum, and
+// a sum in float64 is rounded up.
+func TestExactSums(t *testing.T) {
+	body := `mov.b32 %r1, 0x0c000c00; mov.b32 %r2, 0x08000800; and.b32 %r3, %r0, 3; setp.ne.u32 %p1, %r3, 0; @%p1 bra m;
+mov.b32 %r4, 0x0c003c00; mov.b32 %r5, 0x08003c00; bra n;
+m: mov.b32 %r4, %r1; mov.b32 %r5, %r2;
+n: mov.f32 %f0, 0f00000000;
+mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r4, %r4, %r1, %r1}, {%r5, %r2}, {%f0, %f0, %f0, %f0};
+st.global.f32 [%d1], %f1;`
+	for _, test := range []struct {
+		target string
+		exact  bool
+		want   uint32
+	}{
+		{"sm_80", false, 0x3f800000}, {"sm_90a", false, 0x3f800003}, {"sm_100a", false, 0x3f800003}, {"sm_80", true, 0x3f800004}, {"sm_90a", true, 0x3f800004},
+	} {
+		d := open(t, emu.Options{Target: test.target, Exact: test.exact})
+		got, err := try(t, d, strings.NewReplacer("sm_90a", test.target, "8.3", "8.8").Replace(source(body)), 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for lane, x := range got {
+			if x != test.want {
+				t.Errorf("%s, exact %v: lane %d has %08x, want %08x", test.target, test.exact, lane, x, test.want)
+				break
+			}
+		}
+	}
+}

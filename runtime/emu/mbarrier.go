@@ -19,8 +19,8 @@ type phaseState struct {
 	phase    uint64 // number of completed phases
 	layout   byte   // 0 or 1
 
-	made, last *command // instructions that initialized it and that arrived last
-	lastWarp   int
+	made   *command // the instruction that initialized it
+	visits attendance
 
 	owner *block // block and offset in its shared memory, for observers
 	at    uint64
@@ -31,6 +31,7 @@ func (p *phaseState) settle() {
 	if p.pending == 0 && p.bytes == 0 {
 		p.phase++
 		p.pending = p.expected
+		p.visits.next()
 		if p.owner != nil {
 			p.owner.grid.tellPhase(nil, EventPhase, 0, p.owner, p.at)
 		}
@@ -298,7 +299,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 				x = 1
 			}
 			state[l] = p.token()
-			p.last, p.lastWarp = w.command(), w.index
+			p.visits.note(w, l, p.owner)
 			if drops {
 				p.expected -= x
 			}
@@ -356,6 +357,9 @@ func mbarrierWait(d *decoder) (step, error) {
 		}
 		if complete != 0 || !tries || w.cur.expired {
 			w.cur.expired = false
+			if complete == mask {
+				w.cur.inVain = nil
+			}
 			w.yield = complete != mask
 			w.writeTruth(&done, mask, complete)
 			for i := range reports {

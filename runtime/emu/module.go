@@ -13,6 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
 // A Program is a module with indexes of its declarations. It does not change, so that any number of
@@ -35,6 +36,15 @@ type module struct {
 	lines     []string // lines that .loc names; the first is unused
 	lineIndex map[string]int32
 	images    map[string]*image
+	exact     bool // see Options.Exact
+}
+
+// arch returns the architecture whose tensor cores the module uses.
+func (m *module) arch() tensorcore.Arch {
+	if m.exact {
+		return tensorcore.Exact
+	}
+	return tensorcore.ArchOf(m.ir.Target.Info().Number)
 }
 
 // parse parses PTX into a module without memory.

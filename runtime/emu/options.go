@@ -34,6 +34,10 @@ type Options struct {
 	// Strict also reports loads of uninitialized shared and local memory whose value no lane uses.
 	// Kernels that prefetch may correctly load from a stage that was never filled.
 	Strict bool
+	// Exact lets tensor-core instructions add in float64 and round each result once, to nearest. By
+	// default they add as the architecture of the module's target does. It tells rounding errors of an
+	// instruction from errors of a kernel.
+	Exact bool
 	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
 	// Number distinguishes devices that are open at once, from 0 to 255. Each has its own range of

@@ -217,6 +217,9 @@ func tensorCommit(d *decoder) (step, error) {
 			if act != advance {
 				return act
 			}
+			for _, p := range targets {
+				p.visits.note(w, l, p.owner)
+			}
 			act = w.issueTensor(l, func() string {
 				for _, p := range targets {
 					w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, p.owner, p.at)

@@ -34,7 +34,7 @@ func tensorMMA(d *decoder) (step, error) {
 	op := d.operation()
 	number := d.image.module.ir.Target.Info().Number
 	t := &tensorProduct{
-		arch: tensorcore.ArchOf(number), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
+		arch: d.image.module.arch(), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
 		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale), shifted: op.Has(isa.ModAshift),
 	}
 	for _, m := range op.Mods() {

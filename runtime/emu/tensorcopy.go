@@ -101,9 +101,10 @@ func (t *tensorStep) fits(m *tensorMap) string {
 	case m.im2col != (t.mode == pixels):
 		return "the modes of the tensor map and the copy differ: one is tiled, the other im2col"
 	case t.mode == fourRows && m.box[1] != 1:
-		return fmt.Sprintf("the tensor map has a box of %d rows; gather4 and scatter4 require 1", m.box[1])
-	case m.leave != 0:
-		return "tensor maps with interleaved channels are not emulated"
+		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1", m.box[1])
+	case m.leave != 0 && (t.mode == fourRows || m.together() > 1 || m.rank < 3):
+		return "a tensor map with interleaved channels is for boxes and im2col copies of three to five " +
+			"dimensions, with elements of at least 8 bits"
 	case m.swizzle == swizzle96 || m.atom == atom32Flip:
 		return "swizzles of 96 bytes, and swizzles that exchange 8-byte halves, are not emulated"
 	case !t.loads && m.sharedBytes() != m.elementBytes() && m.kind != device.Packed6x16:
@@ -217,11 +218,19 @@ func elementType(t device.TensorType) isa.Type {
 }
 
 // elements returns how many elements the box has in a dimension, considering its element stride.
-func (m *tensorMap) elements(i int) uint64 { return (m.box[i] + m.steps[i] - 1) / m.steps[i] }
+func (m *tensorMap) elements(i int) uint64 {
+	if m.leave != 0 && i == m.rank-2 {
+		return 1 // slice of channels
+	}
+	return (m.box[i] + m.steps[i] - 1) / m.steps[i]
+}
 
 // across returns the number of elements in a row of a copy.
 func (m *tensorMap) across(mode tensorMode) uint64 {
-	if mode == pixels {
+	switch {
+	case mode == pixels && m.leave != 0:
+		return 1
+	case mode == pixels:
 		return m.channels / m.together()
 	}
 	return m.elements(0)
@@ -243,11 +252,14 @@ func (m *tensorMap) rows(mode tensorMode) uint64 {
 }
 
 // rowBytes returns the bytes of a row that count for the mbarrier. They exclude padding.
-func (m *tensorMap) rowBytes(mode tensorMode) uint64 { return m.across(mode) * m.elementBytes() }
+func (m *tensorMap) rowBytes(mode tensorMode) uint64 { return m.across(mode) * m.strides[0] }
 
 // pitch returns the distance between rows in shared memory. With a swizzle, a row takes the full
 // swizzle width.
 func (m *tensorMap) pitch(mode tensorMode) uint64 {
+	if m.leave != 0 {
+		return m.rowBytes(mode)
+	}
 	return max(m.across(mode)*m.sharedBytes(), uint64(m.swizzle))
 }
 
@@ -280,15 +292,16 @@ func (c *boxCopy) run() string {
 	m := c.tensor
 	at := c.start
 	rowBytes, pitch := m.rowBytes(c.mode), m.pitch(c.mode)
+	first, end := m.spatial()
 	for row := range m.rows(c.mode) {
-		var x [mostDims]int64
+		x := [mostDims]int64{c.start[0]}
 		switch c.mode {
 		case fourRows:
 			x[1] = c.start[1+row]
 		case pixels:
 			x = at
-			for i := 1; i < m.rank-1; i++ {
-				x[i] += m.offsets[i-1]
+			for i := first; i < end; i++ {
+				x[i] += m.offsets[i-first]
 			}
 			m.nextPixel(&at)
 		default:
@@ -304,22 +317,38 @@ func (c *boxCopy) run() string {
 			inside = inside && x[i] >= 0 && uint64(x[i]) < m.sizes[i]
 			address += uint64(x[i]) * m.strides[i]
 		}
-		if why := c.row(inside, address, row*pitch, rowBytes); why != "" {
+		var why string
+		if m.leave != 0 {
+			why = c.slices(inside, x[0], address, row*pitch)
+		} else {
+			why = c.row(inside, address, row*pitch, rowBytes)
+		}
+		if why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
+// spatial returns the first dimension that positions a pixel of an im2col copy, and the dimension
+// after the last one.
+func (m *tensorMap) spatial() (first, end int) {
+	if m.leave != 0 {
+		return 0, m.rank - 2
+	}
+	return 1, m.rank - 1
+}
+
 // nextPixel moves to the next pixel of an im2col box: first within a row, then to the next row,
 // then to the next image.
 func (m *tensorMap) nextPixel(at *[mostDims]int64) {
-	for i := 1; i < m.rank-1; i++ {
+	first, end := m.spatial()
+	for i := first; i < end; i++ {
 		at[i] += int64(m.steps[i])
-		if at[i] < int64(m.sizes[i])+m.upper[i-1] {
+		if at[i] < int64(m.sizes[i])+m.upper[i-first] {
 			return
 		}
-		at[i] = m.lower[i-1]
+		at[i] = m.lower[i-first]
 	}
 	at[m.rank-1]++
 }
@@ -336,48 +365,99 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 			return fmt.Sprintf("tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place, m.swizzle)
 		}
 		if !inside || x < 0 || uint64(x) >= m.sizes[0] {
-			if c.loads {
-				c.tell(true, c.shared, place, width)
-				clear(c.shared.data[place : place+width])
-				if m.nan && !padded {
-					put(c.shared.data[place:], width, m.outside())
-				}
-				fill(c.shared.init[place:place+width], 0xff)
-			}
+			c.blank(place, width)
 			continue
 		}
 		address := at + uint64(x)*width
 		r := c.grid.device.memory.span(address, width)
 		if r == nil {
-			return fmt.Sprintf("tensor copy out of bounds: element at global address 0x%x is in no allocation", address)
+			return outOfTensor(address)
 		}
 		// Elements that are contiguous on both sides are copied together.
 		run := width
 		for m.steps[0] == 1 && !padded && i+run < n && (place+run)%16 != 0 && uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
 			run += width
 		}
-		c.tell(!c.loads, r, address-r.base, run)
-		if packs := padded && !c.loads; packs {
-			c.tell(false, c.shared, place, m.sharedBytes())
-		} else {
-			c.tell(c.loads, c.shared, place, run)
-		}
-		switch {
-		case c.loads:
-			copyBytes(c.shared, place, r, address-r.base, run)
-			if m.kind == device.TF32 {
-				roundTF32(c.shared.data[place : place+run])
-			}
-		case c.combine != nil:
-			if why := c.grid.combine(r, address-r.base, c.shared, place, run, width, c.combine); why != "" {
-				return why
-			}
-		case m.kind == device.Packed6x16:
-			packSixes(r, address-r.base, c.shared, place)
-		default:
-			copyBytes(r, address-r.base, c.shared, place, run)
+		if why := c.move(r, address-r.base, place, run); why != "" {
+			return why
 		}
 		i += run - width
+	}
+	return ""
+}
+
+// outOfTensor describes a tensor map that reaches memory outside of all allocations.
+func outOfTensor(address uint64) string {
+	return fmt.Sprintf("tensor copy out of bounds: element at global address 0x%x is in no allocation", address)
+}
+
+// blank fills elements of shared memory that are outside of the tensor.
+func (c *boxCopy) blank(place, n uint64) {
+	if !c.loads {
+		return
+	}
+	m := c.tensor
+	c.tell(true, c.shared, place, n)
+	clear(c.shared.data[place : place+n])
+	if width := m.elementBytes(); m.nan && m.sharedBytes() == width {
+		for i := uint64(0); i < n; i += width {
+			put(c.shared.data[place+i:], width, m.outside())
+		}
+	}
+	fill(c.shared.init[place:place+n], 0xff)
+}
+
+// move copies contiguous bytes between a tensor and shared memory.
+func (c *boxCopy) move(r *region, at, place, n uint64) string {
+	m := c.tensor
+	c.tell(!c.loads, r, at, n)
+	if packs := m.sharedBytes() != m.elementBytes() && !c.loads; packs {
+		c.tell(false, c.shared, place, m.sharedBytes())
+	} else {
+		c.tell(c.loads, c.shared, place, n)
+	}
+	switch {
+	case c.loads:
+		copyBytes(c.shared, place, r, at, n)
+		if m.kind == device.TF32 {
+			roundTF32(c.shared.data[place : place+n])
+		}
+	case c.combine != nil:
+		return c.grid.combine(r, at, c.shared, place, n, m.elementBytes(), c.combine)
+	case m.kind == device.Packed6x16:
+		packSixes(r, at, c.shared, place)
+	default:
+		copyBytes(r, at, c.shared, place, n)
+	}
+	return ""
+}
+
+// slices copies a row of a tensor with interleaved channels. Each element of the row is a slice of
+// 16 or 32 bytes, of which a swizzle moves 16 at once.
+func (c *boxCopy) slices(inside bool, x int64, at, off uint64) string {
+	const unit = 16
+	m := c.tensor
+	for i := range m.across(c.mode) {
+		within := inside && x >= 0 && uint64(x) < m.sizes[0]
+		for part := uint64(0); part < m.strides[0]; part += unit {
+			place := m.swizzled(c.at + off + i*m.strides[0] + part)
+			if place+unit > uint64(len(c.shared.data)) {
+				return fmt.Sprintf("tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place, m.swizzle)
+			}
+			if !within {
+				c.blank(place, unit)
+				continue
+			}
+			address := at + uint64(x)*m.strides[0] + part
+			r := c.grid.device.memory.span(address, unit)
+			if r == nil {
+				return outOfTensor(address)
+			}
+			if why := c.move(r, address-r.base, place, unit); why != "" {
+				return why
+			}
+		}
+		x += int64(m.steps[0])
 	}
 	return ""
 }
@@ -444,8 +524,8 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	if t.mode != tile {
 		return ""
 	}
-	if at := start[0] * int64(m.elementBytes()); at%16 != 0 {
-		return fmt.Sprintf("the innermost coordinate %d is at byte %d of a row, expected a multiple of 16", start[0], at)
+	if at := start[0] * int64(m.strides[0]); at%16 != 0 {
+		return fmt.Sprintf("the first coordinate %d is %d bytes into a row, which is not a multiple of 16", start[0], at)
 	}
 	for i, x := range start {
 		if x < 0 && !t.loads {

@@ -15,6 +15,7 @@ import (
 type tensorTest struct {
 	name, version, target string
 	sizes, box            []int // in words, outermost first; box is for a tiled map
+	words                 int   // of the tensor's buffer; 0 for the product of the sizes
 	options               []runtime.MapOption
 	window                *runtime.Window // for an im2col map
 	channels, pixels      int
@@ -38,7 +39,7 @@ func (x *tensorTest) run(t *testing.T) []uint32 {
 	for _, s := range x.sizes {
 		n *= s
 	}
-	words := make([]uint32, n)
+	words := make([]uint32, max(n, x.words))
 	for i := range words {
 		words[i] = uint32(i + 1)
 	}

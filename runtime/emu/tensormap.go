@@ -58,14 +58,21 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 		}
 		little.PutUint32(to[mapSizes+4*i:], uint32(size-1))
 	}
+	unit := uint64(max(16, m.Interleave))
+	switch {
+	case m.Interleave != 0 && n < 3:
+		return fault("encode a tensor map", nil, "%d dimensions, but interleaved channels need three to five", n)
+	case m.Interleave == 32 && m.Swizzle != 32:
+		return fault("encode a tensor map", nil, "channels interleaved by 32 bytes need the swizzle of 32 bytes")
+	}
 	for i, stride := range m.Strides {
-		if stride%16 != 0 || stride >= 1<<40 {
-			return fault("encode a tensor map", nil, "stride %d is %d, expected a multiple of 16 below 2^40", i, stride)
+		if stride%unit != 0 || stride >= 1<<40 {
+			return fault("encode a tensor map", nil, "stride %d is %d, expected a multiple of %d below 2^40", i, stride, unit)
 		}
 		little.PutUint64(to[mapStrides+8*i:], stride)
 	}
-	if uint64(m.Address)%16 != 0 {
-		return fault("encode a tensor map", nil, "address 0x%x is not a multiple of 16", uint64(m.Address))
+	if uint64(m.Address)%unit != 0 {
+		return fault("encode a tensor map", nil, "address 0x%x is not a multiple of %d", uint64(m.Address), unit)
 	}
 	for i := range n {
 		to[mapSteps+i] = 1
@@ -89,6 +96,12 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 }
 
 // A tensorMap is a decoded tensor map.
+//
+// With interleaved channels (NC/8HWC8), the dimensions are the width, the height, the depth, the
+// slices of channels and the images; the outermost but images is that of the slices, also in tensors
+// with fewer dimensions. An element of the first dimension is a slice of 16 or 32 bytes, whatever the
+// element type. A copy takes one slice: the coordinate of that dimension is its index, and neither
+// the box nor the channels of an im2col map say otherwise. This is what an H100 does.
 type tensorMap struct {
 	address uint64
 	kind    device.TensorType
@@ -98,7 +111,7 @@ type tensorMap struct {
 	nan     bool
 	im2col  bool
 	sizes   [mostDims]uint64
-	strides [mostDims]uint64 // in bytes; strides[0] is the element size
+	strides [mostDims]uint64 // in bytes; strides[0] is that of an element, or of a slice of channels
 	box     [mostDims]uint64
 	steps   [mostDims]uint64
 
@@ -144,6 +157,9 @@ func decodeMap(b []byte) (*tensorMap, error) {
 		}
 	}
 	m.strides[0] = m.elementBytes()
+	if m.leave != 0 {
+		m.strides[0] = uint64(m.leave)
+	}
 	m.atom, m.channels, m.pixels = swizzleAtom(b[mapAtom]), uint64(little.Uint16(b[mapChannels:])), uint64(little.Uint16(b[mapPixels:]))
 	for i := range m.lower {
 		m.lower[i], m.upper[i] = int64(int16(little.Uint16(b[mapLower+2*i:]))), int64(int16(little.Uint16(b[mapUpper+2*i:])))

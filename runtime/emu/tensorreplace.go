@@ -194,6 +194,7 @@ func copyTensorMap(d *decoder) (step, error) {
 		w.block.grid.order()
 		w.block.changes++
 		copyBytes(w.where.of(lane), w.where.at[lane], source, off, tensorMapLen)
+		w.tell(EventProxyFence, w.cur.mask, &op)
 		return advance
 	}, nil
 }

@@ -5,6 +5,7 @@ package emu
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -166,6 +167,27 @@ func (p *program) resultKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
+// markAbsent marks the first result of a shuffle in the lanes that read from a lane which does not take
+// part in it.
+func (w *warp) markAbsent(lanes uint32) {
+	in, f := w.command(), w.cur.frame
+	e := w.describe(w.cur, bits.TrailingZeros32(lanes))
+	e.Message = "shuffle reads from a lane that does not take part in it"
+	f.mark()
+	if keys := f.program.resultKeys(in.at); len(keys) > 0 {
+		f.unwritten.set(keys[0], lanes, every(keys[0], lanes), e)
+	}
+}
+
+// mark begins to keep marks in a frame.
+func (f *frame) mark() {
+	if f.unwritten == nil {
+		f.unwritten = &shadow{
+			make(map[int32]*eval.Vector), make(map[int32]uint32), make(map[markKey]*Fault),
+		}
+	}
+}
+
 // loadUnwritten records that the current instruction loads uninitialized memory in these lanes.
 func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	in := w.command()
@@ -176,11 +198,7 @@ func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 		lanes = w.cur.mask // rows are distributed to several lanes
 	}
 	f := w.cur.frame
-	if f.unwritten == nil {
-		f.unwritten = &shadow{
-			make(map[int32]*eval.Vector), make(map[int32]uint32), make(map[markKey]*Fault),
-		}
-	}
+	f.mark()
 	for _, k := range f.program.resultKeys(in.at) {
 		f.unwritten.set(k, lanes, every(k, lanes), e)
 	}

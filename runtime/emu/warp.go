@@ -69,7 +69,9 @@ type fragment struct {
 	state   waitState
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
-	expired bool  // whether its wait has timed out
+	expired bool  // its wait has timed out
+	// Describes the last wait that timed out, for the report of a hang; nil if a wait succeeded since.
+	inVain func() string
 }
 
 // A frame is a call of a function. The fragments of a call share it, since they have different
@@ -330,7 +332,7 @@ func (w *warp) wake(f *fragment) {
 			break
 		}
 	}
-	f.state, f.group = runs, wait{}
+	f.state, f.group, f.inVain = runs, wait{}, nil
 	w.ready = append(w.ready, f)
 }
 

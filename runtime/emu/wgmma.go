@@ -26,7 +26,7 @@ type groupProduct struct {
 
 // wgmma decodes wgmma.mma_async.
 func wgmma(d *decoder) (step, error) {
-	p, err := tensorcore.WgmmaOf(d.in.Form.Opcode, tensorcore.ArchOf(d.image.module.ir.Target.Info().Number))
+	p, err := tensorcore.WgmmaOf(d.in.Form.Opcode, d.image.module.arch())
 	if err != nil {
 		return nil, err
 	}

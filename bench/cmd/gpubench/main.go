@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command gpubench measures the examples on a GPU, compares them with the installed libraries, and
-// prints a table.
+// prints a table. With -out it also writes the tables and plots of bench/results.
 package main
 
 import (
@@ -14,91 +14,212 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/bench"
+	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
+// settings are the flags of the command.
+type settings struct {
+	device, only, sizes, types, layouts, rows, libraries, tuning, file, out string
+	rounds, repeats                                                         int
+	trials                                                                  bool
+}
+
 func main() {
-	device := flag.String("device", "cuda:0", "device, as runtime.Open takes it")
-	rounds := flag.Int("rounds", 51, "rounds in which the contenders take turns")
-	only := flag.String("only", "copy,rmsnorm,softmax,matmul,multistage", "what to measure")
-	sizes := flag.String("sizes", "2048,4096,8192", "sizes of the square matrices")
-	libraries := flag.String("libs", os.Getenv("PTXDSL_LIBS"), "folders with cuBLAS, with colons between; without it, $PTXDSL_LIBS, and then where PyTorch and the toolkit put it")
-	file := flag.String("json", "", "file for the results as JSON")
+	var s settings
+	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
+	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
+	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,matmul,multistage,gemm,layers", "what to measure")
+	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
+	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
+	flag.StringVar(&s.layouts, "layouts", "TN,NN,NT,TT", "layouts of the products of 16-bit types of gemm")
+	flag.StringVar(&s.rows, "rows", "1,16,64,256,1024,4096,8192", "rows of the products of layers")
+	flag.StringVar(&s.libraries, "libs", os.Getenv("PTXDSL_LIBS"), "folders with cuBLAS, with colons between; without it, $PTXDSL_LIBS, and then where PyTorch and the toolkit put it")
+	flag.StringVar(&s.tuning, "tuning", "", "folder with the measured choices of the library call; without it, the user's cache")
+	flag.BoolVar(&s.trials, "trials", false, "print the times of all kernels of the library call")
+	flag.IntVar(&s.repeats, "repeats", 0, "how often the products of gemm are repeated, to compare the bits of their results")
+	flag.StringVar(&s.file, "json", "", "file for the results as JSON")
+	flag.StringVar(&s.out, "out", "", "folder for the tables and plots")
 	flag.Parse()
-	if err := run(*device, *rounds, *only, *sizes, *libraries, *file); err != nil {
+	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(device string, rounds int, only, sizes, libraries, file string) (err error) {
-	if rounds < 1 {
-		return fmt.Errorf("%d rounds: one or more is expected", rounds)
+func (s settings) run() (err error) {
+	if s.rounds < 1 {
+		return fmt.Errorf("%d rounds: one or more is expected", s.rounds)
 	}
-	d, err := runtime.Open(device)
+	d, err := runtime.Open(s.device)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	b, err := bench.New(d, rounds)
+	b, err := bench.New(d, s.rounds)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	l, err := bench.NewBLAS(b, bench.Folders(libraries))
+	if b.Repeats = s.repeats; s.trials {
+		b.Trials = os.Stdout
+	}
+	l, err := bench.NewBLAS(b, bench.Folders(s.libraries))
+	if err != nil {
+		return err
+	}
+	call, err := gemm.Tuned(d, s.tuning)
 	if err != nil {
 		return err
 	}
 	info := b.Device.Info()
-	r := &bench.Report{Device: info.Name + " (" + info.Target + ")", Driver: info.Driver, Rounds: rounds, Origin: append(l.Origin, b.Meter())}
+	r := &bench.Report{Device: info.Name + " (" + info.Target + ")", Driver: info.Driver, Rounds: s.rounds, Origin: append(l.Origin, b.Meter())}
 	r.Header(os.Stdout)
-	keep := func(list []bench.Result, err error) error {
-		r.Results = append(r.Results, list...)
-		return errors.Join(err, bench.Table(os.Stdout, list))
-	}
-	for _, what := range strings.Split(only, ",") {
-		var errs []error
-		switch what {
-		case "copy":
-			errs = append(errs, keep(bench.Copy(b)))
-		case "rmsnorm":
-			for _, s := range bench.Shapes() {
-				errs = append(errs, keep(bench.RMSNorm(b, s[0], s[1])))
-			}
-		case "softmax":
-			for _, s := range bench.Shapes() {
-				errs = append(errs, keep(bench.Softmax(b, s[0], s[1])))
-			}
-		case "matmul", "multistage":
-			measure := bench.Matmul
-			if what == "multistage" {
-				measure = bench.Multistage
-			}
-			for _, word := range strings.Split(sizes, ",") {
-				n, err := strconv.Atoi(word)
-				if err != nil || n < 256 || n%256 != 0 {
-					return fmt.Errorf("size %q: a multiple of 256 is expected", word)
-				}
-				errs = append(errs, keep(measure(b, l, n)))
-			}
-		default:
-			return fmt.Errorf("-only %q: copy, rmsnorm, softmax, matmul and multistage are known", what)
-		}
-		for _, err := range errs {
-			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-			}
-		}
-		if err := errors.Join(errs...); err != nil {
-			return errors.New("not everything was measured")
+	m := measurer{settings: s, b: b, l: l, call: call, report: r}
+	for _, what := range strings.Split(s.only, ",") {
+		if err := m.measure(what); err != nil {
+			return err
 		}
 	}
-	if file == "" {
+	return errors.Join(s.write(r), m.failed())
+}
+
+// write writes the results to the files of the flags.
+func (s settings) write(r *bench.Report) error {
+	if s.out != "" {
+		if err := r.Files(s.out); err != nil {
+			return err
+		}
+	}
+	if s.file == "" {
 		return nil
 	}
-	f, err := os.Create(file)
+	f, err := os.Create(s.file)
 	if err != nil {
 		return err
 	}
 	return errors.Join(r.JSON(f), f.Close())
+}
+
+// A measurer measures groups of jobs.
+type measurer struct {
+	settings
+	b      *bench.Bench
+	l      *bench.BLAS
+	call   *gemm.Library
+	report *bench.Report
+	errs   []error
+}
+
+// keep prints results, and an error, after which the next job is measured.
+func (m *measurer) keep(list []bench.Result, err error) {
+	m.report.Results = append(m.report.Results, list...)
+	if err = errors.Join(err, bench.Table(os.Stdout, list)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		m.errs = append(m.errs, err)
+	}
+}
+
+// failed returns an error if something was not measured.
+func (m *measurer) failed() error {
+	if len(m.errs) > 0 {
+		return errors.New("not everything was measured")
+	}
+	return nil
+}
+
+// measure measures a group.
+func (m *measurer) measure(what string) error {
+	switch what {
+	case "copy":
+		m.keep(bench.Copy(m.b))
+	case "rmsnorm":
+		for _, s := range bench.Shapes() {
+			m.keep(bench.RMSNorm(m.b, s[0], s[1]))
+		}
+	case "softmax":
+		for _, s := range bench.Shapes() {
+			m.keep(bench.Softmax(m.b, s[0], s[1]))
+		}
+	case "rows":
+		for _, name := range []string{"RMSNorm", "LayerNorm", "softmax", "cross-entropy", "quantize"} {
+			for _, cols := range bench.Lengths() {
+				m.keep(bench.RowFamily(m.b, name, cols))
+			}
+		}
+	case "matmul", "multistage":
+		measure := bench.Matmul
+		if what == "multistage" {
+			measure = bench.Multistage
+		}
+		return m.squares(func(n int) { m.keep(measure(m.b, m.l, n)) })
+	case "gemm":
+		return m.gemm()
+	case "layers":
+		rows, err := numbers(m.rows)
+		for _, weights := range bench.Weights() {
+			for _, n := range rows {
+				m.keep(m.product(bench.Product{M: n, N: weights[0], K: weights[1], Layout: "TN", Group: "layers"}))
+			}
+		}
+		return err
+	default:
+		return fmt.Errorf("-only %q: copy, rmsnorm, softmax, rows, matmul, multistage, gemm and layers are known", what)
+	}
+	return nil
+}
+
+// squares calls measure for the sizes of square matrices.
+func (m *measurer) squares(measure func(n int)) error {
+	sizes, err := numbers(m.sizes)
+	if err != nil {
+		return err
+	}
+	for _, n := range sizes {
+		if n < 256 || n%256 != 0 {
+			return fmt.Errorf("size %d: a multiple of 256 is expected", n)
+		}
+		measure(n)
+	}
+	return nil
+}
+
+// gemm measures the library call for square matrices.
+func (m *measurer) gemm() error {
+	for _, name := range strings.Split(m.types, ",") {
+		typ, ok := bench.ProductTypes[name]
+		if !ok {
+			return fmt.Errorf("-types %q is not known", name)
+		}
+		layouts := "TN"
+		if typ.Bits() == 16 {
+			layouts = m.layouts
+		}
+		for _, layout := range strings.Split(layouts, ",") {
+			err := m.squares(func(n int) {
+				m.keep(m.product(bench.Product{M: n, N: n, K: n, Type: typ, Layout: layout, Group: name}))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// product measures a product.
+func (m *measurer) product(p bench.Product) ([]bench.Result, error) {
+	return p.Measure(m.b, m.l, m.call)
+}
+
+// numbers returns the numbers of a list with commas.
+func numbers(list string) (all []int, err error) {
+	for _, word := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q: a positive number is expected", word)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }

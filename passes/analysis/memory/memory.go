@@ -61,7 +61,12 @@ func At(p *value.Pool, address *value.Value) (Place, bool) {
 	return at, bounded && len(root.Terms) > 0
 }
 
-func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
+// Shared reports whether the address is certainly in shared memory of this block.
+func (at *Place) Shared() bool { return inShared(at.Root) }
+
+// Over returns the region of an access at the address by the threads of s. It returns ok = false if
+// there are none.
+func (at *Place) Over(bytes int64, s *value.Set) (Region, bool) {
 	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
 	n := len(threads.At)
 	if n == 0 {
@@ -79,12 +84,15 @@ func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, 
 	if !ok {
 		return Region{}, false
 	}
-	return at.Over(bytes, s)
+	return at.Over(bytes, &s)
 }
 
 // Var returns the variable that contains r, or nil.
-func (r *Region) Var() *ir.Var {
-	if a := r.Root.Single(); a != nil && a.Op == value.OpVariable {
+func (r *Region) Var() *ir.Var { return variable(r.Root) }
+
+// variable returns the variable that a base is the address of, or nil.
+func variable(root *value.Value) *ir.Var {
+	if a := root.Single(); a != nil && a.Op == value.OpVariable {
 		v, _ := a.Ref.(*ir.Var)
 		return v
 	}
@@ -92,8 +100,11 @@ func (r *Region) Var() *ir.Var {
 }
 
 // Shared reports whether r is certainly in shared memory of this block.
-func (r *Region) Shared() bool {
-	v := r.Var()
+func (r *Region) Shared() bool { return inShared(r.Root) }
+
+// inShared reports whether a base is a variable in shared memory.
+func inShared(root *value.Value) bool {
+	v := variable(root)
 	return v != nil && v.Space == isa.Shared
 }
 

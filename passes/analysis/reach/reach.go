@@ -16,8 +16,8 @@ import (
 // Writes are the register writes of one function. They are valid until the function changes.
 type Writes struct {
 	flow  *ir.Flow
-	at    map[*ir.Instr]spot
-	by    map[*ir.Reg][]write // writes of each register, in program order
+	at    map[*ir.Instr]spot  // nil until it is needed
+	by    map[*ir.Reg][]write // in program order
 	given map[*ir.Reg]bool    // parameters of the function
 }
 
@@ -34,23 +34,48 @@ type write struct {
 
 // Of finds the register writes of a function.
 func Of(g *ir.Flow) *Writes {
-	w := &Writes{flow: g, at: make(map[*ir.Instr]spot), by: make(map[*ir.Reg][]write), given: make(map[*ir.Reg]bool)}
+	w := &Writes{flow: g, by: make(map[*ir.Reg][]write, len(g.Func.Regs)), given: make(map[*ir.Reg]bool)}
 	for _, v := range g.Func.Params {
 		if v.Reg != nil {
 			w.given[v.Reg] = true
 		}
 	}
+	var firsts []write // most registers are written once
 	for i, b := range g.Func.Blocks {
 		for j, in := range b.Instrs {
-			w.at[in] = spot{i, j}
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Read {
-					w.by[r] = append(w.by[r], write{spot{i, j}, in, a == isa.ReadWrite})
+				if a == isa.Read {
+					return
 				}
+				one := write{spot{i, j}, in, a == isa.ReadWrite}
+				if was := w.by[r]; len(was) > 0 {
+					w.by[r] = append(was, one)
+					return
+				}
+				if len(firsts) == cap(firsts) {
+					firsts = make([]write, 0, 64)
+				}
+				n := len(firsts)
+				firsts = append(firsts, one)
+				w.by[r] = firsts[n : n+1 : n+1]
 			})
 		}
 	}
 	return w
+}
+
+// spot returns the position of an instruction. It returns ok = false for one of another function.
+func (w *Writes) spot(in *ir.Instr) (at spot, ok bool) {
+	if w.at == nil {
+		w.at = make(map[*ir.Instr]spot)
+		for i, b := range w.flow.Func.Blocks {
+			for j, in := range b.Instrs {
+				w.at[in] = spot{i, j}
+			}
+		}
+	}
+	at, ok = w.at[in]
+	return at, ok
 }
 
 // All returns every instruction that writes a register, in program order.
@@ -67,7 +92,7 @@ func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 // does not write all of it. A parameter of the function is always defined. For an instruction of
 // another function, the results are empty.
 func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
-	to, ok := w.at[in]
+	to, ok := w.spot(in)
 	if !ok {
 		return nil, true
 	}

@@ -35,7 +35,7 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 		switch {
 		case a.Level <= value.Block || a.Nested >= value.Deep:
 		case a.Tid:
-			if at := p.Pattern(one, s).At; len(at) == 1 {
+			if at := p.Pattern(one, &s).At; len(at) == 1 {
 				one = p.Const(64, at[0])
 			}
 		case a.Op == value.OpLt || a.Op == value.OpEq:

@@ -38,10 +38,11 @@ func (s *scenes) of(traces []*Trace) bool {
 // scenes returns all scenes without duplicates.
 func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	seen, used := make(map[string]bool), make(map[*Trace]bool)
+	agree := newAgreement(k.Traces)
 	seeds := slices.Clone(k.Traces)
 	slices.SortStableFunc(seeds, func(a, b *Trace) int { return len(b.Events) - len(a.Events) })
 	for _, first := range seeds {
-		scene := k.scene(first)
+		scene := k.scene(first, agree)
 		if scene == nil {
 			continue
 		}
@@ -60,6 +61,9 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 		}
 	}
 	inTurn(list)
+	if len(used) == len(k.Traces) {
+		return list, true
+	}
 	all, shown := make(map[*ir.Instr]often), make(map[*ir.Instr]often)
 	for _, t := range k.Traces {
 		for in, n := range k.count(t) {
@@ -174,8 +178,43 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	return n
 }
 
+// An agreement holds which pairs of traces are compatible. Each pair occurs in many scenes.
+type agreement struct {
+	number map[*Trace]int
+	known  []answer // of each pair, by their numbers
+}
+
+// An answer is the result of a comparison, or says that there is none yet.
+type answer uint8
+
+const (
+	unasked answer = iota
+	yes
+	no
+)
+
+func newAgreement(traces []*Trace) *agreement {
+	g := &agreement{make(map[*Trace]int, len(traces)), make([]answer, len(traces)*len(traces))}
+	for i, t := range traces {
+		g.number[t] = i
+	}
+	return g
+}
+
+// of reports whether two traces are compatible.
+func (g *agreement) of(a, b *Trace) bool {
+	known := &g.known[g.number[a]*len(g.number)+g.number[b]]
+	if *known == unasked {
+		*known = no
+		if a.Facts.Agree(b.Facts) && sameGrants(a, b) {
+			*known = yes
+		}
+	}
+	return *known == yes
+}
+
 // scene returns traces that are compatible with the first, or nil if some threads have none.
-func (k *Kernel) scene(first *Trace) []*Trace {
+func (k *Kernel) scene(first *Trace, agree *agreement) []*Trace {
 	list := []*Trace{first}
 	for rank := range k.Ranks {
 		left := k.Pool.All()
@@ -183,7 +222,7 @@ func (k *Kernel) scene(first *Trace) []*Trace {
 			left = left.Minus(first.Threads)
 		}
 		for !left.Empty() {
-			t := k.beside(list, rank, left)
+			t := k.beside(list, rank, left, agree)
 			if t == nil {
 				return nil
 			}
@@ -196,13 +235,13 @@ func (k *Kernel) scene(first *Trace) []*Trace {
 
 // beside returns a trace for the lowest remaining thread of a block that is compatible with a
 // scene.
-func (k *Kernel) beside(scene []*Trace, rank int, left value.Set) *Trace {
+func (k *Kernel) beside(scene []*Trace, rank int, left value.Set, agree *agreement) *Trace {
 	lowest := left.Least()
 	for _, t := range k.Traces {
 		if t.Rank != rank || !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {
 			continue
 		}
-		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !o.Facts.Agree(t.Facts) || !sameGrants(o, t) }) {
+		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !agree.of(o, t) }) {
 			return t
 		}
 	}

@@ -25,7 +25,7 @@ func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 	if b.Const() && b.K == 0 && a.Width == width {
 		return a
 	}
-	terms := make([]Term, 0, len(a.Terms)+len(b.Terms))
+	terms := p.terms[:0]
 	i, j := 0, 0
 	for i < len(a.Terms) || j < len(b.Terms) {
 		var t Term
@@ -45,17 +45,19 @@ func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 			terms = append(terms, t)
 		}
 	}
+	p.terms = terms
 	return p.sum(width, a.K+factor*b.K, terms)
 }
 
 // Scale returns v multiplied by a constant.
 func (p *Pool) Scale(width int, v *Value, k int64) *Value {
-	terms := make([]Term, 0, len(v.Terms))
+	terms := p.terms[:0]
 	for _, t := range v.Terms {
 		if f := wrap(width, t.Factor*k); f != 0 {
 			terms = append(terms, Term{f, t.Atom})
 		}
 	}
+	p.terms = terms
 	return p.sum(width, v.K*k, terms)
 }
 

@@ -225,7 +225,7 @@ type Pattern struct {
 
 // Pattern returns v without its constant in the threads of s. Terms that depend on more than
 // the thread index count as zero.
-func (p *Pool) Pattern(v *Value, s Set) *Pattern {
+func (p *Pool) Pattern(v *Value, s *Set) *Pattern {
 	if v.K != 0 {
 		if v.bare == nil {
 			v.bare = p.sum(v.Width, 0, v.Terms)
@@ -246,10 +246,10 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	} else {
 		latest = new(*Pattern)
 	}
-	if *latest != nil && (*latest).Threads == s {
+	if *latest != nil && (*latest).Threads == *s {
 		return *latest
 	}
-	key := points{v, s}
+	key := points{v, *s}
 	if list, ok := p.points[key]; ok {
 		*latest = list
 		return list
@@ -260,7 +260,7 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 			own.Terms = append(own.Terms, t)
 		}
 	}
-	list := &Pattern{Threads: s, pool: p, of: &own}
+	list := &Pattern{Threads: *s, pool: p, of: &own}
 	s.Each(func(t int) {
 		if t < p.Threads {
 			list.At = append(list.At, list.In(t))
@@ -281,7 +281,7 @@ func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }
 
 // Sample returns the threads of s that certainly exist: all if the block size is declared,
 // else its lowest warp.
-func (p *Pool) Sample(s Set) Set {
+func (p *Pool) Sample(s *Set) *Set {
 	if p.Exact {
 		return s
 	}
@@ -290,5 +290,6 @@ func (p *Pool) Sample(s Set) Set {
 	if s.Least() >= 0 {
 		one[w/2] = 0xffffffff << (w % 2 * 32)
 	}
-	return s.And(one)
+	one = one.And(*s)
+	return &one
 }

@@ -144,7 +144,7 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 	if !pointer {
 		return false
 	}
-	pattern := p.Pattern(own, x.e.Threads)
+	pattern := p.Pattern(own, &x.e.Threads)
 	for _, at := range pattern.At {
 		x.starts = append(x.starts, own.K+at)
 	}

@@ -236,7 +236,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 			b := births[o.Object]
 			if b == nil {
-				if o.Threads.And(p.Pool.Sample(e.Threads)) == (value.Set{}) {
+				if o.Threads.And(*p.Pool.Sample(&e.Threads)) == (value.Set{}) {
 					p.Missed("mbarriers of threads that may not exist: the block size is not " +
 						"declared")
 					continue

@@ -6,6 +6,7 @@ package mbarrier
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -19,6 +20,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 	var access, wait *trace.Event // not ordered yet
 	// The wait is for an asynchronous copy, or for threads that used the memory.
 	engine, used := false, false
+	var reads []memory.Region
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -57,7 +59,10 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			unseen(p, t, i, wait)
 			wait = nil
 		case trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
-			if engine && len(p.Reads(e)) > 0 {
+			if wait == nil || !engine {
+				continue
+			}
+			if reads = p.AppendReads(reads[:0], e); len(reads) > 0 {
 				unseen(p, t, i, wait)
 				wait = nil
 			}

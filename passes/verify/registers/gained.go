@@ -17,9 +17,9 @@ import (
 // accumulator depending on a predicate.
 func gained(p *verify.Pass) {
 	f := p.Func
-	number := make(map[*ir.Reg]int, len(f.Regs))
-	for i, r := range f.Regs {
-		number[r] = i
+	number := func(r *ir.Reg) (n int, own bool) {
+		n = int(r.Number)
+		return n, n < len(f.Regs) && f.Regs[n] == r
 	}
 	words := (len(f.Regs) + 63) / 64
 	// The registers that may be written at the start of each block, and the last setmaxnreg.inc
@@ -62,7 +62,7 @@ func gained(p *verify.Pass) {
 		now, inc := append([]uint64(nil), written[b]...), raised[b]
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				n, own := number[r]
+				n, own := number(r)
 				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 && !reported[r] && !parameter(f, r) {
 					reported[r] = true
 					p.Report(&ruleGained, in, "uninitialized register: %s is read after "+
@@ -77,14 +77,14 @@ func gained(p *verify.Pass) {
 
 // step updates the state for one instruction: its writes, and whether it is a setmaxnreg.inc. A
 // copy of an unwritten register is unwritten.
-func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir.Instr {
+func step(in *ir.Instr, number func(*ir.Reg) (int, bool), now []uint64, inc *ir.Instr) *ir.Instr {
 	something := !copies(in)
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		n, own := number[r]
+		n, own := number(r)
 		something = something || a == isa.Read && (!own || now[n/64]>>(n%64)&1 != 0)
 	})
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if n, own := number[r]; own && a != isa.Read && something {
+		if n, own := number(r); own && a != isa.Read && something {
 			now[n/64] |= 1 << (n % 64)
 		}
 	})

@@ -25,6 +25,7 @@ type accessIndex struct {
 	baseSpace
 	freeList *freeList
 	rows     [rows][]*bucket // for each row, its used buckets in order of their numbers
+	written  [rows]bool      // rows with accesses that write
 }
 
 // The buckets of the first row have 1<<least bytes, those of each further row twice as many. The
@@ -60,10 +61,10 @@ func (m *machine) accessIndex(x *access) *accessIndex {
 }
 
 // near calls visit for all buckets that may contain an access that overlaps a region, until visit
-// returns true.
-func (r *accessIndex) near(x *memory.Region, visit func(*bucket) bool) bool {
+// returns true. If writes is set, only accesses that write matter.
+func (r *accessIndex) near(x *memory.Region, writes bool, visit func(*bucket) bool) bool {
 	for i, list := range r.rows {
-		if len(list) == 0 {
+		if len(list) == 0 || writes && !r.written[i] {
 			continue
 		}
 		low, high := span(x, i)

@@ -57,7 +57,7 @@ func (m *machine) closed(y, x *access) bool {
 
 // superseded reports whether y was overwritten before x.
 func (m *machine) superseded(r *accessIndex, y, x *access) bool {
-	return r.near(&y.region, func(s *bucket) bool {
+	return r.near(&y.region, true, func(s *bucket) bool {
 		*m.work += len(s.old)
 		return slices.ContainsFunc(s.old, func(z *access) bool {
 			return z.number > y.number && z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= m.end(z) && m.ordered(z, x)

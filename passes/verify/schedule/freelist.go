@@ -21,8 +21,12 @@ func (s *freeList) reset() {
 	s.accesses.used, s.operations.used, s.buckets.used, s.agentLists.used = 0, 0, 0, 0
 }
 
-// access returns an access that the caller fills in.
-func (s *freeList) access() *access { return s.accesses.next() }
+// access returns a copy of x.
+func (s *freeList) access(x *access) *access {
+	kept := s.accesses.next()
+	*kept = *x
+	return kept
+}
 
 // operation returns a copy of o.
 func (s *freeList) operation(o operation) *operation {

@@ -99,10 +99,10 @@ type access struct {
 	when      int // progress of the agent
 	operation int // 0 for the agent itself
 	write     bool
+	tensor    bool
 	block     int // the block that owns the memory
 	region    memory.Region
-	core      memory.Region // the part that is certain, if it is smaller
-	tensor    bool
+	core      *memory.Region // the part that is certain, if it is smaller
 	number    int          // index in order of recording
 	lanes     verify.Lanes // lanes of tensor memory
 	knows     []int        // the progress of all agents, if the kernel has flags
@@ -178,7 +178,6 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 	for i, a := range m.agents {
 		a.id = i
 		m.lanes[a.home()]++
-		a.passed, a.tokens, a.times = make(map[*object]*passage), make(map[*value.Value]int), make(map[*ir.Instr]int)
 		a.clock = m.clock()
 	}
 	for _, a := range m.agents {
@@ -230,7 +229,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 func (m *machine) complete() bool {
 	for i, c := range m.due {
 		if c.ready == nil || c.ready() {
-			m.due = append(m.due[:i:i], m.due[i+1:]...)
+			m.due = slices.Delete(m.due, i, i+1)
 			c.run()
 			return true
 		}
@@ -265,13 +264,18 @@ type joint struct {
 // code lets one of them release for all (W4 reports it).
 func (m *machine) new(a *agent, e *trace.Event) *operation {
 	if e.Kind == trace.GroupMultiply {
+		if a.times == nil {
+			a.times = make(map[*ir.Instr]int)
+		}
 		a.times[e.In]++
 		k := joint{e.In, a.times[e.In], warp{a.block, a.warp / 4}}
-		if m.joints[k] == 0 {
+		id, begun := m.joints[k]
+		if !begun {
 			m.next++
-			m.joints[k] = m.next
+			id = m.next
+			m.joints[k] = id
 		}
-		return m.freeList.operation(operation{id: m.joints[k], e: whole(a), by: a})
+		return m.freeList.operation(operation{id: id, e: whole(a), by: a})
 	}
 	m.next++
 	return m.freeList.operation(operation{id: m.next, e: whole(a), by: a})

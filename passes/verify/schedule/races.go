@@ -30,40 +30,57 @@ func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 
 // wide returns an access of a tensor copy with its apparent size.
 func (m *machine) wide(x *access) *access {
-	x.core = x.region
 	if x.e.Kind != trace.BulkLoad && x.e.Kind != trace.BulkStore || !verify.Tensor(x.e.In) {
 		return x
 	}
 	if n, ok := m.p.Extent(x.e); ok && n > x.region.Bytes {
-		x.region = x.region.Grown(n)
+		core := x.region
+		x.core, x.region = &core, core.Grown(n)
 	}
 	return x
 }
 
 // note compares an access with the earlier ones that must precede it, and records it.
-func (m *machine) note(made *access) {
-	if !m.plain && !made.engine() && !m.near(made) {
+func (m *machine) note(x *access) {
+	if !m.plain && !x.engine() && !m.near(x) {
 		return
 	}
-	x := m.freeList.access()
-	*x = *made
 	x.e = whole(x.by)
 	if m.flags.used() {
 		x.knows = slices.Clone(x.by.clock.agents)
 	}
 	r := m.accessIndex(x)
-	if r.near(&x.region, func(s *bucket) bool { return m.against(s, x) }) {
+	if r.near(&x.region, !x.write, func(s *bucket) bool { return m.against(s, x) }) {
 		return
 	}
 	if x.operation > 0 && !x.write && !x.tensor {
-		r.near(&x.region, func(s *bucket) bool { return m.unfenced(r, s, x) })
+		r.near(&x.region, true, func(s *bucket) bool { return m.unfenced(r, s, x) })
+	}
+	in := row(x.region.High - x.region.Low)
+	at, high := span(&x.region, in)
+	if x.e.Kind == trace.GroupMultiply && r.at(in, at).shares(x) {
+		return
 	}
 	m.noted++
 	x.number = m.noted
-	in := row(x.region.High - x.region.Low)
-	for at, high := span(&x.region, in); at <= high; at++ {
-		m.keep(r.at(in, at), x)
+	kept := m.freeList.access(x)
+	r.written[in] = r.written[in] || x.write
+	for ; at <= high; at++ {
+		m.keep(r.at(in, at), kept)
 	}
+}
+
+// shares reports whether another warp of the warpgroup made the same access as part of the same
+// operation. One of them represents all, because they complete together.
+func (s *bucket) shares(x *access) bool {
+	return slices.ContainsFunc(s.agentLists, func(p *agentList) bool {
+		n := len(p.bound.all)
+		if n == 0 {
+			return false
+		}
+		y := p.bound.all[n-1]
+		return y.operation == x.operation && y.region.Low == x.region.Low && y.region.High == x.region.High
+	})
 }
 
 // near reports whether an async operation accesses memory near that of a thread's access.
@@ -404,8 +421,8 @@ func (m *machine) who(a *agent) string {
 
 // least returns the bytes that an access certainly touches.
 func (x *access) least() *memory.Region {
-	if x.core.Root != nil {
-		return &x.core
+	if x.core != nil {
+		return x.core
 	}
 	return &x.region
 }

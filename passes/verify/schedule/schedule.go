@@ -95,14 +95,19 @@ func engines(p *verify.Pass) []memory.Region {
 		low, high int64
 	}
 	seen := make(map[place]bool)
+	var regions []memory.Region
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			for _, r := range append(p.Reads(e), p.Writes(e)...) {
+			if e.Kind == trace.Copy {
+				continue
+			}
+			regions = p.AppendWrites(p.AppendReads(regions[:0], e), e)
+			for _, r := range regions {
 				if n, ok := p.Extent(e); ok && verify.Tensor(e.In) && n > r.Bytes {
 					r = r.Grown(n)
 				}
-				if k := (place{r.Root, r.Low, r.High}); e.Kind != trace.Copy && !seen[k] {
+				if k := (place{r.Root, r.Low, r.High}); !seen[k] {
 					seen[k] = true
 					list = append(list, r)
 				}

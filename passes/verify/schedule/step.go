@@ -106,6 +106,9 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		seen := a.passed[at.o]
 		if seen == nil {
 			seen = &passage{}
+			if a.passed == nil {
+				a.passed = make(map[*object]*passage)
+			}
 			a.passed[at.o] = seen
 		}
 		phase := min(m.learns(a, e, at.o), at.o.phases-1)
@@ -303,6 +306,9 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 		}
 		if e.Kind == trace.Arrive {
 			if e.Done != nil {
+				if a.tokens == nil {
+					a.tokens = make(map[*value.Value]int)
+				}
 				a.tokens[e.Done] = o.phases
 			}
 			if e.In.Kind() == isa.KindMbarrierArriveDrop || e.In.Kind() == isa.KindMbarrierArriveDropExpectTx {

@@ -189,5 +189,10 @@ type kernel struct {
 	guessedBox                  bool // the box shape of a tensor map is unknown
 	guessedBytes                bool // and so is its number of bytes
 	oneBlock                    bool // the kernel never reads its block index
-	sharedOptIn                 int  // the maximum shared memory of a block of the target
+
+	// Of the next launches:
+	inputs bool // arrays that the kernel only reads hold numbers
+	values bool // uses of values that were never written are faults
+
+	sharedOptIn int // shared memory that a block of the target can have
 }

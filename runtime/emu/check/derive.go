@@ -19,6 +19,9 @@ type param struct {
 	v      *ir.Var
 	offset int
 	kind   paramKind
+
+	input   bool // the kernel only reads the array that it points to, by weak loads and copies
+	guarded bool // the kernel compares the index of a thread with it
 }
 
 // A paramKind is what a parameter is assumed to be.
@@ -195,12 +198,13 @@ const mostOfThree = 512
 // classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
 // address.
 func (k *kernel) classify() {
-	pointers := k.pointers()
+	pointers, from := k.pointers()
+	written, compared := k.written(from), k.compared()
 	at := 0
 	for _, v := range k.fn.Params {
 		align := max(1, int(v.Alignment()))
 		at = (at + align - 1) / align * align
-		p := param{v: v, offset: at}
+		p := param{v: v, offset: at, input: !written[v], guarded: compared[v]}
 		switch size := v.Size(); {
 		case len(v.Dims) > 0 && size == 128 && align >= 64:
 			p.kind = paramMap
@@ -216,11 +220,13 @@ func (k *kernel) classify() {
 	}
 }
 
+// origins are the parameters that registers are computed from by copies and additions.
+type origins map[*ir.Reg]map[*ir.Var]bool
+
 // pointers returns the parameters that are used as global addresses, directly or after copies and
 // additions.
-func (k *kernel) pointers() map[*ir.Var]bool {
-	from := make(map[*ir.Reg]map[*ir.Var]bool)
-	found := make(map[*ir.Var]bool)
+func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
+	from, found = make(origins), make(map[*ir.Var]bool)
 	add := func(to *ir.Reg, vars map[*ir.Var]bool) (grew bool) {
 		for v := range vars {
 			if from[to] == nil {
@@ -273,7 +279,7 @@ func (k *kernel) pointers() map[*ir.Var]bool {
 			}
 		}
 	})
-	return found
+	return found, from
 }
 
 // counts are the values to try for integer parameters. All parameters get the same value: the

@@ -14,6 +14,7 @@ const (
 	RuleFault  = "E13"
 	RuleOrder  = "E14"
 	RuleSearch = "E16" // from the search of orders
+	RuleValue  = "E17" // a value that was never written
 )
 
 // gaps is the text about known gaps for all rules of this package.
@@ -142,6 +143,23 @@ func Rules() diag.Rules {
 			"The launch ends with an error, or computes wrong results.",
 			"st.shared.u32 [s+128], %r1; // s has 128 bytes", "st.shared.u32 [s+124], %r1;",
 			"Keep accesses in bounds and aligned.", "5.1 state spaces"),
+		page(RuleValue, "uninitialized value is used",
+			"Reports a value of shared or local memory that no thread has written, or of a lane that does "+
+				"not take part in a shuffle, and that reaches global memory, an address or a branch. "+
+				"Values that are loaded and not used are not reported. It is a review if other derived "+
+				"launches do without.",
+			"Shared memory holds what an earlier block left there. A shuffle from a lane that has exited or "+
+				"took another branch gives an undefined value.",
+			"@%p1 bra DONE; // lanes 16 to 31\nshfl.sync.down.b32 %r2, %r1, 16, 31, 0xffffffff;",
+			"shfl.sync.down.b32 %r2, %r1, 16, 31, 0xffffffff;\n@%p1 bra DONE; // lanes 16 to 31",
+			"Store to all elements that are read later. Execute shuffles in all lanes that the mask names.",
+			"9.7.9.6 shfl.sync"),
+		page(race.RuleReadOnly, "read-only load of memory that the kernel writes",
+			"Reports a load with .nc of a byte that this launch has written, by any thread.",
+			"The read-only cache is not coherent: the load may return the old value, even after a barrier.",
+			"st.global.u32 [%rd1], %r1;\nbar.sync 0;\nld.global.nc.u32 %r2, [%rd2];",
+			"st.global.u32 [%rd1], %r1;\nbar.sync 0;\nld.global.u32 %r2, [%rd2];",
+			"Use .nc only for memory that no thread writes while the kernel runs.", "9.7.9.9 ld.global.nc"),
 		page(RuleOrder, "result depends on the schedule",
 			"Reports a kernel without races whose results differ between schedules, as a review.",
 			"Floating-point atomics and queues give results that are not reproducible.",

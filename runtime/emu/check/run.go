@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
@@ -25,6 +24,7 @@ type run struct {
 	schedule seeding
 	count    uint64
 	filled   bool   // arrays hold numbers, not zeros
+	inputs   bool   // arrays that the kernel only reads hold numbers, the others zeros
 	block    uint32 // another block size than that of the kernel's other launches, or 0
 	races    []*race.Race
 	fault    *emu.Fault
@@ -144,10 +144,48 @@ func (k *kernel) runs(r *Result) []*run {
 			r.Tried = append(r.Tried, k.describe(0)+ending(all[len(all)-1]))
 		}
 	}
+	all = append(all, k.inputLaunch(best)...)
+	all = append(all, k.partial(r, best)...)
 	all = append(all, k.otherBlocks(best)...)
 	r.NotReached = k.unreached(all)
 	k.search(r, best, all)
+	k.uninitialized(r, best, all)
 	return all
+}
+
+// inputLaunch runs a launch with numbers in the arrays that the kernel only reads: branches that depend
+// on its inputs are taken, while its flags and counters still start at zero.
+func (k *kernel) inputLaunch(best *run) []*run {
+	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || !k.hasInputs() {
+		return nil
+	}
+	k.inputs = true
+	defer func() { k.inputs = false }()
+	return []*run{k.launch(best.schedule, best.count, false)}
+}
+
+// partial runs launches in which a block, a warp and lanes are past the end, if the kernel compares the
+// index of a thread with each of its counts.
+func (k *kernel) partial(r *Result, best *run) (list []*run) {
+	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || best.events > cheap || !k.guarded() {
+		return nil
+	}
+	s := &k.shape
+	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
+	first := block * uint64(s.Grid[0])
+	counts := []uint64{max(32, (first-block/2)&^31) - 16}
+	if first > block {
+		counts = append(counts, block)
+	}
+	for _, n := range counts {
+		if n == 0 || n == best.count {
+			continue
+		}
+		x := k.launch(best.schedule, n, false)
+		r.Tried = append(r.Tried, k.describe(n)+ending(x))
+		list = append(list, x)
+	}
+	return list
 }
 
 // chooseBlock chooses the block size of a kernel that does not require one: the first at which all
@@ -275,9 +313,9 @@ func (k *kernel) mostShared() uint32 {
 // once runs the kernel with arrays of some size.
 func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector := race.New()
-	x := &run{schedule: s, count: count, filled: filled, reached: detector.Reached}
+	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs, reached: detector.Reached}
 	d, err := emu.New(emu.Options{
-		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1, Unchecked: true, Limit: k.most(),
+		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1, Unchecked: !k.values, Limit: k.most(),
 		Observer: emu.Observers(append([]emu.Observer{detector}, k.watch...)...),
 	})
 	if err != nil {
@@ -386,7 +424,7 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool, bytes int
 			at, known := k.pool[p.shared(i)]
 			var err error
 			if !known {
-				at, err = allocate(contents(bytes, filled))
+				at, err = allocate(contents(bytes, filled || k.inputs && p.input))
 			}
 			if err != nil {
 				return nil, nil, err
@@ -422,261 +460,4 @@ func contents(n int, filled bool) []byte {
 		}
 	}
 	return b
-}
-
-// judge turns the results of the runs into findings.
-func (k *kernel) judge(r *Result, runs []*run) {
-	var good, zero int
-	for _, x := range runs {
-		if x.fault == nil && x.err == nil {
-			good++
-			if !x.filled {
-				zero++
-			}
-		}
-		if x.skipped > 0 {
-			r.Incomplete = append(r.Incomplete, fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
-		}
-	}
-	list := r.Findings // findings of the search
-	list = append(list, k.races(runs)...)
-	list = append(list, k.faults(r, runs, good)...)
-	list = append(list, k.differences(runs)...)
-	r.Findings, r.Suppressed = k.suppress(list.Sort())
-	slices.Sort(r.Incomplete)
-	r.Incomplete = slices.Compact(r.Incomplete)
-}
-
-// A site is a rule with the two places of a race.
-type site struct {
-	rule          string
-	first, second diag.Place
-}
-
-// sites returns the races of a run by their places, in both orders.
-func sites(x *run) map[site]*race.Race {
-	list := make(map[site]*race.Race)
-	for _, y := range x.races {
-		list[site{y.Rule, y.First.Place, y.Second.Place}] = y
-		list[site{y.Rule, y.Second.Place, y.First.Place}] = y
-	}
-	return list
-}
-
-// A doubt is a reason why a race may result from the derived launch, and not from a bug in the
-// kernel.
-type doubt struct {
-	runs []map[site]*race.Race // if the race is in the kernel, these also have it
-	note string
-}
-
-// doubts returns the runs that races of a derived launch are compared with.
-func (k *kernel) doubts(runs []*run) (list []doubt) {
-	if len(k.shape.Args) > 0 {
-		return nil
-	}
-	var usual []map[site]*race.Race
-	for _, x := range runs {
-		switch {
-		case x.filled && x.fault == nil && x.err == nil && len(x.races) == 0:
-			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
-		case x.block != 0:
-			note := fmt.Sprintf("it does not occur with blocks of %d threads, and the kernel does not require a size", x.block)
-			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
-		case !x.filled && ordinary(x.count):
-			usual = append(usual, sites(x))
-		}
-	}
-	if k.varies() && len(usual) > 0 {
-		list = append(list, doubt{usual, "it occurs only with small or odd values of the integers"})
-	}
-	return list
-}
-
-// assumed returns the assumption that a race of a derived launch depends on, or "".
-func (k *kernel) assumed(y *race.Race) string {
-	switch {
-	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
-		return "the kernel does not read its block index, so it may be launched with one block only"
-	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous"):
-		return "the boxes of tensor maps are assumed"
-	}
-	return ""
-}
-
-// races returns the races of runs. A race that does not occur with other contents of the arrays, with
-// another block size or with ordinary integers is a review: the kernel may not be for such a launch.
-// One that occurs only with other contents is not reported: flags may not be zero.
-func (k *kernel) races(runs []*run) (list diag.List) {
-	var filled map[site]*race.Race
-	for _, x := range runs {
-		if x.filled && x.fault == nil && x.err == nil {
-			filled = sites(x)
-		}
-	}
-	doubts := k.doubts(runs)
-	for _, x := range runs {
-		if x.filled || x.block != 0 {
-			continue
-		}
-		for _, y := range x.races {
-			at := site{y.Rule, y.First.Place, y.Second.Place}
-			severity := y.Severity
-			if z := filled[at]; z != nil {
-				severity = min(severity, z.Severity)
-			}
-			note := ""
-			if severity == diag.Error && len(k.shape.Args) == 0 {
-				if why := k.assumed(y); why != "" {
-					severity, note = diag.Review, "; "+why
-				}
-			}
-			for _, d := range doubts {
-				if severity == diag.Error && !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil }) {
-					severity, note = diag.Review, "; "+d.note
-				}
-			}
-			list = append(list, diagnostic(y, severity, note, x))
-		}
-	}
-	return list
-}
-
-// diagnostic returns the finding of a race.
-func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.Diagnostic {
-	d := diag.Diagnostic{Place: y.Second.Place, Rule: y.Rule, Severity: severity}
-	d.Message = fmt.Sprintf("%s: %s at %s%s", y.Message, y.Second.What, y.Address, note)
-	d.Related = append(d.Related, diag.Related{Place: y.First.Place, Message: y.First.What + ": " + y.First.Opcode})
-	d.Related = append(d.Related, diag.Related{Place: y.Second.Place, Message: "missing: " + y.Missing + "; fix: " + y.Fix})
-	if y.Second.Source != "" {
-		d.Message += " (" + y.Second.Source + ")"
-	}
-	return d
-}
-
-// faults returns the faults of runs. One that ends all launches at one place is an error.
-func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
-	seen := make(map[string]bool)
-	for _, x := range runs {
-		f := x.fault
-		if f == nil || x.filled && good > 0 || x.block != 0 || seen[f.Message+f.Place.String()] {
-			continue
-		}
-		seen[f.Message+f.Place.String()] = true
-		if d, ok := k.livelock(runs, x); ok {
-			list = append(list, d)
-			continue
-		}
-		if why := k.unchecked(x); why != "" {
-			r.Incomplete = append(r.Incomplete, why)
-			continue
-		}
-		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review, Message: f.Message}
-		hang := strings.Contains(f.Message, "hangs")
-		if hang {
-			d.Rule = RuleHang
-		}
-		switch {
-		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
-			d.Severity = diag.Error
-		case hang && waits(f) && (ordinary(x.count) || !k.varies()): // no contents of memory end these waits
-			d.Severity = diag.Error
-		case good > 0 && !k.varies():
-			d.Severity = diag.Error
-		}
-		if d.Place.Line == 0 {
-			d.Place, _ = k.module.At(k.fn.Pos)
-		}
-		if f.Lane >= 0 {
-			d.Message += fmt.Sprintf(": thread (%d,%d,%d) of block (%d,%d,%d)", f.Thread[0], f.Thread[1], f.Thread[2], f.Block[0], f.Block[1], f.Block[2])
-		}
-		if d.Severity == diag.Review && k.varies() {
-			d.Message += fmt.Sprintf("; with %d for all integers", x.count)
-		}
-		for i, n := range f.Notes {
-			if i < 4 {
-				d.Related = append(d.Related, diag.Related{Place: d.Place, Message: n})
-			}
-		}
-		list = append(list, d)
-	}
-	return list
-}
-
-// livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
-// another one.
-func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
-	if x.fault.Message != emu.LimitReached {
-		return d, false
-	}
-	for _, y := range runs {
-		if y.fault == nil && y.err == nil && y.count == x.count && !y.filled && !x.filled && y.block == x.block && y.events*endless < x.events {
-			at, _ := k.module.At(k.fn.Pos)
-			return diag.Diagnostic{Place: at, Rule: RuleHang, Severity: diag.Error, Message: fmt.Sprintf(
-				"kernel does not end with seed %d, but ends with seed %d: threads wait for each other in a loop",
-				x.schedule.seed, y.schedule.seed)}, true
-		}
-	}
-	return d, false
-}
-
-// unchecked returns why a fault of a launch says nothing about the kernel, or "".
-func (k *kernel) unchecked(x *run) string {
-	f := x.fault
-	switch derived := len(k.shape.Args) == 0; {
-	case f.Message == emu.LimitReached:
-		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count))
-	case x.outside && derived:
-		return "an access is out of bounds of the derived arrays: " + f.Message
-	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
-		return f.Message
-	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
-		return "the kernel hangs, but the box sizes of tensor maps are assumed; state them in ptxdsl:bytes comments, or give a launch"
-	case strings.Contains(f.Message, "ran into a trap") && derived:
-		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
-	}
-	return ""
-}
-
-// always reports whether all launches end with a fault at the same place.
-func (k *kernel) always(runs []*run, f *emu.Fault) bool {
-	for _, x := range runs {
-		if x.fault == nil || x.fault.Place != f.Place {
-			return false
-		}
-	}
-	return true
-}
-
-// waits reports whether a warp of a hang waits at a barrier.
-func waits(f *emu.Fault) bool {
-	for _, n := range f.Notes {
-		if strings.Contains(n, ": waits ") {
-			return true
-		}
-	}
-	return false
-}
-
-// varies reports whether launches differ in their parameter values.
-func (k *kernel) varies() bool { return len(k.counts()) > 1 }
-
-// differences reports results that depend on the schedule.
-func (k *kernel) differences(runs []*run) diag.List {
-	var first *run
-	for _, x := range runs {
-		if x.fault != nil || x.err != nil || x.filled || len(x.races) > 0 {
-			continue
-		}
-		if first == nil {
-			first = x
-			continue
-		}
-		if x.count == first.count && x.result != first.result {
-			at, _ := k.module.At(k.fn.Pos)
-			return diag.List{{Place: at, Rule: RuleOrder, Severity: diag.Review, Message: fmt.Sprintf(
-				"results differ between schedules %d and %d: they depend on the order in which threads run", first.schedule.seed, x.schedule.seed)}}
-		}
-	}
-	return nil
 }

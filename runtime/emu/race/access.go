@@ -23,6 +23,8 @@ type site struct {
 	proxy  emu.Proxy
 	async  bool
 	size   uint64
+
+	readOnly bool // a load through the read-only cache
 }
 
 // siteOf returns the index of the site of an event.
@@ -37,6 +39,7 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 			x.scope = isa.ScopeSys
 		}
 	}
+	x.readOnly = e.Kind == emu.EventRead && e.Operation == 0 && has(e, isa.ModNC)
 	s := &d.shadow
 	i, ok := s.index[x]
 	if !ok {
@@ -77,8 +80,9 @@ func (d *Detector) access(e *emu.Event) {
 		}
 		y := stamp{agent: t.thread * slots, epoch: t.own[slotMain], thread: t.thread, site: i, serial: d.serial, at: a.At}
 		d.remote(e, t, a, slotMain)
+		repeats := strong && d.repeats(e, a, l)
 		d.touch(e, &t.view, y, a, e.Size, l)
-		if strong && e.Kind != emu.EventRead {
+		if strong && e.Kind != emu.EventRead && !repeats {
 			d.release(e, t, a, x.scope)
 		}
 	}
@@ -214,6 +218,21 @@ type strongKey struct {
 // A variable is a place with strong accesses, and what its writes make known.
 type variable struct {
 	sums map[sumKey]*sum
+}
+
+// repeats reports whether a lane is about to store the value that the last strong store wrote. A thread
+// that reads this value may have read the earlier store.
+func (d *Detector) repeats(e *emu.Event, a emu.Address, lane int) bool {
+	if e.Kind != emu.EventWrite || len(e.Values) != 1 || e.Size > 4 {
+		return false
+	}
+	c := d.shadow.cell(a.Space, a.Block, a.At/4)
+	if c.bytes != nil || len(c.writes) == 0 {
+		return false
+	}
+	x := &c.writes[len(c.writes)-1]
+	s := &d.shadow.sites[x.site]
+	return s.strong && s.kind == emu.EventWrite && s.size == e.Size && x.at == a.At && x.value == valueAt(e.Values, e.Size, 0, lane)
 }
 
 // release passes what a strong write releases to the threads that read its value.

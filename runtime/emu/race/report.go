@@ -26,6 +26,8 @@ const (
 	RulePeer   = "E10" // shared memory of a block that may have exited or not started
 	RuleGrids  = "E11" // a dependent launch without a wait
 	RuleTensor = "E15" // tensor memory
+
+	RuleReadOnly = "E18" // a non-coherent load of memory that the launch writes
 )
 
 // An Access is one of the two accesses of a race.
@@ -44,6 +46,7 @@ type Race struct {
 	Message       string
 	First, Second Access // First is the access that the emulator performed first
 	Address       string // relative to a variable
+	Space         isa.Space
 	Missing       string // the synchronization that would order them
 	Fix           string
 	Count         int // number of affected bytes and repetitions
@@ -103,7 +106,7 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	if a.Space == isa.Tensor {
 		a.At /= columnBytes
 	}
-	first.Address = d.launch.Symbol(a)
+	first.Address, first.Space = d.launch.Symbol(a), a.Space.Base()
 	d.seen[k] = first
 	d.reports = append(d.reports, first)
 }
@@ -116,10 +119,17 @@ func (d *Detector) copied(agent uint32) bool { return agent < d.previous && agen
 
 // check compares an access with one before it.
 func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
-	if x.agent == y.agent && d.main(x.agent) || x.serial == y.serial {
+	if x.serial == y.serial {
 		return
 	}
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
+	if x.agent == y.agent && d.main(x.agent) && !sy.readOnly && sy.proxy != emu.ProxyTensorMap {
+		return
+	}
+	if sy.readOnly && sx.kind != emu.EventRead && x.agent != d.previous {
+		d.report(readOnlyRace(), x, y, a)
+		return
+	}
 	known := d.knows(v, x)
 	a.At = at
 	switch {
@@ -137,7 +147,7 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 		}
 		return
 	case sy.proxy == emu.ProxyTensorMap && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
-		if v.knows(x.agent+slotMap, x.epoch) && (x.thread == v.thread || d.threads[v.thread].mapped) {
+		if v.knows(x.agent+slotMap, x.epoch) && d.threads[v.thread].mapped {
 			return
 		}
 		if known {
@@ -271,6 +281,15 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		}
 	}
 	return r
+}
+
+// readOnlyRace is a load through the read-only cache of memory that the launch has written.
+func readOnlyRace() Race {
+	return Race{
+		Rule: RuleReadOnly, Severity: diag.Error, Message: "read-only load (.nc) of memory that the kernel writes",
+		Missing: "a coherent load; no barrier or fence makes writes of the launch visible to .nc",
+		Fix:     "use ld.global, and .nc only for memory that no thread writes while the kernel runs",
+	}
 }
 
 // volatileRace is volatile accesses of lanes of a warp that nothing orders.

@@ -33,7 +33,6 @@ type Map struct {
 	Sizes, Box []int // outermost first
 	Steps      []int
 	Swizzle    int
-	Interleave int
 	NaN        bool
 	// An im2col map has corners, channels and pixels instead of a box.
 	Lower, Upper     []int

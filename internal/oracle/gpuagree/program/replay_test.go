@@ -27,8 +27,8 @@ func TestReplay(t *testing.T) {
 	}
 	var dev *runtime.Device
 	defer func() { dev.Close() }()
-	sum := [4]int{}
-	families := map[string]*[4]int{}
+	sum := [3]int{}
+	families := map[string]*[3]int{}
 	for _, p := range All() {
 		if pick := os.Getenv("PICK"); !strings.Contains(p.Family+" "+p.ID, pick) {
 			continue
@@ -40,7 +40,7 @@ func TestReplay(t *testing.T) {
 		}
 		n := families[p.Family]
 		if n == nil {
-			n = &[4]int{}
+			n = &[3]int{}
 			families[p.Family] = n
 		}
 		n[0]++
@@ -53,8 +53,6 @@ func TestReplay(t *testing.T) {
 		switch {
 		case err != nil && want.Error != "":
 			n[1]++
-		case err != nil && p.interleaved():
-			n[3]++ // a known difference of the emulator
 		case err != nil:
 			t.Errorf("%s: %s: %v", p.Family, p.ID, err)
 		case want.Error != "":
@@ -73,16 +71,9 @@ func TestReplay(t *testing.T) {
 		for i := range sum {
 			sum[i] += n[i]
 		}
-		t.Logf("%s: %d programs, %d equal, %d fail on both, %d not emulated", name, n[0], n[2], n[1],
-			n[3])
+		t.Logf("%s: %d programs, %d equal, %d fail on both", name, n[0], n[2], n[1])
 	}
-	// Some of the interleaved loads fail on both, because they access memory out of bounds.
-	if want := [4]int{2675, 151, 2521, 3}; os.Getenv("PICK") == "" && sum != want {
-		t.Errorf("programs, failing on both, equal, not emulated: %d, want %d", sum, want)
+	if want := [3]int{2657, 136, 2521}; os.Getenv("PICK") == "" && sum != want {
+		t.Errorf("programs, failing on both, equal: %d, want %d", sum, want)
 	}
-}
-
-// interleaved reports whether a program copies through a tensor map with interleaved channels.
-func (p *Program) interleaved() bool {
-	return len(p.Maps) > 0 && p.Maps[0].Interleave > 0
 }

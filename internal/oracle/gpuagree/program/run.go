@@ -71,8 +71,7 @@ func (m *Map) encode(in, out *runtime.Buffer[uint8]) (*runtime.TensorMap, error)
 	if m.Output {
 		b = out
 	}
-	options := []runtime.MapOption{runtime.As(m.Type), runtime.Swizzle(m.Swizzle),
-		runtime.Interleave(m.Interleave)}
+	options := []runtime.MapOption{runtime.As(m.Type), runtime.Swizzle(m.Swizzle)}
 	if m.NaN {
 		options = append(options, runtime.NaN())
 	}

@@ -11,20 +11,19 @@ import (
 
 // A tensorCase is a copy of one box.
 type tensorCase struct {
-	kind       string
-	rank       int
-	swizzle    int
-	interleave int
-	nan        bool
-	steps      bool
+	kind    string
+	rank    int
+	swizzle int
+	nan     bool
+	steps   bool
 	// where the box is: 0 inside the tensor, 1 before it, 2 past its end, 3 not aligned to 16 bytes,
 	// 4 before the tensor in the outer dimensions only
 	at int
 }
 
 func (t tensorCase) String() string {
-	return fmt.Sprintf("%dd %s swizzle %d interleave %d nan %v steps %v at %d", t.rank, t.kind,
-		t.swizzle, t.interleave, t.nan, t.steps, t.at)
+	return fmt.Sprintf("%dd %s swizzle %d interleave 0 nan %v steps %v at %d", t.rank, t.kind,
+		t.swizzle, t.nan, t.steps, t.at)
 }
 
 // tensorMapOf returns the tensor map of a case, with a box of at most 16 KiB, and the corner of the
@@ -32,28 +31,18 @@ func (t tensorCase) String() string {
 func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes int) {
 	width := mapTypeBytes(t.kind)
 	inner := 64 / width
-	switch {
-	case t.swizzle != 0:
+	if t.swizzle != 0 {
 		inner = t.swizzle / width
-	case t.interleave != 0:
-		inner = t.interleave / width // channels per slice
 	}
-	m = Map{Type: t.kind, Swizzle: t.swizzle, Interleave: t.interleave, NaN: t.nan}
+	m = Map{Type: t.kind, Swizzle: t.swizzle, NaN: t.nan}
 	box := []int{inner, 8, 4, 2, 2}[:t.rank]
 	sizes := []int{inner + 16/width*3, 13, 7, 4, 3}[:t.rank]
-	if t.interleave != 0 {
-		// The outermost dimension numbers the slices of channels: N C/8 D H W 8.
-		sizes[0] = inner
-	}
 	if t.rank == 1 {
 		box, sizes = []int{min(inner*4, 256)}, []int{min(inner*4, 256) + 5*16/width}
 	}
 	tensorBytes = width
 	for _, n := range sizes {
 		tensorBytes *= n
-	}
-	if t.interleave != 0 {
-		m.Interleave = t.interleave
 	}
 	steps := slices.Repeat([]int{1}, t.rank)
 	if t.steps {
@@ -76,8 +65,6 @@ func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes in
 		}
 	}
 	switch unit := max(1, 16/width); {
-	case t.interleave != 0:
-		corner[0] = 0
 	case t.at == 4:
 		corner[0] = 0
 	case t.at == 0:
@@ -132,17 +119,6 @@ func Tensors() (all []Program) {
 					t := tensorCase{kind: kind, rank: rank, swizzle: swizzle, at: at}
 					all = append(all, t.load(), t.store())
 				}
-			}
-		}
-	}
-	for rank := 3; rank <= 5; rank++ {
-		for _, leave := range []int{16, 32} {
-			for at := range 3 {
-				t := tensorCase{kind: "bf16", rank: rank, interleave: leave, at: at}
-				if leave == 32 {
-					t.swizzle = 32
-				}
-				all = append(all, t.load())
 			}
 		}
 	}

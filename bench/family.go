@@ -1,0 +1,77 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// RowKernels returns the kernels of example 08 for rows of any length in BF16, by name.
+func RowKernels() map[string]rmsnorm.RowKernel {
+	return map[string]rmsnorm.RowKernel{
+		"RMSNorm":       {Kind: rmsnorm.Normalize, Type: isa.Bf16},
+		"LayerNorm":     {Kind: rmsnorm.LayerNorm, Type: isa.Bf16},
+		"softmax":       {Kind: rmsnorm.Softmax, Type: isa.Bf16},
+		"cross-entropy": {Kind: rmsnorm.CrossEntropy, Type: isa.Bf16},
+		"quantize":      {Kind: rmsnorm.Normalize, Type: isa.Bf16, Output: isa.E4m3},
+	}
+}
+
+// Lengths returns the row lengths for RowFamily.
+func Lengths() []int { return []int{2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144} }
+
+// RowFamily measures a kernel for rows of some length, and a copy of the same number of bytes. All
+// matrices have the same size.
+func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
+	const elements = 1 << 26
+	r := RowKernels()[name]
+	r.Cols = cols
+	rows := elements / cols
+	t := &kerneltest.T{Device: b.Device}
+	k, err := t.Kernel(string(r.Kind), func(m *dsl.Module) { rmsnorm.BuildRow(m, r) })
+	if err != nil {
+		return nil, err
+	}
+	w, _, e1 := numbers(b, cols, runtime.ToBF16)
+	bias, _, e2 := numbers(b, cols, runtime.ToBF16)
+	targets, e3 := runtime.Upload(b.Device, make([]uint32, rows))
+	floats, e4 := runtime.Alloc[float32](b.Device, rows)
+	sums, e5 := runtime.Alloc[float32](b.Device, rows)
+	if err := errors.Join(e1, e2, e3, e4, e5); err != nil {
+		return nil, err
+	}
+	j := Job{Group: "rows " + name, Name: fmt.Sprintf("%dx%d", rows, cols), Bytes: 4 * elements}
+	switch {
+	case r.Kind == rmsnorm.CrossEntropy:
+		j.Bytes = 2 * elements // nothing is written but a number for each row
+	case r.Output == isa.E4m3:
+		j.Bytes = 3 * elements
+	}
+	_, blocks := r.Threads()
+	grid := runtime.Grid(rows * blocks).On(b.Stream)
+	known := map[string]any{"w": w, "b": bias, "eps": float32(1e-5), "targets": targets, "losses": floats, "sums": sums, "scales": floats}
+	params := k.Params()
+	results, err := rowJob(b, j, elements, runtime.ToBF16, func(x, y *runtime.Buffer[runtime.BF16]) error {
+		args := make([]any, len(params))
+		for i, p := range params {
+			switch p.Name {
+			case "x":
+				args[i] = x.Address()
+			case "y":
+				args[i] = y.Address()
+			default:
+				args[i] = known[p.Name]
+			}
+		}
+		return k.Launch(grid, args...)
+	})
+	return results, errors.Join(err, w.Close(), bias.Close(), targets.Close(), floats.Close(), sums.Close())
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// mostWarps is the maximum number of warps of a block.
+const mostWarps = 32
+
+// An attendance records who arrives at an mbarrier, for the report of a hang.
+type attendance struct {
+	came, before [mostWarps]uint32 // lanes of its block, in this phase and in the one before
+	lines        []*command        // instructions that arrived, in any phase
+	last         *command
+	lastWarp     int
+}
+
+// note records an arrival of a lane.
+func (a *attendance) note(w *warp, lane int, owner *block) {
+	if w.block == owner {
+		a.came[w.index] |= 1 << lane
+	}
+	in := w.command()
+	if in != a.last && !slices.Contains(a.lines, in) {
+		a.lines = append(a.lines, in)
+	}
+	a.last, a.lastWarp = in, w.index
+}
+
+// next starts a phase.
+func (a *attendance) next() { a.before, a.came = a.came, [mostWarps]uint32{} }
+
+// state describes who arrived at an mbarrier, and who is missing.
+func (a *attendance) state(g *grid, p *phaseState) string {
+	if a.last == nil {
+		return "; nobody arrived" + a.notExecuted(g, p)
+	}
+	text := fmt.Sprintf("; the last arrival is that of warp %d at %s", a.lastWarp, g.lineOf(a.last))
+	if p.pending == 0 {
+		return text
+	}
+	var missing [mostWarps]uint32
+	for i, lanes := range a.before {
+		missing[i] = lanes &^ a.came[i]
+	}
+	if list := lanesOf(&a.came); len(list) > 0 {
+		text += "; in this phase came " + listed(list)
+	}
+	if list := lanesOf(&missing); len(list) > 0 {
+		return text + "; in the phase before came also " + listed(list)
+	}
+	return text + a.notExecuted(g, p)
+}
+
+// notExecuted lists the instructions that could have arrived and did not.
+func (a *attendance) notExecuted(g *grid, p *phaseState) string {
+	var lines []int
+	for _, prog := range g.image.programs {
+		for i := range prog.code {
+			if in := &prog.code[i]; in.mayArriveAt(g, p.at) && !slices.Contains(a.lines, in) {
+				at, _ := g.image.module.ir.At(in.at.Pos)
+				lines = append(lines, at.Line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	slices.Sort(lines)
+	var list []string
+	for _, line := range slices.Compact(lines) {
+		list = append(list, fmt.Sprintf("line %d", line))
+	}
+	return "; not executed: the arrival at " + listed(list)
+}
+
+// mayArriveAt reports whether an instruction arrives at mbarriers, unless it names another one than
+// that at an offset in shared memory.
+func (c *command) mayArriveAt(g *grid, at uint64) bool {
+	if c.at == nil || c.at.Form == nil {
+		return false
+	}
+	switch c.at.Form.Form.Kind {
+	case isa.KindMbarrierArrive, isa.KindMbarrierArriveExpectTx, isa.KindMbarrierArriveDrop, isa.KindMbarrierArriveDropExpectTx,
+		isa.KindCpAsyncMbarrierArrive, isa.KindTcgen05Commit:
+	default:
+		return false
+	}
+	for i := range c.at.Args {
+		o := &c.at.Args[i]
+		if o.Kind != ir.Address || o.Var() == nil {
+			continue
+		}
+		for _, s := range g.image.sharedSymbols {
+			if s.name == o.Var().Name {
+				return at == s.at+uint64(o.Value)
+			}
+		}
+	}
+	return true
+}
+
+// lanesOf lists warps, with their lanes if they are not all.
+func lanesOf(warps *[mostWarps]uint32) (list []string) {
+	for i, lanes := range warps {
+		switch lanes {
+		case 0:
+		case full:
+			list = append(list, fmt.Sprintf("warp %d", i))
+		default:
+			list = append(list, fmt.Sprintf("lanes %08x of warp %d", lanes, i))
+		}
+	}
+	return list
+}

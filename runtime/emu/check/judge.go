@@ -1,0 +1,269 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
+)
+
+// judge turns the results of the runs into findings.
+func (k *kernel) judge(r *Result, runs []*run) {
+	var good, zero int
+	for _, x := range runs {
+		if x.fault == nil && x.err == nil {
+			good++
+			if !x.filled {
+				zero++
+			}
+		}
+		if x.skipped > 0 {
+			r.Incomplete = append(r.Incomplete, fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
+		}
+	}
+	list := r.Findings // findings of the search
+	list = append(list, k.races(runs)...)
+	list = append(list, k.faults(r, runs, good)...)
+	list = append(list, k.differences(runs)...)
+	r.Findings, r.Suppressed = k.suppress(list.Sort())
+	slices.Sort(r.Incomplete)
+	r.Incomplete = slices.Compact(r.Incomplete)
+}
+
+// A site is a rule with the two places of a race.
+type site struct {
+	rule          string
+	first, second diag.Place
+}
+
+// sites returns the races of a run by their places, in both orders.
+func sites(x *run) map[site]*race.Race {
+	list := make(map[site]*race.Race)
+	for _, y := range x.races {
+		list[site{y.Rule, y.First.Place, y.Second.Place}] = y
+		list[site{y.Rule, y.Second.Place, y.First.Place}] = y
+	}
+	return list
+}
+
+// doubt is why a race may be one of the launch that was derived, and not of the kernel.
+type doubt struct {
+	runs []map[site]*race.Race // that show the race if it is one of the kernel
+	note string
+}
+
+// doubts returns what a race of a derived launch is compared with.
+func (k *kernel) doubts(runs []*run) (list []doubt) {
+	if len(k.shape.Args) > 0 {
+		return nil
+	}
+	var usual []map[site]*race.Race
+	for _, x := range runs {
+		switch {
+		case x.filled && x.fault == nil && x.err == nil && len(x.races) == 0:
+			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
+		case x.block != 0:
+			note := fmt.Sprintf("it does not occur with blocks of %d threads, and the kernel does not require a size", x.block)
+			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
+		case !x.filled && ordinary(x.count):
+			usual = append(usual, sites(x))
+		}
+	}
+	if k.varies() && len(usual) > 0 {
+		list = append(list, doubt{usual, "it occurs only with small or odd values of the integers"})
+	}
+	return list
+}
+
+// assumed returns what a race of a derived launch depends on that nothing in the file says, or "".
+func (k *kernel) assumed(y *race.Race) string {
+	switch {
+	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
+		return "the kernel does not read its block index, and may be for one block"
+	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
+		(k.guessedBytes || y.Space != isa.Shared): // the bytes of a box follow each other in shared memory
+		return "the boxes of tensor maps are assumed"
+	}
+	return ""
+}
+
+// races returns the races of runs. A race that does not occur with other contents of the arrays, with
+// another block size or with ordinary integers is a review: the kernel may not be for such a launch.
+// One that occurs only with other contents is not reported: flags may not be zero.
+func (k *kernel) races(runs []*run) (list diag.List) {
+	var filled map[site]*race.Race
+	for _, x := range runs {
+		if x.filled && x.fault == nil && x.err == nil {
+			filled = sites(x)
+		}
+	}
+	doubts := k.doubts(runs)
+	for _, x := range runs {
+		if x.filled || x.block != 0 {
+			continue
+		}
+		for _, y := range x.races {
+			at := site{y.Rule, y.First.Place, y.Second.Place}
+			severity := y.Severity
+			if z := filled[at]; z != nil {
+				severity = min(severity, z.Severity)
+			}
+			note := ""
+			if severity == diag.Error && len(k.shape.Args) == 0 {
+				if why := k.assumed(y); why != "" {
+					severity, note = diag.Review, "; "+why
+				}
+			}
+			for _, d := range doubts {
+				if severity == diag.Error && !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil }) {
+					severity, note = diag.Review, "; "+d.note
+				}
+			}
+			list = append(list, diagnostic(y, severity, note, x))
+		}
+	}
+	return list
+}
+
+// diagnostic returns the finding of a race.
+func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.Diagnostic {
+	d := diag.Diagnostic{Place: y.Second.Place, Rule: y.Rule, Severity: severity}
+	d.Message = fmt.Sprintf("%s: %s at %s%s", y.Message, y.Second.What, y.Address, note)
+	d.Related = append(d.Related, diag.Related{Place: y.First.Place, Message: y.First.What + ": " + y.First.Opcode})
+	d.Related = append(d.Related, diag.Related{Place: y.Second.Place, Message: "missing: " + y.Missing + "; fix: " + y.Fix})
+	if y.Second.Source != "" {
+		d.Message += " (" + y.Second.Source + ")"
+	}
+	return d
+}
+
+// faults returns the faults of runs. One that ends all launches at one place is an error.
+func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
+	seen := make(map[string]bool)
+	for _, x := range runs {
+		f := x.fault
+		if f == nil || x.filled && good > 0 || x.inputs && !waits(f) || x.block != 0 || seen[f.Message+f.Place.String()] {
+			continue
+		}
+		seen[f.Message+f.Place.String()] = true
+		if d, ok := k.livelock(runs, x); ok {
+			list = append(list, d)
+			continue
+		}
+		if why := k.unchecked(x); why != "" {
+			r.Incomplete = append(r.Incomplete, why)
+			continue
+		}
+		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review, Message: describeFault(f)}
+		hang := strings.Contains(f.Message, "hangs")
+		if hang {
+			d.Rule = RuleHang
+		}
+		switch {
+		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
+			d.Severity = diag.Error
+		case hang && waits(f) && (ordinary(x.count) || !k.varies()): // no contents of memory end these waits
+			d.Severity = diag.Error
+		case good > 0 && !k.varies():
+			d.Severity = diag.Error
+		}
+		if d.Place.Line == 0 {
+			d.Place, _ = k.module.At(k.fn.Pos)
+		}
+		if d.Severity == diag.Review && k.varies() {
+			d.Message += fmt.Sprintf("; with %d for all integers", x.count)
+		}
+		for i, n := range f.Notes {
+			if i < 4 {
+				d.Related = append(d.Related, diag.Related{Place: d.Place, Message: n})
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
+// another one.
+func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
+	if x.fault.Message != emu.LimitReached {
+		return d, false
+	}
+	for _, y := range runs {
+		if y.fault == nil && y.err == nil && y.count == x.count && !y.filled && !x.filled && y.inputs == x.inputs && y.block == x.block && y.events*endless < x.events {
+			at, _ := k.module.At(k.fn.Pos)
+			return diag.Diagnostic{Place: at, Rule: RuleHang, Severity: diag.Error, Message: fmt.Sprintf(
+				"kernel does not end with seed %d, but ends with seed %d: threads wait for each other in a loop",
+				x.schedule.seed, y.schedule.seed)}, true
+		}
+	}
+	return d, false
+}
+
+// unchecked returns why a fault of a launch says nothing about the kernel, or "".
+func (k *kernel) unchecked(x *run) string {
+	f := x.fault
+	switch derived := len(k.shape.Args) == 0; {
+	case f.Message == emu.LimitReached:
+		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count))
+	case x.outside && derived:
+		return "an access lies outside of the arrays that were derived: " + f.Message
+	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
+		return f.Message
+	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
+		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
+	case strings.Contains(f.Message, "ran into a trap") && derived:
+		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
+	}
+	return ""
+}
+
+// always reports whether all launches end with a fault at the same place.
+func (k *kernel) always(runs []*run, f *emu.Fault) bool {
+	for _, x := range runs {
+		if x.fault == nil || x.fault.Place != f.Place {
+			return false
+		}
+	}
+	return true
+}
+
+// waits reports whether a warp of a hang waits at a barrier.
+func waits(f *emu.Fault) bool {
+	for _, n := range f.Notes {
+		if strings.Contains(n, ": waits ") {
+			return true
+		}
+	}
+	return false
+}
+
+// varies reports whether launches differ in their parameter values.
+func (k *kernel) varies() bool { return len(k.counts()) > 1 }
+
+// differences reports results that depend on the schedule.
+func (k *kernel) differences(runs []*run) diag.List {
+	var first *run
+	for _, x := range runs {
+		if x.fault != nil || x.err != nil || x.filled || x.inputs || len(x.races) > 0 {
+			continue
+		}
+		if first == nil {
+			first = x
+			continue
+		}
+		if x.count == first.count && x.result != first.result {
+			at, _ := k.module.At(k.fn.Pos)
+			return diag.List{{Place: at, Rule: RuleOrder, Severity: diag.Review, Message: fmt.Sprintf(
+				"results differ between schedules %d and %d: they depend on the order in which threads run", first.schedule.seed, x.schedule.seed)}}
+		}
+	}
+	return nil
+}

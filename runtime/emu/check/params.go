@@ -1,0 +1,135 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// written returns the parameters whose arrays the kernel may write, wait on or pass on: all uses of
+// their addresses except weak loads, the sources of copies, and the address arithmetic that pointers
+// follows.
+func (k *kernel) written(from origins) map[*ir.Var]bool {
+	found := make(map[*ir.Var]bool)
+	k.instructions(func(in *ir.Instr) {
+		op := in.Form.Operation()
+		arithmetic := false
+		switch op.Kind {
+		case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo, isa.KindMadWide:
+			arithmetic = len(in.Args) > 0 && from[in.Args[0].Reg] != nil
+		}
+		for i := range in.Args {
+			o := &in.Args[i]
+			reads := op.Kind == isa.KindLd && op.Order <= isa.Weak ||
+				i > 0 && (op.Kind == isa.KindCpAsync || op.Kind == isa.KindCpAsyncBulk)
+			loaded := op.Kind == isa.KindLd && i == 0
+			if arithmetic && o.Kind != ir.Address || reads && o.Kind == ir.Address || loaded {
+				continue
+			}
+			for _, r := range registers(o, nil) {
+				for v := range from[r] {
+					found[v] = true
+				}
+			}
+		}
+	})
+	return found
+}
+
+// registers appends the registers of an operand and of its parts.
+func registers(o *ir.Operand, list []*ir.Reg) []*ir.Reg {
+	if o.Reg != nil {
+		list = append(list, o.Reg)
+	}
+	parts := o.Args()
+	for i := range parts {
+		list = registers(&parts[i], list)
+	}
+	return list
+}
+
+// compared returns the integer parameters that are compared with values computed from the index of a
+// thread or a block.
+func (k *kernel) compared() map[*ir.Var]bool {
+	index := make(map[*ir.Reg]bool)
+	copies := make(map[*ir.Reg]*ir.Var)
+	for grew := true; grew; {
+		grew = false
+		k.instructions(func(in *ir.Instr) {
+			if len(in.Args) < 2 || in.Args[0].Reg == nil || index[in.Args[0].Reg] {
+				return
+			}
+			to := in.Args[0].Reg
+			if v := k.parameter(in, copies); v != nil && copies[to] == nil {
+				copies[to], grew = v, true
+			}
+			if slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Address }) {
+				return
+			}
+			for i := range in.Args[1:] {
+				o := &in.Args[1+i]
+				if o.Kind == ir.Special && indexOf(o.Text()) || o.Reg != nil && index[o.Reg] {
+					index[to], grew = true, true
+				}
+			}
+		})
+	}
+	found := make(map[*ir.Var]bool)
+	k.instructions(func(in *ir.Instr) {
+		if in.Form.Form.Kind != isa.KindSetp {
+			return
+		}
+		n := len(in.Args)
+		for i := 1; i < n; i++ {
+			v := copies[in.Args[i].Reg]
+			for j := 1; v != nil && j < n; j++ {
+				if index[in.Args[j].Reg] {
+					found[v] = true
+				}
+			}
+		}
+	})
+	return found
+}
+
+// indexOf reports whether a special register is the index of a thread or a block.
+func indexOf(name string) bool {
+	return strings.HasPrefix(name, "%tid") || strings.HasPrefix(name, "%ctaid") || name == "%laneid"
+}
+
+// parameter returns the parameter that an instruction copies, or nil.
+func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
+	switch o := &in.Args[1]; in.Form.Form.Kind {
+	case isa.KindLd:
+		if parts := o.Args(); len(parts) > 0 && parts[0].Kind == ir.Variable && parts[0].Var().Space.Base() == isa.Param {
+			return parts[0].Var()
+		}
+	case isa.KindMov, isa.KindCvt:
+		return copies[o.Reg]
+	}
+	return nil
+}
+
+// guarded reports whether the kernel compares the index of a thread with each of its counts, of which
+// there are one or two.
+func (k *kernel) guarded() bool {
+	n := 0
+	for _, p := range k.params {
+		if p.kind == paramCount {
+			if n++; !p.guarded {
+				return false
+			}
+		}
+	}
+	return n == 1 || n == 2
+}
+
+// hasInputs reports whether the kernel only reads some array.
+func (k *kernel) hasInputs() bool {
+	return slices.ContainsFunc(k.params, func(p param) bool { return p.kind == paramPointer && p.input })
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// uninitialized repeats launches that ended well, and reports values that were never written and that
+// the kernel uses: they reach global memory, an address or a branch. It is an error if no launch that
+// is repeated does without.
+func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
+	if best.fault != nil || best.err != nil || k.options.Order != nil {
+		return
+	}
+	for _, x := range all {
+		if len(x.races) > 0 {
+			return // a thread may read before another one has written
+		}
+	}
+	k.values = true
+	defer func() { k.values = false }()
+	first := k.again(best)
+	if first.fault == nil && k.guarded() { // any count is one that the kernel is for
+		for _, x := range k.comparable(best, all) {
+			if y := k.again(x); y.fault != nil {
+				best, first = x, y
+				break
+			}
+		}
+	}
+	if first.fault == nil || !unwritten(first.fault) {
+		return
+	}
+	d := diag.Diagnostic{Place: first.fault.Place, Rule: RuleValue, Severity: diag.Error, Message: describeFault(first.fault)}
+	for _, x := range k.comparable(best, all) {
+		if k.guarded() && x.block == best.block {
+			continue
+		}
+		if y := k.again(x); y.fault == nil || y.fault.Place != first.fault.Place {
+			d.Severity = diag.Review
+			d.Message += "; it does not occur with " + k.difference(best, x)
+			break
+		}
+	}
+	if d.Severity == diag.Error && k.guessedBox {
+		d.Severity, d.Message = diag.Review, d.Message+"; the boxes of tensor maps are assumed"
+	}
+	for i, n := range first.fault.Notes {
+		if i < 4 {
+			d.Related = append(d.Related, diag.Related{Place: d.Place, Message: n})
+		}
+	}
+	r.Findings = append(r.Findings, d)
+}
+
+// again repeats the launch of a run.
+func (k *kernel) again(x *run) *run {
+	if x.block != 0 {
+		defer func(n uint32) { k.shape.Block[0] = n }(k.shape.Block[0])
+		k.shape.Block[0] = x.block
+	}
+	k.inputs = x.inputs
+	defer func() { k.inputs = false }()
+	return k.launch(x.schedule, x.count, x.filled)
+}
+
+// mostComparable is the maximum number of launches with which a use of an uninitialized value is
+// compared.
+const mostComparable = 4
+
+// comparable returns runs with other integers, blocks or contents than the best one that ended well.
+func (k *kernel) comparable(best *run, all []*run) (list []*run) {
+	if len(k.shape.Args) > 0 {
+		return nil
+	}
+	for _, x := range all {
+		same := x.count == best.count && x.filled == best.filled && x.inputs == best.inputs && x.block == best.block
+		if x.fault != nil || x.err != nil || same || k.varies() && !ordinary(x.count) {
+			continue
+		}
+		if list = append(list, x); len(list) == mostComparable {
+			break
+		}
+	}
+	return list
+}
+
+// difference says how a launch differs from the best one.
+func (k *kernel) difference(best, x *run) string {
+	switch {
+	case x.block != best.block:
+		return fmt.Sprintf("blocks of %d threads, and the kernel does not require a size", x.block)
+	case x.count != best.count:
+		return fmt.Sprintf("%d for all integers", x.count)
+	}
+	return "other contents of the arrays"
+}
+
+// unwritten reports whether a fault is a use of a value that was never written. Matrix instructions
+// may read rows that were never written, and not use the elements of the result.
+func unwritten(f *emu.Fault) bool {
+	for _, text := range []string{"read of memory that was never", "atomic operation on memory that was never", "shuffle reads from a lane"} {
+		if strings.HasPrefix(f.Message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// describeFault returns the message of a fault with its thread.
+func describeFault(f *emu.Fault) string {
+	if f.Lane < 0 {
+		return f.Message
+	}
+	t, b := f.Thread, f.Block
+	return fmt.Sprintf("%s: thread (%d,%d,%d) of block (%d,%d,%d)", f.Message, t[0], t[1], t[2], b[0], b[1], b[2])
+}
