@@ -40,9 +40,9 @@ func (a *attendance) next() { a.before, a.came = a.came, [mostWarps]uint32{} }
 // state describes who arrived at an mbarrier, and who is missing.
 func (a *attendance) state(g *grid, p *phaseState) string {
 	if a.last == nil {
-		return "; nobody arrived" + a.notExecuted(g, p)
+		return "; no thread arrived" + a.notExecuted(g, p)
 	}
-	text := fmt.Sprintf("; the last arrival is that of warp %d at %s", a.lastWarp, g.lineOf(a.last))
+	text := fmt.Sprintf("; the last arrival was by warp %d at %s", a.lastWarp, g.lineOf(a.last))
 	if p.pending == 0 {
 		return text
 	}
@@ -51,10 +51,10 @@ func (a *attendance) state(g *grid, p *phaseState) string {
 		missing[i] = lanes &^ a.came[i]
 	}
 	if list := lanesOf(&a.came); len(list) > 0 {
-		text += "; in this phase came " + listed(list)
+		text += "; arrived in this phase: " + listed(list)
 	}
 	if list := lanesOf(&missing); len(list) > 0 {
-		return text + "; in the phase before came also " + listed(list)
+		return text + "; arrived only in the previous phase: " + listed(list)
 	}
 	return text + a.notExecuted(g, p)
 }

@@ -103,9 +103,9 @@ type access struct {
 	block     int // the block that owns the memory
 	region    memory.Region
 	core      *memory.Region // the part that is certain, if it is smaller
-	number    int          // index in order of recording
-	lanes     verify.Lanes // lanes of tensor memory
-	knows     []int        // the progress of all agents, if the kernel has flags
+	number    int            // index in order of recording
+	lanes     verify.Lanes   // lanes of tensor memory
+	knows     []int          // the progress of all agents, if the kernel has flags
 }
 
 // A machine simulates one scene.
