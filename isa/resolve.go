@@ -354,7 +354,7 @@ type shutGate struct {
 
 const combined = "this combination of modifiers"
 
-// gates returns a closed gate of a filled form.
+// gates returns the first closed gate of a form with these modifiers, or nil if all are open.
 func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	for _, g := range f.Gates {
 		if !g.Open(m.version, m.target) {

@@ -166,7 +166,7 @@ func TestEndless(t *testing.T) {
 		t.Skip("no file without contents can be made: ", err)
 	}
 	var stdout, stderr strings.Builder
-	if code := run([]string{"verify", "large.ptx"}, nil, &stdout, &stderr); code != exitTrouble || !strings.Contains(stderr.String(), "large.ptx: 1099511627776 bytes; at most") {
+	if code := run([]string{"verify", "large.ptx"}, nil, &stdout, &stderr); code != exitTrouble || !strings.Contains(stderr.String(), "large.ptx: file has 1099511627776 bytes, but at most") {
 		t.Errorf("exit %d, %q", code, &stderr)
 	}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // TestWords checks that no phrase of scripts/banned.txt occurs in the comments and strings of Go
-// files, in the tables of instructions, in rule pages and in scripts. scripts/prose.sh checks the
-// documentation.
+// files, in the comments of PTX test data, in the tables of instructions, in rule pages and in
+// scripts. scripts/prose.sh checks the documentation.
 func TestWords(t *testing.T) {
 	list, err := os.ReadFile("../../scripts/banned.txt")
 	if err != nil {
@@ -35,8 +35,14 @@ func TestWords(t *testing.T) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if strings.HasPrefix(name, ".") && name != ".." || name == "testdata" || name == "bin" || name == "build" {
+			if strings.HasPrefix(name, ".") && name != ".." || name == "bin" || name == "build" {
 				return filepath.SkipDir
+			}
+			return nil
+		case strings.Contains(filepath.ToSlash(path), "/testdata/"):
+			if strings.HasSuffix(name, ".ptx") {
+				files++
+				return ptxWords(t, path, banned)
 			}
 			return nil
 		case strings.HasSuffix(name, ".go"):
@@ -77,6 +83,22 @@ func goWords(t *testing.T, path string, banned *regexp.Regexp) error {
 		}
 		return true
 	})
+	return nil
+}
+
+// ptxWords checks the comments of a PTX file.
+func ptxWords(t *testing.T, path string, banned *regexp.Regexp) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	line := 0
+	for s := range strings.Lines(string(text)) {
+		line++
+		if _, comment, ok := strings.Cut(s, "//"); ok {
+			report(t, path, comment, line, banned)
+		}
+	}
 	return nil
 }
 

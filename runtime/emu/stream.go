@@ -123,7 +123,7 @@ func (d *Device) Begin(h device.Handle) error {
 	defer d.mutex.Unlock()
 	s := d.streams[h]
 	if s == nil || s.recording {
-		return fault("record a graph", nil, "stream %d is not open, or records already", h)
+		return fault("record a graph", nil, "stream %d is not open, or is already recording", h)
 	}
 	s.recording, s.recorded = true, nil
 	return nil
@@ -135,7 +135,7 @@ func (d *Device) End(h device.Handle) (device.Handle, error) {
 	defer d.mutex.Unlock()
 	s := d.streams[h]
 	if s == nil || !s.recording {
-		return 0, fault("end a graph", nil, "stream %d does not record", h)
+		return 0, fault("end a graph", nil, "stream %d is not recording", h)
 	}
 	d.serial++
 	d.graphs[d.serial] = s.recorded

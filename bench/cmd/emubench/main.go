@@ -217,7 +217,7 @@ func scaling(_ string, rounds int) error {
 			}
 		}
 		best := func(w int) time.Duration { return slices.Min(walls[w]) }
-		fmt.Printf("\n%s: %.3f s with 1 worker, %.3f s with 2 (the best of %d rounds in turns): %.2fx\n",
+		fmt.Printf("\n%s: %.3f s with 1 worker, %.3f s with 2 (the best of %d alternating rounds): %.2fx\n",
 			j.name, best(0).Seconds(), best(1).Seconds(), len(walls[0]), best(0).Seconds()/best(1).Seconds())
 		median := func(w int) float64 {
 			slices.Sort(cpus[w])

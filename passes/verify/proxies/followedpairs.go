@@ -21,8 +21,8 @@ type followedPairs struct {
 // An unfencedPath is a plain access, the barrier after it, and an async operation after that.
 type unfencedPath struct{ access, barrier, engine *ir.Instr }
 
-// has reports whether all threads that issue an async operation also executed a plain access and
-// the barrier after it, on the trace of an arrival.
+// has reports whether all threads that issue an async operation have also executed a plain access
+// and the barrier after it. Event i of t is the arrival after which the barrier is searched.
 func (j *followedPairs) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 	barrier := a.sync
 	for ; barrier == nil && i < len(t.Events); i++ {
