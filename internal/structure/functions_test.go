@@ -34,8 +34,6 @@ var longFunctions = map[string]string{
 
 	"runtime/emu/access.go:resolve": "run for each access to memory; calls in it cost time",
 
-	"runtime/emu/check/run.go:runs":          "to be split",
-	"runtime/emu/race/report.go:check":       "to be split",
 	"passes/pressure/addresses.go:addresses": "to be split",
 	"passes/pressure/live.go:live":           "to be split",
 	"passes/pressure/orders.go:early":        "to be split",
