@@ -48,7 +48,7 @@ func (k *Kernel) joins(x, a, b *ir.Reg) isa.Head {
 	if k.cur == nil {
 		return isa.NoHead
 	}
-	for in := range k.order.backward(k.cur) {
+	for in := range k.order.Backward(k.cur) {
 		if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || in.Args[0].Reg != x {
 			return isa.NoHead
 		}

@@ -6,7 +6,6 @@ package dsl
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
@@ -16,7 +15,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
-	"github.com/ptxdsl/ptxdsl/passes/verify/warprace"
 )
 
 // finish completes the module: it does everything that requires all kernels to be known.
@@ -26,7 +24,11 @@ func (m *Module) finish() {
 	for _, k := range m.kernels {
 		k.finish()
 	}
+	var replacements []replacement
 	for _, f := range annotated.Run(m.ir, suite.Annotated()) {
+		if len(f.Replaces) > 0 {
+			replacements = append(replacements, replacement{len(m.faults), f.Replaces})
+		}
 		m.record(f.Pos, f.Diagnostic)
 	}
 	// Functions precede their callers.
@@ -42,49 +44,31 @@ func (m *Module) finish() {
 		k.tellBoxes()
 	}
 	if !m.skipHazards {
-		m.faults = oncePerMistake(m.faults, suite.Run(m.ir, verify.Options{}).Findings)
+		m.merge(suite.Run(m.ir, verify.Options{}).Findings, replacements)
 	}
 }
 
-// subjects lists mistakes that both the builder and the hazard analyzers report: how the builder's
-// message begins, and the rules of the analyzers.
-var subjects = []struct {
-	message string
-	rules   []string
-}{
-	{warprace.Prefix, []string{"B8", "B9"}},
+// A replacement is a finding that replaces those of some hazard rules at its line.
+type replacement struct {
+	index int // in the list of findings
+	rules []string
 }
 
-// oncePerMistake merges the findings of the builder and of the hazard analyzers. If both report one
-// subject at one line of Go, it keeps the builder's finding, which has more detail, with the graver
-// severity.
-func oncePerMistake(builder, hazards diag.List) diag.List {
-	n := len(builder)
+// merge adds the findings of the hazard analyzers. If one reports a mistake at the line of a
+// replacement, the replacement stays, because it has more detail, with the graver severity.
+func (m *Module) merge(hazards diag.List, list []replacement) {
 	for _, h := range hazards {
-		known := slices.IndexFunc(builder[:n], func(b diag.Diagnostic) bool {
-			return sameMistake(&b, &h)
+		i := slices.IndexFunc(list, func(r replacement) bool {
+			at := m.faults[r.index].Place
+			return at.File == h.Place.File && at.Line == h.Place.Line && slices.Contains(r.rules, h.Rule)
 		})
-		if known < 0 {
-			builder = append(builder, h)
-		} else if h.Severity < builder[known].Severity {
-			builder[known].Severity = h.Severity
+		if i < 0 {
+			m.faults = append(m.faults, h)
+			continue
 		}
+		f := &m.faults[list[i].index]
+		f.Severity = min(f.Severity, h.Severity)
 	}
-	return builder
-}
-
-// sameMistake reports whether a finding of the builder and one of the hazard analyzers have one
-// subject and one line of Go.
-func sameMistake(b, h *diag.Diagnostic) bool {
-	if b.Place.File != h.Place.File || b.Place.Line != h.Place.Line {
-		return false
-	}
-	for _, s := range subjects {
-		if strings.HasPrefix(b.Message, s.message) && slices.Contains(s.rules, h.Rule) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkNames reports parameters named like a function of the module. PTX allows that, but ptxas
@@ -103,8 +87,7 @@ func (m *Module) checkNames() {
 	}
 }
 
-// tellBoxes adds a comment with the byte count of a copy to each tensor map, for the passes and for
-// readers of the PTX.
+// tellBoxes records the byte count of a copy with each tensor map.
 func (k *Kernel) tellBoxes() {
 	for _, m := range k.maps {
 		rows := m.high
@@ -135,7 +118,7 @@ func (k *Kernel) finish() {
 			k.place(l.block)
 		}
 	}
-	k.order.gather()
+	k.order.Gather()
 	if k.m.faults.Errors() == 0 {
 		k.checkRings() // the cause is often a rejected role
 	}
@@ -185,7 +168,7 @@ func (k *Kernel) begin() {
 	k.place(&ir.Block{})
 	k.emitSetup()
 	k.open = open
-	k.order.gather()
+	k.order.Gather()
 	if n := len(k.f.Blocks); len(k.f.Blocks[n-1].Instrs) == 0 && len(k.f.Blocks[n-1].Labels) == 0 {
 		k.f.Blocks = k.f.Blocks[:n-1]
 	}

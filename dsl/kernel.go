@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/order"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -16,6 +17,37 @@ import (
 // A Kernel is a kernel, or the body of a device function, under construction. Its methods append
 // instructions. They return no errors: mistakes are recorded with the line of the call, and
 // [Module.Build] reports them.
+//
+// The methods by subject:
+//   - Kernel: [Kernel.Name], [Kernel.Module], [Kernel.BlockThreads], [Kernel.DynamicShared],
+//     [Kernel.TMEMPlan], [Kernel.Errorf], [Kernel.Comment], [Kernel.Pragma], [Kernel.Ins]
+//   - Indices: [Kernel.TID], [Kernel.NTID], [Kernel.CTAID], [Kernel.NCTAID], [Kernel.Thread],
+//     [Kernel.Lane], [Kernel.WarpIndex], [Kernel.ClusterID], [Kernel.NClusterID],
+//     [Kernel.ClusterCTAID], [Kernel.ClusterRank], [Kernel.Clock], [Kernel.GlobalTimer]
+//   - Constants: [Kernel.U8], [Kernel.U16], [Kernel.U32], [Kernel.U64], [Kernel.S32], [Kernel.S64],
+//     [Kernel.F16], [Kernel.BF16], [Kernel.F32], [Kernel.F64]
+//   - Control flow: [Kernel.If], [Kernel.Unless], [Kernel.When], [Kernel.Range], [Kernel.RangeI],
+//     [Kernel.RangeStep], [Kernel.GridStride], [Kernel.While], [Kernel.Loop], [Kernel.NoUnroll],
+//     [Kernel.Break], [Kernel.BreakIf], [Kernel.Continue], [Kernel.ContinueIf], [Kernel.Switch],
+//     [Kernel.SwitchDefault], [Kernel.Return], [Kernel.ReturnIf], [Kernel.Exit], [Kernel.Trap]
+//   - Labels and calls: [Kernel.NewLabel], [Kernel.PlaceLabel], [Kernel.Branch], [Kernel.BranchIf],
+//     [Kernel.BranchTargets], [Kernel.Call], [Kernel.CallTargets], [Kernel.Prototype]
+//   - Warps: [Kernel.ActiveLanes], [Kernel.AllLanes], [Kernel.AnyLane], [Kernel.Ballot],
+//     [Kernel.Elect], [Kernel.Leader], [Kernel.SyncWarp]
+//   - Blocks and clusters: [Kernel.Sync], [Kernel.SyncCluster], [Kernel.NamedBarrier],
+//     [Kernel.Barrier], [Kernel.Barriers], [Kernel.Fence], [Kernel.FenceAsync], [Kernel.Semaphore],
+//     [Kernel.LaunchDependents], [Kernel.WaitDependencies]
+//   - Roles and pipelines: [Kernel.Roles], [Kernel.Pipeline], [Kernel.AsyncPipeline],
+//     [Kernel.ComputedTile]
+//   - Schedules of tiles: [Kernel.BlockTile], [Kernel.Persistent], [Kernel.PersistentGroups],
+//     [Kernel.DynamicSchedule], [Kernel.StreamK]
+//   - Memory and tiles: [Kernel.SharedBytes], [Kernel.SharedTile], [Kernel.SharedTiles],
+//     [Kernel.Matrix], [Kernel.TensorMap], [Kernel.Tensor], [Kernel.RowTensor], [Kernel.Im2col],
+//     [Kernel.ScaleMap], [Kernel.SparsityMap]
+//   - Copies: [Kernel.CopyAsync], [Kernel.CommitCopies], [Kernel.WaitCopies],
+//     [Kernel.CommitStores], [Kernel.WaitStores], [Kernel.WaitStoresRead]
+//   - Tensor cores: [Kernel.Accumulator], [Kernel.CommitMMA], [Kernel.WaitMMA], [Kernel.TMEM],
+//     [Kernel.TMEMOperand], [Kernel.CTAPair], [Kernel.Output], [Kernel.ScaleOutput]
 type Kernel struct {
 	m    *Module
 	f    *ir.Func
@@ -47,7 +79,7 @@ type Kernel struct {
 	rolled      bool             // the next loop must not be unrolled
 	started     []startedProduct // wgmma operations in flight
 	shared      sharedMemory
-	order       order
+	order       order.Order
 	args        slab.Of[ir.Operand]
 	mores       slab.Of[ir.More]
 	regs        slab.Of[ir.Reg]
@@ -189,7 +221,7 @@ func (k *Kernel) Pragma(text string) {
 // room returns a new instruction with capacity for n operands, under the current guard. The caller
 // must append it before it requests another one.
 func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
-	in := k.order.next()
+	in := k.order.Next()
 	in.Op = op
 	in.Pos = pos
 	in.Guard = k.guard
@@ -248,7 +280,7 @@ func (k *Kernel) put(in *ir.Instr) {
 		k.unreached()
 		k.place(&ir.Block{})
 	}
-	k.order.put(k.cur)
+	k.order.Put(k.cur)
 }
 
 // bind finds the form of in, and reports whether it is valid.
@@ -275,13 +307,13 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 
 // place makes b the current block. It replaces an empty block that would only fall through to b.
 func (k *Kernel) place(b *ir.Block) {
-	if n := len(k.f.Blocks); n > 0 && k.cur != nil && k.order.empty(k.cur) && len(b.Labels) > 0 {
+	if n := len(k.f.Blocks); n > 0 && k.cur != nil && k.order.Empty(k.cur) && len(b.Labels) > 0 {
 		last := k.f.Blocks[n-1]
 		if last == k.cur && len(last.Labels) == 0 {
 			k.f.Blocks = k.f.Blocks[:n-1]
 		}
 	}
 	k.f.Blocks = append(k.f.Blocks, b)
-	k.order.place(b)
+	k.order.Place(b)
 	k.cur = b
 }

@@ -126,7 +126,7 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 	o := i.in(k)
 	if k.cur != nil {
 		few := 16
-		for in := range k.order.backward(k.cur) {
+		for in := range k.order.Backward(k.cur) {
 			if few--; few < 0 || in.Form == nil || writes(in, o.Reg) {
 				break
 			}

@@ -4,12 +4,12 @@
 package dsl
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
@@ -30,7 +30,7 @@ type calls struct {
 	body  ir.Pos  // position of the frames outside of the function that run calls
 	mark  uintptr // return address of that function
 
-	sources sources // sources of the findings
+	sources source.Files // sources of the findings
 }
 
 // nodes is a page of nodes. A node is a return address and its outer node.
@@ -186,7 +186,7 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	for found := 0; found < mostFrames; {
 		f, more := frames.Next()
 		if f.File != "" && !ours(f, house) {
-			p := diag.Place{File: short(f.File), Line: f.Line, Column: 1}
+			p := diag.Place{File: source.Short(f.File), Line: f.Line, Column: 1}
 			if found == 0 {
 				at = p
 			} else {
@@ -216,16 +216,4 @@ func ours(f runtime.Frame, house string) bool {
 	}
 	dir := filepath.Dir(f.File)
 	return (dir == house || dir == filepath.Join(house, "op")) && !strings.HasSuffix(f.File, "_test.go")
-}
-
-// short returns a file name relative to the working directory, if the file is below it.
-func short(file string) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return file
-	}
-	if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
-		return rel
-	}
-	return file
 }

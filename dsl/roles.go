@@ -194,7 +194,7 @@ func (k *Kernel) closeRole(b *role) {
 func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	was, open := k.cur, k.open
 	defer func() { k.cur, k.open = was, open }()
-	if k.order.gather(); b.head.Ends() {
+	if k.order.Gather(); b.head.Ends() {
 		b.head = k.behind(b.head)
 	}
 	k.cur, k.open = b.head, b.open
@@ -203,7 +203,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	in.Guard = ir.Guard{Reg: other.r}
 	in.Args[0] = k.naming(ir.Jump, b.end, 0)
 	k.m.binder.Bind(in)
-	k.order.put(b.head)
+	k.order.Put(b.head)
 	k.tally(in)
 }
 

@@ -67,7 +67,7 @@ func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
 	}
 	k.held = max(k.held, len(k.conds))
 	k.notes.Shared = append(k.notes.Shared, ir.SharedAccess{Pos: k.m.calls.above(), Conds: k.conds, Var: a.v, Reg: a.reg, Offset: a.off, Bytes: bytes, Writes: writes})
-	k.touched = append(k.touched, k.order.count())
+	k.touched = append(k.touched, k.order.Count())
 }
 
 // locateShared finds the instruction of each access to shared memory: the first that was created
@@ -78,7 +78,7 @@ func (k *Kernel) locateShared() {
 		head[in] = true
 	}
 	n, i := 0, 0
-	for in := range k.order.all() {
+	for in := range k.order.All() {
 		for ; i < len(k.touched) && k.touched[i] <= n && !head[in]; i++ {
 			k.notes.Shared[i].In = in
 		}

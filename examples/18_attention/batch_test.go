@@ -39,7 +39,8 @@ func TestRunBatch(t *testing.T) {
 	kerneltest.Run(t, checkAll(batchVariants()), BatchTargets[0]).Tight(t, 4)
 }
 
-// TestPTXOther compares the PTX of kernels for the backward pass and for MLA with the golden files.
+// TestPTXOther compares the PTX of kernels for the backward pass and for MLA with the golden files,
+// and assembles it for other targets.
 func TestPTXOther(t *testing.T) {
 	s := Shape{Type: isa.Bf16, Width: 64, Causal: true}
 	for name, build := range map[string]func(m *dsl.Module){
@@ -51,6 +52,16 @@ func TestPTXOther(t *testing.T) {
 		m := dsl.New(name+".sm_80", "sm_80")
 		build(m)
 		golden.Verify(t, m)
+		for _, target := range BatchTargets[1:] {
+			m := dsl.New(name, target)
+			build(m)
+			text, err := m.Text()
+			if err != nil {
+				t.Errorf("%s for %s: %v", name, target, err)
+				continue
+			}
+			golden.AssembleText(t, name+" for "+target, text)
+		}
 	}
 }
 
@@ -61,7 +72,7 @@ func TestRunBackward(t *testing.T) {
 
 // TestRunMLA runs the kernels for MLA in the emulator.
 func TestRunMLA(t *testing.T) {
-	kerneltest.Run(t, checkAll(mlaVariants()), MLATargets[0]).Tight(t, 4)
+	kerneltest.Run(t, checkAll(mlaVariants()), BatchTargets[0]).Tight(t, 4)
 }
 
 // TestBatchMistakes checks the errors for options that the kernel does not support.

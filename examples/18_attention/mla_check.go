@@ -14,9 +14,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// MLATargets are the targets that the kernel for MLA is built for.
-var MLATargets = []string{"sm_80", "sm_90", "sm_120"}
-
 // mlaScale is the factor of the scores: heads have 128 elements before the weights of the keys are
 // multiplied into the queries, and 64 with a rotary embedding.
 var mlaScale = 1 / math.Sqrt(192)
@@ -25,7 +22,7 @@ var mlaScale = 1 / math.Sqrt(192)
 func mlaVariants() (list []kerneltest.Variant) {
 	for _, a := range []MLA{{isa.Bf16, 64}, {isa.F16, 32}} {
 		list = append(list, kerneltest.Variant{
-			Option: "MLA decode", Name: a.String(), Targets: MLATargets,
+			Option: "MLA decode", Name: a.String(), Targets: BatchTargets[:1],
 			Build: func(m *dsl.Module) { BuildMLA(m, a) },
 			Check: func(t *kerneltest.T) error { return CheckMLA(t, a) },
 			Why:   "probabilities of at most 1 and the result are rounded to the type",

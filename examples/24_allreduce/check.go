@@ -38,7 +38,7 @@ func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, typ := range Types {
 		list = append(list, kerneltest.Variant{
-			Option: "multimem all-reduce on two devices", Name: typ.String()[1:], Targets: Targets,
+			Option: "multimem all-reduce on two devices", Name: typ.String()[1:], Targets: Targets[:1],
 			Build: func(m *dsl.Module) { Build(m, typ) },
 			Check: func(t *kerneltest.T) error { return checkType(t, typ, 2) },
 			Why:   "the sum of two elements is rounded once",

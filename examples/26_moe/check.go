@@ -33,7 +33,7 @@ func (e experts) cost() int {
 // sizes are those of the checks: experts with no row, one row, and more rows than a tile, and sizes that
 // are not multiples of a tile.
 var sizes = []experts{
-	{[]int{0, 1, 0}, 8, 16}, {[]int{130, 0, 64, 3}, 136, 272}, {[]int{100, 28}, 200, 400},
+	{[]int{0, 1, 0}, 8, 16}, {[]int{130, 0, 5}, 40, 144}, {[]int{3, 65}, 136, 112}, {[]int{130, 0, 64, 3}, 136, 272},
 	{[]int{300, 0, 517, 128}, 1032, 1040},
 }
 
@@ -121,5 +121,7 @@ func (e experts) check(t *kerneltest.T, kernel *runtime.Kernel) error {
 		}
 	}
 	what := fmt.Sprintf("%d experts, %dx%dx%d", len(e.rows), all, e.n, e.k)
-	return kerneltest.Compare(t, what, got, want, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-11)))
+	// Sums of a block of K have an error of about 2^-12 for each product, which partly cancel: 2^-9 for 128
+	// of them. The other product of the activation is mostly below 1.
+	return kerneltest.Compare(t, what, got, want, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9)))
 }

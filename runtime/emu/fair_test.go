@@ -104,6 +104,29 @@ func TestMeet(t *testing.T) {
 	}
 }
 
+// TestWaitsForOthers runs a kernel that spins until a kernel of another device stores to its memory. It
+// must not be said to hang.
+func TestWaitsForOthers(t *testing.T) {
+	const spin = `l: ld.acquire.sys.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l; st.u32 [%d0+4], %r1;`
+	a, b := must[*runtime.Device](t)(runtime.Open("emu")), must[*runtime.Device](t)(runtime.Open("emu:1"))
+	if err := b.Reach(a); err != nil {
+		t.Fatal(err)
+	}
+	x := must[*runtime.Buffer[uint32]](t)(runtime.Upload(a, make([]uint32, 2)))
+	waits, late := kernel(t, a, source(spin)), kernel(t, b, source(`w: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000000; @%p1 bra w; mov.u32 %r1, 5; st.release.sys.u32 [%d0], %r1;`))
+	first := make(chan error)
+	go func() { first <- waits.Launch(runtime.Grid(1).Block(32), x) }()
+	if err := late.Launch(runtime.Grid(1).Block(32), x); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]uint32](t)(runtime.Download(x)); got[1] != 5 {
+		t.Errorf("the kernel saw %d", got[1])
+	}
+}
+
 // TestTimeLimits runs threads that wait for a time to pass, with and without other threads. They must
 // end, and a thread that reads a clock forever must be reported.
 func TestTimeLimits(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
@@ -51,10 +52,11 @@ type grid struct {
 	stalled int // how often clusters were put back since the last progress
 	peers   patience
 
-	executed  atomic.Int64 // instructions of threads
-	changedAt int64        // executed at the last progress
-	ended     atomic.Int64 // blocks that have ended
-	stop      atomic.Bool  // the context has ended
+	executed    atomic.Int64 // instructions of threads
+	changedAt   int64        // executed at the last progress
+	changedTime time.Time
+	ended       atomic.Int64 // blocks that have ended
+	stop        atomic.Bool  // the context has ended
 
 	timer   timer
 	overlap // with the previous and the next launch
@@ -94,6 +96,8 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	defer g.watch(g.device.options.Progress)()
 	g.paused = false
 	g.turn.L = &g.mutex
+	g.changedTime = time.Now()
+	g.timer.start(g.changedTime)
 	g.alone = workers == 1 && !g.device.shares()
 	if o := &g.device.options; o.Interleave && o.Seed != 0 && workers == 1 && g.guide == nil && total <= mostMixed {
 		g.mix = rand.New(rand.NewPCG(o.Seed, total))

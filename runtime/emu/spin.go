@@ -3,7 +3,11 @@
 
 package emu
 
-import "math/bits"
+import (
+	"math/bits"
+	goruntime "runtime"
+	"time"
+)
 
 // A spins tells warps that spin forever from those that count or add up while memory does not
 // change. A warp that comes to the same state again, and sees the same memory, repeats itself.
@@ -82,6 +86,12 @@ func (g *grid) spun() bool {
 func (g *grid) decide() {
 	g.stalled = 0
 	switch {
+	case g.device.open():
+		g.timer.follow()
+		if g.spun() && time.Since(g.changedTime) > time.Minute {
+			g.fault = g.hang()
+		}
+		goruntime.Gosched()
 	case g.timer.skip():
 	case g.timer.step >= lastSkip, g.repeats(), g.spun():
 		g.fault = g.hang()
@@ -100,7 +110,16 @@ func (g *grid) repeats() bool {
 
 // progressed notes that a cluster made progress.
 func (g *grid) progressed() {
-	g.stalled, g.timer.step, g.changedAt = 0, 0, g.executed.Load()
+	g.stalled, g.timer.step, g.changedAt, g.changedTime = 0, 0, g.executed.Load(), time.Now()
+}
+
+// open reports whether others can change memory that kernels of the device read: the host pinned
+// memory, and kernels of other devices. A kernel may then wait for them.
+func (d *Device) open() bool {
+	d.mutex.Lock()
+	pinned := len(d.pinned) > 0
+	d.mutex.Unlock()
+	return pinned || d.shares()
 }
 
 // mayHang reports whether all clusters that have started were without progress several times.

@@ -3,7 +3,10 @@
 
 package emu
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // A timer is the part of a grid's clock that does not count instructions. If all threads spin, and
 // one of them reads a clock, it probably waits for a time to pass, such as a time limit. The clock
@@ -13,6 +16,22 @@ type timer struct {
 	read    atomic.Bool // a clock was read since the last skip
 	step    uint64      // the last skip; 0 after progress
 	counted uint64      // of skipped
+	began   time.Time
+}
+
+// start notes when the grid began, at its first slice.
+func (t *timer) start(now time.Time) {
+	if t.began.IsZero() {
+		t.began = now
+	}
+}
+
+// follow advances the clock to the time that has passed. Threads that wait for the host or for other
+// devices must not miss their time limits because of skips.
+func (t *timer) follow() {
+	if passed := uint64(time.Since(t.began)); passed > t.skipped.Load() {
+		t.skipped.Store(passed)
+	}
 }
 
 // count returns the time that was skipped since the last call.

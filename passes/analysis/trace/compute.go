@@ -78,30 +78,30 @@ func (w *walk) lanes(s *state) value.Set {
 
 // give sets the results of an instruction, under condition cond or always.
 func (w *walk) give(s *state, st *step, cond *value.Value) {
-	in := st.in
-	set := func(o *ir.Operand, v *value.Value) {
-		if o.Kind != ir.Register {
-			return
-		}
-		r := o.Reg
-		n := w.at(r)
-		if n < 0 {
-			return
-		}
-		v = w.fit(v, bitsOf(r))
-		if o.Text() != "" {
-			v = w.unknown(s, in, bitsOf(r))
-		}
-		if cond != nil {
-			w.cond = w.pool.Not(cond)
-			v = w.pool.Select(cond, v, w.fit(w.reg(s, r), v.Width))
-			w.cond = cond
-		}
-		s.put(n, v)
-	}
 	w.cond = cond
-	w.result(s, st, set)
+	w.result(s, st)
 	w.cond = nil
+}
+
+// set sets a register that an instruction writes, if its value matters.
+func (w *walk) set(s *state, st *step, o *ir.Operand, v *value.Value) {
+	if o.Kind != ir.Register {
+		return
+	}
+	n := w.at(o.Reg)
+	if n < 0 {
+		return
+	}
+	v = w.fit(v, bitsOf(o.Reg))
+	if o.Text() != "" {
+		v = w.unknown(s, st.in, bitsOf(o.Reg))
+	}
+	if cond := w.cond; cond != nil {
+		w.cond = w.pool.Not(cond)
+		v = w.pool.Select(cond, v, w.fit(w.reg(s, o.Reg), v.Width))
+		w.cond = cond
+	}
+	s.put(n, v)
 }
 
 // fit returns v in the width of a register.
@@ -116,7 +116,7 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 }
 
 // A setter sets the operands that an instruction writes. It returns false if the results are unknown.
-type setter func(w *walk, s *state, st *step, set func(*ir.Operand, *value.Value)) bool
+type setter func(w *walk, s *state, st *step) bool
 
 // setters are the instructions that write several operands, or that depend on more than the values
 // of their operands.
@@ -126,17 +126,17 @@ var setters = [math.MaxUint8 + 1]setter{
 	isa.HeadActivemask: (*walk).executing, isa.HeadElect: (*walk).elect, isa.HeadMbarrier: (*walk).waited,
 }
 
-// result evaluates an instruction, and calls set with each written operand and its value.
-func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
+// result evaluates an instruction, and sets the registers that it writes.
+func (w *walk) result(s *state, st *step) {
 	if f := formulas[st.head]; f != nil {
 		if v := f(w, s, st); v != nil {
-			set(&st.in.Args[0], v)
+			w.set(s, st, &st.in.Args[0], v)
 			return
 		}
-	} else if f := setters[st.head]; f != nil && f(w, s, st, set) {
+	} else if f := setters[st.head]; f != nil && f(w, s, st) {
 		return
 	}
-	w.opaque(s, st.in, set)
+	w.opaque(s, st)
 	if st.kind == Arrive && st.in.Args[0].Kind == ir.Register {
 		if e := s.events.last(); e != nil && e.In == st.in {
 			e.Done = w.reg(s, st.in.Args[0].Reg)
@@ -145,7 +145,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 }
 
 // waited sets the predicate of a wait for an mbarrier.
-func (w *walk) waited(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) waited(s *state, st *step) bool {
 	e := s.events.last()
 	if st.kind != Wait || e == nil || e.In != st.in || e.Done == nil {
 		return false
@@ -154,12 +154,12 @@ func (w *walk) waited(s *state, st *step, set func(*ir.Operand, *value.Value)) b
 	if o.Kind == ir.Pair {
 		o = &o.Args()[0]
 	}
-	set(o, e.Done)
+	w.set(s, st, o, e.Done)
 	return true
 }
 
 // move evaluates mov, including packing and unpacking.
-func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) move(s *state, st *step) bool {
 	in := st.in
 	if len(in.Args) != 2 {
 		return false
@@ -175,33 +175,33 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 			zero = zero && (i == 0 || parts[i].Is(0))
 		}
 		if zero {
-			set(to, w.pool.Resize(width, parts[0], false))
+			w.set(s, st, to, w.pool.Resize(width, parts[0], false))
 			return true
 		}
-		set(to, w.pool.Atom(width, value.OpPack, "", nil, value.Constant, parts...))
+		w.set(s, st, to, w.pool.Atom(width, value.OpPack, "", nil, value.Constant, parts...))
 	case to.Kind == ir.Vector:
 		v := w.operand(s, from, width)
 		a := v.Single()
 		for i := range to.Args() {
 			switch {
 			case a != nil && a.Op == value.OpPack && len(a.Args) == len(to.Args()):
-				set(&to.Args()[i], a.Args[i])
+				w.set(s, st, &to.Args()[i], a.Args[i])
 			case i == 0 && width == 64 && len(to.Args()) == 2:
-				set(&to.Args()[i], w.pool.Resize(32, v, true))
+				w.set(s, st, &to.Args()[i], w.pool.Resize(32, v, true))
 			default:
-				set(&to.Args()[i], w.pool.Atom(width/len(to.Args()), value.OpPart, strconv.Itoa(i), nil, value.Constant, v))
+				w.set(s, st, &to.Args()[i], w.pool.Atom(width/len(to.Args()), value.OpPart, strconv.Itoa(i), nil, value.Constant, v))
 			}
 		}
 	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw || from.Kind == ir.Function:
 		return false
 	default:
-		set(to, w.operand(s, from, width))
+		w.set(s, st, to, w.operand(s, from, width))
 	}
 	return true
 }
 
 // compare evaluates setp, with or without a predicate to combine with.
-func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) compare(s *state, st *step) bool {
 	in, width := st.in, st.width
 	if st.float || len(in.Args) < 3 {
 		return false
@@ -215,10 +215,10 @@ func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) 
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {
-		set(&to.Args()[0], v)
-		set(&to.Args()[1], opposite)
+		w.set(s, st, &to.Args()[0], v)
+		w.set(s, st, &to.Args()[1], opposite)
 		return true
 	}
-	set(to, v)
+	w.set(s, st, to, v)
 	return true
 }

@@ -19,9 +19,11 @@ type formula func(w *walk, s *state, st *step) *value.Value
 var formulas = [math.MaxUint8 + 1]formula{
 	isa.HeadAdd: (*walk).sum, isa.HeadSub: (*walk).difference, isa.HeadNeg: (*walk).negation,
 	isa.HeadMul: (*walk).product, isa.HeadMad: (*walk).product,
-	isa.HeadDiv: (*walk).quotient, isa.HeadRem: (*walk).quotient, isa.HeadMin: (*walk).quotient, isa.HeadMax: (*walk).quotient,
+	isa.HeadDiv: (*walk).quotient, isa.HeadRem: (*walk).quotient,
+	isa.HeadMin: (*walk).quotient, isa.HeadMax: (*walk).quotient,
 	isa.HeadShl: (*walk).leftShift, isa.HeadShr: (*walk).rightShift,
-	isa.HeadAnd: (*walk).bits, isa.HeadOr: (*walk).bits, isa.HeadXor: (*walk).bits, isa.HeadNot: (*walk).complement,
+	isa.HeadAnd: (*walk).bits, isa.HeadOr: (*walk).bits, isa.HeadXor: (*walk).bits,
+	isa.HeadNot: (*walk).complement,
 	isa.HeadBfe: (*walk).extraction, isa.HeadBfi: (*walk).insertion,
 	isa.HeadSelp: (*walk).selection, isa.HeadCvt: (*walk).conversion,
 	isa.HeadCvta: (*walk).converted, isa.HeadIsspacep: (*walk).inSpace, isa.HeadMapa: (*walk).mapping,
@@ -48,7 +50,8 @@ func (w *walk) sum(s *state, st *step) *value.Value {
 	if !st.whole() {
 		return nil
 	}
-	return w.combine(s, value.OpAdd, st.width, w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width))
+	a, b := w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width)
+	return w.combine(s, value.OpAdd, st.width, a, b)
 }
 
 func (w *walk) difference(s *state, st *step) *value.Value {
@@ -80,7 +83,8 @@ func (w *walk) product(s *state, st *step) *value.Value {
 		}
 	case st.wide:
 		width *= 2
-		v = w.pool.Binary(value.OpMul, width, w.pool.Resize(width, a, st.signed), w.pool.Resize(width, b, st.signed))
+		a, b = w.pool.Resize(width, a, st.signed), w.pool.Resize(width, b, st.signed)
+		v = w.pool.Binary(value.OpMul, width, a, b)
 	default:
 		v = w.pool.Binary(value.OpMul, width, a, b)
 	}
@@ -92,8 +96,14 @@ func (w *walk) product(s *state, st *step) *value.Value {
 
 // Operations of div, rem, min and max.
 var (
-	unsignedQuotients = map[isa.Head]value.Op{isa.HeadDiv: value.OpDiv, isa.HeadRem: value.OpRem, isa.HeadMin: value.OpMin, isa.HeadMax: value.OpMax}
-	signedQuotients   = map[isa.Head]value.Op{isa.HeadDiv: value.OpSDiv, isa.HeadRem: value.OpSRem, isa.HeadMin: value.OpSMin, isa.HeadMax: value.OpSMax}
+	unsignedQuotients = map[isa.Head]value.Op{
+		isa.HeadDiv: value.OpDiv, isa.HeadRem: value.OpRem,
+		isa.HeadMin: value.OpMin, isa.HeadMax: value.OpMax,
+	}
+	signedQuotients = map[isa.Head]value.Op{
+		isa.HeadDiv: value.OpSDiv, isa.HeadRem: value.OpSRem,
+		isa.HeadMin: value.OpSMin, isa.HeadMax: value.OpSMax,
+	}
 )
 
 // quotient evaluates div, rem, min and max.
@@ -117,7 +127,8 @@ func (w *walk) leftShift(s *state, st *step) *value.Value {
 func (w *walk) rightShift(s *state, st *step) *value.Value {
 	op := value.OpShr
 	if st.signed {
-		if _, high, ok := w.arg(s, st, 1, st.width).Bounds(); !ok || st.width != 64 && high >= 1<<31 {
+		_, high, ok := w.arg(s, st, 1, st.width).Bounds()
+		if !ok || st.width != 64 && high >= 1<<31 {
 			op = value.OpSar
 		}
 	}
@@ -125,10 +136,13 @@ func (w *walk) rightShift(s *state, st *step) *value.Value {
 }
 
 // bitwise are the operations of and, or and xor.
-var bitwise = map[isa.Head]value.Op{isa.HeadAnd: value.OpAnd, isa.HeadOr: value.OpOr, isa.HeadXor: value.OpXor}
+var bitwise = map[isa.Head]value.Op{
+	isa.HeadAnd: value.OpAnd, isa.HeadOr: value.OpOr, isa.HeadXor: value.OpXor,
+}
 
 func (w *walk) bits(s *state, st *step) *value.Value {
-	return w.combine(s, bitwise[st.head], st.width, w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width))
+	a, b := w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width)
+	return w.combine(s, bitwise[st.head], st.width, a, b)
 }
 
 func (w *walk) complement(s *state, st *step) *value.Value {
@@ -154,7 +168,8 @@ func (w *walk) insertion(s *state, st *step) *value.Value {
 	if !at.Const() || !n.Const() {
 		return nil
 	}
-	return w.insert(st.width, w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width), at.K&0xff, n.K&0xff)
+	a, b := w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width)
+	return w.insert(st.width, a, b, at.K&0xff, n.K&0xff)
 }
 
 // insert evaluates bfi: n bits of b from bit at on are replaced by bits of a.
@@ -169,11 +184,13 @@ func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
 	}
 	k := func(bits int64) *value.Value { return w.pool.Const(width, bits) }
 	kept := w.pool.Binary(value.OpAnd, width, b, k(^(field << at)))
-	return w.pool.Add(width, kept, w.pool.Binary(value.OpShl, width, w.pool.Binary(value.OpAnd, width, a, k(field)), w.pool.Const(32, at)))
+	put := w.pool.Binary(value.OpAnd, width, a, k(field))
+	return w.pool.Add(width, kept, w.pool.Binary(value.OpShl, width, put, w.pool.Const(32, at)))
 }
 
 func (w *walk) selection(s *state, st *step) *value.Value {
-	cond, a, b := w.arg(s, st, 3, 1), w.arg(s, st, 1, st.width), w.arg(s, st, 2, st.width)
+	cond := w.arg(s, st, 3, 1)
+	a, b := w.arg(s, st, 1, st.width), w.arg(s, st, 2, st.width)
 	if holds, known := s.facts.Decided(cond, w.lanes(s)); known {
 		cond = w.pool.Bool(holds)
 	}
@@ -182,7 +199,12 @@ func (w *walk) selection(s *state, st *step) *value.Value {
 
 // conversion evaluates cvt between integers.
 func (w *walk) conversion(s *state, st *step) *value.Value {
-	if o := &st.in.Args[1]; st.float || o.Kind != ir.Register && o.Kind != ir.Int && o.Kind != ir.Special {
+	if st.float {
+		return nil
+	}
+	switch st.in.Args[1].Kind {
+	case ir.Register, ir.Int, ir.Special:
+	default:
 		return nil
 	}
 	from := w.arg(s, st, 1, st.width)
@@ -199,8 +221,8 @@ func (w *walk) mapping(s *state, st *step) *value.Value {
 	return w.mapped(s, st.width, w.arg(s, st, 1, st.width), w.arg(s, st, 2, 32))
 }
 
-// inSpace evaluates isspacep.local. A pointer that other threads know, or that is an argument, is not
-// to local memory: code for that is not followed.
+// inSpace evaluates isspacep.local. A pointer that other threads know, or that is an argument, is
+// not to local memory: code for that is not followed.
 func (w *walk) inSpace(s *state, st *step) *value.Value {
 	if v := w.arg(s, st, 1, 64); st.in.HasMod(isa.ModLocal) && !localPointer(v) {
 		return w.pool.Bool(false)

@@ -22,6 +22,8 @@ type Analyzer struct {
 	Doc  string // what it reports, and what it cannot detect
 	// Rules are those of package annotated that it reports.
 	Rules []*diag.Rule
+	// Replaces lists the rules of hazard analyzers that report the same mistakes, with less detail.
+	Replaces []string
 	// Late analyzers run only if there is no error. Otherwise their findings may follow from it.
 	Late bool
 	Run  func(*Pass)
@@ -31,6 +33,7 @@ type Analyzer struct {
 type Finding struct {
 	Pos ir.Pos
 	diag.Diagnostic
+	Replaces []string // from the analyzer
 }
 
 // A Pass is the run of an analyzer on one kernel.
@@ -38,9 +41,11 @@ type Pass struct {
 	Module *ir.Module
 	Func   *ir.Func
 	Notes  *ir.Annotations
-	list   *[]Finding
-	first  int // index of the first finding of the kernel
-	eval   *thread.Eval
+	// Analyzer is the one that runs.
+	Analyzer *Analyzer
+	list     *[]Finding
+	first    int // index of the first finding of the kernel
+	eval     *thread.Eval
 }
 
 // Run runs the analyzers on all kernels and functions with annotations.
@@ -53,6 +58,7 @@ func Run(m *ir.Module, list []*Analyzer) []Finding {
 		p := &Pass{Module: m, Func: f, Notes: f.Annotations, list: &all, first: len(all)}
 		for _, a := range list {
 			if !a.Late || !slices.ContainsFunc(all, func(f Finding) bool { return f.Severity == diag.Error }) {
+				p.Analyzer = a
 				a.Run(p)
 			}
 		}
@@ -73,7 +79,11 @@ func (p *Pass) Eval() *thread.Eval {
 
 // Report records that the call at a position breaks a rule.
 func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
-	*p.list = append(*p.list, Finding{pos, diag.Diagnostic{Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}})
+	*p.list = append(*p.list, Finding{
+		Pos:        pos,
+		Diagnostic: diag.Diagnostic{Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)},
+		Replaces:   p.Analyzer.Replaces,
+	})
 }
 
 // Warn is Report for something that may be intended.

@@ -22,13 +22,11 @@ func Analyzer() *annotated.Analyzer {
 		Doc: `Warprace compares the addresses of all threads at pairs of a store and a load of shared memory
 that have no barrier between them, outside of roles and in the first iteration of loops. The
 analyzer of rules B8 and B9 follows paths, and does not need the author's conditions.`,
-		Rules: []*diag.Rule{&annotated.Protocol},
-		Run:   run,
+		Rules:    []*diag.Rule{&annotated.Protocol},
+		Replaces: []string{"B8", "B9"},
+		Run:      run,
 	}
 }
-
-// Prefix begins the findings about races.
-const Prefix = "data race: "
 
 func run(p *annotated.Pass) {
 	list := p.Notes.Shared
@@ -189,8 +187,8 @@ func (p pair) report(store, load *ir.SharedAccess, writer, reader int, at int64)
 	switch {
 	case !found:
 	case store == p.a:
-		p.Warn(load.Pos, &annotated.Protocol, Prefix+"thread %d reads what thread %d, of another warp, stored to %s without a barrier between; add Sync after the store", reader, writer, area.Name)
+		p.Warn(load.Pos, &annotated.Protocol, "data race: thread %d reads what thread %d, of another warp, stored to %s without a barrier between; add Sync after the store", reader, writer, area.Name)
 	default:
-		p.Warn(store.Pos, &annotated.Protocol, Prefix+"thread %d overwrites what thread %d, of another warp, reads of %s without a barrier between; add Sync after the read", writer, reader, area.Name)
+		p.Warn(store.Pos, &annotated.Protocol, "data race: thread %d overwrites what thread %d, of another warp, reads of %s without a barrier between; add Sync after the read", writer, reader, area.Name)
 	}
 }

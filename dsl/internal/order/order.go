@@ -1,7 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+// Package order holds the instructions of a kernel under construction, in the order in which they
+// were created, and adds them to the blocks that contain them.
+package order
 
 import (
 	"iter"
@@ -10,10 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// An order holds the instructions of a kernel in the order in which they were created, and the
+// An Order holds the instructions of a kernel in the order in which they were created, and the
 // blocks that contain them. The instruction lists of the blocks are built on demand, usually at the
 // end, when their lengths are known.
-type order struct {
+type Order struct {
 	pages     [][]ir.Instr
 	last      []ir.Instr // the last page
 	used      int        // number of instructions used in it
@@ -37,8 +39,8 @@ const (
 	longestPage = 512
 )
 
-// next returns a new instruction. It must be put into a block before the next one is created.
-func (o *order) next() *ir.Instr {
+// Next returns a new instruction. It must be put into a block before the next one is created.
+func (o *Order) Next() *ir.Instr {
 	if o.used == len(o.last) {
 		o.more()
 	}
@@ -49,17 +51,17 @@ func (o *order) next() *ir.Instr {
 // more starts a new page.
 //
 //go:noinline
-func (o *order) more() {
+func (o *Order) more() {
 	o.before += len(o.last)
 	o.last, o.used = make([]ir.Instr, min(max(2*len(o.last), firstPage), longestPage)), 0
 	o.pages = append(o.pages, o.last)
 }
 
-// count returns the number of instructions created.
-func (o *order) count() int { return o.before + o.used }
+// Count returns the number of instructions created.
+func (o *Order) Count() int { return o.before + o.used }
 
-// all visits the instructions in the order of creation.
-func (o *order) all() iter.Seq[*ir.Instr] {
+// All visits the instructions in the order of creation.
+func (o *Order) All() iter.Seq[*ir.Instr] {
 	return func(yield func(*ir.Instr) bool) {
 		for i, page := range o.pages {
 			if i == len(o.pages)-1 {
@@ -74,8 +76,8 @@ func (o *order) all() iter.Seq[*ir.Instr] {
 	}
 }
 
-// put appends the most recently created instruction to a block.
-func (o *order) put(b *ir.Block) {
+// Put appends the most recently created instruction to a block.
+func (o *Order) Put(b *ir.Block) {
 	if n := len(o.stretches); n > 0 && o.stretches[n-1].block == b {
 		o.stretches[n-1].n++
 		return
@@ -83,24 +85,24 @@ func (o *order) put(b *ir.Block) {
 	o.stretches = append(o.stretches, stretch{b, 1})
 }
 
-// place records that an empty block b is placed.
-func (o *order) place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
+// Place records that an empty block b is placed.
+func (o *Order) Place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
 
 // since returns the stretches that may contain instructions of a block.
-func (o *order) since(b *ir.Block) []stretch {
+func (o *Order) since(b *ir.Block) []stretch {
 	if b == o.placed {
 		return o.stretches[o.from:]
 	}
 	return o.stretches
 }
 
-// empty reports whether a block has no instructions.
-func (o *order) empty(b *ir.Block) bool {
+// Empty reports whether a block has no instructions.
+func (o *Order) Empty(b *ir.Block) bool {
 	return len(b.Instrs) == 0 && !slices.ContainsFunc(o.since(b), func(s stretch) bool { return s.block == b })
 }
 
-// backward visits the instructions of a block, the latest first.
-func (o *order) backward(b *ir.Block) iter.Seq[*ir.Instr] {
+// Backward visits the instructions of a block, the latest first.
+func (o *Order) Backward(b *ir.Block) iter.Seq[*ir.Instr] {
 	return func(yield func(*ir.Instr) bool) {
 		page, end := len(o.pages)-1, o.used
 		for _, s := range slices.Backward(o.since(b)) {
@@ -127,8 +129,8 @@ func (o *order) backward(b *ir.Block) iter.Seq[*ir.Instr] {
 	}
 }
 
-// gather appends the pending instructions to the lists of their blocks.
-func (o *order) gather() {
+// Gather appends the pending instructions to the lists of their blocks.
+func (o *Order) Gather() {
 	sizes, total := make(map[*ir.Block]int), 0
 	for _, s := range o.stretches {
 		if _, met := sizes[s.block]; !met {

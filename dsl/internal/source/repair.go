@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+package source
 
 import (
 	"go/ast"
@@ -18,7 +18,7 @@ import (
 type repair struct {
 	pattern *regexp.Regexp
 	method  string // the method called by mistake; "" for any
-	edit    func(s callSite, match []string) *diag.Fix
+	edit    func(s Call, match []string) *diag.Fix
 }
 
 // repairs lists the findings that one edit of the call fixes.
@@ -43,8 +43,8 @@ var repairs = []repair{
 	{regexp.MustCompile(`^\d+ is not a valid \.u16$`), "U16", rename("U32")},
 }
 
-// repair returns the fix of a finding at the call, or nil if there is none.
-func (s callSite) repair(d diag.Diagnostic) *diag.Fix {
+// Repair returns the fix of a finding at the call, or nil if there is none.
+func (s Call) Repair(d diag.Diagnostic) *diag.Fix {
 	if s.call == nil {
 		return nil
 	}
@@ -64,36 +64,36 @@ func (s callSite) repair(d diag.Diagnostic) *diag.Fix {
 }
 
 // span returns the place of a part of the source.
-func (s callSite) span(from, to token.Pos) diag.Place {
+func (s Call) span(from, to token.Pos) diag.Place {
 	start, end := s.in.fset.Position(from), s.in.fset.Position(to)
 	return diag.Place{
-		File: s.at.File, Line: start.Line, Column: start.Column,
+		File: s.At.File, Line: start.Line, Column: start.Column,
 		EndLine: end.Line, EndColumn: end.Column,
 	}
 }
 
 // fix returns a fix with one edit.
-func (s callSite) fix(message string, from, to token.Pos, text string) *diag.Fix {
+func (s Call) fix(message string, from, to token.Pos, text string) *diag.Fix {
 	return &diag.Fix{Message: message, Edits: []diag.Edit{{Place: s.span(from, to), New: text}}, Guess: true}
 }
 
 // rename replaces the method, keeping the arguments.
-func rename(method string) func(callSite, []string) *diag.Fix {
-	return func(s callSite, _ []string) *diag.Fix {
+func rename(method string) func(Call, []string) *diag.Fix {
+	return func(s Call, _ []string) *diag.Fix {
 		name := calleeName(s.call)
 		return s.fix("call "+method, name.Pos(), name.End(), method)
 	}
 }
 
 // replaceCall replaces the method and its arguments.
-func replaceCall(text string) func(callSite, []string) *diag.Fix {
-	return func(s callSite, _ []string) *diag.Fix {
+func replaceCall(text string) func(Call, []string) *diag.Fix {
+	return func(s Call, _ []string) *diag.Fix {
 		return s.fix("call "+text, calleeName(s.call).Pos(), s.call.End(), text)
 	}
 }
 
 // assignResult assigns the discarded result of an operation to the variable it is called on.
-func assignResult(s callSite, _ []string) *diag.Fix {
+func assignResult(s Call, _ []string) *diag.Fix {
 	method, ok := s.call.Fun.(*ast.SelectorExpr)
 	if !ok || !s.in.statements[s.call] {
 		return nil
@@ -111,7 +111,7 @@ func assignResult(s callSite, _ []string) *diag.Fix {
 }
 
 // literal replaces the string literal in the call by the first group of the match.
-func literal(s callSite, match []string) *diag.Fix {
+func literal(s Call, match []string) *diag.Fix {
 	for _, arg := range s.call.Args {
 		lit, ok := arg.(*ast.BasicLit)
 		if !ok || lit.Kind != token.STRING {
@@ -128,7 +128,7 @@ func literal(s callSite, match []string) *diag.Fix {
 
 // modifier replaces the first group of the match, a modifier, by the second in the string literal
 // that contains it.
-func modifier(s callSite, match []string) *diag.Fix {
+func modifier(s Call, match []string) *diag.Fix {
 	for _, arg := range s.call.Args {
 		lit, ok := arg.(*ast.BasicLit)
 		if !ok || lit.Kind != token.STRING {
@@ -146,8 +146,8 @@ func modifier(s callSite, match []string) *diag.Fix {
 }
 
 // dropArgument removes an argument by name, such as dsl.NC.
-func dropArgument(name string) func(callSite, []string) *diag.Fix {
-	return func(s callSite, _ []string) *diag.Fix {
+func dropArgument(name string) func(Call, []string) *diag.Fix {
+	return func(s Call, _ []string) *diag.Fix {
 		for i, arg := range s.call.Args {
 			if sel, ok := arg.(*ast.SelectorExpr); ok && sel.Sel.Name == name && i > 0 {
 				return s.fix("remove "+name, s.call.Args[i-1].End(), arg.End(), "")
@@ -158,7 +158,7 @@ func dropArgument(name string) func(callSite, []string) *diag.Fix {
 }
 
 // remove removes a call whose result is not used.
-func remove(s callSite, _ []string) *diag.Fix {
+func remove(s Call, _ []string) *diag.Fix {
 	if !s.in.statements[s.call] {
 		return nil
 	}

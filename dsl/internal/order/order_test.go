@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+package order
 
 import (
 	"math/rand/v2"
@@ -16,16 +16,16 @@ import (
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		var o order
+		var o Order
 		var blocks []*ir.Block
 		want := make(map[*ir.Block][]*ir.Instr)
 		for range 1 + random.IntN(2000) {
 			switch random.IntN(40) {
 			case 0:
-				o.gather()
+				o.Gather()
 			case 1:
 				blocks = append(blocks, &ir.Block{})
-				o.place(blocks[len(blocks)-1])
+				o.Place(blocks[len(blocks)-1])
 			}
 			if len(blocks) == 0 {
 				continue
@@ -34,19 +34,19 @@ func TestOrder(t *testing.T) {
 			if random.IntN(10) == 0 {
 				to = blocks[random.IntN(len(blocks))]
 			}
-			if got := o.empty(to); got != (len(want[to]) == 0) {
+			if got := o.Empty(to); got != (len(want[to]) == 0) {
 				t.Fatalf("a block of %d instructions is said to be empty: %t", len(want[to]), got)
 			}
 			if random.IntN(20) == 0 {
-				latest := slices.Collect(o.backward(to))
+				latest := slices.Collect(o.Backward(to))
 				if slices.Reverse(latest); !slices.Equal(latest, want[to]) {
 					t.Fatalf("%d instructions from the latest on, of %d", len(latest), len(want[to]))
 				}
 			}
-			want[to] = append(want[to], o.next())
-			o.put(to)
+			want[to] = append(want[to], o.Next())
+			o.Put(to)
 		}
-		o.gather()
+		o.Gather()
 		for _, b := range blocks {
 			if !slices.Equal(b.Instrs, want[b]) {
 				t.Fatalf("%d instructions in the list of a block, of %d", len(b.Instrs), len(want[b]))
