@@ -79,41 +79,9 @@ func (k *kernel) runs(r *Result) []*run {
 	if len(k.shape.Args) > 0 {
 		counts = counts[:1]
 	}
-	var all []*run
-	var best *run
-	missing, limited := -1, 0
-	for _, n := range counts {
-		if limited > 1 {
-			break
-		}
-		x := k.launch(schedules[0], n, false)
-		if x.fault != nil && x.fault.Message == emu.LimitReached {
-			limited++
-		}
-		var no *emu.Unsupported
-		if errors.As(x.err, &no) {
-			for i, d := range no.Findings {
-				if i < 3 {
-					r.Incomplete = append(r.Incomplete, fmt.Sprintf("line %d: %s", d.Place.Line, d.Message))
-				}
-			}
-			return nil
-		}
-		if x.err != nil {
-			r.Incomplete = append(r.Incomplete, x.err.Error())
-			return all
-		}
-		all = append(all, x)
-		before := missing
-		if missing = len(k.unreached(all)); missing != before || best == nil && x.fault == nil {
-			r.Tried = append(r.Tried, k.describe(n)+ending(x))
-		}
-		if best == nil && x.fault == nil {
-			best = x
-		}
-		if best != nil && missing == 0 {
-			break
-		}
+	all, best, ok := k.trials(r, schedules[0], counts)
+	if !ok {
+		return all
 	}
 	if best == nil {
 		best = all[0]
@@ -151,6 +119,46 @@ func (k *kernel) runs(r *Result) []*run {
 	k.search(r, best, all)
 	k.uninitialized(r, best, all)
 	return all
+}
+
+// trials launches the kernel with each of counts, until a run has no fault and reaches all
+// instructions. best is the first run without a fault. It returns false if the kernel cannot be run.
+func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best *run, ok bool) {
+	missing, limited := -1, 0
+	for _, n := range counts {
+		if limited > 1 {
+			break
+		}
+		x := k.launch(s, n, false)
+		if x.fault != nil && x.fault.Message == emu.LimitReached {
+			limited++
+		}
+		var no *emu.Unsupported
+		if errors.As(x.err, &no) {
+			for i, d := range no.Findings {
+				if i < 3 {
+					r.Incomplete = append(r.Incomplete, fmt.Sprintf("line %d: %s", d.Place.Line, d.Message))
+				}
+			}
+			return nil, nil, false
+		}
+		if x.err != nil {
+			r.Incomplete = append(r.Incomplete, x.err.Error())
+			return all, nil, false
+		}
+		all = append(all, x)
+		before := missing
+		if missing = len(k.unreached(all)); missing != before || best == nil && x.fault == nil {
+			r.Tried = append(r.Tried, k.describe(n)+ending(x))
+		}
+		if best == nil && x.fault == nil {
+			best = x
+		}
+		if best != nil && missing == 0 {
+			break
+		}
+	}
+	return all, best, true
 }
 
 // inputLaunch runs a launch with numbers in the arrays that the kernel only reads: branches that depend

@@ -26,7 +26,7 @@ func TestTensorFaults(t *testing.T) {
 		{"columns that differ", alloc + "%r0;\n", "differs between the lanes", same},
 		{"blocked", alloc + "32;\n", "waits for 32 columns of tensor memory; allocated are columns 0 to 511", same},
 		{"permit", "@%p2 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + alloc + "32;\n", "after tcgen05.relinquish_alloc_permit", same},
-		{"more", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n" + alloc + "0x200;\n", "must not increase",
+		{"more", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n" + alloc + "0x200;\n", "must not be larger",
 			func(s string) string { return strings.ReplaceAll(s, ", 512;", ", 256;") }},
 		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n", "does not match an allocation", same},
 		{"leak", "", "tensor memory leak: the block ends and 512 columns", func(s string) string {

@@ -133,33 +133,11 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	}
 	known := d.knows(v, x)
 	a.At = at
-	switch {
-	case sy.proxy == emu.ProxyAsync && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
-		if d.fenced(v, x, a) {
+	if sx.proxy == emu.ProxyGeneric && sy.proxy != emu.ProxyGeneric {
+		if d.crosses(v, x, y, a, known) {
 			return
 		}
-		if known {
-			d.report(d.proxyRace(sx, x, a), x, y, a)
-			return
-		}
-	case sy.proxy == emu.ProxyAsync && sx.proxy == emu.ProxyGeneric && known && d.copied(x.agent):
-		if !v.knows(x.agent-slotCopy+slotCopyShown, x.epoch) {
-			d.report(d.proxyRace(sx, x, a), x, y, a)
-		}
-		return
-	case sy.proxy == emu.ProxyTensorMap && sx.proxy == emu.ProxyGeneric && d.main(x.agent):
-		if v.knows(x.agent+slotMap, x.epoch) && d.threads[v.thread].mapped {
-			return
-		}
-		if known {
-			d.report(Race{
-				Rule: RuleProxy, Message: "tensor map is used by a copy, but no tensor map fence follows its change",
-				Missing: "fence.proxy.tensormap::generic.release by the writer and .acquire before the copy",
-				Fix:     "use tensormap.cp_fenceproxy, or a pair of fence.proxy.tensormap::generic fences around the synchronization",
-			}, x, y, a)
-			return
-		}
-	case known:
+	} else if known {
 		return
 	}
 	if x.agent == d.previous {
@@ -169,25 +147,68 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 		}, x, y, a)
 		return
 	}
-	if sx.strong && sy.strong && sx.proxy == sy.proxy {
-		if !d.reaches(min(sx.scope, sy.scope), d.blockOf(x.thread), d.blockOf(y.thread)) {
-			d.report(Race{
-				Rule: RuleScope, Message: "strong accesses race because the scope of one does not include the other thread",
-				Missing: "scopes that include both threads", Fix: "widen the scope: .cluster within a cluster, .gpu between blocks",
-			}, x, y, a)
-			return
-		}
-		if x.at == y.at && sx.size == sy.size {
-			if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) && x.thread/32 == y.thread/32 {
-				d.report(volatileRace(), x, y, a)
-			}
-			return
-		}
+	if sx.strong && sy.strong && sx.proxy == sy.proxy && d.bothStrong(x, y, a) {
+		return
 	}
 	if sy.async && !sx.async && d.issuer != nil && int32(x.serial-d.issuer.issued) > 0 {
 		x, y, sx, sy = y, x, sy, sx // the access came after the operation was issued
 	}
 	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
+}
+
+// crosses compares an access through the generic proxy with a later one through another proxy. It
+// reports whether their order is decided: they are ordered, or a race is reported.
+func (d *Detector) crosses(v *view, x, y *stamp, a emu.Address, known bool) bool {
+	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
+	switch {
+	case sy.proxy == emu.ProxyAsync && d.main(x.agent):
+		if d.fenced(v, x, a) {
+			return true
+		}
+		if known {
+			d.report(d.proxyRace(sx, x, a), x, y, a)
+			return true
+		}
+	case sy.proxy == emu.ProxyAsync && known && d.copied(x.agent):
+		if !v.knows(x.agent-slotCopy+slotCopyShown, x.epoch) {
+			d.report(d.proxyRace(sx, x, a), x, y, a)
+		}
+		return true
+	case sy.proxy == emu.ProxyTensorMap && d.main(x.agent):
+		if v.knows(x.agent+slotMap, x.epoch) && d.threads[v.thread].mapped {
+			return true
+		}
+		if known {
+			d.report(Race{
+				Rule: RuleProxy, Message: "tensor map is used by a copy, but no tensor map fence follows its change",
+				Missing: "fence.proxy.tensormap::generic.release by the writer and .acquire before the copy",
+				Fix:     "use tensormap.cp_fenceproxy, or a pair of fence.proxy.tensormap::generic fences around the synchronization",
+			}, x, y, a)
+			return true
+		}
+	default:
+		return known
+	}
+	return false
+}
+
+// bothStrong compares two strong accesses through one proxy. It reports whether their order is decided.
+func (d *Detector) bothStrong(x, y *stamp, a emu.Address) bool {
+	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
+	if !d.reaches(min(sx.scope, sy.scope), d.blockOf(x.thread), d.blockOf(y.thread)) {
+		d.report(Race{
+			Rule: RuleScope, Message: "strong accesses race because the scope of one does not include the other thread",
+			Missing: "scopes that include both threads", Fix: "widen the scope: .cluster within a cluster, .gpu between blocks",
+		}, x, y, a)
+		return true
+	}
+	if x.at == y.at && sx.size == sy.size {
+		if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) && x.thread/32 == y.thread/32 {
+			d.report(volatileRace(), x, y, a)
+		}
+		return true
+	}
+	return false
 }
 
 // fenced reports whether the thread of x made it visible to asynchronous operations with view v.
