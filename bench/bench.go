@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	gort "runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -119,6 +121,9 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 	if err := b.settle(j, failed); err != nil {
 		return nil, err
 	}
+	// A garbage collection would delay a launch, and count as time of the device.
+	gort.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	stop := b.meter.watch()
 	for round := range b.Rounds {
 		for turn := range j.Contenders {

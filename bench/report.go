@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 )
 
@@ -54,4 +55,27 @@ func (r *Report) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "\t")
 	return e.Encode(r)
+}
+
+// Load reads files that JSON wrote, and joins their results. They must be of the same device.
+func Load(paths ...string) (*Report, error) {
+	all := &Report{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		var r Report
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if all.Device == "" {
+			all.Device, all.Driver, all.Origin, all.Rounds = r.Device, r.Driver, r.Origin, r.Rounds
+		}
+		if r.Device != all.Device || r.Driver != all.Driver {
+			return nil, fmt.Errorf("%s is of %s, %s, and other results are of %s, %s", path, r.Device, r.Driver, all.Device, all.Driver)
+		}
+		all.Results = append(all.Results, r.Results...)
+	}
+	return all, nil
 }

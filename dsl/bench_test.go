@@ -91,11 +91,26 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
+// BenchmarkSkipHazards measures the calls of the builder without the hazard analyzers. Most of the
+// time would be spent on finding positions, if trail did not follow frame pointers.
+func BenchmarkSkipHazards(b *testing.B) {
+	n := instructions(b, fused)
+	b.ReportAllocs()
+	for b.Loop() {
+		m := dsl.New("m", "sm_90a", dsl.SkipHazards())
+		fused(m)
+		if _, err := m.Text(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	each(b, b.Elapsed(), b.N, n)
+}
+
 // TestHazardCost limits the memory that the hazard analyzers allocate for the benchmark kernel.
 // Unlike their time, it does not depend on the load of the machine. The limit is 1.5 times the
 // memory that they need.
 func TestHazardCost(t *testing.T) {
-	const most = 75_000
+	const most = 55_000
 	build := func(options ...dsl.Option) float64 {
 		return testing.AllocsPerRun(1, func() {
 			m := dsl.New("m", "sm_90a", options...)

@@ -28,10 +28,10 @@ func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
 	sites := m.calls.sites(pos)
 	for i, s := range sites {
 		if i == 0 {
-			d.Place = s.at
-			d.Fix = s.repair(d)
+			d.Place = s.At
+			d.Fix = s.Repair(d)
 		} else {
-			d.From = append(d.From, s.at)
+			d.From = append(d.From, s.At)
 		}
 	}
 	m.faults = append(m.faults, d)

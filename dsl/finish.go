@@ -6,13 +6,14 @@ package dsl
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
@@ -22,6 +23,13 @@ func (m *Module) finish() {
 	order := m.callOrder()
 	for _, k := range m.kernels {
 		k.finish()
+	}
+	var replacements []replacement
+	for _, f := range annotated.Run(m.ir, suite.Annotated()) {
+		if len(f.Replaces) > 0 {
+			replacements = append(replacements, replacement{len(m.faults), f.Replaces})
+		}
+		m.record(f.Pos, f.Diagnostic)
 	}
 	// Functions precede their callers.
 	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a, order) - rank(b, order) })
@@ -36,52 +44,31 @@ func (m *Module) finish() {
 		k.tellBoxes()
 	}
 	if !m.skipHazards {
-		m.faults = oncePerMistake(m.faults, suite.Run(m.ir, verify.Options{}).Findings)
+		m.merge(suite.Run(m.ir, verify.Options{}).Findings, replacements)
 	}
 }
 
-// dataRace begins the builder's findings about data races in shared memory.
-const dataRace = "data race: "
-
-// subjects lists mistakes that both the builder and the hazard analyzers report: how the builder's
-// message begins, and the rules of the analyzers.
-var subjects = []struct {
-	message string
-	rules   []string
-}{
-	{dataRace, []string{"B8", "B9"}},
+// A replacement is a finding that replaces those of some hazard rules at its line.
+type replacement struct {
+	index int // in the list of findings
+	rules []string
 }
 
-// oncePerMistake merges the findings of the builder and of the hazard analyzers. If both report one
-// subject at one line of Go, it keeps the builder's finding, which has more detail, with the graver
-// severity.
-func oncePerMistake(builder, hazards diag.List) diag.List {
-	n := len(builder)
+// merge adds the findings of the hazard analyzers. If one reports a mistake at the line of a
+// replacement, the replacement stays, because it has more detail, with the graver severity.
+func (m *Module) merge(hazards diag.List, list []replacement) {
 	for _, h := range hazards {
-		known := slices.IndexFunc(builder[:n], func(b diag.Diagnostic) bool {
-			return sameMistake(&b, &h)
+		i := slices.IndexFunc(list, func(r replacement) bool {
+			at := m.faults[r.index].Place
+			return at.File == h.Place.File && at.Line == h.Place.Line && slices.Contains(r.rules, h.Rule)
 		})
-		if known < 0 {
-			builder = append(builder, h)
-		} else if h.Severity < builder[known].Severity {
-			builder[known].Severity = h.Severity
+		if i < 0 {
+			m.faults = append(m.faults, h)
+			continue
 		}
+		f := &m.faults[list[i].index]
+		f.Severity = min(f.Severity, h.Severity)
 	}
-	return builder
-}
-
-// sameMistake reports whether a finding of the builder and one of the hazard analyzers have one
-// subject and one line of Go.
-func sameMistake(b, h *diag.Diagnostic) bool {
-	if b.Place.File != h.Place.File || b.Place.Line != h.Place.Line {
-		return false
-	}
-	for _, s := range subjects {
-		if strings.HasPrefix(b.Message, s.message) && slices.Contains(s.rules, h.Rule) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkNames reports parameters named like a function of the module. PTX allows that, but ptxas
@@ -100,15 +87,14 @@ func (m *Module) checkNames() {
 	}
 }
 
-// tellBoxes adds a comment with the byte count of a copy to each tensor map, for the passes and for
-// readers of the PTX.
+// tellBoxes records the byte count of a copy with each tensor map.
 func (k *Kernel) tellBoxes() {
 	for _, m := range k.maps {
 		rows := m.high
 		if m.of != nil && m.of.rows {
 			rows = 4 // a gather or scatter copies four rows
 		}
-		m.v.Note = verify.Bytes(rows * m.box * m.tile.Type.Bits() / 8)
+		m.v.Box = &ir.Box{Bytes: int64(rows * m.box * m.tile.Type.Bits() / 8)}
 	}
 }
 
@@ -132,7 +118,7 @@ func (k *Kernel) finish() {
 			k.place(l.block)
 		}
 	}
-	k.order.gather()
+	k.order.Gather()
 	if k.m.faults.Errors() == 0 {
 		k.checkRings() // the cause is often a rejected role
 	}
@@ -145,23 +131,18 @@ func (k *Kernel) finish() {
 	if k.m.faults.Errors() > 0 {
 		return // the remaining checks would report the same mistakes again
 	}
-	k.checkLoops()
 	k.checkResults()
 	k.checkOutputs()
-	k.checkArrivals()
 	k.checkLoads()
 	k.checkUnread()
 	k.checkBackground()
-	k.checkBudgets()
-	k.checkSums()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")
 	}
 	k.begin()
 	k.prologue()
-	k.checkWritten()
-	k.checkDeferred()
+	k.settleNotes()
 	k.settleShared()
 	k.dropUnread()
 	k.settleRegs()
@@ -187,7 +168,7 @@ func (k *Kernel) begin() {
 	k.place(&ir.Block{})
 	k.emitSetup()
 	k.open = open
-	k.order.gather()
+	k.order.Gather()
 	if n := len(k.f.Blocks); len(k.f.Blocks[n-1].Instrs) == 0 && len(k.f.Blocks[n-1].Labels) == 0 {
 		k.f.Blocks = k.f.Blocks[:n-1]
 	}
@@ -216,7 +197,7 @@ func (k *Kernel) dropUnread() {
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Op != "shfl.sync.idx.b32" {
+		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Kind() != isa.KindShfl {
 			count(in, -1)
 			continue
 		}
@@ -229,27 +210,22 @@ func (k *Kernel) dropUnread() {
 // settleRegs lists the registers that instructions use.
 func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
-	dropped, numbers, unset := 0, 0, 0
 	for r := range slab.All(&k.regs) {
 		if r.Uses != 0 {
 			list = append(list, r)
 		}
-		switch {
-		case r.Uses == 1 && computes(r.Type):
-			dropped++
-		case r.Uses == 1:
-			numbers++
-		case r.Varies && !r.Set && !computes(r.Type):
-			unset++
-		}
 	}
 	k.f.Regs = list
-	if dropped > 0 && k.m.faults.Errors() == 0 {
-		k.tellDropped(dropped)
-	}
-	if numbers > 0 && unset > 0 && k.m.faults.Errors() == 0 {
-		k.tellUnset()
-	}
+}
+
+// settleNotes completes the annotations of the kernel.
+func (k *Kernel) settleNotes() {
+	a := k.notes
+	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.most, k.blocks, k.warp.r, len(k.marks) > 0
+	k.noteArrivals()
+	k.locateShared()
+	k.countOwned()
+	k.f.Annotations = a
 }
 
 // count adds by to the use count of each register of in, and reports whether in names variables.

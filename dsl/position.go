@@ -4,13 +4,12 @@
 package dsl
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
@@ -31,7 +30,7 @@ type calls struct {
 	body  ir.Pos  // position of the frames outside of the function that run calls
 	mark  uintptr // return address of that function
 
-	sources sources // sources of the findings
+	sources source.Files // sources of the findings
 }
 
 // nodes is a page of nodes. A node is a return address and its outer node.
@@ -124,8 +123,8 @@ func (c *calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
 	return n.pcs[i%page], n.outer[i%page]
 }
 
-// same reports whether two positions have the same calls.
-func (c *calls) same(a, b ir.Pos) bool {
+// Same reports whether two positions have the same calls.
+func (c *calls) Same(a, b ir.Pos) bool {
 	for a != b {
 		if a == ir.NoPos || b == ir.NoPos {
 			return false
@@ -138,20 +137,6 @@ func (c *calls) same(a, b ir.Pos) bool {
 		a, b = outer, outer2
 	}
 	return true
-}
-
-// places is a set of call positions that have been reported.
-type places struct {
-	calls *calls
-	list  []ir.Pos
-}
-
-// add adds a position.
-func (p *places) add(pos ir.Pos) { p.list = append(p.list, pos) }
-
-// has reports whether the set contains a position with the same calls.
-func (p *places) has(pos ir.Pos) bool {
-	return slices.ContainsFunc(p.list, func(other ir.Pos) bool { return p.calls.same(other, pos) })
 }
 
 // run calls a function of the author. The outer frames do not change until it returns, so that here
@@ -201,7 +186,7 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	for found := 0; found < mostFrames; {
 		f, more := frames.Next()
 		if f.File != "" && !ours(f, house) {
-			p := diag.Place{File: short(f.File), Line: f.Line, Column: 1}
+			p := diag.Place{File: source.Short(f.File), Line: f.Line, Column: 1}
 			if found == 0 {
 				at = p
 			} else {
@@ -231,16 +216,4 @@ func ours(f runtime.Frame, house string) bool {
 	}
 	dir := filepath.Dir(f.File)
 	return (dir == house || dir == filepath.Join(house, "op")) && !strings.HasSuffix(f.File, "_test.go")
-}
-
-// short returns a file name relative to the working directory, if the file is below it.
-func short(file string) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return file
-	}
-	if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
-		return rel
-	}
-	return file
 }

@@ -28,7 +28,7 @@ type Buffer[T Element] struct {
 
 // memory is the part of a buffer that does not depend on its type.
 type memory struct {
-	*thing
+	*resource
 	at    device.Address
 	count int
 	width int
@@ -40,7 +40,7 @@ func (m *memory) bytes() int64 { return int64(m.count) * int64(m.width) }
 // Alloc allocates a buffer of n elements. Its contents are undefined.
 func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	var zero T
-	b := &Buffer[T]{memory: memory{thing: new(thing), count: n, width: int(unsafe.Sizeof(zero)), word: fmt.Sprintf("%T", zero)}}
+	b := &Buffer[T]{memory: memory{resource: new(resource), count: n, width: int(unsafe.Sizeof(zero)), word: fmt.Sprintf("%T", zero)}}
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
@@ -53,17 +53,17 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 		return nil, fmt.Errorf("%s, %d bytes: %w", what, b.bytes(), err)
 	}
 	b.at = at
-	if err := d.keep(b.thing, what, func() error { return d.back.Free(at) }); err != nil {
+	if err := d.keep(b.resource, what, func() error { return d.back.Free(at) }); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
 // view returns a buffer for memory with another owner.
-func view[T Element](t *thing, at device.Address, bytes int64) *Buffer[T] {
+func view[T Element](t *resource, at device.Address, bytes int64) *Buffer[T] {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
-	return &Buffer[T]{memory: memory{thing: t, at: at, count: int(bytes) / width, width: width, word: fmt.Sprintf("%T", zero)}, part: true}
+	return &Buffer[T]{memory: memory{resource: t, at: at, count: int(bytes) / width, width: width, word: fmt.Sprintf("%T", zero)}, part: true}
 }
 
 // Upload allocates a buffer with the contents of xs.
@@ -125,7 +125,7 @@ func (b *Buffer[T]) Close() error {
 		return argument("close of a slice of a %s, or of one that a stream allocated: close the "+
 			"whole buffer", b.what)
 	}
-	return b.thing.Close()
+	return b.resource.Close()
 }
 
 // ready returns an error if b or its stream cannot be used.

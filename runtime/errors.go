@@ -31,8 +31,8 @@ type argumentError struct{ text string }
 func (e *argumentError) Error() string { return e.text }
 func (e *argumentError) Unwrap() error { return ErrArgument }
 
-// A thing is a resource of a device that must be closed: memory, streams, modules.
-type thing struct {
+// A resource is a resource of a device that must be closed: memory, streams, modules.
+type resource struct {
 	dev    *Device
 	what   string // description for messages, such as "buffer of 256 float32"
 	closed atomic.Bool
@@ -40,7 +40,7 @@ type thing struct {
 }
 
 // Close releases the resource. Closing twice is an error.
-func (t *thing) Close() error {
+func (t *resource) Close() error {
 	if t == nil {
 		return argument("close of nil")
 	}
@@ -57,10 +57,10 @@ func (t *thing) Close() error {
 }
 
 // Device returns the device that the thing belongs to.
-func (t *thing) Device() *Device { return t.dev }
+func (t *resource) Device() *Device { return t.dev }
 
 // usable returns an error if the resource cannot be used with d.
-func (t *thing) usable(d *Device) error {
+func (t *resource) usable(d *Device) error {
 	switch {
 	case t.closed.Load():
 		return fmt.Errorf("%s: %w", t.what, ErrClosed)

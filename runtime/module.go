@@ -47,7 +47,7 @@ type (
 
 // A Module is a loaded module.
 type Module struct {
-	*thing
+	*resource
 	loaded  device.Loaded
 	name    string
 	source  Source
@@ -125,8 +125,8 @@ func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
 }
 
 func (d *Device) module(loaded device.Loaded, m *Module) (*Module, error) {
-	m.thing, m.loaded, m.kernels = new(thing), loaded, make(map[string]*Kernel)
-	return m, d.keep(m.thing, "module "+m.name, func() error { return d.back.Unload(loaded.Module) })
+	m.resource, m.loaded, m.kernels = new(resource), loaded, make(map[string]*Kernel)
+	return m, d.keep(m.resource, "module "+m.name, func() error { return d.back.Unload(loaded.Module) })
 }
 
 // Assembler returns the name of the assembler of the module, and whether the module came from the
@@ -156,7 +156,7 @@ func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("variable %s of %s: %w", name, m.name, err)
 	}
-	b := view[T](m.thing, at, bytes)
+	b := view[T](m.resource, at, bytes)
 	if b.count == 0 || b.bytes() != bytes {
 		return nil, argument("variable %s of %s has %d bytes, which is not a multiple of the "+
 			"size of %s", name, m.name, bytes, b.word)

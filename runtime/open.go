@@ -28,7 +28,7 @@ type Device struct {
 	mutex  sync.Mutex
 	peers  []device.Device // arguments of earlier calls of Reach
 	serial int
-	things map[*thing]int // open resources, with their order of creation
+	things map[*resource]int // open resources, with their order of creation
 	closed atomic.Bool
 }
 
@@ -105,7 +105,7 @@ func Count() (int, error) {
 // On returns a Device for an implementation of device.Device: for tests, and for devices that
 // Open does not support.
 func On(d device.Device) *Device {
-	return &Device{back: d, info: d.Info(), things: make(map[*thing]int)}
+	return &Device{back: d, info: d.Info(), things: make(map[*resource]int)}
 }
 
 // Info describes d.
@@ -199,7 +199,7 @@ func (d *Device) Close() error {
 		errs = append(errs, d.back.Synchronize())
 	}
 	newestFirst := slices.SortedFunc(maps.Keys(things), func(a,
-		b *thing) int {
+		b *resource) int {
 		return cmp.Compare(things[b], things[a])
 	})
 	for _, t := range newestFirst {
@@ -228,7 +228,7 @@ func (d *Device) usable() error {
 }
 
 // keep registers a resource with the function that closes it.
-func (d *Device) keep(t *thing, what string, free func() error) error {
+func (d *Device) keep(t *resource, what string, free func() error) error {
 	t.dev, t.what, t.free = d, what, free
 	d.mutex.Lock()
 	if !d.closed.Load() {
@@ -242,7 +242,7 @@ func (d *Device) keep(t *thing, what string, free func() error) error {
 }
 
 // forget removes t from the resources, and reports whether it was open.
-func (d *Device) forget(t *thing) bool {
+func (d *Device) forget(t *resource) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	_, ok := d.things[t]

@@ -13,7 +13,7 @@ import (
 // Pinned is pinned host memory. A device copies to and from it asynchronously and at full bus
 // speed.
 type Pinned[T Element] struct {
-	*thing
+	*resource
 	elements []T
 }
 
@@ -31,8 +31,8 @@ func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	m := &Pinned[T]{thing: new(thing), elements: unsafe.Slice((*T)(p), n)}
-	return m, d.keep(m.thing, what, func() error { return d.back.FreeHost(p) })
+	m := &Pinned[T]{resource: new(resource), elements: unsafe.Slice((*T)(p), n)}
+	return m, d.keep(m.resource, what, func() error { return d.back.FreeHost(p) })
 }
 
 // Slice returns the memory. It must not be used after Close.

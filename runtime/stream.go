@@ -13,7 +13,7 @@ import (
 
 // A Stream is a queue of work. A nil *Stream is the default stream.
 type Stream struct {
-	*thing
+	*resource
 	id device.Handle
 }
 
@@ -40,8 +40,8 @@ func (d *Device) Stream(options ...StreamOption) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
-	s := &Stream{new(thing), id}
-	return s, d.keep(s.thing, "stream", func() error { return d.back.FreeStream(id) })
+	s := &Stream{new(resource), id}
+	return s, d.keep(s.resource, "stream", func() error { return d.back.FreeStream(id) })
 }
 
 func (s *Stream) handle() device.Handle {
@@ -110,7 +110,7 @@ func (s *Stream) Done() (bool, error) {
 
 // An Event is a point in the work of a stream.
 type Event struct {
-	*thing
+	*resource
 	id device.Handle
 }
 
@@ -123,8 +123,8 @@ func (d *Device) Event() (*Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("event: %w", err)
 	}
-	e := &Event{new(thing), id}
-	return e, d.keep(e.thing, "event", func() error { return d.back.FreeEvent(id) })
+	e := &Event{new(resource), id}
+	return e, d.keep(e.resource, "event", func() error { return d.back.FreeEvent(id) })
 }
 
 func (e *Event) ready() error {
@@ -196,7 +196,7 @@ func (e *Event) Since(earlier *Event) (time.Duration, error) {
 // A Graph is recorded work that can be replayed at the cost of one launch. It holds the addresses
 // of the buffers used during recording; these must not be closed before the graph.
 type Graph struct {
-	*thing
+	*resource
 	id device.Handle
 }
 
@@ -224,8 +224,8 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	g := &Graph{new(thing), id}
-	return g, d.keep(g.thing, "graph", func() error { return d.back.FreeGraph(id) })
+	g := &Graph{new(resource), id}
+	return g, d.keep(g.resource, "graph", func() error { return d.back.FreeGraph(id) })
 }
 
 // Replay runs the graph on s.

@@ -11,8 +11,68 @@ import (
 // addresses folds constant offsets into memory accesses, and index*size products into the additions
 // that use them. It returns the folded products by their result register.
 func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
-	other := make([]int32, len(s.f.Regs)) // uses other than as an address
-	sums := make([]int32, len(s.f.Regs))  // uses in 64-bit additions
+	other, sums := s.countUses(skip)
+	wide := make(map[int]*ir.Instr)
+	for i := len(s.f.Blocks) - 1; i >= 0; i-- {
+		list := s.f.Blocks[i].Instrs
+		for j := len(list) - 1; j >= 0; j-- {
+			in := list[j]
+			if skip[in] || in.Guard.Reg != nil || len(in.Args) != 3 {
+				continue
+			}
+			d, ok := s.once(&in.Args[0])
+			if !ok {
+				continue
+			}
+			switch in.Kind() {
+			case isa.KindAdd:
+				if a, folded := s.offset(in, d, other[d]); folded {
+					other[a]--
+					skip[in] = true
+				}
+			case isa.KindMulWide:
+				if sums[d] > 0 && sums[d] == other[d] && s.scales(list[j:], d) {
+					wide[d] = in
+					skip[in] = true
+				}
+			}
+		}
+	}
+	return wide
+}
+
+// offset makes d, the sum of a register and a constant, an offset from that register, if it is used
+// only in addresses: other is the number of its other uses. It returns the register, and whether it
+// did.
+func (s *words) offset(in *ir.Instr, d int, other int32) (a int, ok bool) {
+	a, ok = s.once(&in.Args[1])
+	if !ok || in.Args[2].Kind != ir.Int || other != 0 || s.width[d] != s.width[a] {
+		return 0, false
+	}
+	for n := range word(s.width[d]) {
+		ok = s.copyWord(s.first[d]+n, s.first[a]+n) && ok
+	}
+	if ok {
+		s.from[d], s.plus[d] = int32(a), in.Args[2].Value
+	}
+	return a, ok
+}
+
+// scales reports whether list[0], which computes d, is the product of an index and a size that can
+// be part of the additions that read d.
+func (s *words) scales(list []*ir.Instr, d int) bool {
+	in := list[0]
+	if !s.factor(&in.Args[2]) || s.width[d] != 2 {
+		return false
+	}
+	_, once := s.once(&in.Args[1])
+	return once || s.stays(list, &in.Args[1], d)
+}
+
+// countUses counts the uses of each register other than as an address, and those in 64-bit
+// additions.
+func (s *words) countUses(skip map[*ir.Instr]bool) (other, sums []int32) {
+	other, sums = make([]int32, len(s.f.Regs)), make([]int32, len(s.f.Regs))
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
 			if skip[in] || in.Directive() {
@@ -36,37 +96,7 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 			}
 		}
 	}
-	wide := make(map[int]*ir.Instr)
-	for i := len(s.f.Blocks) - 1; i >= 0; i-- {
-		list := s.f.Blocks[i].Instrs
-		for j := len(list) - 1; j >= 0; j-- {
-			in := list[j]
-			if skip[in] || in.Guard.Reg != nil || len(in.Args) != 3 {
-				continue
-			}
-			d, ok := s.once(&in.Args[0])
-			if !ok {
-				continue
-			}
-			a, also := s.once(&in.Args[1])
-			if in.Kind() == isa.KindAdd && also && in.Args[2].Kind == ir.Int && other[d] == 0 && s.width[d] == s.width[a] {
-				folded := true
-				for n := range word(s.width[d]) {
-					folded = s.copyWord(s.first[d]+n, s.first[a]+n) && folded
-				}
-				if folded {
-					s.from[d], s.plus[d] = int32(a), in.Args[2].Value
-					other[a]--
-					skip[in] = true
-				}
-			}
-			if in.Kind() == isa.KindMulWide && s.factor(&in.Args[2]) && s.width[d] == 2 && sums[d] > 0 && sums[d] == other[d] && (also || s.stays(list[j:], &in.Args[1], d)) {
-				wide[d] = in
-				skip[in] = true
-			}
-		}
-	}
-	return wide
+	return other, sums
 }
 
 // factor reports whether an operand is a constant or a register that is written once.

@@ -5,7 +5,6 @@ package pressure
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -24,6 +23,10 @@ const (
 // functions are compiled by ptxas for their callers without a register convention, so the live
 // registers are the same. Calls through pointers, of undefined functions, and recursive calls
 // remain calls.
+//
+// Package trace has an inliner of its own, which inlines only functions that synchronize, whatever
+// their size, and records the calls for its findings. This one keeps the limits of ptxas, and gives
+// each copied instruction a form, because forms decide how many registers it needs.
 type inliner struct {
 	defined map[string]*ir.Func
 	move    *isa.Candidate // instruction forms for passing arguments and for returns
@@ -245,7 +248,8 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	if v == nil || !x.passed[v] {
 		return false
 	}
-	bits := bits(in.Op[strings.LastIndexByte(in.Op, '.')+1:])
+	_, t := types(in)
+	bits := t.Bits()
 	if bits == 0 || bits > 64 {
 		return false
 	}

@@ -5,72 +5,103 @@ package pressure
 
 import "slices"
 
+// Package passes computes the liveness of registers. Here, the unit is a word of 32 bits after
+// copies were merged and loops were unrolled. Those words exist only in the graph of this package.
+
 // live computes the words that are live at the end of each block. Most words are local to a block.
 // Each other word is followed from its uses back to its definitions, so that the cost is
 // proportional to the result.
 func (g *graph) live() [][]word {
-	s := g.words
-	blocks := len(g.ops)
-	read := make([][]word, blocks) // words read before the block defines them
-	made := make(map[word][]int32) // blocks that define a word which other blocks read
-	stamp := make([]int32, len(s.alias))
-	seen := make([]int32, len(s.alias))
-	for b := range g.ops {
-		mark := int32(b + 1)
-		for i := range g.ops[b] {
-			o := &g.ops[b][i]
-			for _, u := range o.uses {
-				if stamp[u] != mark && seen[u] != mark {
-					read[b] = append(read[b], u)
-					seen[u] = mark
-				}
-			}
-			for _, d := range o.defs {
-				stamp[d] = mark
-			}
-		}
-	}
-	for _, v := range s.f.Results {
-		if r, ok := s.number[v.Reg]; ok && v.Reg != nil {
-			for b := range g.ops {
-				if g.flow.Leaves[b] {
-					for j := range word(s.width[r]) {
-						if w := s.find(s.first[r] + j); w != nothing {
-							read[b] = append(read[b], w)
-						}
-					}
-				}
-			}
-		}
-	}
-	readers := make(map[word][]int32)
-	var order []word
-	for b := range read {
-		for _, w := range read[b] {
+	order, readers := g.readers()
+	return g.spread(order, readers, g.makers(readers))
+}
+
+// readers returns the blocks that read each word before they define it, and these words in order.
+func (g *graph) readers() (order []word, readers map[word][]int32) {
+	readers = make(map[word][]int32)
+	for b, list := range g.upwardExposed() {
+		for _, w := range list {
 			if readers[w] == nil {
 				order = append(order, w)
 			}
 			readers[w] = append(readers[w], int32(b))
 		}
 	}
+	return order, readers
+}
+
+// upwardExposed returns the words that each block reads before it defines them. A block at the end
+// of the function reads its results.
+func (g *graph) upwardExposed() [][]word {
+	s := g.words
+	read := make([][]word, len(g.ops))
+	made, seen := make([]int32, len(s.alias)), make([]int32, len(s.alias))
+	for b := range g.ops {
+		mark := int32(b + 1)
+		for i := range g.ops[b] {
+			o := &g.ops[b][i]
+			for _, u := range o.uses {
+				if made[u] != mark && seen[u] != mark {
+					read[b] = append(read[b], u)
+					seen[u] = mark
+				}
+			}
+			for _, d := range o.defs {
+				made[d] = mark
+			}
+		}
+	}
+	results := s.resultWords()
+	for b := range g.ops {
+		if g.flow.Leaves[b] {
+			read[b] = append(read[b], results...)
+		}
+	}
+	return read
+}
+
+// resultWords returns the words of the function's results.
+func (s *words) resultWords() (list []word) {
+	for _, v := range s.f.Results {
+		r, ok := s.number[v.Reg]
+		if !ok || v.Reg == nil {
+			continue
+		}
+		for j := range word(s.width[r]) {
+			if w := s.find(s.first[r] + j); w != nothing {
+				list = append(list, w)
+			}
+		}
+	}
+	return list
+}
+
+// makers returns the blocks that define each of the words with readers.
+func (g *graph) makers(readers map[word][]int32) map[word][]int32 {
+	made := make(map[word][]int32)
 	for b := range g.ops {
 		for i := range g.ops[b] {
 			for _, d := range g.ops[b][i].defs {
-				if readers[d] != nil {
-					if list := made[d]; len(list) == 0 || list[len(list)-1] != int32(b) {
-						made[d] = append(list, int32(b))
-					}
+				if readers[d] == nil {
+					continue
+				}
+				if list := made[d]; len(list) == 0 || list[len(list)-1] != int32(b) {
+					made[d] = append(list, int32(b))
 				}
 			}
 		}
 	}
+	return made
+}
+
+// spread follows words from their readers back to their makers, and returns those that are live at
+// the end of each block.
+func (g *graph) spread(order []word, readers, made map[word][]int32) [][]word {
+	blocks := len(g.ops)
 	out := make([][]word, blocks)
-	makes := make([]word, blocks) // the word that a block was last seen to define
-	in := make([]word, blocks)    // the word last seen live at its start
-	at := make([]word, blocks)    // the word last seen live at its end
-	for i := range makes {
-		makes[i], in[i], at[i] = nothing, nothing, nothing
-	}
+	makes := slices.Repeat([]word{nothing}, blocks) // the word that a block was last seen to define
+	in := slices.Repeat([]word{nothing}, blocks)    // the word last seen live at its start
+	at := slices.Repeat([]word{nothing}, blocks)    // the word last seen live at its end
 	var work []int32
 	for _, w := range order {
 		for _, b := range made[w] {

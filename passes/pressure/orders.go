@@ -3,7 +3,10 @@
 
 package pressure
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // queue is a heap of ops with the greatest key first; equal keys are in text order.
 type queue []item
@@ -21,102 +24,139 @@ func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
 func (q *queue) Pop() any     { l := *q; x := l[len(l)-1]; *q = l[:len(l)-1]; return x }
 
+// A timeline issues the ops of a block one after another, one per cycle.
+type timeline struct {
+	ops      []op
+	edges    *edges
+	words    *words
+	uses     []int32 // uses of each word that are left
+	outStamp []bool  // words that are live at the end of the block
+	height   []int32 // cycles on the longest path from each op to the end of the block
+	left     []int32 // predecessors of each op that were not issued
+	ready    []int32 // cycle at which each op is ready
+	done     []bool
+	waiting  queue // ops whose predecessors were issued, by the cycle at which they are ready
+	open     queue // ops that are ready, by their height
+	now      int32 // current cycle
+	inUse    int   // registers in use
+}
+
 // early schedules the ops of a block for speed: ops on the critical path come first, and ready ops
-// run while others wait. Above the register target, ops that free registers come first.
-func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int, base []int32) []int32 {
+// run while others wait. Above the register target, ops that free registers come first, or the next
+// op of the order base.
+func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int,
+	base []int32) []int32 {
 	n := len(ops)
-	height := make([]int32, n)
-	for i := n - 1; i >= 0; i-- {
-		height[i] = int32(ops[i].latency)
-		for _, s := range e.succs[i] {
-			height[i] = max(height[i], height[s.to]+s.wait(&ops[i]))
-		}
-	}
-	left := append([]int32(nil), e.preds...)
-	ready := make([]int32, n) // cycle at which each op is ready
-	var waiting, open queue
+	t := &timeline{ops: ops, edges: e, words: s, uses: uses, outStamp: outStamp,
+		height: make([]int32, n), left: slices.Clone(e.preds), ready: make([]int32, n),
+		done: make([]bool, n), inUse: start}
+	t.measure()
 	for i := range n {
-		if left[i] == 0 {
-			heap.Push(&open, item{int64(height[i]), int32(i)})
+		if t.left[i] == 0 {
+			t.offer(int32(i))
 		}
 	}
-	now := int32(0)
 	order := make([]int32, 0, n)
-	inUse := start
 	next := 0
-	done := make([]bool, n)
-	freed := func(o *op) int {
-		f := 0
-		for _, u := range o.uses {
-			if s.class[u] == general && uses[u] == 1 && !outStamp[u] {
-				f++
-			}
-		}
-		for _, d := range o.defs {
-			if s.class[d] == general {
-				f--
-			}
-		}
-		return f
-	}
 	for len(order) < n {
-		for len(waiting) > 0 && -waiting[0].key <= int64(now) {
-			it := heap.Pop(&waiting).(item)
-			if done[it.at] {
-				continue
-			}
-			heap.Push(&open, item{int64(height[it.at]), it.at})
-		}
-		if len(open) == 0 && len(waiting) == 0 {
+		i, ok := t.pick()
+		if !ok {
 			break
 		}
-		if len(open) == 0 {
-			now = int32(-waiting[0].key)
-			continue
-		}
-		it := heap.Pop(&open).(item)
-		if done[it.at] {
-			continue
-		}
-		if inUse >= room && freed(&ops[it.at]) <= 0 {
+		if t.inUse >= room && t.frees(i) <= 0 {
 			// The register target is exceeded: continue in the lean order.
-			for done[base[next]] {
+			for t.done[base[next]] {
 				next++
 			}
-			if other := base[next]; other != it.at {
-				heap.Push(&open, it)
-				it.at = other
-				now = max(now, ready[other])
+			if other := base[next]; other != i {
+				t.offer(i)
+				i = other
+				t.now = max(t.now, t.ready[other])
 			}
 		}
-		done[it.at] = true
-		i := it.at
 		order = append(order, i)
-		o := &ops[i]
-		for _, u := range o.uses {
-			if uses[u]--; uses[u] == 0 && s.class[u] == general && !outStamp[u] {
-				inUse--
-			}
-		}
-		for _, d := range o.defs {
-			if s.class[d] == general && (uses[d] > 0 || outStamp[d]) {
-				inUse++
-			}
-		}
-		for _, s := range e.succs[i] {
-			t := s.to
-			ready[t] = max(ready[t], now+s.stall(o))
-			if left[t]--; left[t] == 0 {
-				if ready[t] <= now {
-					heap.Push(&open, item{int64(height[t]), t})
-				} else {
-					heap.Push(&waiting, item{-int64(ready[t]), t})
-				}
-			}
-		}
-		now++
+		t.issue(i)
 	}
 	return order
+}
+
+// measure computes the height of each op.
+func (t *timeline) measure() {
+	for i := len(t.ops) - 1; i >= 0; i-- {
+		t.height[i] = int32(t.ops[i].latency)
+		for _, s := range t.edges.succs[i] {
+			t.height[i] = max(t.height[i], t.height[s.to]+s.wait(&t.ops[i]))
+		}
+	}
+}
+
+// offer adds an op to those that are ready.
+func (t *timeline) offer(i int32) { heap.Push(&t.open, item{int64(t.height[i]), i}) }
+
+// pick removes the highest op that is ready, if necessary after a pause. It returns ok = false if
+// there is none.
+func (t *timeline) pick() (i int32, ok bool) {
+	for {
+		for len(t.waiting) > 0 && -t.waiting[0].key <= int64(t.now) {
+			if i := heap.Pop(&t.waiting).(item).at; !t.done[i] {
+				t.offer(i)
+			}
+		}
+		switch {
+		case len(t.open) > 0:
+			if i := heap.Pop(&t.open).(item).at; !t.done[i] {
+				return i, true
+			}
+		case len(t.waiting) > 0:
+			t.now = int32(-t.waiting[0].key)
+		default:
+			return 0, false
+		}
+	}
+}
+
+// frees returns how many registers an op frees, less those that it needs for its results.
+func (t *timeline) frees(i int32) int {
+	n := 0
+	for _, u := range t.ops[i].uses {
+		if t.words.class[u] == general && t.uses[u] == 1 && !t.outStamp[u] {
+			n++
+		}
+	}
+	for _, d := range t.ops[i].defs {
+		if t.words.class[d] == general {
+			n--
+		}
+	}
+	return n
+}
+
+// issue executes an op in the current cycle.
+func (t *timeline) issue(i int32) {
+	t.done[i] = true
+	o := &t.ops[i]
+	for _, u := range o.uses {
+		if t.uses[u]--; t.uses[u] == 0 && t.words.class[u] == general && !t.outStamp[u] {
+			t.inUse--
+		}
+	}
+	for _, d := range o.defs {
+		if t.words.class[d] == general && (t.uses[d] > 0 || t.outStamp[d]) {
+			t.inUse++
+		}
+	}
+	for _, s := range t.edges.succs[i] {
+		t.ready[s.to] = max(t.ready[s.to], t.now+s.stall(o))
+		if t.left[s.to]--; t.left[s.to] != 0 {
+			continue
+		}
+		if t.ready[s.to] <= t.now {
+			t.offer(s.to)
+		} else {
+			heap.Push(&t.waiting, item{-int64(t.ready[s.to]), s.to})
+		}
+	}
+	t.now++
 }
 
 // lean schedules the ops of a block for few registers: backward, always the op that frees the most.

@@ -4,6 +4,7 @@
 package pressure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -37,38 +38,10 @@ func (g *graph) unroll() int {
 // be short, and end when a value with a constant step reaches a loop-invariant value.
 func (g *graph) counted(b int) int {
 	ops := g.ops[b]
-	if len(ops) < 2 || len(ops) > unrollOps {
+	if len(ops) < 2 || !short(ops) || !g.closes(b) || g.keepsRolled(b) {
 		return 0
 	}
-	last := &ops[len(ops)-1]
-	if last.in.Kind() != isa.KindBra || last.in.Guard.Reg == nil {
-		return 0
-	}
-	self := false
-	for _, s := range g.flow.Succs[b] {
-		self = self || s == b
-	}
-	if !self {
-		return 0
-	}
-	for _, in := range g.words.f.Blocks[b].Instrs {
-		if in.Op == ".pragma" && len(in.Args) > 0 && strings.Contains(in.Args[0].Text(), "nounroll") {
-			return 0
-		}
-	}
-	waits := false
-	for i := range ops[:len(ops)-1] {
-		o := &ops[i]
-		waits = waits || o.memory != untouched
-		if o.memory == ordered || o.slow {
-			return 0
-		}
-	}
-	if !waits && len(ops) > unrollShort {
-		return 0
-	}
-	// The guard compares with a loop-invariant value.
-	guard, ok := g.words.of(last.in.Guard.Reg)
+	guard, ok := g.words.of(ops[len(ops)-1].in.Guard.Reg)
 	if !ok {
 		return 0
 	}
@@ -77,32 +50,67 @@ func (g *graph) counted(b int) int {
 		if in.Kind() != isa.KindSetp || len(in.Args) < 3 || in.Args[0].Kind != ir.Register {
 			continue
 		}
-		if n, ok := g.words.of(in.Args[0].Reg); !ok || n != guard {
-			continue
+		if n, ok := g.words.of(in.Args[0].Reg); ok && n == guard {
+			return g.times(b, in)
 		}
-		if in.HasMod(isa.ModF32, isa.ModF64) {
-			return 0
-		}
-		fixed, times := 0, unrollTimes
-		for i, a := range in.Args[1:3] {
-			switch {
-			case a.Kind == ir.Int:
-				fixed++
-				if g.starts(in.Args[2-i].Reg) {
-					times = unrollMost
-				}
-			case a.Kind == ir.Register && !g.writes(b, a.Reg):
-				fixed++
-			case a.Kind == ir.Register && !g.steps(b, a.Reg):
-				return 0
-			}
-		}
-		if fixed == 1 {
-			return times
-		}
-		return 0
 	}
 	return 0
+}
+
+// closes reports whether block b ends with a conditional branch and may branch to itself.
+func (g *graph) closes(b int) bool {
+	last := g.ops[b][len(g.ops[b])-1].in
+	return last.Kind() == isa.KindBra && last.Guard.Reg != nil && slices.Contains(g.flow.Succs[b], b)
+}
+
+// keepsRolled reports whether a pragma forbids to unroll block b.
+func (g *graph) keepsRolled(b int) bool {
+	return slices.ContainsFunc(g.words.f.Blocks[b].Instrs, func(in *ir.Instr) bool {
+		return in.Op == ".pragma" && len(in.Args) > 0 && strings.Contains(in.Args[0].Text(), "nounroll")
+	})
+}
+
+// short reports whether ptxas unrolls a body of this length. It does not unroll ops that it does
+// not reorder.
+func short(ops []op) bool {
+	if len(ops) > unrollOps {
+		return false
+	}
+	waits := false
+	for i := range ops[:len(ops)-1] {
+		o := &ops[i]
+		if o.memory == ordered || o.slow {
+			return false
+		}
+		waits = waits || o.memory != untouched
+	}
+	return waits || len(ops) <= unrollShort
+}
+
+// times returns how many times block b is repeated if the comparison in ends it: more often if both
+// its first and its last value are constants, and 0 if the number of iterations is not computed.
+func (g *graph) times(b int, in *ir.Instr) int {
+	if in.HasMod(isa.ModF32, isa.ModF64) {
+		return 0
+	}
+	fixed, times := 0, unrollTimes
+	for i, a := range in.Args[1:3] {
+		switch {
+		case a.Kind == ir.Int:
+			fixed++
+			if g.starts(in.Args[2-i].Reg) {
+				times = unrollMost
+			}
+		case a.Kind == ir.Register && !g.writes(b, a.Reg):
+			fixed++
+		case a.Kind == ir.Register && !g.steps(b, a.Reg):
+			return 0
+		}
+	}
+	if fixed != 1 {
+		return 0
+	}
+	return times
 }
 
 // writes reports whether an op of block b writes a register.
@@ -189,97 +197,4 @@ func (s *words) fresh(w word) word {
 	s.class = append(s.class, s.class[w])
 	s.made = append(s.made, true)
 	return n
-}
-
-// repeat repeats the body of a loop the given number of times, each time with new words.
-func (g *graph) repeat(b, times int) {
-	s := g.words
-	body := g.ops[b]
-	count := len(body)
-	test := &body[count-1]
-	now := make(map[word]word)
-	// the constant that has been added to a word since the first iteration
-	ahead := make(map[word]int64)
-	at := func(w word) word {
-		if n, ok := now[w]; ok {
-			return n
-		}
-		return w
-	}
-	// Words that are used other than in additions or as an address.
-	other := make(map[word]bool)
-	for i := range body {
-		o := &body[i]
-		step := o.in.Kind() == isa.KindAdd && len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int
-		if step || o == test {
-			continue
-		}
-		addresses := make(map[word]bool)
-		if plain(o.in) {
-			for j := range o.in.Args {
-				if a := &o.in.Args[j]; a.Kind == ir.Address && len(a.Args()) == 1 {
-					if r, ok := s.of(a.Args()[0].Reg); ok {
-						for n := range word(s.width[r]) {
-							addresses[s.find(s.first[r]+n)] = true
-						}
-					}
-				}
-			}
-		}
-		for _, u := range o.uses {
-			if !addresses[u] && !(o.in.Kind() == isa.KindSetp && len(o.defs) == 1 && has(test.uses, o.defs[0])) {
-				other[u] = true
-			}
-		}
-	}
-	var all []op
-	for k := range times {
-		final := k == times-1
-		for i := range body {
-			o := body[i]
-			if !final {
-				if i == count-1 || o.in.Kind() == isa.KindSetp && len(o.defs) == 1 && has(test.uses, o.defs[0]) && !other[o.defs[0]] {
-					continue
-				}
-				if len(o.uses) == len(o.defs) && o.in.Guard.Reg == nil {
-					step := o.in.Kind() == isa.KindAdd && len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int && !other[o.defs[0]]
-					if step || o.in.Kind() == isa.KindMov {
-						if step && len(o.defs) > 0 {
-							ahead[at(o.uses[0])] += o.in.Args[2].Value
-						}
-						list := make([]word, len(o.uses))
-						for j := range o.uses {
-							list[j] = at(o.uses[j])
-						}
-						for j := range o.defs {
-							now[o.defs[j]] = list[j]
-						}
-						continue
-					}
-				}
-			}
-			c := o
-			if o.base != nothing {
-				c.base = at(o.base)
-				c.offset += ahead[c.base]
-			}
-			c.uses = make([]word, len(o.uses))
-			for j, u := range o.uses {
-				c.uses[j] = at(u)
-			}
-			c.defs = make([]word, len(o.defs))
-			for j, d := range o.defs {
-				if final {
-					c.defs[j] = d
-				} else {
-					c.defs[j] = s.fresh(d)
-				}
-			}
-			for j, d := range o.defs {
-				now[d] = c.defs[j]
-			}
-			all = append(all, c)
-		}
-	}
-	g.ops[b] = all
 }

@@ -50,21 +50,33 @@ func tensorFill(d *decoder) (step, error) {
 	case op.Has(isa.ModB6x16P32):
 		expands = 6
 	}
+	return group.onBlocks(func(w *warp, l int) (func(b *block) string, action) {
+		matrix, err := tensorcore.DecodeBlackwell(w.value(&from, &w.scratch[0])[l])
+		if err != nil {
+			return nil, w.fault(l, nil, "%v", err)
+		}
+		address := w.pointer(&at, l)
+		return func(b *block) string { return spread.copy(b, &matrix, address, expands) }, advance
+	}), nil
+}
+
+// onBlocks returns the step of an operation that each lane issues, and that then runs on each block of
+// the group. Function prepare reads the operands of a lane.
+func (g tensorGroup) onBlocks(prepare func(w *warp, l int) (run func(b *block) string, act action)) step {
 	return func(w *warp, mask uint32) action {
-		blocks, why := group.running(w)
+		blocks, why := g.running(w)
 		if why != "" {
 			return w.fault(-1, nil, "%s", why)
 		}
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			matrix, err := tensorcore.DecodeBlackwell(w.value(&from, &w.scratch[0])[l])
-			if err != nil {
-				return w.fault(l, nil, "%v", err)
+			run, act := prepare(w, l)
+			if act != advance {
+				return act
 			}
-			address := w.pointer(&at, l)
-			act := w.issueTensor(l, func() string {
+			act = w.issueTensor(l, func() string {
 				for _, b := range blocks {
-					if why := spread.copy(b, &matrix, address, expands); why != "" {
+					if why := run(b); why != "" {
 						return why
 					}
 				}
@@ -75,7 +87,7 @@ func tensorFill(d *decoder) (step, error) {
 			}
 		}
 		return advance
-	}, nil
+	}
 }
 
 // copy copies the rows of a block.
@@ -146,32 +158,13 @@ func tensorShift(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	group := d.tensorGroup()
-	return func(w *warp, mask uint32) action {
-		blocks, why := group.running(w)
-		if why != "" {
-			return w.fault(-1, nil, "%s", why)
+	return d.tensorGroup().onBlocks(func(w *warp, l int) (func(b *block) string, action) {
+		address := w.pointer(&at, l)
+		if laneOf(address)%32 != 0 {
+			return nil, w.fault(l, nil, "tcgen05.shift starts at lane %d, expected a multiple of 32", laneOf(address))
 		}
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			address := w.pointer(&at, l)
-			if laneOf(address)%32 != 0 {
-				return w.fault(l, nil, "tcgen05.shift starts at lane %d, expected a multiple of 32", laneOf(address))
-			}
-			act := w.issueTensor(l, func() string {
-				for _, b := range blocks {
-					if why := b.shift(laneOf(address), columnOf(address)); why != "" {
-						return why
-					}
-				}
-				return ""
-			})
-			if act != advance {
-				return act
-			}
-		}
-		return advance
-	}, nil
+		return func(b *block) string { return b.shift(laneOf(address), columnOf(address)) }, advance
+	}), nil
 }
 
 // shift moves eight columns of 32 lanes down by one lane. The first lane is unchanged.

@@ -20,16 +20,16 @@ import (
 
 // settings are the flags of the command.
 type settings struct {
-	device, only, sizes, types, layouts, rows, libraries, tuning, file, out string
-	rounds, repeats                                                         int
-	trials                                                                  bool
+	device, only, sizes, types, layouts, rows, libraries, tuning, file, out, from string
+	rounds, repeats                                                               int
+	trials                                                                        bool
 }
 
 func main() {
 	var s settings
 	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
 	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
-	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,matmul,multistage,gemm,layers", "what to measure")
+	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers", "what to measure")
 	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
 	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
 	flag.StringVar(&s.layouts, "layouts", "TN,NN,NT,TT", "layouts of the products of 16-bit types of gemm")
@@ -40,6 +40,7 @@ func main() {
 	flag.IntVar(&s.repeats, "repeats", 0, "how often the products of gemm are repeated, to compare the bits of their results")
 	flag.StringVar(&s.file, "json", "", "file for the results as JSON")
 	flag.StringVar(&s.out, "out", "", "folder for the tables and plots")
+	flag.StringVar(&s.from, "from", "", "files of -json, with commas between; their results are written with -out, and nothing is measured")
 	flag.Parse()
 	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -50,6 +51,13 @@ func main() {
 func (s settings) run() (err error) {
 	if s.rounds < 1 {
 		return fmt.Errorf("%d rounds: one or more is expected", s.rounds)
+	}
+	if s.from != "" {
+		r, err := bench.Load(strings.Split(s.from, ",")...)
+		if err != nil {
+			return err
+		}
+		return s.write(r)
 	}
 	d, err := runtime.Open(s.device)
 	if err != nil {
@@ -147,6 +155,10 @@ func (m *measurer) measure(what string) error {
 				m.keep(bench.RowFamily(m.b, name, cols))
 			}
 		}
+	case "w4a16":
+		for _, rows := range []int{1, 4, 16} {
+			m.keep(bench.FewRows(m.b, rows))
+		}
 	case "matmul", "multistage":
 		measure := bench.Matmul
 		if what == "multistage" {
@@ -164,7 +176,7 @@ func (m *measurer) measure(what string) error {
 		}
 		return err
 	default:
-		return fmt.Errorf("-only %q: copy, rmsnorm, softmax, rows, matmul, multistage, gemm and layers are known", what)
+		return fmt.Errorf("-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm and layers are known", what)
 	}
 	return nil
 }

@@ -186,7 +186,7 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	} else {
 		s.facts.assume(cond, taken, s.threads)
 	}
-	s.choices.add(c)
+	s.choices.add(c, &w.spareChoices)
 	if c.Splits || c.Maybe {
 		s.open = append(s.open, c)
 	}
@@ -221,7 +221,7 @@ func (w *walk) parts(s *state, c *Choice) {
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
 	if w.parts(s, &c); c.Splits {
-		s.choices.add(c)
+		s.choices.add(c, &w.spareChoices)
 		s.open = append(s.open, c)
 	}
 }

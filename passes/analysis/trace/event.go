@@ -52,7 +52,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		if f != nil {
 			name = f.Name
 		}
-		s.events.add(e)
+		s.events.add(e, &w.spareEvents)
 		return false, "calls of device functions that take part in synchronization (" + name + ")"
 	case Wait:
 		if was := s.pending.at(in); was != nil {
@@ -64,7 +64,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		e.Done = w.pool.Atom(1, value.OpDone, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
 		s.pending.set(in, e.Done)
 	}
-	s.events.add(e)
+	s.events.add(e, &w.spareEvents)
 	return false, ""
 }
 

@@ -17,7 +17,8 @@ import (
 // Recognizing this lets roles that compute the same value agree.
 
 // shuffle evaluates shfl.sync with a fixed source lane, whose result is uniform in the warp.
-func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) shuffle(s *state, st *step) bool {
+	in := st.in
 	if len(in.Args) < 4 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
 		return false
 	}
@@ -29,9 +30,9 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 	}
 	to := &in.Args[0]
 	if w.mixes(s, &in.Args[1]) {
-		w.opaque(s, in, set)
+		w.opaque(s, st)
 		if to.Kind == ir.Register && in.HasMod(isa.ModIdx) && lane.Const() {
-			set(to, w.pool.Atom(32, value.OpLane, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp, lane))
+			w.set(s, st, to, w.pool.Atom(32, value.OpLane, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp, lane))
 		}
 		return true
 	}
@@ -40,15 +41,15 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 		if common {
 			inside = w.pool.Atom(1, value.OpExchange, mode(in)+" inside", nil, value.Constant, v, lane, clamp)
 		}
-		set(&to.Args()[1], inside)
+		w.set(s, st, &to.Args()[1], inside)
 		to = &to.Args()[0]
 	}
 	if !in.HasMod(isa.ModIdx) {
-		set(to, w.pool.Atom(32, value.OpExchange, mode(in), nil, value.Constant, v, lane, clamp))
+		w.set(s, st, to, w.pool.Atom(32, value.OpExchange, mode(in), nil, value.Constant, v, lane, clamp))
 		return true
 	}
 	if v.Level() <= value.Warp {
-		set(to, v)
+		w.set(s, st, to, v)
 		return true
 	}
 	level := value.Warp
@@ -64,13 +65,13 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 			a.Bounded, a.Low, a.High = true, l, h
 		}
 	}
-	set(to, r)
+	w.set(s, st, to, r)
 	return true
 }
 
 // vote evaluates vote.sync and redux.sync if the result is the same in all warps. It returns false
 // otherwise.
-func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) vote(s *state, st *step) bool {
 	in := st.in
 	if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || !w.all(s, in) {
 		return false
@@ -80,7 +81,7 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	if v.Const() || !w.pool.Alike(v) || w.mixes(s, &in.Args[1]) {
 		return false
 	}
-	set(&in.Args[0], w.pool.Atom(bitsOf(r), value.OpVote, in.Op, nil, value.Block, v))
+	w.set(s, st, &in.Args[0], w.pool.Atom(bitsOf(r), value.OpVote, in.Op, nil, value.Block, v))
 	return true
 }
 
@@ -130,27 +131,29 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 
 // mode returns the mode of a shuffle, such as idx or bfly.
 func mode(in *ir.Instr) string {
-	for _, m := range []string{"up", "down", "bfly"} {
-		if in.Mod(m) {
-			return m
+	for _, m := range []isa.Mod{isa.ModUp, isa.ModDown, isa.ModBfly} {
+		if in.HasMod(m) {
+			return m.String()[1:]
 		}
 	}
-	return "idx"
+	return isa.ModIdx.String()[1:]
 }
 
 // executing evaluates activemask. If some lanes took another branch, the result is not a mask of
 // all lanes.
-func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
-	w.opaque(s, in, set)
+func (w *walk) executing(s *state, st *step) bool {
+	in := st.in
+	w.opaque(s, st)
 	to := &in.Args[0]
 	if to.Kind != ir.Register || w.at(to.Reg) < 0 || in.Guard.Reg != nil || !w.partial(s) {
-		return
+		return true
 	}
 	all := w.pool.Compare(value.OpEq, true, w.reg(s, to.Reg), w.pool.Const(32, -1))
 	s.facts.assume(all, false, s.threads)
 	if a, _ := all.Condition(); a != nil {
 		w.whole[a] = true
 	}
+	return true
 }
 
 // partial reports whether some lanes of each warp have certainly diverged and not reconverged.

@@ -165,6 +165,9 @@ type walk struct {
 	pass   int                   // number of the pass that substitutes constants
 	before int                   // number of traces of earlier passes
 	rank   int                   // rank of the followed block
+	// Memory of the paths that have ended.
+	spareEvents  spare[Event]
+	spareChoices spare[Choice]
 
 	fixings map[fixing]*value.Value // see fixed
 }
@@ -196,6 +199,8 @@ func (w *walk) run() {
 func (w *walk) finish(s *state, why string) *state {
 	w.events += s.events.len()
 	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Rank: w.rank, Events: s.events.list(), Choices: s.choices.list(), Stopped: why, Facts: s.facts})
+	s.events.free(&w.spareEvents)
+	s.choices.free(&w.spareChoices)
 	if why != "" {
 		w.miss(why)
 	}
@@ -305,7 +310,7 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 	if traps(in) {
 		return nil
 	}
-	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open})
+	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open}, &w.spareEvents)
 	return w.finish(s, "")
 }
 
@@ -321,7 +326,7 @@ func (w *walk) enter(s *state, block int) *state {
 		return nil
 	}
 	if block >= len(w.blocks) {
-		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open})
+		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open}, &w.spareEvents)
 		return w.finish(s, "")
 	}
 	if l := w.loops[block]; l != nil && l.Head == block {

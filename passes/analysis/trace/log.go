@@ -14,6 +14,21 @@ type log[T any] struct {
 	before *log[T] // immutable
 	from   int     // number of entries in it
 	own    []T
+	shared bool // other logs continue this one
+}
+
+// A spare holds the memory of parts that no log uses any more.
+type spare[T any] [][]T
+
+// take returns an empty part with room for at least n entries.
+func (s *spare[T]) take(n int) []T {
+	for i, part := range slices.Backward(*s) {
+		if cap(part) >= n {
+			*s = slices.Delete(*s, i, i+1)
+			return part[:0]
+		}
+	}
+	return make([]T, 0, n)
 }
 
 // Minimum and maximum entries of a part.
@@ -27,7 +42,19 @@ func (l *log[T]) fork() log[T] {
 	if len(l.own) > 0 {
 		l.part()
 	}
+	if l.before != nil {
+		l.before.shared = true
+	}
 	return *l
+}
+
+// free adds the parts that only this log uses to the spare ones. The log must not be used again.
+func (l *log[T]) free(s *spare[T]) {
+	for ; l != nil && !l.shared; l = l.before {
+		if cap(l.own) > 0 {
+			*s = append(*s, l.own)
+		}
+	}
 }
 
 // part starts a new part.
@@ -36,12 +63,12 @@ func (l *log[T]) part() {
 	*l = log[T]{before: &common, from: l.len()}
 }
 
-func (l *log[T]) add(x T) {
+func (l *log[T]) add(x T, s *spare[T]) {
 	if n := len(l.own); n == cap(l.own) {
 		if n > 0 {
 			l.part()
 		}
-		l.own = make([]T, 0, min(max(partLeast, 2*n), partMost))
+		l.own = s.take(min(max(partLeast, 2*n), partMost))
 	}
 	l.own = append(l.own, x)
 }

@@ -181,7 +181,7 @@ func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 
 // load returns a load whose result is the same for all equal loads: of a kernel parameter, or of
 // memory that is not polled.
-func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) load(s *state, st *step) bool {
 	in := st.in
 	if st.polled || len(in.Args) < 2 {
 		return false
@@ -200,7 +200,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	}
 	for i := range parts {
 		from := w.pool.Add(at.Width, at, w.pool.Const(at.Width, int64(i*st.width/8)))
-		set(&parts[i], w.substituted(w.loaded(s, st, from)))
+		w.set(s, st, &parts[i], w.substituted(w.loaded(s, st, from)))
 	}
 	return true
 }
@@ -246,18 +246,18 @@ func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 }
 
 // elect evaluates elect.sync.
-func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
-	to := &in.Args[0]
-	if to.Kind != ir.Pair {
-		return
+func (w *walk) elect(s *state, st *step) bool {
+	if to := &st.in.Args[0]; to.Kind == ir.Pair {
+		w.set(s, st, &to.Args()[1], w.pool.Elected())
+		w.set(s, st, &to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
 	}
-	set(&to.Args()[1], w.pool.Elected())
-	set(&to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
+	return true
 }
 
 // opaque evaluates any other instruction. A pure instruction gives the same result for the same
 // operands, others give a new unknown.
-func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+func (w *walk) opaque(s *state, st *step) {
+	in := st.in
 	name := in.Op
 	level := value.Constant
 	var args []*value.Value
@@ -289,7 +289,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 	if name == "" {
 		times := s.again(in)
 		if len(args) == 0 {
-			w.unknownResults(in, times, level, set)
+			w.unknownResults(s, st, times, level)
 			return
 		}
 		name = timed(in, times)
@@ -300,7 +300,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 			if answers(in) {
 				value.Answer(v)
 			}
-			set(o, v)
+			w.set(s, st, o, v)
 		}
 	})
 }
@@ -317,7 +317,8 @@ func timed(in *ir.Instr, times int) string {
 
 // unknownResults sets the results of an instruction to new unknowns. Every path gets the same ones
 // at the same execution.
-func (w *walk) unknownResults(in *ir.Instr, times int, level value.Level, set func(*ir.Operand, *value.Value)) {
+func (w *walk) unknownResults(s *state, st *step, times int, level value.Level) {
+	in := st.in
 	k := execution{in, times}
 	list, known := w.unknowns[k]
 	if !known {
@@ -336,7 +337,7 @@ func (w *walk) unknownResults(in *ir.Instr, times int, level value.Level, set fu
 	}
 	results(in, func(n int, o *ir.Operand) {
 		if list[n] != nil {
-			set(o, list[n])
+			w.set(s, st, o, list[n])
 		}
 	})
 }

@@ -59,15 +59,15 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 	return false
 }
 
-// locked reports whether something is acquired between the last barrier and an event: lanes that take a
-// lock do not store together.
+// locked reports whether something is acquired between the last barrier and an event: lanes that
+// take a lock do not store together.
 func locked(t *trace.Trace, i int) bool {
-	var a acquirer
+	var a acquireSearch
 	found := false
 	for k := range t.Events[:i] {
 		e := &t.Events[k]
 		if meets(e) {
-			a, found = acquirer{}, false
+			a, found = acquireSearch{}, false
 		}
 		found = a.acquires(e) || found
 	}

@@ -204,11 +204,11 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 	}
 }
 
-// An acquirer looks for events that acquire: what they order is not decided.
-type acquirer struct{ read bool }
+// An acquireSearch looks for events that acquire: what they order is not decided.
+type acquireSearch struct{ read bool }
 
 // acquires reports whether an event acquires: by its own order, or as a fence after a strong read.
-func (a *acquirer) acquires(e *trace.Event) bool {
+func (a *acquireSearch) acquires(e *trace.Event) bool {
 	if e.In == nil {
 		return false
 	}
@@ -236,12 +236,7 @@ func meets(e *trace.Event) bool {
 // plain reports whether an access does not order threads, and all lanes make it. Volatile accesses
 // do not order them.
 func plain(e *trace.Event) bool {
-	for _, word := range []string{"relaxed", "acquire", "release", "mmio"} {
-		if e.In.Mod(word) {
-			return false
-		}
-	}
-	return e.Guard == nil
+	return e.Guard == nil && !e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
-var ruleExchange = diag.Rule{ID: "B9", Layer: "convergence", Severity: diag.Error}
+var ruleExchange = verify.RuleLaneRace

@@ -18,9 +18,9 @@ const (
 	early    = 32
 )
 
-// A done is a plain access by lanes of one warp, with the instructions that synchronize lanes
-// before it.
-type done struct {
+// An earlierAccess is a plain access by lanes of one warp, with the instructions that synchronize
+// lanes before it.
+type earlierAccess struct {
 	at     int // index of the event
 	e      *trace.Event
 	region memory.Region
@@ -83,7 +83,7 @@ func common(t, o *trace.Trace) int {
 // accessesOf returns the first plain accesses of a warp on a trace, and the synchronizing
 // instructions before them. It stops where those differ from the given ones.
 func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
-	list []done, met []*ir.Instr,
+	list []earlierAccess, met []*ir.Instr,
 ) {
 	var lanes value.Set
 	lanes[warp/2] = uint64(t.Threads.Lanes(warp)) << (warp % 2 * 32)
@@ -94,7 +94,7 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 			one := *e
 			one.Threads = e.Threads.And(lanes)
 			if r, ok := p.Access(&one); ok && r.Sure && plain(e) && !e.In.HasMod(isa.ModVolatile) {
-				list = append(list, done{i, e, r, len(met)})
+				list = append(list, earlierAccess{i, e, r, len(met)})
 			}
 		case meets(e) || e.Kind == trace.Collective:
 			if same != nil && (len(met) == len(same) || same[len(met)] != e.In) {
@@ -110,7 +110,7 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 }
 
 // collision reports accesses of two lanes to the same bytes with no synchronization between them.
-func collision(p *verify.Pass, t, o *trace.Trace, a, b *done, reported map[pair]bool) {
+func collision(p *verify.Pass, t, o *trace.Trace, a, b *earlierAccess, reported map[pair]bool) {
 	if a.epoch != b.epoch || a.e.Kind == trace.Load && b.e.Kind == trace.Load || a.e.In == b.e.In {
 		return
 	}

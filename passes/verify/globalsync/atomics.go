@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// An everywhere holds the accesses that threads of all blocks make to the same addresses.
-type everywhere struct {
+// commonAccesses holds the accesses that threads of all blocks make to the same addresses.
+type commonAccesses struct {
 	atomics, loads, stores []mark
 }
 
@@ -23,7 +23,7 @@ func (w *paths) atomics() {
 	if !w.reads("%ctaid") {
 		return
 	}
-	var e everywhere
+	var e commonAccesses
 	for b, block := range w.Func.Blocks {
 		for i, in := range block.Instrs {
 			if in.Directive() {
@@ -74,9 +74,9 @@ func (w *paths) narrow(m mark) {
 
 // stale reports a weak load of memory that other blocks change atomically, after an atomic
 // operation on the same address.
-func (w *paths) stale(m mark, e *everywhere) {
+func (w *paths) stale(m mark, e *commonAccesses) {
 	atomic := w.instr(m)
-	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
+	w.forth(m, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case w.fences(in), w.acquires(in), slices.Contains(w.heard[w.electors.array(in)], at):
 			return prune
@@ -109,7 +109,7 @@ func offset(in *ir.Instr) int64 {
 
 // updates reports a volatile or relaxed load and a store of the same address, to which the loaded
 // value contributes: updates of other blocks in between are lost.
-func (w *paths) updates(e *everywhere) {
+func (w *paths) updates(e *commonAccesses) {
 	for _, l := range e.loads {
 		load := w.instr(l)
 		if plain(load, trace.Load) || w.loops[l.block] != nil {
@@ -132,8 +132,34 @@ func (w *paths) updates(e *everywhere) {
 
 // feeds reports whether a register is computed from the result of a load.
 func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
+	found := false
+	w.writersOf([]*ir.Reg{r}, func(in *ir.Instr) walkStep {
+		switch {
+		case in == load:
+			found = true
+			return endWalk
+		case trace.Of(in) == trace.Other:
+			return readWalk
+		}
+		return skipWalk
+	})
+	return found
+}
+
+// A walkStep says how writersOf continues at an instruction.
+type walkStep uint8
+
+const (
+	skipWalk walkStep = iota // not at the registers that it reads
+	readWalk                 // at the registers that it reads
+	endWalk                  // not at all
+)
+
+// writersOf visits the instructions that write registers, and those that write the registers that
+// these read.
+func (w *paths) writersOf(work []*ir.Reg, visit func(in *ir.Instr) walkStep) {
 	seen := make(map[*ir.Reg]bool)
-	for work := []*ir.Reg{r}; len(work) > 0 && w.electors.left >= 0; {
+	for len(work) > 0 && w.electors.left >= 0 {
 		r := work[len(work)-1]
 		work = work[:len(work)-1]
 		if w.electors.left--; seen[r] {
@@ -141,18 +167,16 @@ func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
 		}
 		seen[r] = true
 		for _, in := range w.electors.all(r) {
-			if in == load {
-				return true
+			switch visit(in) {
+			case endWalk:
+				return
+			case readWalk:
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if a != isa.Write {
+						work = append(work, r)
+					}
+				})
 			}
-			if trace.Of(in) != trace.Other {
-				continue
-			}
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Write {
-					work = append(work, r)
-				}
-			})
 		}
 	}
-	return false
 }

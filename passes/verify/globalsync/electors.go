@@ -24,7 +24,7 @@ type electors struct {
 	every  map[*ir.Reg][]*ir.Instr
 	asked  int // see made
 	left   int // instructions and branches that may still be visited
-	picked map[*ir.Instr]pick
+	picked map[*ir.Instr]selection
 	blocks map[int]picks // results of block
 	bases  map[*ir.Reg]base
 	used   map[*ir.Reg]blockUse // results of uses
@@ -33,14 +33,14 @@ type electors struct {
 // picks is a set of predicates, all of which select the same threads.
 type picks map[*ir.Instr]bool
 
-// A pick says what a predicate selects.
-type pick uint8
+// A selection says what a predicate selects.
+type selection uint8
 
 const (
-	unknown pick = iota // not computed yet
-	many                // any threads
-	one                 // threads of a block by their index
-	lane                // lanes of a warp
+	unknown selection = iota // not computed yet
+	many                     // any threads
+	one                      // threads of a block by their index
+	lane                     // lanes of a warp
 )
 
 // most limits the instructions and branches that are visited for all flags of a kernel.
@@ -48,7 +48,7 @@ const most = 2_000_000
 
 func newElectors(f *ir.Flow) *electors {
 	return &electors{left: most, flow: f, writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr),
-		picked: make(map[*ir.Instr]pick), blocks: make(map[int]picks), bases: make(map[*ir.Reg]base),
+		picked: make(map[*ir.Instr]selection), blocks: make(map[int]picks), bases: make(map[*ir.Reg]base),
 		used: make(map[*ir.Reg]blockUse)}
 }
 
@@ -92,7 +92,7 @@ func (w *electors) made(at *ir.Instr, r *ir.Reg) *ir.Instr {
 }
 
 // picks returns the threads that the predicate computed by an instruction selects.
-func (w *electors) picks(in *ir.Instr) pick {
+func (w *electors) picks(in *ir.Instr) selection {
 	if in == nil {
 		return many
 	}

@@ -15,7 +15,7 @@ import (
 // gridwide reports blocks that skip a grid-wide barrier: a branch on the block index bypasses the
 // arrivals at a counter, although a thread waits until the counter has reached a number computed
 // from the grid size.
-func (w *paths) gridwide(h *handover) {
+func (w *paths) gridwide(h *flagArray) {
 	i := slices.IndexFunc(h.spins, w.waitsForGrid)
 	if i < 0 || len(h.raised) == 0 || w.reads("%cluster") {
 		return
@@ -44,7 +44,7 @@ func (w *paths) gridwide(h *handover) {
 
 // fresh reports whether no arrival precedes a block, so that threads which leave there have not
 // arrived.
-func (w *paths) fresh(b int, h *handover) bool {
+func (w *paths) fresh(b int, h *flagArray) bool {
 	return !slices.ContainsFunc(h.raised, func(m mark) bool { return w.reaches(m, mark{b, 0}) })
 }
 
@@ -94,28 +94,17 @@ func (w *paths) computed(in, load *ir.Instr) bool {
 
 // fromGrid reports whether a register is computed only from the grid size.
 func (w *paths) fromGrid(r *ir.Reg) bool {
-	seen, found := make(map[*ir.Reg]bool), false
-	for work := []*ir.Reg{r}; len(work) > 0 && w.electors.left >= 0; {
-		r := work[len(work)-1]
-		work = work[:len(work)-1]
-		if w.electors.left--; seen[r] {
-			continue
+	found := false
+	w.writersOf([]*ir.Reg{r}, func(in *ir.Instr) walkStep {
+		if w.electors.usesOf(in) != without {
+			found = false
+			return endWalk
 		}
-		seen[r] = true
-		for _, in := range w.electors.all(r) {
-			if w.electors.usesOf(in) != without {
-				return false
-			}
-			for i := range in.Args {
-				found = found || in.Args[i].Kind == ir.Special && sizeOfGrid(in.Args[i].Text())
-			}
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Write {
-					work = append(work, r)
-				}
-			})
+		for i := range in.Args {
+			found = found || in.Args[i].Kind == ir.Special && sizeOfGrid(in.Args[i].Text())
 		}
-	}
+		return readWalk
+	})
 	return found
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // judge reports data that is certainly passed between blocks without the required ordering.
-func (w *paths) judge(h *handover) {
+func (w *paths) judge(h *flagArray) {
 	if len(h.loads) == 0 || w.local(h) {
 		return
 	}
@@ -36,7 +36,7 @@ func (w *paths) judge(h *handover) {
 
 // local reports whether flags may be for threads of one block: all accesses have its scope, and
 // neither which threads set them nor where they store depends on the block index alone.
-func (w *paths) local(h *handover) bool {
+func (w *paths) local(h *flagArray) bool {
 	for _, s := range h.stores {
 		for _, l := range h.loads {
 			x, y := w.electors.addressUse(w.instr(s)), w.electors.addressUse(w.instr(l))
@@ -51,25 +51,25 @@ func (w *paths) local(h *handover) bool {
 }
 
 // report reports an error of a flag, at most one.
-func (w *paths) report(rule *diag.Rule, flag mark, text string) *reported {
+func (w *paths) report(rule *diag.Rule, flag mark, text string) *relatedPlaces {
 	in := w.instr(flag)
 	if w.errors[in] {
-		return &reported{}
+		return &relatedPlaces{}
 	}
 	w.errors[in] = true
 	f := w.Report(rule, in, "%s", text).As(diag.Error)
 	if in.HasMod(isa.ModCluster) && w.Cluster == 0 {
 		f.As(diag.Review) // the launch may make a cluster of the blocks
 	}
-	return &reported{func(m mark, what string) { f.Also(w.instr(m), "%s", what) }}
+	return &relatedPlaces{func(m mark, what string) { f.Also(w.instr(m), "%s", what) }}
 }
 
 // reported adds related places to a finding, if there is one.
-type reported struct {
+type relatedPlaces struct {
 	also func(m mark, what string)
 }
 
-func (r *reported) at(m mark, what string) *reported {
+func (r *relatedPlaces) at(m mark, what string) *relatedPlaces {
 	if r.also != nil {
 		r.also(m, what)
 	}
@@ -78,13 +78,13 @@ func (r *reported) at(m mark, what string) *reported {
 
 // released reports a flag that is set without release ordering although another block reads data
 // that was stored before it. It returns whether it did.
-func (w *paths) released(h *handover, m mark) bool {
+func (w *paths) released(h *flagArray, m mark) bool {
 	flag := w.instr(m)
 	if w.releases(flag) {
 		return false
 	}
 	var store, load mark
-	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case w.fences(in):
 			return prune
@@ -138,7 +138,7 @@ func (w *paths) small(in *ir.Instr) bool {
 
 // acquired reports data that is read after a flag of another block without acquire ordering. It
 // returns whether it did.
-func (w *paths) acquired(h *handover, m mark) bool {
+func (w *paths) acquired(h *flagArray, m mark) bool {
 	flag := w.instr(m)
 	loop := w.loops[m.block]
 	spins := slices.Contains(h.spins, m)
@@ -146,7 +146,7 @@ func (w *paths) acquired(h *handover, m mark) bool {
 		return false
 	}
 	var load, store mark
-	look := func(at mark, in *ir.Instr, _ bool) finding {
+	inspector := func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case w.fences(in), w.acquires(in):
 			return prune
@@ -160,9 +160,9 @@ func (w *paths) acquired(h *handover, m mark) bool {
 	}
 	found := false
 	if spins {
-		found = w.onward(m, look)
+		found = w.onward(m, inspector)
 	} else {
-		found = w.forth(m, look)
+		found = w.forth(m, inspector)
 	}
 	if !found || w.electors.left < 0 || w.instr(load) == nil {
 		return false
@@ -185,7 +185,7 @@ func (w *paths) acquired(h *handover, m mark) bool {
 }
 
 // forth searches all paths forward from a position.
-func (w *paths) forth(m mark, look look) bool {
+func (w *paths) forth(m mark, inspector inspector) bool {
 	seen := make(map[int]bool)
 	work := []int{m.block}
 	for first := true; len(work) > 0 && w.electors.left >= 0; first = false {
@@ -196,7 +196,7 @@ func (w *paths) forth(m mark, look look) bool {
 			if w.electors.left--; in.Directive() || first && i <= m.at {
 				continue
 			}
-			did := look(mark{b, i}, in, false)
+			did := inspector(mark{b, i}, in, false)
 			if did == stop {
 				return true
 			}
@@ -215,12 +215,12 @@ func (w *paths) forth(m mark, look look) bool {
 }
 
 // early reports a flag that is set before the data that it announces is stored.
-func (w *paths) early(h *handover, m mark) {
+func (w *paths) early(h *flagArray, m mark) {
 	if len(h.spins) == 0 || h.takes || resets(w.instr(m)) {
 		return
 	}
 	var store, load mark
-	w.forth(m, func(at mark, in *ir.Instr, _ bool) finding {
+	w.forth(m, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case slices.Contains(h.spins, at):
 			return prune
@@ -241,7 +241,7 @@ func (w *paths) early(h *handover, m mark) {
 
 // announced reports whether data of the same array is also stored before a flag, so that the flag
 // may announce that.
-func (w *paths) announced(h *handover, store mark) bool {
+func (w *paths) announced(h *flagArray, store mark) bool {
 	array := w.electors.array(w.instr(store))
 	return slices.ContainsFunc(h.stores, func(s mark) bool {
 		return w.electors.array(w.instr(s)) == array
@@ -250,13 +250,13 @@ func (w *paths) announced(h *handover, store mark) bool {
 
 // braced turns the review of a flag that one thread sets for its whole block into an error, if
 // another block certainly reads the data.
-func (w *paths) braced(h *handover, m mark) {
+func (w *paths) braced(h *flagArray, m mark) {
 	set, warp := w.chosen(m)
 	if len(set) == 0 || !w.releases(w.instr(m)) && !w.heralded(m) {
 		return
 	}
 	var store, load mark
-	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case meets(in, warp):
 			return prune
@@ -283,9 +283,9 @@ func (w *paths) heralded(m mark) bool {
 
 // converted reports a bulk copy of data that another block wrote through the generic proxy, without
 // a proxy fence on either side.
-func (w *paths) converted(h *handover, m mark) {
+func (w *paths) converted(h *flagArray, m mark) {
 	var copied, store mark
-	look := func(at mark, in *ir.Instr, _ bool) finding {
+	inspector := func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case proxyFence(in):
 			return prune
@@ -299,9 +299,9 @@ func (w *paths) converted(h *handover, m mark) {
 	}
 	found := false
 	if slices.Contains(h.spins, m) {
-		found = w.onward(m, look)
+		found = w.onward(m, inspector)
 	} else {
-		found = w.forth(m, look)
+		found = w.forth(m, inspector)
 	}
 	if !found || w.electors.left < 0 || copied == (mark{}) || w.errors[w.instr(copied)] {
 		return
@@ -317,8 +317,8 @@ func proxyFence(in *ir.Instr) bool {
 }
 
 // converts reports whether a proxy fence follows a store on every path to a flag.
-func (w *paths) converts(h *handover, store mark) bool {
-	missing := w.forth(store, func(at mark, in *ir.Instr, _ bool) finding {
+func (w *paths) converts(h *flagArray, store mark) bool {
+	missing := w.forth(store, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case proxyFence(in):
 			return prune
@@ -332,7 +332,7 @@ func (w *paths) converts(h *handover, store mark) bool {
 
 // ignored reports a flag that is read once, if data of another block is then read regardless of its
 // value.
-func (w *paths) ignored(h *handover, m mark) {
+func (w *paths) ignored(h *flagArray, m mark) {
 	if len(h.stores) == 0 || w.loops[m.block] != nil {
 		return
 	}

@@ -33,7 +33,7 @@ type paths struct {
 	onwards map[int][]bool     // cache: blocks reachable from a block
 	errors  map[*ir.Instr]bool // flags for which an error was reported
 	post    *graph.Tree        // cache: postdominators
-	passes  []*handover        // the arrays with flags
+	passes  []*flagArray       // the arrays with flags
 }
 
 func newPaths(p *verify.Pass) *paths {
@@ -80,34 +80,34 @@ func (w *paths) chosen(m mark) (set picks, warp bool) {
 	return set, warp
 }
 
-// A finding says how a search continues after an instruction.
-type finding uint8
+// A continuation says how a search continues after an instruction.
+type continuation uint8
 
 const (
-	goOn  finding = iota
-	pass          // a fence, which some searches look for
-	prune         // do not go further on this path
-	stop          // found
+	goOn  continuation = iota
+	pass               // a fence, which some searches look for
+	prune              // do not go further on this path
+	stop               // found
 )
 
-// A stand is a position on a path, with whether the path has passed what the search requires.
-type stand struct {
+// A searchState is a position on a path, with whether the path has passed what the search requires.
+type searchState struct {
 	block  int
 	passed bool
 }
 
-// A look decides about an instruction in a search; passed says whether the path to it has passed
-// what the search requires.
-type look func(at mark, in *ir.Instr, passed bool) finding
+// An inspector decides about an instruction in a search; passed says whether the path to it has
+// passed what the search requires.
+type inspector func(at mark, in *ir.Instr, passed bool) continuation
 
 // along visits instructions of a block in order. It returns the one that look finds, or whether the
 // path continues after them.
-func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (found *ir.Instr, on bool) {
+func (w *paths) along(s *searchState, list iter.Seq2[int, *ir.Instr], inspector inspector) (found *ir.Instr, on bool) {
 	for i, in := range list {
 		if w.electors.left--; in.Directive() {
 			continue
 		}
-		switch look(mark{s.block, i}, in, s.passed) {
+		switch inspector(mark{s.block, i}, in, s.passed) {
 		case stop:
 			return in, false
 		case pass:
@@ -121,9 +121,9 @@ func (w *paths) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (foun
 
 // back searches all paths to a position backward. It returns the instruction that look finds, or
 // nil.
-func (w *paths) back(m mark, passed bool, look look) *ir.Instr {
-	seen := make(map[stand]bool)
-	work := []stand{{m.block, passed}}
+func (w *paths) back(m mark, passed bool, inspector inspector) *ir.Instr {
+	seen := make(map[searchState]bool)
+	work := []searchState{{m.block, passed}}
 	for first := true; len(work) > 0 && w.electors.left >= 0; first = false {
 		s := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -131,12 +131,12 @@ func (w *paths) back(m mark, passed bool, look look) *ir.Instr {
 		if first {
 			list = list[:m.at]
 		}
-		found, on := w.along(&s, slices.Backward(list), look)
+		found, on := w.along(&s, slices.Backward(list), inspector)
 		if found != nil {
 			return found
 		}
 		for _, before := range w.Flow.Preds[s.block] {
-			if next := (stand{before, s.passed}); on && !seen[next] {
+			if next := (searchState{before, s.passed}); on && !seen[next] {
 				seen[next] = true
 				work = append(work, next)
 			}
@@ -154,7 +154,7 @@ func (w *paths) before(m mark) bool {
 	}
 	flag := w.instr(m)
 	releases := releases(flag)
-	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) finding {
+	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) continuation {
 		switch {
 		case meets(in, warp):
 			return prune
@@ -189,7 +189,7 @@ func (w *paths) unordered(m mark) {
 	}) {
 		return
 	}
-	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		// This answers an earlier wait.
 		case fences(in), awaits(in, trace.Of(in)) && w.electors.array(in) == array:
@@ -217,7 +217,7 @@ func (w *paths) behind(m mark) bool {
 	}
 	var used *ir.Instr
 	sure := false
-	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) finding {
+	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) continuation {
 		switch {
 		case meets(in, warp):
 			return prune
@@ -261,7 +261,7 @@ func (w *paths) unheard(m mark) {
 		return
 	}
 	var read *ir.Instr
-	w.onward(m, func(_ mark, in *ir.Instr, passed bool) finding {
+	w.onward(m, func(_ mark, in *ir.Instr, passed bool) continuation {
 		switch {
 		case fences(in), acquires(in):
 			return prune
@@ -279,14 +279,14 @@ func (w *paths) unheard(m mark) {
 
 // onward follows all paths out of the loop around a position. It reports whether, on some path,
 // look finds or passes what it looks for before threads exit or reenter the loop.
-func (w *paths) onward(m mark, look look) bool {
+func (w *paths) onward(m mark, inspector inspector) bool {
 	loop := w.loops[m.block]
-	seen := make(map[stand]bool)
-	var work []stand
+	seen := make(map[searchState]bool)
+	var work []searchState
 	for _, b := range loop.Blocks {
 		for _, to := range w.Flow.Succs[b] {
 			if !loop.Has(to) {
-				work = append(work, stand{to, false})
+				work = append(work, searchState{to, false})
 			}
 		}
 	}
@@ -303,7 +303,7 @@ func (w *paths) onward(m mark, look look) bool {
 			}
 			continue
 		}
-		found, on := w.along(&s, slices.All(w.Func.Blocks[s.block].Instrs), look)
+		found, on := w.along(&s, slices.All(w.Func.Blocks[s.block].Instrs), inspector)
 		if found != nil {
 			return true
 		}
@@ -312,7 +312,7 @@ func (w *paths) onward(m mark, look look) bool {
 		}
 		for _, to := range w.Flow.Succs[s.block] {
 			if on {
-				work = append(work, stand{to, s.passed})
+				work = append(work, searchState{to, s.passed})
 			}
 		}
 	}
@@ -347,28 +347,18 @@ func (w *paths) leads(m mark) bool {
 			work = append(work, in.Guard.Reg)
 		}
 	}
-	load, seen := w.instr(m), make(map[*ir.Reg]bool)
-	for len(work) > 0 {
-		r := work[len(work)-1]
-		work = work[:len(work)-1]
-		if w.electors.left--; seen[r] {
-			continue
+	load, found := w.instr(m), false
+	w.writersOf(work, func(in *ir.Instr) walkStep {
+		switch {
+		case in == load:
+			found = true
+			return endWalk
+		case inside[in]:
+			return readWalk
 		}
-		seen[r] = true
-		for _, in := range w.electors.all(r) {
-			if in == load {
-				return true
-			}
-			if inside[in] {
-				in.Registers(func(r *ir.Reg, a isa.Access) {
-					if a != isa.Write {
-						work = append(work, r)
-					}
-				})
-			}
-		}
-	}
-	return false
+		return skipWalk
+	})
+	return found
 }
 
 // idle reports whether a loop has no stores and no barriers.
@@ -427,7 +417,7 @@ func (w *paths) copied(m mark) {
 	if array.v == nil {
 		return
 	}
-	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) finding {
+	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared():
 			return prune

@@ -17,23 +17,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for mbarriers.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "mbarrier",
-		Covers: "mbarriers",
-		Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
+// Analyzer is the analyzer for mbarriers.
+var Analyzer = &verify.Analyzer{
+	Name:   "mbarrier",
+	Covers: "mbarriers",
+	Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
 constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
 not compared.`,
-		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
+	Run:      run,
 }
 
-// A birth is the initialization of an mbarrier.
-type birth struct {
+// An initialization is the initialization of an mbarrier.
+type initialization struct {
 	t      *trace.Trace
 	at     int
 	e      *trace.Event
@@ -48,7 +46,7 @@ type birth struct {
 }
 
 func run(p *verify.Pass) {
-	births := make(map[verify.Object]*birth)
+	initialized := make(map[verify.Object]*initialization)
 	var order []verify.Object
 	for _, t := range p.Traces {
 		syncs, warps := 0, 0
@@ -66,7 +64,7 @@ func run(p *verify.Pass) {
 				if stops == nil {
 					stops = stopsOf(t)
 				}
-				order = made(p, t, i, stops, birth{syncs: syncs, warps: warps}, births, order)
+				order = made(p, t, i, stops, initialization{syncs: syncs, warps: warps}, initialized, order)
 			}
 		}
 	}
@@ -75,12 +73,12 @@ func run(p *verify.Pass) {
 	alone, used := !clustered(p), inUse(p)
 	for _, t := range p.Traces {
 		unwritten(p, t)
-		life(p, t, births, used)
-		uses(p, t, births, peers, alone)
+		life(p, t, initialized, used)
+		uses(p, t, initialized, peers, alone)
 		tries(p, t, looked)
 		relaxed(p, t, filled, left)
 	}
-	totals(p, births, order)
+	totals(p, initialized, order)
 }
 
 // unwritten reports copies and arrivals whose address is in a register that is never written.
@@ -106,7 +104,7 @@ func blank(t value.Term) bool {
 }
 
 // beyond reports an mbarrier outside of the variable that its address is based on.
-func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
+func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, initialized map[verify.Object]*initialization) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
 	case v == nil || v.Size() == 0 || o.At >= 0 && o.At+8 <= v.Size():
@@ -114,7 +112,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 		p.Report(&ruleMade, in, "mbarrier is out of bounds: it is initialized at byte %d of %s, "+
 			"which has %d bytes", o.At, v.Name, v.Size()).On(t, i)
 	default:
-		for other := range births {
+		for other := range initialized {
 			if other.Variable() == v {
 				return // reported
 			}
@@ -125,7 +123,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 }
 
 // made records the mbarriers that an event initializes, and the number of barriers before it.
-func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
+func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization, initialized map[verify.Object]*initialization, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
@@ -143,18 +141,18 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
 				"multiple of 8", o.At%8)
 		}
-		beyond(p, t, i, o, births)
+		beyond(p, t, i, o, initialized)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
 			p.Report(&ruleLife, e.In, "mbarrier.init is executed by %s at once, expected one",
 				verify.Threads(n)).On(t, i)
 		}
-		if b := births[o.Object]; b != nil {
+		if b := initialized[o.Object]; b != nil {
 			b.by = b.by.Or(o.Threads)
 			continue
 		}
-		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
+		b := &initialization{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
 		b.fence(p, t, stops, i)
-		births[o.Object] = b
+		initialized[o.Object] = b
 		order = append(order, o.Object)
 	}
 	return order
@@ -165,7 +163,7 @@ const mostStops = 4096
 
 // fence finds the fence that makes an mbarrier initialized by event i visible, if there is one
 // before its first use. The parameter stops lists the events to examine.
-func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
+func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	first, _ := slices.BinarySearch(stops, i+1)
 	past := b.syncs
 	for n, j := range stops[first:] {
@@ -202,90 +200,6 @@ func stopsOf(t *trace.Trace) []int {
 	return stops
 }
 
-// uses checks each use of mbarriers on a trace against their initialization.
-func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[reached]*ir.Instr, alone bool) {
-	syncs, warps := 0, 0
-	var fenced value.Set // threads that have executed a fence after barriers
-	late := -1           // the number of these barriers
-	for i := range t.Events {
-		e := &t.Events[i]
-		before := syncs
-		switch e.Kind {
-		case trace.WarpSync:
-			warps++
-		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
-			syncs++ // for the threads that use the mbarrier, any synchronization may suffice
-		case trace.ProxyFence:
-			if publishes(e) {
-				// A fence.mbarrier_init covers initializations by its own thread.
-				fenced, late = e.Threads, syncs
-			}
-		}
-		n := verify.Target(e)
-		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
-			continue
-		}
-		list, ok := p.Objects(e, verify.Val(e, n))
-		if !ok {
-			p.Missed("mbarriers at unknown addresses")
-			continue
-		}
-		for _, o := range list {
-			if e.Kind == trace.Wait {
-				waited(p, t, i, o, peers)
-			}
-			b := births[o.Object]
-			if b == nil {
-				if o.Threads.And(*p.Pool.Sample(&e.Threads)) == (value.Set{}) {
-					p.Missed("mbarriers of threads that may not exist: the block size is not " +
-						"declared")
-					continue
-				}
-				named := near(births, o.Object) || declared(o.Object)
-				if named && o.Rank == nil && len(p.Kernel.Missed) == 0 && !p.MadeElsewhere(o.Object) {
-					f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
-						"address %d", o.At).On(t, i)
-					if p.Loops && looped(p) || !near(births, o.Object) {
-						// An iteration that was not followed may initialize it, or code outside of
-						// this excerpt.
-						f.As(diag.Review)
-					}
-				}
-				continue
-			}
-			own := o.Threads.Minus(b.by) == value.Set{}
-			// st.async and red.async are performed in the generic proxy: the barrier suffices.
-			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer; {
-			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
-				p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
-					"another thread initialized it").Also(b.e.In, "initialized here").On(t, i)
-			case engine && !(b.fenced && (own || before > b.past)) && (late <= b.syncs && !own || o.Threads.Minus(fenced) != value.Set{}):
-				f := p.Report(&ruleSeen, e.In, "missing fence after mbarrier.init: %s uses an "+
-					"mbarrier that may not be visible to it", short(e.In)).
-					Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+
-						"fence.proxy.async follows in this thread%s", behind(b)).On(t, i)
-				if alone {
-					// CUB omits the fence within a block, and states that the memory model now
-					// allows it.
-					f.As(diag.Review)
-				}
-			case engine && b.narrow && !alone && (o.Rank != nil || verify.Multicast(e.In)):
-				p.Report(&ruleSeen, e.In, "%s uses mbarriers of other blocks, but the fence "+
-					"after their initialization covers only their own block", short(e.In)).
-					As(diag.Review).Also(b.e.In, "initialized here")
-			}
-		}
-	}
-}
-
-// behind describes the position of a fence that comes too late.
-func behind(b *birth) string {
-	if b.fenced {
-		return " before the barrier"
-	}
-	return ""
-}
-
 // publishes reports whether a fence makes earlier writes visible to the async proxy. An acquire
 // fence does not.
 func publishes(e *trace.Event) bool {
@@ -308,7 +222,7 @@ func clustered(p *verify.Pass) bool {
 }
 
 // apart reports whether some threads are not in the warp that initialized an mbarrier.
-func (b *birth) apart(s value.Set) bool {
+func (b *initialization) apart(s value.Set) bool {
 	s = s.Or(b.by)
 	return s.Warps() > 1
 }
@@ -322,8 +236,8 @@ func declared(o verify.Object) bool {
 
 // near reports whether other mbarriers of the same variable are initialized, so that this one was
 // forgotten.
-func near(births map[verify.Object]*birth, o verify.Object) bool {
-	for other := range births {
+func near(initialized map[verify.Object]*initialization, o verify.Object) bool {
+	for other := range initialized {
 		if other.Root == o.Root {
 			return true
 		}
@@ -355,7 +269,7 @@ func short(in *ir.Instr) string {
 }
 
 // waited checks the parity of a wait, and its order of memory.
-func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[reached]*ir.Instr) {
+func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[blockMbarrier]*ir.Instr) {
 	e := &t.Events[i]
 	if p.Foreign(t.Rank, o) {
 		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
@@ -372,7 +286,7 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 			}
 		}
 	}
-	if from := peers[reached{t.Rank, o.Object}]; from != nil && !(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
+	if from := peers[blockMbarrier{t.Rank, o.Object}]; from != nil && !(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
 		f := p.Report(&ruleScope, e.In, "mbarrier wait has .cta scope but waits for data of "+
 			"another block, expected .acquire.cluster").Also(from,
 			"the operation of the other block that this waits for")
@@ -382,19 +296,19 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 	}
 }
 
-// A reached is an mbarrier of one of the blocks that are followed separately.
-type reached struct {
+// A blockMbarrier is an mbarrier of one of the blocks that are followed separately.
+type blockMbarrier struct {
 	block int
 	verify.Object
 }
 
 // peerData returns the mbarriers on which blocks arrive after stores to the memory of another
 // block.
-func peerData(p *verify.Pass) map[reached]*ir.Instr {
-	found := make(map[reached]*ir.Instr)
+func peerData(p *verify.Pass) map[blockMbarrier]*ir.Instr {
+	found := make(map[blockMbarrier]*ir.Instr)
 	note := func(t *trace.Trace, o verify.Touch, in *ir.Instr) {
 		for _, block := range p.Blocks(t.Rank, o) {
-			if at := (reached{block, o.Object}); found[at] == nil {
+			if at := (blockMbarrier{block, o.Object}); found[at] == nil {
 				found[at] = in
 			}
 		}

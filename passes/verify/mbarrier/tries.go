@@ -13,7 +13,7 @@ import (
 )
 
 // tries reports try_wait and test_wait whose result is ignored.
-func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
+func tries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
 	if t.Stopped != "" {
 		return
 	}
@@ -38,15 +38,15 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 	}
 }
 
-// A regarded holds the waits whose result some threads use and, after they are computed, the phases
-// that they wait for.
-type regarded struct {
+// heededWaits holds the waits whose result some threads use and, after they are computed, the
+// phases that they wait for.
+type heededWaits struct {
 	waits   map[*ir.Instr]bool
 	objects map[verify.Object]bool
 }
 
-func heeded(p *verify.Pass) *regarded {
-	r := &regarded{waits: make(map[*ir.Instr]bool)}
+func heeded(p *verify.Pass) *heededWaits {
+	r := &heededWaits{waits: make(map[*ir.Instr]bool)}
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.Wait && e.Done != nil && !r.waits[e.In] {
@@ -60,7 +60,7 @@ func heeded(p *verify.Pass) *regarded {
 // all reports whether threads use the result of every wait that a wait may stand for. Peeled
 // loops leave tries after their last iteration whose result is unused, for an iteration that
 // never comes.
-func (r *regarded) all(p *verify.Pass, e *trace.Event) bool {
+func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
 	if r.objects == nil {
 		r.objects = make(map[verify.Object]bool)
 		for _, t := range p.Traces {

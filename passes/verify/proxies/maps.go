@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An edited map is a tensor map that was written and not yet fenced for the TMA.
-type edited struct {
+// An editedMap is a tensor map that was written and not yet fenced for the TMA.
+type editedMap struct {
 	e        *trace.Event
 	base     *value.Value
 	how      string
@@ -26,13 +26,13 @@ const mapBytes = 128
 // maps tracks tensor maps that are edited in memory. Before a map is used, it must be fenced in the
 // generic proxy and in the tensormap proxy.
 func maps(p *verify.Pass, t *trace.Trace) {
-	var list []*edited
+	var list []*editedMap
 	edit := func(e *trace.Event, base *value.Value, how string, released bool) {
 		if base == nil {
 			return
 		}
-		list = slices.DeleteFunc(list, func(m *edited) bool { return m.base == base && m.how == how })
-		list = append(list, &edited{e, base, how, released})
+		list = slices.DeleteFunc(list, func(m *editedMap) bool { return m.base == base && m.how == how })
+		list = append(list, &editedMap{e, base, how, released})
 	}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -56,7 +56,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				}
 			} else {
 				of := verify.Val(e, verify.Address(e.In, 0))
-				list = slices.DeleteFunc(list, func(m *edited) bool { return m.released && m.of(p, of) })
+				list = slices.DeleteFunc(list, func(m *editedMap) bool { return m.released && m.of(p, of) })
 			}
 		case trace.BulkLoad, trace.BulkStore:
 			if !verify.Tensor(e.In) {
@@ -83,7 +83,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 }
 
 // of reports whether an address is inside the map.
-func (m *edited) of(p *verify.Pass, at *value.Value) bool {
+func (m *editedMap) of(p *verify.Pass, at *value.Value) bool {
 	if at == nil || m.base == at {
 		return m.base == at
 	}

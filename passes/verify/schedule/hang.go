@@ -13,7 +13,7 @@ import (
 
 // hang reports agents that wait forever.
 func (m *machine) hang(stuck []*agent) {
-	if m.p.Found("B1", "B2", "B3", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+	if m.p.Subsumed(&hangs) {
 		return
 	}
 	// A wait that no other agent would end is reported before one that another would end if it
@@ -52,7 +52,7 @@ func (m *machine) rest(s []*trace.Trace) {
 	for m.complete() {
 	}
 	m.doubtless()
-	if m.p.Found("M1", "M2", "M4", "M5", "M6", "M7") {
+	if m.p.Subsumed(&rests) {
 		return
 	}
 	m.drained()
@@ -65,7 +65,7 @@ func (m *machine) rest(s []*trace.Trace) {
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, at := range list {
-				o := m.objects[spot{t.Rank, at.Object}]
+				o := m.objects[mbarrierPlace{t.Rank, at.Object}]
 				if o == nil || o.tx == 0 {
 					continue
 				}
@@ -199,7 +199,7 @@ func (m *machine) foreign(o *object) bool {
 				continue
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			if slices.ContainsFunc(list, func(at verify.Touch) bool { return at.Rank != nil && m.objects[spot{a.block, at.Object}] == o }) {
+			if slices.ContainsFunc(list, func(at verify.Touch) bool { return at.Rank != nil && m.objects[mbarrierPlace{a.block, at.Object}] == o }) {
 				return true
 			}
 		}

@@ -28,9 +28,9 @@ type agent struct {
 	wgmma, bulk, copies []*operation
 	now                 trace.Event // its current event, restricted to its own threads
 	waiting             bool        // already counted at a barrier
-	awaits              awaited
+	awaits              awaitedMbarriers
 	phase               int // phase of the cluster barrier at which it arrived
-	passed              map[*object]*passage
+	passed              map[*object]*waitHistory
 	// The phase of each arrival, by the state that it returned.
 	tokens map[*value.Value]int
 	times  map[*ir.Instr]int // number of executions of each warpgroup operation
@@ -42,15 +42,15 @@ type agent struct {
 	with   int               // position after its last warp-wide event
 }
 
-// A passage is what an agent learned at its waits for an mbarrier: the number of waits passed, the
-// last phase known to be complete, and whether the last wait added nothing to that.
-type passage struct {
+// A waitHistory is what an agent learned at its waits for an mbarrier: the number of waits passed,
+// the last phase known to be complete, and whether the last wait added nothing to that.
+type waitHistory struct {
 	waits, phase int
 	stale        *trace.Event
 }
 
-// awaited holds the mbarriers of the wait that an agent is blocked at.
-type awaited struct {
+// awaitedMbarriers holds the mbarriers of the wait that an agent is blocked at.
+type awaitedMbarriers struct {
 	at     int // position after the wait
 	made   int // see machine.changed
 	list   []target
@@ -65,8 +65,8 @@ type operation struct {
 	groups int
 }
 
-// A spot is the location of an mbarrier: the block of the cluster, and the address there.
-type spot struct {
+// A mbarrierPlace is the location of an mbarrier: the block of the cluster, and the address there.
+type mbarrierPlace struct {
 	block int
 	verify.Object
 }
@@ -114,11 +114,11 @@ type machine struct {
 
 	p        *verify.Pass
 	agents   []*agent
-	objects  map[spot]*object
+	objects  map[mbarrierPlace]*object
 	made     int // mbarriers created, including several at one address
 	changed  int // number of initializations and invalidations
-	shares   map[spot]unit
-	named    map[number]*meeting
+	shares   map[mbarrierPlace]unit
+	named    map[number]*barrierPhase
 	cluster  gathering
 	loads    []*operation   // copies into shared memory
 	due      []*completion  // asynchronous operations, in order of issue
@@ -134,7 +134,7 @@ type machine struct {
 	floored int   // value of joins when floor was computed
 	floor   []int // progress of each agent that all others know of
 	next    int
-	joints  map[joint]int
+	joints  map[jointExecution]int
 	lanes   map[warp]int    // number of agents of each warp
 	engines []memory.Region // memory that asynchronous operations access
 	doubts  []doubt
@@ -159,7 +159,7 @@ type completion struct {
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList) *machine {
 	freeList.reset()
-	m := &machine{p: p, work: work, freeList: freeList, most: bound(p), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting), floored: -1}
+	m := &machine{p: p, work: work, freeList: freeList, most: bound(p), joints: make(map[jointExecution]int), lanes: make(map[warp]int), objects: make(map[mbarrierPlace]*object), shares: make(map[mbarrierPlace]unit), named: make(map[number]*barrierPhase), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		m.most /= 4 // a few iterations suffice if there are only barriers
 	}
@@ -238,7 +238,7 @@ func (m *machine) complete() bool {
 }
 
 // object creates the state of an mbarrier.
-func (m *machine) object(at spot, o object) *object {
+func (m *machine) object(at mbarrierPlace, o object) *object {
 	o.number = m.made
 	m.made++
 	m.changed++
@@ -252,9 +252,9 @@ type warp struct{ block, number int }
 // home returns the warp of an agent.
 func (a *agent) home() warp { return warp{a.block, a.warp} }
 
-// A joint identifies the nth execution of an operation that the four warps of a warpgroup execute
-// together.
-type joint struct {
+// A jointExecution identifies the nth execution of an operation that the four warps of a warpgroup
+// execute together.
+type jointExecution struct {
 	in    *ir.Instr
 	time  int
 	group warp
@@ -268,7 +268,7 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 			a.times = make(map[*ir.Instr]int)
 		}
 		a.times[e.In]++
-		k := joint{e.In, a.times[e.In], warp{a.block, a.warp / 4}}
+		k := jointExecution{e.In, a.times[e.In], warp{a.block, a.warp / 4}}
 		id, begun := m.joints[k]
 		if !begun {
 			m.next++

@@ -20,19 +20,19 @@ type number struct {
 	id    int64
 }
 
-// A meeting is one phase of a thread barrier.
-type meeting struct {
+// A barrierPhase is one phase of a thread barrier.
+type barrierPhase struct {
 	threads int  // number of arrived threads
 	count   int  // number of threads that it waits for
 	all     bool // it waits for all threads that have not exited
 	agents  []*agent
 	clock   *clock
-	came    []coming
-	over    []coming // arrivals of the previous meeting at this barrier
+	came    []barrierArrival
+	over    []barrierArrival // arrivals of the previous meeting at this barrier
 }
 
-// A coming is the arrival of an agent at a barrier: its position, and whether it waits.
-type coming struct {
+// A barrierArrival is the arrival of an agent at a barrier: its position, and whether it waits.
+type barrierArrival struct {
 	a     *agent
 	e     *trace.Event
 	at    int
@@ -117,10 +117,10 @@ func (m *machine) gather() {
 func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	g := m.named[at]
 	if g == nil {
-		g = &meeting{clock: m.clock()}
+		g = &barrierPhase{clock: m.clock()}
 		m.named[at] = g
 	}
-	m.recurs(g, at.id, coming{a, whole(a), a.at, e.Kind == trace.BarrierSync})
+	m.recurs(g, at.id, barrierArrival{a, whole(a), a.at, e.Kind == trace.BarrierSync})
 	g.count, g.all = max(g.count, count), g.all || count == 0
 	g.clock.join(a.clock)
 	g.threads += e.Threads.Len()
@@ -161,7 +161,7 @@ func (a *agent) comes(in *ir.Instr, events int) int {
 }
 
 // release completes a meeting when enough threads have arrived.
-func (m *machine) release(g *meeting) {
+func (m *machine) release(g *barrierPhase) {
 	if len(g.agents) == 0 {
 		return
 	}
@@ -184,24 +184,24 @@ func (m *machine) release(g *meeting) {
 		a.waiting = false
 		a.at++
 	}
-	*g = meeting{clock: m.clock(), over: g.came}
+	*g = barrierPhase{clock: m.clock(), over: g.came}
 }
 
 // recurs reports a warp that arrives at a barrier again after an arrival without a wait, and cannot
 // know that the previous phase is complete: both arrivals may count for the same phase. Reductions
 // only combine with reductions.
-func (m *machine) recurs(g *meeting, id int64, c coming) {
+func (m *machine) recurs(g *barrierPhase, id int64, c barrierArrival) {
 	for _, o := range g.came {
-		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) && !m.p.Found("B1", "B3") {
+		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) && !m.p.Subsumed(&mixes) {
 			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
 				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
 		}
 	}
-	self := slices.IndexFunc(g.came, func(o coming) bool { return o.a == c.a })
+	self := slices.IndexFunc(g.came, func(o barrierArrival) bool { return o.a == c.a })
 	var first *ir.Instr
 	if self >= 0 {
 		first = g.came[self].e.In
-	} else if i := slices.IndexFunc(g.over, func(o coming) bool { return o.a == c.a && !o.waits }); i >= 0 {
+	} else if i := slices.IndexFunc(g.over, func(o barrierArrival) bool { return o.a == c.a && !o.waits }); i >= 0 {
 		first = g.over[i].e.In
 		for _, o := range g.over {
 			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {
@@ -210,7 +210,7 @@ func (m *machine) recurs(g *meeting, id int64, c coming) {
 		}
 	}
 	g.came = append(g.came, c)
-	if first == nil || m.p.Found("B1", "B2", "B3") {
+	if first == nil || m.p.Subsumed(&returns) {
 		return
 	}
 	f := m.p.Report(&ruleMix, c.e.In, "%s reaches barrier %d again without knowing that the "+

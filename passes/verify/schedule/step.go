@@ -74,7 +74,7 @@ func (m *machine) waits(a *agent) bool {
 }
 
 // pends reports whether one of the phases is not complete.
-func (w *awaited) pends() bool {
+func (w *awaitedMbarriers) pends() bool {
 	for i := range w.list {
 		if o := w.list[i].o; w.parity >= 0 && int64(o.phases&1) == w.parity {
 			return true
@@ -92,7 +92,7 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 			return true // a try that failed, or whose result is unused
 		}
 		list = append(list[:0], m.touched(a, e)...)
-		a.awaits = awaited{a.at + 1, m.changed, list, -1}
+		a.awaits = awaitedMbarriers{a.at + 1, m.changed, list, -1}
 		if parity, known := verify.Number(e, verify.Address(e.In, 0)+1); known && verify.Parity(e.In) {
 			a.awaits.parity = parity & 1
 		}
@@ -105,9 +105,9 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	for _, at := range list {
 		seen := a.passed[at.o]
 		if seen == nil {
-			seen = &passage{}
+			seen = &waitHistory{}
 			if a.passed == nil {
-				a.passed = make(map[*object]*passage)
+				a.passed = make(map[*object]*waitHistory)
 			}
 			a.passed[at.o] = seen
 		}
@@ -167,13 +167,13 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 		for _, at := range list {
-			s := spot{a.block, at.Object}
+			s := mbarrierPlace{a.block, at.Object}
 			m.object(s, object{count: n, pending: n, init: whole(a), unit: m.shares[s]})
 		}
 	case trace.Inval:
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 		for _, at := range list {
-			delete(m.objects, spot{a.block, at.Object})
+			delete(m.objects, mbarrierPlace{a.block, at.Object})
 			m.changed++
 		}
 	case trace.Arrive, trace.Expect:
@@ -341,7 +341,7 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 		m.lapsed(a, f)
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
-	case o.pending < n && !m.p.Reported("M4", "M7"):
+	case o.pending < n && !m.p.Subsumed(&surpluses):
 		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that expects %d more of "+
 			"its %d: the surplus counts for the next phase, and these threads do not know that "+
 			"this one is complete", n, o.pending, o.count).
@@ -354,7 +354,7 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 // hasty reports an arrival by an agent that cannot know that the previous phase is complete: in
 // another interleaving it counts for that phase.
 func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
-	if m.p.Found("M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+	if m.p.Subsumed(&hastyArrivals) {
 		return
 	}
 	if stale := a.stale(); stale != nil {

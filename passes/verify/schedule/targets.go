@@ -35,7 +35,7 @@ func (m *machine) touched(a *agent, e *trace.Event) []target {
 			default:
 				threads = m.goes(at, block)
 			}
-			if o := m.objects[spot{block, at.Object}]; o != nil && threads > 0 {
+			if o := m.objects[mbarrierPlace{block, at.Object}]; o != nil && threads > 0 {
 				out = append(out, target{o, threads, block})
 			}
 		}

@@ -69,7 +69,7 @@ func timed(t *testing.T, name, text string, size int) *verify.Report {
 }
 
 // processor returns the processor time of all threads of the process so far.
-func processor(t *testing.T) time.Duration {
+func processor(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// handed holds the mbarriers that order tensor operations between threads: those on which commits
-// arrive, those on which threads arrive after loads and stores, and those that are waited for
-// before tensor operations.
-type handed struct {
+// handovers holds the mbarriers that order tensor operations between threads: those on which
+// commits arrive, those on which threads arrive after loads and stores, and those that are waited
+// for before tensor operations.
+type handovers struct {
 	commits, loads, ahead map[verify.Object]bool
 }
 
-func objectsOf(p *verify.Pass) handed {
-	h := handed{make(map[verify.Object]bool), make(map[verify.Object]bool), make(map[verify.Object]bool)}
+func objectsOf(p *verify.Pass) handovers {
+	h := handovers{make(map[verify.Object]bool), make(map[verify.Object]bool), make(map[verify.Object]bool)}
 	for _, t := range p.Traces {
 		moved := false
 		for i := range t.Events {
@@ -61,7 +61,7 @@ func objectsOf(p *verify.Pass) handed {
 
 // fences requires tcgen05.fence around waits and arrivals that order tensor operations of several
 // threads.
-func fences(p *verify.Pass, t *trace.Trace, h handed) {
+func fences(p *verify.Pass, t *trace.Trace, h handovers) {
 	var after, moved *trace.Event
 	commits := false
 	for i := range t.Events {

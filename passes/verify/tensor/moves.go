@@ -15,7 +15,7 @@ import (
 
 // moves follows tcgen05.ld and .st up to their waits.
 func moves(p *verify.Pass, t *trace.Trace) {
-	under := flight{of: make(map[*ir.Reg]loaded), unread: make(map[*ir.Reg]bool)}
+	under := pendingLoads{of: make(map[*ir.Reg]loaded), unread: make(map[*ir.Reg]bool)}
 	var load, store *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -81,8 +81,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// A flight holds the loads of tensor memory in flight on a trace.
-type flight struct {
+// pendingLoads holds the loads of tensor memory in flight on a trace.
+type pendingLoads struct {
 	of map[*ir.Reg]loaded // registers that they write, and copies of these
 	// Registers that they write and that are still unused; a copy is not a use.
 	unread   map[*ir.Reg]bool
@@ -96,14 +96,14 @@ type loaded struct {
 }
 
 // end drops the loads that a wait has completed.
-func (f *flight) end() {
+func (f *pendingLoads) end() {
 	clear(f.of)
 	clear(f.unread)
 	f.reported = false
 }
 
 // read removes the registers that an instruction uses.
-func (f *flight) read(in *ir.Instr) {
+func (f *pendingLoads) read(in *ir.Instr) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if l, ok := f.of[r]; ok {
 			delete(f.unread, l.from)
@@ -112,7 +112,7 @@ func (f *flight) read(in *ir.Instr) {
 }
 
 // touch reports a use of registers that loads in flight write.
-func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
+func (f *pendingLoads) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	if len(f.of) == 0 || f.copied(in) {
 		return
 	}
@@ -131,7 +131,7 @@ func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 
 // copied follows copies of loaded registers, which unoptimized code has. It returns false if an
 // instruction is not such a copy.
-func (f *flight) copied(in *ir.Instr) bool {
+func (f *pendingLoads) copied(in *ir.Instr) bool {
 	switch {
 	case in.Kind().Head() == isa.HeadSt:
 		// A spill to the stack.

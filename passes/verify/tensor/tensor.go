@@ -14,21 +14,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for tensor memory.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "tensor",
-		Covers: "tensor memory",
-		Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
+// Analyzer is the analyzer for tensor memory.
+var Analyzer = &verify.Analyzer{
+	Name:   "tensor",
+	Covers: "tensor memory",
+	Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
 to their wait, matrix operations up to a commit and a wait for its mbarrier.
 Allocations and frees are compared over all traces. The columns that a matrix
 operation covers are in a descriptor and are unknown.`,
-		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
-		Pages: pages,
-		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
-			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
-		Run: run,
-	}
+	Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
+	Pages: pages,
+	Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
+		trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
+	Run: run,
 }
 
 func run(p *verify.Pass) {
@@ -46,8 +44,8 @@ func run(p *verify.Pass) {
 	columns(p)
 }
 
-// A task is an MMA or copy in flight.
-type task struct {
+// A pendingOperation is an MMA or copy in flight.
+type pendingOperation struct {
 	e       *trace.Event
 	columns *value.Value
 	low     int64
@@ -58,12 +56,12 @@ type task struct {
 
 // multiplies follows MMAs up to the wait for their commit.
 func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
-	var list []*task
+	var list []*pendingOperation
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.TensorMultiply:
-			k := &task{e: e}
+			k := &pendingOperation{e: e}
 			k.columns, k.low = place(p, e)
 			k.lanes = lanesOf(p, e)
 			list = append(list, k)
@@ -106,7 +104,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 }
 
 // waited reports whether a wait is, or may be, for the commit of a task.
-func waited(p *verify.Pass, k *task, touched []verify.Touch, ok bool) bool {
+func waited(p *verify.Pass, k *pendingOperation, touched []verify.Touch, ok bool) bool {
 	if !k.closed {
 		return false
 	}
@@ -138,10 +136,10 @@ func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
 }
 
 // commit commits the operations of the same threads.
-func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.Set) {
+func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, issuers value.Set) {
 	e := &t.Events[i]
 	objects, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-	var other *task
+	var other *pendingOperation
 	found := false
 	for _, k := range list {
 		if k.e.Threads.And(e.Threads) == (value.Set{}) {

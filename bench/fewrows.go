@@ -1,0 +1,51 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	w4a16 "github.com/ptxdsl/ptxdsl/examples/19_matmul_w4a16"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// FewRows measures a product of few rows with 16 layers of 8192 x 8192 weights of four bits, whose
+// launches overlap, and a copy of half of the bytes of the weights, which moves as many bytes.
+func FewRows(b *Bench, rows int) ([]Result, error) {
+	const n, depth, layers = 8192, 8192, 16
+	const bytes = layers * n * depth / 2
+	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
+	k, e1 := t.Kernel("w4a16_few", w4a16.BuildFew)
+	copies, e2 := t.Kernel("copy", copyKernel)
+	w, _, e3 := numbers(b, bytes/4, func(f float32) float32 { return f })
+	scales, e4 := runtime.Upload(b.Device, kerneltest.Random(t, kerneltest.F16, depth/w4a16.Group*n))
+	a, e5 := runtime.Upload(b.Device, kerneltest.Random(t, kerneltest.F16, rows*depth))
+	d, e6 := runtime.Alloc[runtime.F16](b.Device, rows*n)
+	x, y, e7 := w4a16.BlocksFew(rows, n, depth)
+	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7); err != nil {
+		return nil, err
+	}
+	grid := runtime.Grid(x, y).On(b.Stream)
+	if b.Device.Info().Capability >= 90 {
+		grid = grid.Programmatic()
+	}
+	j := Job{Group: "W4A16", Name: fmt.Sprintf("%dx%dx%d", rows, n, depth), Bytes: bytes, Base: "copy, kernel"}
+	j.Contenders = []Contender{
+		{"ours", func() error {
+			for i := range layers {
+				if err := k.Launch(grid, a, w.Address()+runtime.Address(i*bytes/layers), scales, d, rows, n, depth); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"copy, kernel", func() error {
+			return copies.Launch(runtime.Grid(bytes/2/16/1024).On(b.Stream), w.Address(), w.Address()+bytes/2)
+		}},
+	}
+	results, err := b.Measure(j)
+	return results, errors.Join(err, w.Close(), scales.Close(), a.Close(), d.Close())
+}

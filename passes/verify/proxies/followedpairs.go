@@ -1,0 +1,86 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxies
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// followedPairs caches which async operations follow plain accesses on their own trace, with a
+// thread barrier in between. A missing fence is reported there, so it is not reported for a later
+// arrival with the same memory.
+type followedPairs struct {
+	p  *verify.Pass
+	by map[unfencedPath]value.Set // threads of each path; nil before it is computed
+}
+
+// An unfencedPath is a plain access, the barrier after it, and an async operation after that.
+type unfencedPath struct{ access, barrier, engine *ir.Instr }
+
+// has reports whether all threads that issue an async operation also executed a plain access and
+// the barrier after it, on the trace of an arrival.
+func (j *followedPairs) has(t *trace.Trace, i int, a *plain, g *engine) bool {
+	barrier := a.sync
+	for ; barrier == nil && i < len(t.Events); i++ {
+		if t.Events[i].Kind == trace.BarrierSync {
+			barrier = t.Events[i].In
+		}
+	}
+	if barrier == nil {
+		return false
+	}
+	if j.by == nil {
+		j.by = make(map[unfencedPath]value.Set)
+		for _, t := range j.p.Traces {
+			j.collect(t)
+		}
+	}
+	return g.by.Minus(j.by[unfencedPath{a.e.In, barrier, g.e.In}]) == (value.Set{})
+}
+
+// collect records the passages of one trace.
+func (j *followedPairs) collect(t *trace.Trace) {
+	var list []*plain
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Load, trace.Store, trace.Atomic, trace.Clear:
+			list = note(j.p, e, list)
+		case trace.BarrierSync:
+			for _, a := range list {
+				if a.sync == nil {
+					a.sync = e.In
+				}
+			}
+		default:
+			g := engineOf(j.p, e)
+			if g == nil {
+				continue
+			}
+			for _, a := range list {
+				if a.sync != nil && touches(a, g) {
+					k := unfencedPath{a.e.In, a.sync, e.In}
+					j.by[k] = j.by[k].Or(e.Threads)
+				}
+			}
+		}
+	}
+}
+
+// touches reports whether an async operation certainly accesses memory that was accessed plainly.
+func touches(a *plain, g *engine) bool {
+	regions := g.reads
+	if !a.write {
+		regions = g.writes
+	}
+	for k := range regions {
+		if sure, _ := regions[k].Meets(&a.region); sure {
+			return true
+		}
+	}
+	return false
+}
