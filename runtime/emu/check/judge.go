@@ -158,16 +158,13 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
 	for _, x := range runs {
 		f := x.fault
-		if f == nil || x.filled && good > 0 || x.inputs && !waits(f) || x.block != 0 || seen[f.Message+f.Place.String()] {
+		if f == nil || k.ignored(x, good) || seen[f.Message+f.Place.String()] {
 			continue
 		}
 		seen[f.Message+f.Place.String()] = true
 		if d, ok := k.livelock(runs, x); ok {
 			list = append(list, d)
 			continue
-		}
-		if good > 0 && k.varies() && !ordinary(x.count) && strings.HasPrefix(f.Message, "misaligned access") {
-			continue // a pitch that the kernel is not for
 		}
 		if why := k.unchecked(x); why != "" {
 			r.Incomplete = append(r.Incomplete, why)
@@ -203,6 +200,13 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// ignored reports whether the fault of a run says nothing about the kernel: other contents, another block
+// size, or an odd pitch that the kernel is not for.
+func (k *kernel) ignored(x *run, good int) bool {
+	odd := k.varies() && !ordinary(x.count) && strings.HasPrefix(x.fault.Message, "misaligned access")
+	return (x.filled || odd) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
 }
 
 // livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
