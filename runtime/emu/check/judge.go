@@ -59,6 +59,9 @@ type doubt struct {
 	note string
 }
 
+// smallValues is the doubt about a race that no launch with ordinary integers shows.
+const smallValues = "it occurs only with small or odd values of the integers"
+
 // doubts returns what a race of a derived launch is compared with.
 func (k *kernel) doubts(runs []*run) (list []doubt) {
 	if len(k.shape.Args) > 0 {
@@ -77,7 +80,7 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 		}
 	}
 	if k.varies() && len(usual) > 0 {
-		list = append(list, doubt{usual, "it occurs only with small or odd values of the integers"})
+		list = append(list, doubt{usual, smallValues})
 	}
 	return list
 }
@@ -121,12 +124,18 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 					severity, note = diag.Review, "; "+why
 				}
 			}
+			unusual := false // two writes of one value where a pitch is 0 or odd
 			for _, d := range doubts {
+				if y.Severity == diag.Review && d.note == smallValues && !k.guarded() {
+					unusual = !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil })
+				}
 				if severity == diag.Error && !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil }) {
 					severity, note = diag.Review, "; "+d.note
 				}
 			}
-			list = append(list, diagnostic(y, severity, note, x))
+			if !unusual {
+				list = append(list, diagnostic(y, severity, note, x))
+			}
 		}
 	}
 	return list
@@ -149,7 +158,7 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
 	for _, x := range runs {
 		f := x.fault
-		if f == nil || x.filled && good > 0 || x.inputs && !waits(f) || x.block != 0 || seen[f.Message+f.Place.String()] {
+		if f == nil || k.ignored(x, good) || seen[f.Message+f.Place.String()] {
 			continue
 		}
 		seen[f.Message+f.Place.String()] = true
@@ -191,6 +200,13 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// ignored reports whether the fault of a run says nothing about the kernel: other contents, another block
+// size, or an odd pitch that the kernel is not for.
+func (k *kernel) ignored(x *run, good int) bool {
+	odd := k.varies() && !ordinary(x.count) && strings.HasPrefix(x.fault.Message, "misaligned access")
+	return (x.filled || odd) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
 }
 
 // livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
